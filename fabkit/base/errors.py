@@ -1,0 +1,115 @@
+"""What can go wrong, as data: who is at fault decides the exit code, a fault says where.
+
+Only ``fabkit.cli`` turns these into text on a terminal and an exit code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_SHOWN_LENGTH = 60
+
+
+def shown(value: object) -> str:
+    r"""A value from outside as it may appear in a message: quoted, short, printable.
+
+    Args:
+        value: anything read from a file or the command line.
+
+    Returns:
+        Text without line breaks, control characters or direction marks, at most
+        about 60 characters long.
+
+    Example:
+        >>> shown("fridge")
+        '"fridge"'
+        >>> shown("red\\x1b[31m")
+        '"red\\\\x1b[31m"'
+        >>> shown(2.5), shown(True)
+        ('2.5', 'true')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return "a table"
+    if not isinstance(value, str):
+        try:
+            return printable(str(value))
+        except ValueError:  # an integer of more digits than Python will print
+            return "a number of thousands of digits"
+    return f'"{printable(value)}"'
+
+
+def printable(text: str) -> str:
+    r"""Text without control characters or direction marks, cut to about 60 characters.
+
+    Example:
+        >>> printable("a\\nb")
+        'a\\\\nb'
+    """
+    if len(text) > _SHOWN_LENGTH:
+        text = text[: _SHOWN_LENGTH - 1] + "…"
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong, and where.
+
+    Attributes:
+        key: the place inside the source, such as ``piece[3].outline``; may be empty.
+        message: what was found, what was expected, what to do.
+    """
+
+    key: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.message}" if self.key else self.message
+
+
+class FabkitError(Exception):
+    """Every error that fabkit raises on purpose. ``exit_code`` is the command's."""
+
+    exit_code = 1
+
+
+class InputError(FabkitError):
+    """The input is wrong: a file, a value, an argument. Carries all faults found.
+
+    Attributes:
+        source: the file or option at fault, such as ``mine.toml``; may be empty.
+        faults: at least one, in the order they were found.
+
+    Example:
+        >>> print(InputError("mine.toml", [Fault("set.lattce", "unknown key")]))
+        mine.toml: set.lattce: unknown key
+    """
+
+    exit_code = 2
+
+    def __init__(self, source: str, faults: Iterable[Fault]) -> None:
+        self.source = source
+        self.faults = tuple(faults)
+        super().__init__(self.render())
+
+    @classmethod
+    def of(cls, source: str, message: str, key: str = "") -> InputError:
+        """An error with a single fault."""
+        return cls(source, [Fault(key, message)])
+
+    def render(self) -> str:
+        """The whole message: one line for one fault, a list for several."""
+        prefix = f"{self.source}: " if self.source else ""
+        if len(self.faults) == 1:
+            return f"{prefix}{self.faults[0]}"
+        lines = [f"{prefix}{len(self.faults)} faults"]
+        lines += [f"  {fault}" for fault in self.faults]
+        return "\n".join(lines)
+
+
+class OutsideError(FabkitError):
+    """Something outside failed: a full disk, a folder in use, a missing program."""
+
+    exit_code = 3

@@ -1,0 +1,200 @@
+"""Files appear whole or not at all, and only one process at a time writes in a folder."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from fabkit.base.errors import InputError, OutsideError, printable
+
+#: The version of every JSON file that fabkit writes. A newer one is refused.
+SCHEMA = 1
+LOCK_NAME = ".fabkit.lock"
+_STAGING_PREFIX = ".fabkit-"
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file's bytes as 64 hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest(*parts: str | bytes) -> str:
+    """One SHA-256 over several parts, in order, so that moved borders change it.
+
+    Example:
+        >>> digest("ab", "c") == digest("a", "bc")
+        False
+    """
+    total = hashlib.sha256()
+    for part in parts:
+        content = part.encode() if isinstance(part, str) else part
+        total.update(len(content).to_bytes(8, "big") + content)
+    return total.hexdigest()
+
+
+def json_text(document: dict[str, Any]) -> str:
+    """A JSON file's text: the schema first, stable, one trailing line break.
+
+    Example:
+        >>> print(json_text({"set": "mine"}), end="")
+        {
+          "schema": 1,
+          "set": "mine"
+        }
+    """
+    return json.dumps({"schema": SCHEMA, **document}, indent=2, ensure_ascii=False) + "\n"
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Reads a JSON file that fabkit wrote.
+
+    Raises:
+        InputError: when it is not JSON, not an object, or of a newer schema.
+        FileNotFoundError: when there is none.
+    """
+    name = printable(str(path))
+    try:
+        document = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise InputError.of(name, f"is not JSON: {printable(str(error))}") from None
+    if not isinstance(document, dict):
+        raise InputError.of(name, "expected a JSON object")
+    schema = document.get("schema")
+    if not isinstance(schema, int) or isinstance(schema, bool):
+        raise InputError.of(name, "has no schema number; it is not one of fabkit's files")
+    if schema > SCHEMA:
+        raise InputError.of(
+            name,
+            f"was written by a newer fabkit (schema {printable(str(schema))}, this one knows "
+            f"{SCHEMA}); update fabkit or choose another folder with -o",
+        )
+    return document
+
+
+@contextlib.contextmanager
+def outside_failures(doing: str) -> Iterator[None]:
+    """Turns the operating system's refusals into an `OutsideError`.
+
+    Args:
+        doing: what was being done, such as ``"cannot write output/mine"``.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        if error.errno == errno.ENOSPC:
+            reason = "the disk is full; nothing was changed"
+        raise OutsideError(f"{doing}: {reason}") from None
+
+
+@contextlib.contextmanager
+def folder_lock(folder: Path) -> Iterator[None]:
+    """Holds a folder for this process; the folder is made when needed.
+
+    The lock is the operating system's: it ends with the process, however that ends.
+
+    Raises:
+        OutsideError: at once, when another process holds it or it cannot be made.
+    """
+    with outside_failures(f"cannot use the folder {printable(str(folder))}"):
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / LOCK_NAME, timeout=0)
+        try:
+            lock.acquire()
+        except Timeout:
+            raise OutsideError(
+                f"another fabkit is at work in {printable(str(folder))}; "
+                "wait for it, or choose another folder with -o"
+            ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+class Staging:
+    """A hidden folder beside the final files: all are written there first, then moved.
+
+    Use it as a context manager inside a `folder_lock`. Leaving it without `commit`, by an
+    error or Ctrl-C, removes everything that was staged.
+
+    Args:
+        target: the folder in which the files will appear.
+    """
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+        self._names: list[str] = []
+
+    def __enter__(self) -> Staging:
+        for leftover in self.target.glob(f"{_STAGING_PREFIX}*.part"):  # of a killed process
+            shutil.rmtree(leftover, ignore_errors=True)
+        self._folder = Path(
+            tempfile.mkdtemp(prefix=_STAGING_PREFIX, suffix=".part", dir=self.target)
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def path(self, name: str) -> Path:
+        """Where to write the file that will be ``target/name`` (a relative POSIX path)."""
+        relative = PurePosixPath(name)
+        if relative.is_absolute() or ".." in relative.parts:
+            raise ValueError(f"{name} leads out of the folder")
+        path = self._folder / relative
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._names.append(name)
+        return path
+
+    def commit(self) -> None:
+        """Moves every staged file to its place, in the order in which they were asked for."""
+        for name in self._names:
+            _flush(self._folder / name)
+        for name in self._names:
+            final = self.target / name
+            final.parent.mkdir(parents=True, exist_ok=True)
+            (self._folder / name).replace(final)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes one text file, whole or not at all.
+
+    Raises:
+        OutsideError: when the folder cannot be written to.
+    """
+    with outside_failures(f"cannot write {printable(str(path))}"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=_STAGING_PREFIX, suffix=".part", dir=path.parent)
+        staged = Path(name)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+            staged.chmod(0o666 & ~_umask())
+            _flush(staged)
+            staged.replace(path)
+        finally:
+            staged.unlink(missing_ok=True)
+
+
+def _flush(path: Path) -> None:
+    """Asks the disk to keep the file before its name changes, so a crash leaves no empty file."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,68 @@
+"""Lengths as people write them. They are parsed once, at the border; inside, all is millimetres."""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+
+from fabkit.base.errors import shown
+
+#: Millimetres in one of each unit that may be written.
+MM_PER_UNIT = {
+    "mm": Decimal(1),
+    "cm": Decimal(10),
+    "um": Decimal("0.001"),
+    "µm": Decimal("0.001"),
+    "in": Decimal("25.4"),
+}
+
+_LENGTH = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+))\s*([a-zA-Zµ]*)\s*")
+_LONGEST = 40
+
+
+def parse_length_mm(text: object) -> float:
+    """Reads a length with its unit.
+
+    Args:
+        text: such as ``"20 mm"``, ``"0.5in"``, ``"2 cm"`` or ``"150 um"``.
+
+    Returns:
+        Millimetres.
+
+    Raises:
+        ValueError: with a sentence that says what was found and what was expected.
+
+    Example:
+        >>> parse_length_mm("20 mm"), parse_length_mm("0.5in")
+        (20.0, 12.7)
+        >>> parse_length_mm("20")
+        Traceback (most recent call last):
+        ...
+        ValueError: a length needs its unit: "20 mm" instead of "20"
+    """
+    if isinstance(text, int | float) and not isinstance(text, bool):
+        raise ValueError(f'a length needs its unit: "{shown(text)} mm" instead of {shown(text)}')
+    match = _LENGTH.fullmatch(text) if isinstance(text, str) and len(text) <= _LONGEST else None
+    if match is None:
+        raise ValueError(f'expected a length such as "20 mm", found {shown(text)}')
+    number, unit = match.groups()
+    if not unit:
+        raise ValueError(f'a length needs its unit: "{number} mm" instead of "{number}"')
+    if unit not in MM_PER_UNIT:
+        known = ", ".join(MM_PER_UNIT)
+        raise ValueError(f"unknown unit {shown(unit)} in {shown(text)}; known are {known}")
+    return float(Decimal(number) * MM_PER_UNIT[unit])
+
+
+def format_mm(value_mm: float, digits: int = 3) -> str:
+    """A length for people and files, without needless zeros.
+
+    Example:
+        >>> format_mm(20.0), format_mm(0.1), format_mm(1.8249999)
+        ('20 mm', '0.1 mm', '1.825 mm')
+    """
+    if not math.isfinite(value_mm):
+        return "no length"
+    text = f"{value_mm:.{digits}f}".rstrip("0").rstrip(".")
+    return f"{'0' if text in ('', '-0') else text} mm"

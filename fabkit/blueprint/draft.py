@@ -1,0 +1,136 @@
+"""Drafting: from a piece on its lattice and a profile to all its measures in millimetres."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shapely import Polygon
+
+from fabkit.base.errors import Fault, InputError
+from fabkit.base.units import format_mm
+from fabkit.blueprint.label import Label, place_label
+from fabkit.blueprint.printed import (
+    BlueprintError,
+    canonical_outline,
+    chamfered,
+    largest_chamfer_mm,
+    printed_outline,
+)
+from fabkit.blueprint.recess import Recess, place_recesses
+from fabkit.model.piece import Piece
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet
+
+
+@dataclass(frozen=True)
+class Blueprint:
+    """One flat piece in mm, seen from its lettered face, y up, its back at height 0.
+
+    Attributes:
+        piece: the piece's id.
+        colour: ``#rrggbb``.
+        canonical: the outline as drawn.
+        outline: the printed outline at mid-height.
+        face: the outline of the flat face, inside the top chamfer.
+        foot: the outline of the flat back, inside the foot chamfer.
+        thickness_mm: from back to face.
+        top_chamfer_mm: around the face.
+        foot_chamfer_mm: around the back.
+        recesses: pockets for magnets.
+        label: the letter, if any.
+    """
+
+    piece: str
+    colour: str
+    canonical: Polygon
+    outline: Polygon
+    face: Polygon
+    foot: Polygon
+    thickness_mm: float
+    top_chamfer_mm: float
+    foot_chamfer_mm: float
+    recesses: tuple[Recess, ...]
+    label: Label | None
+
+    @property
+    def pause_height_mm(self) -> float | None:
+        """Where the printer pauses for the magnet; None when the recess is open or absent."""
+        closed = [recess.high_mm for recess in self.recesses if not recess.is_open]
+        return closed[0] if closed else None
+
+
+def draft(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> Blueprint:
+    """Drafts one piece.
+
+    Raises:
+        BlueprintError: when the profile does not suit the piece.
+    """
+    canonical = canonical_outline(puzzle.lattice, piece.forms[0].rings, profile.unit_mm)
+    outline = printed_outline(canonical, profile)
+    _refuse_large_chamfers(outline, profile)
+    face = chamfered(outline, profile.top_chamfer_mm)
+    foot = chamfered(outline, profile.foot_chamfer_mm)
+    left, bottom, right, top = canonical.bounds
+    length_units = max(right - left, top - bottom) / profile.unit_mm
+    recesses = place_recesses(outline, length_units, profile) if profile.has_recesses else ()
+    smaller = min(face, foot, key=lambda area: area.area) if profile.faces == "both" else face
+    return Blueprint(
+        piece=piece.id,
+        colour=piece.colour,
+        canonical=canonical,
+        outline=outline,
+        face=face,
+        foot=foot,
+        thickness_mm=profile.thickness_mm,
+        top_chamfer_mm=profile.top_chamfer_mm,
+        foot_chamfer_mm=profile.foot_chamfer_mm,
+        recesses=recesses,
+        label=place_label(piece.label, smaller, outline.centroid, profile),
+    )
+
+
+def draft_all(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) -> list[Blueprint]:
+    """Drafts several pieces.
+
+    Raises:
+        InputError: with every piece that the profile does not suit. Pieces with the same fault
+            share a line.
+    """
+    if any(piece.body for piece in pieces):
+        raise InputError.of(
+            puzzle.name,
+            "its pieces are made of balls; only flat pieces can be drafted for printing",
+        )
+    blueprints = []
+    faults: dict[str, list[str]] = defaultdict(list)
+    for piece in pieces:
+        try:
+            blueprints.append(draft(puzzle, piece, profile))
+        except BlueprintError as fault:
+            faults[str(fault)].append(piece.id)
+    if faults:
+        source = f"{puzzle.name} with profile {profile.name}"
+        raise InputError(
+            source,
+            [
+                Fault(f"piece{'s' * (len(ids) > 1)} {', '.join(ids)}", message)
+                for message, ids in faults.items()
+            ],
+        )
+    return blueprints
+
+
+def _refuse_large_chamfers(outline: Polygon, profile: Profile) -> None:
+    limit_mm, edge_mm = largest_chamfer_mm(outline)
+    for key, chamfer_mm in (
+        ("top_chamfer", profile.top_chamfer_mm),
+        ("foot_chamfer", profile.foot_chamfer_mm),
+    ):
+        if chamfer_mm > limit_mm:
+            raise BlueprintError(
+                f"{key} {format_mm(chamfer_mm)} is too large: the shortest edge, {format_mm(edge_mm)} "
+                f"long, bears at most {format_mm(int(limit_mm * 1000) / 1000)}; choose a smaller "
+                f"{key} or a larger tip_flat"
+            )

@@ -1,0 +1,129 @@
+"""Where a piece's letter goes, and how large it can be."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+from shapely import LineString, Point, Polygon, affinity, union_all
+from shapely.geometry.base import BaseGeometry
+from shapely.ops import nearest_points
+
+from fabkit.base.units import format_mm
+from fabkit.blueprint.glyphs import Lettering, lettering, strokes_are_at_least
+from fabkit.blueprint.printed import BlueprintError, PointMm
+from fabkit.model.profile import Profile
+
+_SIZE_STEP_MM = 0.1
+_ROOMIER = (4, 2)
+
+
+@dataclass(frozen=True)
+class Label:
+    """The letter of one piece, placed.
+
+    Attributes:
+        text: what is engraved.
+        cap_height_mm: height of its capitals.
+        depth_mm: of the engraving.
+        faces: ``front`` or ``both``.
+        centre_mm: middle of the text's bounding box, in the frame of the outline.
+        front: the contours as seen from the lettered face, in the frame of the outline.
+        back: the same for the back (mirrored, so that it reads from there), or None.
+    """
+
+    text: str
+    cap_height_mm: float
+    depth_mm: float
+    faces: str
+    centre_mm: PointMm
+    front: Lettering
+    back: Lettering | None
+
+
+def place_label(text: str, face: Polygon, balance: Point, profile: Profile) -> Label | None:
+    """Places a letter on a face, as near to the balance as it can lie.
+
+    It has the profile's cap height, or the largest that fits.
+
+    Args:
+        text: what to engrave.
+        face: the flat part of the face, inside the chamfer, in mm.
+        balance: where the letter would best be.
+        profile: gives size, margin, depth and faces.
+
+    Returns:
+        The label; None when the profile asks for none.
+
+    Raises:
+        BlueprintError: when only a letter with strokes thinner than the profile's would fit.
+    """
+    if profile.faces == "none":
+        return None
+    unscaled = lettering(text)
+    shape = unscaled.polygon()
+    if profile.faces == "both":
+        shape = shape.union(affinity.scale(shape, xfact=-1, origin=(0, 0)))
+    cap_height_mm, places = _largest_place(shape, face, profile)
+    scaled = _scaled(unscaled.polygon(), cap_height_mm)
+    if cap_height_mm == 0 or not strokes_are_at_least(scaled, profile.stroke_mm):
+        raise BlueprintError(
+            f"the largest letter {text} that fits is {format_mm(cap_height_mm)} high, and its "
+            f"strokes are thinner than label.stroke {format_mm(profile.stroke_mm)}; choose a larger "
+            "unit, a larger label.cap_height or label.faces none"
+        )
+    nearest, _ = nearest_points(places, balance)
+    x_mm, y_mm = round(nearest.x, 3), round(nearest.y, 3)
+    both = profile.faces == "both"
+    return Label(
+        text,
+        cap_height_mm,
+        profile.label_depth_mm,
+        profile.faces,
+        (x_mm, y_mm),
+        unscaled.moved(x_mm, y_mm, cap_height_mm),
+        unscaled.moved(x_mm, y_mm, cap_height_mm, mirrored=True) if both else None,
+    )
+
+
+def _largest_place(
+    shape: BaseGeometry, face: Polygon, profile: Profile
+) -> tuple[float, BaseGeometry]:
+    """The largest cap height that fits, and where the letter may then lie (0 if nowhere).
+
+    At full size the letter takes more room than the margin if the face has it; the margin
+    itself is for pieces that are tight.
+    """
+    cap_height_mm = profile.cap_height_mm
+    for times in (*_ROOMIER, 1):
+        room = face.buffer(-profile.label_margin_mm * times)
+        places = _places(_scaled(shape, cap_height_mm), room)
+        if not places.is_empty:
+            return cap_height_mm, places
+    while cap_height_mm > _SIZE_STEP_MM:
+        cap_height_mm = round(cap_height_mm - _SIZE_STEP_MM, 6)
+        places = _places(_scaled(shape, cap_height_mm), room)
+        if not places.is_empty:
+            return cap_height_mm, places
+    return 0.0, room
+
+
+def _scaled(shape: BaseGeometry, factor: float) -> BaseGeometry:
+    return affinity.scale(shape, factor, factor, origin=(0, 0))
+
+
+def _places(shape: BaseGeometry, room: BaseGeometry) -> BaseGeometry:
+    """Where the origin of a shape may lie so that its convex hull stays inside the room.
+
+    The hull meets an edge of the room exactly when the origin lies in the sweep of the
+    mirrored hull along that edge (a Minkowski sum), so all sweeps are cut away.
+    """
+    mirrored = [(-x, -y) for x, y in shape.convex_hull.exterior.coords]
+    sweeps = []
+    for polygon in getattr(room, "geoms", [room]):
+        for ring in (polygon.exterior, *polygon.interiors):
+            corners = list(ring.coords)
+            for start, end in itertools.pairwise(corners):
+                both = [(x + px, y + py) for px, py in (start, end) for x, y in mirrored]
+                sweeps.append(LineString(both).convex_hull)
+    return room.difference(union_all(sweeps)) if sweeps else room

@@ -1,0 +1,91 @@
+"""`fabkit export-stl` and `fabkit export-step`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fabkit.base.units import format_mm
+from fabkit.cli import options
+from fabkit.cli.report import Report
+from fabkit.model.library import load_set
+from fabkit.model.profile import Profile
+from fabkit.plan import Export, export
+
+
+def export_stl(
+    set: options.Set,
+    output: options.Folder = None,
+    piece: options.PieceIds = [],  # noqa: B006 (Typer copies defaults)
+    profile: options.ProfileNames = [],  # noqa: B006
+    settings: options.Settings = [],  # noqa: B006
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Write an STL file of each piece: stl/ID.stl, to print with the back on the bed."""
+    _export("stl", set, output, piece, profile, settings, force, Report(json, quiet, verbose))
+
+
+def export_step(
+    set: options.Set,
+    output: options.Folder = None,
+    piece: options.PieceIds = [],  # noqa: B006
+    profile: options.ProfileNames = [],  # noqa: B006
+    settings: options.Settings = [],  # noqa: B006
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Write STEP files for CAD: step/ID.step of each piece, SET.step of all, named and coloured."""
+    _export("step", set, output, piece, profile, settings, force, Report(json, quiet, verbose))
+
+
+def _export(
+    kind: str,
+    set_name: str,
+    output: Path | None,
+    piece_ids: list[str],
+    profile_names: list[str],
+    settings: list[str],
+    force: bool,
+    report: Report,
+) -> None:
+    puzzle = load_set(set_name)
+    profile = options.profile_for(puzzle, profile_names, settings)
+    folder = output or Path("output") / puzzle.name
+    with report.progress() as progress:
+        done = export(puzzle, profile, [kind], folder, piece_ids, force, progress)
+    _tell(done, kind.upper(), profile, report)
+    report.document(
+        {
+            "set": puzzle.name,
+            "output": str(folder),
+            "profile": profile.name,
+            "written": done.written,
+            "files": done.files,
+            "pieces": done.pieces,
+            "magnets": done.magnets,
+            "pause_heights_mm": done.pause_heights_mm,
+            "warnings": list(done.warnings),
+        }
+    )
+
+
+def _tell(done: Export, kind: str, profile: Profile, report: Report) -> None:
+    for name, file in done.files.items():
+        report.detail(f"{'wrote' if file['written'] else 'kept '} {done.folder / name}")
+    unchanged = len(done.files) - done.written
+    if done.written == 0:
+        report.say(f"nothing to do: all {unchanged} {kind} files in {done.folder} are up to date")
+    else:
+        kept = f", {unchanged} were up to date" if unchanged else ""
+        report.say(f"wrote {done.written} {kind} files to {done.folder}{kept}")
+    if done.magnets:
+        size = f"{profile.magnet_diameter_mm:g} x {format_mm(profile.magnet_height_mm)}"
+        report.say(f"{len(done.pieces)} pieces, {done.magnets} magnets {size}, {profile.fit} fit")
+    for height_mm in done.pause_heights_mm:
+        report.say(f"pause the print at {format_mm(height_mm)} and put the magnets in")
+    for warning in done.warnings:
+        report.warn(f"{done.folder}: {warning}")

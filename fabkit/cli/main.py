@@ -1,0 +1,115 @@
+"""The command line itself, and the only place that turns errors into exit codes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from fabkit import __version__
+from fabkit.base.errors import FabkitError
+from fabkit.cli import profiles
+from fabkit.cli.export import export_step, export_stl
+from fabkit.cli.sets import sets, show
+
+USAGE_EXIT = 2
+OUTSIDE_EXIT = 3
+INTERRUPTED_EXIT = 130
+
+app = typer.Typer(
+    name="fabkit",
+    help="From one drawing per piece to a printed, magnetic packing puzzle.",
+    no_args_is_help=True,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(sets)
+app.command()(show)
+app.command("export-stl")(export_stl)
+app.command("export-step")(export_step)
+app.add_typer(profiles.app, name="profiles")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"fabkit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _fabkit(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """From one drawing per piece to a printed, magnetic packing puzzle."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command.
+
+    Args:
+        arguments: without the program's name; those of the process when None.
+
+    Returns:
+        The exit code: 0 done · 1 the answer is no · 2 bad input · 3 something outside failed
+        · 130 interrupted.
+    """
+    # A polite kill ends like Ctrl-C, so that staged files are removed.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        code = _run(sys.argv[1:] if arguments is None else list(arguments))
+        sys.stdout.flush()
+        return code
+    except FabkitError as error:
+        return _fail(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        return _fail("stopped; nothing was changed", INTERRUPTED_EXIT)
+    except BrokenPipeError:  # the reader of a pipe went away, as in `fabkit sets | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        reason = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or str(error)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _fail(f"cannot write the output: {reason}", OUTSIDE_EXIT)
+
+
+def _run(arguments: list[str]) -> int:
+    """Runs the command line parser and the command, and renders the parser's own errors."""
+    command = typer.main.get_command(app)
+    usage_error: Any = typer.BadParameter.__mro__[1]
+    try:
+        result = command.main(args=arguments, prog_name="fabkit", standalone_mode=False)
+    except usage_error as error:
+        context = error.ctx
+        where = context.command_path if context is not None else "fabkit"
+        message = error.format_message().rstrip(".")
+        if not message:  # only help was asked for, and it has been printed
+            return USAGE_EXIT
+        return _fail(f"{_lower(message)}; see `{where} --help`", USAGE_EXIT)
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    return result if isinstance(result, int) else 0
+
+
+def _lower(message: str) -> str:
+    return message[:1].lower() + message[1:]
+
+
+def _fail(message: str, code: int) -> int:
+    lines = (printable_line(line) for line in message.splitlines())
+    print("fabkit: " + "\n".join(lines), file=sys.stderr)
+    return code
+
+
+def printable_line(line: str) -> str:
+    """A line of a message without control characters, whatever a parser put into it."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)

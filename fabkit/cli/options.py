@@ -1,0 +1,56 @@
+"""The options that commands share, and what they turn into."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fabkit.model.profile import Profile
+from fabkit.model.profilefile import load_profile
+from fabkit.model.puzzle import PuzzleSet
+
+Set = Annotated[
+    str,
+    typer.Argument(
+        metavar="SET", help="A shipped set (see `fabkit sets`) or the path of a set's TOML file."
+    ),
+]
+ProfileNames = Annotated[
+    list[str],
+    typer.Option(
+        "-p",
+        "--profile",
+        metavar="NAME|FILE",
+        help="A print profile (see `fabkit profiles`) or a TOML file; repeatable, later ones win.",
+    ),
+]
+Settings = Annotated[
+    list[str],
+    typer.Option(
+        "-s",
+        "--set",
+        metavar="KEY=VALUE",
+        help='One number of the profile, such as "unit=15 mm"; repeatable, has the last word.',
+    ),
+]
+PieceIds = Annotated[
+    list[str],
+    typer.Option("--piece", metavar="ID", help="Only this piece; repeatable."),
+]
+Folder = Annotated[
+    Path | None,
+    typer.Option(
+        "-o", "--output", metavar="DIR", help="The output folder.", show_default="output/SET"
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Build every file again.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but errors.")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Name every file.")]
+
+
+def profile_for(puzzle: PuzzleSet, names: list[str], settings: list[str]) -> Profile:
+    """The effective profile for a set: its own unit yields to what the user asked for."""
+    return load_profile(names, settings, puzzle.unit_mm)

@@ -1,0 +1,131 @@
+"""Pieces made of balls (IQ Fit), and the flat forms in which they lie on a board.
+
+A ball piece has a *spine*, its longest straight row of bonded balls, and prongs. It lies on a
+board with the spine flat: every ball is in the board's plane or hangs one pitch below it, in a
+hole. The flat forms are computed by running the 24 rotations of space, never drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import permutations, product
+
+from fabkit.model.lattice import LATTICES, Cell
+
+Ball = tuple[int, int, int]
+Rotation = tuple[Ball, Ball, Ball]
+
+
+class BallError(ValueError):
+    """Balls that do not make a piece; the sentence says which and why."""
+
+
+def _rotations() -> tuple[Rotation, ...]:
+    found = []
+    for order in permutations(range(3)):
+        swaps = sum(a > b for i, a in enumerate(order) for b in order[i + 1 :])
+        for signs in product((1, -1), repeat=3):
+            if (-1) ** swaps * signs[0] * signs[1] * signs[2] == 1:
+                x, y, z = (
+                    tuple(signs[i] if j == order[i] else 0 for j in range(3)) for i in range(3)
+                )
+                found.append((x, y, z))
+    return tuple(found)  # type: ignore[arg-type]
+
+
+#: The 24 rotations of the cube, as rows of matrices with determinant 1.
+ROTATIONS = _rotations()
+
+
+def turned(rotation: Rotation, ball: Ball) -> Ball:
+    """The image of a ball's centre."""
+    x, y, z = (sum(r * b for r, b in zip(row, ball, strict=True)) for row in rotation)
+    return x, y, z
+
+
+@dataclass(frozen=True)
+class BallBody:
+    """Balls at integer places, one pitch apart, and the bonds that join neighbours.
+
+    Attributes:
+        balls: distinct centres, right-handed axes.
+        bonds: pairs of indices into ``balls``; only bonded neighbours are joined by a link.
+    """
+
+    balls: tuple[Ball, ...]
+    bonds: tuple[tuple[int, int], ...]
+
+    def spine(self) -> tuple[int, ...]:
+        """The indices of the longest straight row of bonded balls.
+
+        Raises:
+            BallError: when two rows are equally long, so that "lying flat" means nothing.
+        """
+        runs = sorted(self._runs(), key=len, reverse=True)
+        if not runs or (len(runs) > 1 and len(runs[0]) == len(runs[1])):
+            raise BallError("has no single longest straight row of balls to lie on")
+        return runs[0]
+
+    def _runs(self) -> Iterable[tuple[int, ...]]:
+        """Every maximal straight row of bonded balls."""
+        index = {ball: i for i, ball in enumerate(self.balls)}
+        bonded = {frozenset(bond) for bond in self.bonds}
+
+        def ahead(i: int, axis: int, way: int) -> int | None:
+            x, y, z = (c + way * (k == axis) for k, c in enumerate(self.balls[i]))
+            j = index.get((x, y, z))
+            return j if frozenset((i, j)) in bonded else None
+
+        for axis, i in product(range(3), range(len(self.balls))):
+            if ahead(i, axis, -1) is None:
+                run = [i]
+                while (j := ahead(run[-1], axis, 1)) is not None:
+                    run.append(j)
+                if len(run) > 1:
+                    yield tuple(run)
+
+
+@dataclass(frozen=True)
+class FlatPose:
+    """One way a ball piece lies on a board.
+
+    Attributes:
+        cells: of the square lattice, seen from above.
+        hanging: the cells below which a ball hangs in its hole.
+        rotation: the rotation of space that brings the piece there.
+    """
+
+    cells: frozenset[Cell]
+    hanging: frozenset[Cell]
+    rotation: Rotation
+
+
+def flat_poses(body: BallBody) -> tuple[FlatPose, ...]:
+    """The poses with the spine flat and every other ball in the plane or one pitch below it.
+
+    Returns:
+        Poses with the spine's first ball at the board's row 0, column 0; each of the 24
+        rotations that qualifies once.
+
+    Raises:
+        BallError: when there is no single longest row, or no rotation qualifies.
+    """
+    spine = set(body.spine())
+    poses = []
+    for rotation in ROTATIONS:
+        balls = [turned(rotation, ball) for ball in body.balls]
+        origin = balls[min(spine)]
+        balls = [(x - origin[0], y - origin[1], z - origin[2]) for x, y, z in balls]
+        flat = all(balls[i][2] == 0 for i in spine)
+        if flat and all(z in (0, -1) for _, _, z in balls):
+            poses.append(FlatPose(_plane(balls, 0), _plane(balls, -1), rotation))
+    if not poses:
+        raise BallError("cannot lie flat: in every rotation some ball stands up or hangs too deep")
+    return tuple(poses)
+
+
+def _plane(balls: Sequence[Ball], height: int) -> frozenset[Cell]:
+    return frozenset(
+        cell for x, y, z in balls if z == height for cell in LATTICES["square"].cells_at(-y, x)
+    )

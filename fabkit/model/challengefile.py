@@ -1,0 +1,133 @@
+"""Reading a challenge: a table of a set file, or a file of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from fabkit.base.errors import shown
+from fabkit.base.reading import Table
+from fabkit.model.lattice import Cell, Lattice
+from fabkit.model.piece import Piece, is_image
+from fabkit.model.puzzle import Board, Challenge, Given
+
+ANSWERS = ("solved", "impossible")
+_REGION_KEYS = ("outline", "board", "cells")
+
+#: Reads the cells drawn at a key of a table.
+Draw = Callable[[Table, str], frozenset[Cell]]
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a challenge may speak of.
+
+    Attributes:
+        lattice: the set's.
+        flips: whether the set's moves include flips.
+        pieces: the set's pieces by id.
+        boards: the set's boards, the first being the default region.
+        draw: reads a region.
+    """
+
+    lattice: Lattice
+    flips: bool
+    pieces: Mapping[str, Piece]
+    boards: Sequence[Board]
+    draw: Draw
+
+
+def read_challenge(table: Table, around: Surroundings, name: str | None = None) -> Challenge:
+    """Reads one challenge; faults go to the table's reader.
+
+    Args:
+        table: with ``id``, one of ``outline``, ``board`` and ``cells`` (none: the first board),
+            and optionally ``pieces``, ``given``, ``flips`` and ``answer``.
+        around: the set it belongs to.
+        name: the challenge's id when the table has none of its own, as in a file.
+
+    Returns:
+        The challenge; usable only if the reader stays without faults.
+    """
+    challenge_id = table.identifier("id") if name is None or table.has("id") else name
+    region = _region(table, around)
+    flips = table.flag("flips", around.flips)
+    answer = table.choice("answer", ANSWERS, "") if table.has("answer") else ""
+    pieces = _pieces(table, around)
+    given = _given(table, around, flips, region, pieces)
+    table.refuse_unknown()
+    return Challenge(challenge_id, region, pieces, given, flips, answer)
+
+
+def _region(table: Table, around: Surroundings) -> frozenset[Cell]:
+    key = table.one_of(_REGION_KEYS, required=False)
+    boards = {board.id: board.cells for board in around.boards}
+    if key in ("outline", "cells"):
+        return around.draw(table, key)
+    if key == "board":
+        return boards[table.choice("board", boards)] if boards else _no_board(table)
+    return around.boards[0].cells if around.boards else _no_board(table)
+
+
+def _no_board(table: Table) -> frozenset[Cell]:
+    table.fault("", "has no region, and the set has no board; add outline or cells")
+    return frozenset()
+
+
+def _pieces(table: Table, around: Surroundings) -> tuple[str, ...]:
+    """The ids at ``pieces``: a list, or a text when every id is a single character."""
+    wanted = table.raw("pieces")
+    if wanted is None:
+        return tuple(around.pieces)
+    if not isinstance(wanted, str | list):
+        table.fault("pieces", f"expected a text or a list of piece ids, found {shown(wanted)}")
+        return ()
+    ids = [one for one in wanted if isinstance(one, str)]
+    if len(ids) < len(wanted) or not ids:
+        table.fault("pieces", f"expected one or more piece ids, found {shown(wanted)}")
+        return ()
+    for one in dict.fromkeys(ids):
+        if one not in around.pieces:
+            known = ", ".join(around.pieces)
+            table.fault("pieces", f"there is no piece {shown(one)}; the pieces are {known}")
+        elif ids.count(one) > 1:
+            table.fault(
+                "pieces", f"piece {shown(one)} is named {ids.count(one)} times; there is one"
+            )
+    return tuple(ids)
+
+
+def _given(
+    table: Table,
+    around: Surroundings,
+    flips: bool,
+    region: frozenset[Cell],
+    pieces: tuple[str, ...],
+) -> tuple[Given, ...]:
+    """The pieces already placed: allowed images, inside the region, apart from each other."""
+    found: list[Given] = []
+    taken: set[Cell] = set()
+    for item in table.tables("given", len(pieces)):
+        piece_id = item.text("piece")
+        key = item.one_of(("cells", "outline"))
+        cells = around.draw(item, key) if key else frozenset()
+        item.refuse_unknown()
+        if not piece_id or not cells:
+            continue
+        if piece_id not in pieces or piece_id in (given.piece for given in found):
+            item.fault(
+                "piece", f"{shown(piece_id)} is not, or no longer, among the pieces to place"
+            )
+        elif not is_image(around.lattice, around.pieces[piece_id], cells, flips):
+            moves = "turns and flips" if flips else "turns"
+            item.fault(
+                key, f"is not the shape of {shown(piece_id)} under the moves allowed ({moves})"
+            )
+        elif not cells <= region:
+            item.fault(key, "lies partly outside the region")
+        elif cells & taken:
+            item.fault(key, "overlaps a piece given before")
+        else:
+            found.append(Given(piece_id, cells))
+            taken |= cells
+    return tuple(found)

@@ -1,0 +1,236 @@
+"""How shapes are written in set and challenge files: outlines, rows of cells, balls.
+
+Every function reads one key of a `Table`, notes what is wrong there, and returns something
+usable in any case, so that all faults of a file come out together.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from fabkit.base.errors import shown
+from fabkit.base.reading import Table
+from fabkit.model.balls import Ball, BallBody, BallError
+from fabkit.model.lattice import LATTICES, Cell, Lattice, Point, Ring
+from fabkit.model.piece import Form, forms_of_balls
+from fabkit.model.polygon import (
+    MAX_SIZE,
+    OutlineError,
+    cells_of_rings,
+    pieces_apart,
+    rings_of_cells,
+)
+
+_LARGEST_COORDINATE = 10_000
+_LONGEST_BOARD_SIDE = 100
+
+
+def read_region(
+    table: Table, key: str, lattice: Lattice, may_touch: bool = True
+) -> frozenset[Cell]:
+    """The cells drawn at one of the keys ``outline``, ``cells``, ``rows`` and ``size``.
+
+    Args:
+        table: the piece, board or challenge.
+        key: which of the four is there.
+        lattice: the set's.
+        may_touch: see `cells_of_rings`.
+    """
+    if key == "outline":
+        return read_outline(table, lattice, may_touch)
+    if key == "cells":
+        return read_cells(table, lattice)
+    return read_rows(table, key, lattice)
+
+
+def read_outline(table: Table, lattice: Lattice, may_touch: bool) -> frozenset[Cell]:
+    """The cells inside the key ``outline``: one ring, a list of rings, or a list of those.
+
+    Coordinates are ``[x, y]`` in grid units, whole numbers or halves; holes follow their
+    outer ring; no ring repeats its first corner at the end.
+    """
+    if lattice is LATTICES["triangular"]:
+        table.fault("outline", "the triangular lattice has no outlines; draw it with cells")
+        return frozenset()
+    rings = _rings(table, lattice)
+    if not rings:
+        return frozenset()
+    try:
+        return cells_of_rings(lattice, rings, may_touch)
+    except OutlineError as fault:
+        table.fault("outline", str(fault))
+        return frozenset()
+
+
+def read_cells(table: Table, lattice: Lattice) -> frozenset[Cell]:
+    """The cells of the key ``cells``: a list of ``[row, column]``, rows counted downwards."""
+    rows = table.array("cells", MAX_SIZE)
+    if not rows:
+        table.fault("cells", "is empty; expected a list of [row, column]")
+    found: set[Cell] = set()
+    for index, item in enumerate(rows):
+        if not _is_point(item, dimensions=2, whole=True):
+            table.fault(f"cells[{index}]", f"expected [row, column], found {shown(item)}")
+            continue
+        cells = lattice.cells_at(item[0], item[1])
+        if found.issuperset(cells):
+            table.fault(f"cells[{index}]", f"{shown(item)} is listed twice")
+        found.update(cells)
+    return frozenset(found)
+
+
+def read_rows(table: Table, key: str, lattice: Lattice) -> frozenset[Cell]:
+    """A board's cells: ``size = [rows, columns]``, or ``rows`` with each row's length."""
+    numbers = table.array(key, _LONGEST_BOARD_SIDE)
+    expected = "[rows, columns]" if key == "size" else "the number of cells in each row"
+    sane = all(type(n) is int and 0 < n <= _LONGEST_BOARD_SIDE for n in numbers)
+    if not numbers or not sane or (key == "size" and len(numbers) != 2):
+        limit = f"with numbers from 1 to {_LONGEST_BOARD_SIDE}"
+        table.fault(key, f"expected {expected}, {limit}, found {shown(numbers)}")
+        return frozenset()
+    lengths = [numbers[1]] * numbers[0] if key == "size" else numbers
+    return frozenset(
+        cell
+        for row, length in enumerate(lengths)
+        for col in range(length)
+        for cell in lattice.cells_at(row, col)
+    )
+
+
+def flat_form(table: Table, key: str, lattice: Lattice, cells: frozenset[Cell]) -> Form | None:
+    """The form of a flat piece drawn at ``key``, if its cells hang together by their edges."""
+    if not cells:
+        return None
+    parts = pieces_apart(lattice, cells)
+    if parts > 1:
+        table.fault(key, f"falls into {parts} parts; the cells of a piece share edges")
+        return None
+    rings = rings_of_cells(lattice, cells)
+    try:
+        cells_of_rings(lattice, rings)
+    except OutlineError as fault:  # a ring of cells that closes only in a point
+        table.fault(key, str(fault))
+        return None
+    return Form("", cells, rings)
+
+
+def read_balls(table: Table) -> tuple[BallBody, tuple[Form, ...]] | None:
+    """The ball piece of the keys ``balls`` and ``bonds``, with its computed flat forms.
+
+    Without ``bonds`` all neighbouring balls are joined.
+    """
+    balls: list[Ball] = []
+    for index, item in enumerate(table.array("balls", MAX_SIZE)):
+        if not _is_point(item, dimensions=3, whole=True):
+            table.fault(f"balls[{index}]", f"expected [x, y, z], found {shown(item)}")
+            return None
+        balls.append((item[0], item[1], item[2]))
+    if len(set(balls)) < len(balls) or len(balls) < 2:
+        table.fault("balls", "expected two or more balls at different places")
+        return None
+    bonds = _bonds(table, balls)
+    if bonds is None:
+        return None
+    body = BallBody(tuple(balls), bonds)
+    try:
+        return body, forms_of_balls(body)
+    except BallError as fault:
+        table.fault("balls", str(fault))
+        return None
+
+
+def _bonds(table: Table, balls: list[Ball]) -> tuple[tuple[int, int], ...] | None:
+    """The pairs of joined neighbours, checked to hold all balls together."""
+    near = [(i, j) for j in range(len(balls)) for i in range(j) if _are_near(balls[i], balls[j])]
+    bonds = near
+    if table.has("bonds"):
+        bonds = []
+        for index, item in enumerate(table.array("bonds", MAX_SIZE)):
+            pair = tuple(sorted(item)) if _is_point(item, dimensions=2, whole=True) else None
+            if pair not in near:
+                message = f"expected two indices of neighbouring balls, found {shown(item)}"
+                table.fault(f"bonds[{index}]", message)
+                return None
+            bonds.append(pair)
+    joined, frontier = {0}, [0]
+    while frontier:
+        i = frontier.pop()
+        for bond in bonds:
+            if i in bond and (j := sum(bond) - i) not in joined:
+                joined.add(j)
+                frontier.append(j)
+    if len(joined) < len(balls):
+        loose = min(set(range(len(balls))) - joined)
+        table.fault("balls", f"ball {list(balls[loose])} is not joined to the first one")
+        return None
+    return tuple(bonds)
+
+
+def _are_near(a: Ball, b: Ball) -> bool:
+    return sum(abs(p - q) for p, q in zip(a, b, strict=True)) == 1
+
+
+def _rings(table: Table, lattice: Lattice) -> list[Ring]:
+    """The rings at ``outline``, however deep they are nested; empty after a fault."""
+    outline = table.raw("outline")
+    rings: list[Any] = [outline]
+    while rings and all(isinstance(r, list) and r and _holds_rings(r) for r in rings):
+        rings = [inner for ring in rings for inner in ring]
+    found = []
+    count = 0
+    for index, ring in enumerate(rings):
+        place = "outline" if rings[0] is outline else f"outline ring {index}"
+        if not isinstance(ring, list) or not ring:
+            table.fault(place, f"expected a list of [x, y] corners, found {shown(ring)}")
+            return []
+        count += len(ring)
+        if count > MAX_SIZE:
+            table.fault("outline", f"has more than {MAX_SIZE} corners")
+            return []
+        corners = []
+        for i, corner in enumerate(ring):
+            point = _frame_point(lattice, corner)
+            if point is None:
+                table.fault(f"{place}[{i}]", _corner_fault(corner))
+                return []
+            corners.append(point)
+        found.append(tuple(corners))
+    return found
+
+
+def _holds_rings(value: list[Any]) -> bool:
+    """Whether a list is one of rings: its first item's first item is a list itself."""
+    first = value[0]
+    return isinstance(first, list) and bool(first) and isinstance(first[0], list)
+
+
+def _frame_point(lattice: Lattice, corner: object) -> Point | None:
+    if not _is_point(corner, dimensions=2, whole=False):
+        return None
+    doubled = [value * 2 for value in corner]  # type: ignore[attr-defined]
+    if any(value != int(value) for value in doubled):
+        return None
+    x, y = (int(value) * lattice.per_unit // 2 for value in doubled)
+    return x, y
+
+
+def _corner_fault(corner: object) -> str:
+    if _is_point(corner, dimensions=2, whole=False):
+        return f"{shown(corner)} is not on the lattice; coordinates are whole numbers or halves"
+    return f"expected [x, y] with finite numbers up to {_LARGEST_COORDINATE}, found {shown(corner)}"
+
+
+def _is_point(value: object, dimensions: int, whole: bool) -> bool:
+    """Whether a value is a list of that many finite numbers of sane size."""
+    return (
+        isinstance(value, list)
+        and len(value) == dimensions
+        and all(
+            isinstance(number, int if whole else int | float)
+            and not isinstance(number, bool)
+            and math.isfinite(number)
+            and abs(number) <= _LARGEST_COORDINATE
+            for number in value
+        )
+    )

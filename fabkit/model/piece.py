@@ -1,0 +1,134 @@
+"""A piece: drawn once, in one or more flat forms, with the label and colour it is printed in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fabkit.model.balls import BallBody, FlatPose, flat_poses
+from fabkit.model.lattice import LATTICES, Cell, Lattice, Ring, Symmetry
+from fabkit.model.polygon import rings_of_cells
+
+
+@dataclass(frozen=True)
+class Form:
+    """A flat shape that a piece can show: cells, and the outline around them.
+
+    Attributes:
+        name: empty for a flat piece; of ball pieces ``single``, ``double``, … after the
+            number of prongs in the board's plane.
+        cells: of the set's lattice.
+        rings: the outline, outer ring first, in frame points.
+    """
+
+    name: str
+    cells: frozenset[Cell]
+    rings: tuple[Ring, ...]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One physical piece.
+
+    Attributes:
+        id: its name in commands and file names; unique in its set.
+        label: what is engraved on it.
+        colour: ``#rrggbb``.
+        forms: its flat forms; one unless the piece is made of balls.
+        body: the balls of a ball piece, else None.
+    """
+
+    id: str
+    label: str
+    colour: str
+    forms: tuple[Form, ...]
+    body: BallBody | None = None
+
+
+def forms_of_balls(body: BallBody) -> tuple[Form, ...]:
+    """The flat forms of a ball piece: its poses on a board, turns on the board divided out.
+
+    Returns:
+        Forms of the square lattice, those with fewest balls in the board's plane first.
+
+    Raises:
+        BallError: when the piece cannot lie flat.
+
+    Example:
+        >>> corner = BallBody(((0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 1, 0)), ((0, 1), (1, 2), (0, 3)))
+        >>> [(form.name, len(form.cells)) for form in forms_of_balls(corner)]
+        [('spine', 3), ('single', 4), ('single-2', 4)]
+    """
+    lattice = LATTICES["square"]
+    classes: dict[frozenset[frozenset[Cell]], FlatPose] = {}
+    for pose in flat_poses(body):
+        turned = frozenset(_normal(lattice, turn, pose.cells) for turn in lattice.moves(False))
+        classes.setdefault(turned, pose)
+    forms: dict[str, Form] = {}
+    for pose in sorted(classes.values(), key=lambda pose: len(pose.cells)):
+        prongs = len(pose.cells) - len(body.spine())
+        name = plain = _FORM_NAMES.get(prongs, f"{prongs}-prong")
+        while name in forms:
+            name = f"{plain}-{int(name.removeprefix(plain)[1:] or 1) + 1}"
+        forms[name] = Form(name, pose.cells, rings_of_cells(lattice, pose.cells))
+    return tuple(forms.values())
+
+
+_FORM_NAMES = {0: "spine", 1: "single", 2: "double", 3: "triple"}
+
+
+def _normal(lattice: Lattice, symmetry: Symmetry, cells: frozenset[Cell]) -> frozenset[Cell]:
+    """The cells' image with the lattice's anchor at the origin."""
+    image = frozenset(map(symmetry, cells))
+    dx, dy = lattice.anchor(image)
+    return frozenset((x - dx, y - dy) for x, y in image)
+
+
+@dataclass(frozen=True)
+class Orientation:
+    """A distinct image of a piece under its allowed moves, translations divided out.
+
+    Attributes:
+        form: index into the piece's forms.
+        symmetry: the move that gives this image (the first of several that do).
+        cells: with the lattice's anchor at the origin.
+        rings: the outline around them.
+    """
+
+    form: int
+    symmetry: Symmetry
+    cells: frozenset[Cell]
+    rings: tuple[Ring, ...]
+
+
+def orientations(lattice: Lattice, piece: Piece, flips: bool) -> tuple[Orientation, ...]:
+    """The distinct images of a piece.
+
+    Args:
+        lattice: the set's.
+        piece: with at least one form.
+        flips: whether mirror images may be used.
+
+    Returns:
+        At most one orientation per form and move, in the order of forms and moves.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> fridgeiq = load_set("fridgeiq")
+        >>> [len(orientations(fridgeiq.lattice, fridgeiq.piece(id), False)) for id in "BDN"]
+        [2, 4, 4]
+    """
+    found: dict[frozenset[Cell], Orientation] = {}
+    for index, form in enumerate(piece.forms):
+        for symmetry in lattice.moves(flips):
+            cells = _normal(lattice, symmetry, form.cells)
+            if cells not in found:
+                rings = rings_of_cells(lattice, cells)
+                found[cells] = Orientation(index, symmetry, cells, rings)
+    return tuple(found.values())
+
+
+def is_image(lattice: Lattice, piece: Piece, cells: frozenset[Cell], flips: bool) -> bool:
+    """Whether the cells are the piece's shape, turned (or flipped) and moved."""
+    identity = lattice.symmetries[0]
+    images = (orientation.cells for orientation in orientations(lattice, piece, flips))
+    return _normal(lattice, identity, cells) in images

@@ -1,0 +1,72 @@
+"""Placements: every way in which a piece lies inside a region."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from fabkit.model.lattice import Cell, Lattice, Point, Ring
+from fabkit.model.piece import Orientation, Piece, orientations
+
+
+@dataclass(frozen=True)
+class Placement:
+    """An orientation of a piece, moved by a translation of the lattice.
+
+    Attributes:
+        piece: the piece's id.
+        orientation: what is moved.
+        translation: by which frame vector.
+    """
+
+    piece: str
+    orientation: Orientation
+    translation: Point
+
+    @property
+    def cells(self) -> frozenset[Cell]:
+        """The cells that are covered."""
+        dx, dy = self.translation
+        return frozenset((x + dx, y + dy) for x, y in self.orientation.cells)
+
+    @property
+    def rings(self) -> tuple[Ring, ...]:
+        """The outline, in frame points."""
+        dx, dy = self.translation
+        return tuple(tuple((x + dx, y + dy) for x, y in ring) for ring in self.orientation.rings)
+
+
+def placements(
+    lattice: Lattice, piece: Piece, region: AbstractSet[Cell], flips: bool
+) -> list[Placement]:
+    """Every placement of a piece inside a region, each exactly once.
+
+    Args:
+        lattice: the set's.
+        piece: the piece.
+        region: the cells that may be covered.
+        flips: whether mirror images may be used.
+
+    Returns:
+        Placements by orientation, then translation.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> stars = load_set("iqstars")
+        >>> region = stars.boards[0].cells
+        >>> len(placements(stars.lattice, stars.piece("red"), region, flips=False))
+        41
+    """
+    # One cell of the orientation can only lie on region cells of its own kind.
+    by_kind: dict[Point, list[Cell]] = defaultdict(list)
+    for cell in sorted(region):
+        by_kind[lattice.residue(cell)].append(cell)
+    found = []
+    for orientation in orientations(lattice, piece, flips):
+        x0, y0 = min(orientation.cells)
+        for x, y in by_kind[lattice.residue((x0, y0))]:
+            dx, dy = x - x0, y - y0
+            if all((cx + dx, cy + dy) in region for cx, cy in orientation.cells):
+                found.append(Placement(piece.id, orientation, (dx, dy)))
+    return found

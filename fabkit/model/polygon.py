@@ -1,0 +1,223 @@
+"""Outlines and cells of a lattice, each computed from the other, in exact integers.
+
+An outline is a list of rings of frame points. `cells_of_rings` and `rings_of_cells` are
+inverses of each other: outer rings come out counter-clockwise, holes clockwise, each
+beginning at its least corner.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+
+from fabkit.model.lattice import Cell, Lattice, Point, Ring
+
+#: More corners or cells than this is not a puzzle any more.
+MAX_SIZE = 10_000
+_MAX_EDGES = 10 * MAX_SIZE
+
+
+class OutlineError(ValueError):
+    """An outline that bounds no cells; the sentence says where and why."""
+
+
+def area2(ring: Sequence[Point]) -> int:
+    """Twice the signed area in squared frame steps; positive when counter-clockwise.
+
+    Example:
+        >>> area2([(0, 0), (2, 0), (2, 2), (0, 2)])
+        8
+    """
+    return sum(x0 * y1 - x1 * y0 for (x0, y0), (x1, y1) in _edges(ring))
+
+
+def canonical_ring(ring: Sequence[Point]) -> Ring:
+    """The same ring without corners on straight edges, beginning at its least corner.
+
+    Example:
+        >>> canonical_ring([(2, 0), (2, 2), (0, 2), (0, 0), (1, 0)])
+        ((0, 0), (2, 0), (2, 2), (0, 2))
+    """
+    bends = [
+        point
+        for before, point, after in zip(
+            (*ring[-1:], *ring[:-1]), ring, (*ring[1:], *ring[:1]), strict=True
+        )
+        if _cross(_vector(before, point), _vector(point, after)) != 0
+    ]
+    start = bends.index(min(bends))
+    return tuple(bends[start:] + bends[:start])
+
+
+def cells_of_rings(
+    lattice: Lattice, rings: Sequence[Ring], may_touch: bool = False
+) -> frozenset[Cell]:
+    """The cells inside an outline, by the even-odd rule on their centroids.
+
+    Args:
+        lattice: where the outline lies.
+        rings: frame points; the direction of the rings does not matter.
+        may_touch: whether the outline may meet itself in single points, as a region may; a
+            piece may not, since it would hang together by nothing.
+
+    Returns:
+        The cells. Their area equals the outline's exactly.
+
+    Raises:
+        OutlineError: when a ring is not closed and simple, is not on the lattice, rings meet
+            or overlap, or the outline is larger than `MAX_SIZE`.
+
+    Example:
+        >>> from fabkit.model.lattice import LATTICES
+        >>> sorted(cells_of_rings(LATTICES["square"], [((0, 0), (4, 0), (4, 2), (0, 2))]))
+        [(1, 1), (3, 1)]
+    """
+    paths = [_walk_around(lattice, ring) for ring in rings]
+    if sum(map(len, paths)) > _MAX_EDGES:
+        raise OutlineError(f"is longer than {_MAX_EDGES} edges of cells")
+    _refuse_meetings(lattice, paths, may_touch)
+    if sum(abs(area2(ring)) for ring in rings) > MAX_SIZE * lattice.cell_area2:
+        raise OutlineError(f"encloses more than {MAX_SIZE} cells")
+    return frozenset(_scan(lattice, paths))
+
+
+def rings_of_cells(lattice: Lattice, cells: Iterable[Cell]) -> tuple[Ring, ...]:
+    """The outline of a set of cells: outer rings counter-clockwise, holes clockwise.
+
+    Where the cells meet in a single point, a ring stays with the cells it came along.
+
+    Returns:
+        Canonical rings, the one with the least corner first.
+    """
+    inside = {edge for cell in cells for edge in lattice.cell_edges(cell)}
+    boundary = {(start, end) for start, end in inside if (end, start) not in inside}
+    ways_on: dict[Point, list[Point]] = defaultdict(list)
+    for start, end in boundary:
+        ways_on[start].append(end)
+    rings = []
+    while boundary:
+        before, here = edge = min(boundary)
+        ring = []
+        while edge in boundary:
+            boundary.remove(edge)
+            ring.append(edge[0])
+            before, here = edge
+            edge = (here, _hugging(before, here, ways_on[here]))
+        rings.append(canonical_ring(ring))
+    return tuple(sorted(rings))
+
+
+def pieces_apart(lattice: Lattice, cells: frozenset[Cell]) -> int:
+    """Into how many parts the cells fall when only shared edges hold them together."""
+    owner = {edge: cell for cell in cells for edge in lattice.cell_edges(cell)}
+    waiting, parts = set(cells), 0
+    while waiting:
+        parts += 1
+        frontier = [waiting.pop()]
+        while frontier:
+            for start, end in lattice.cell_edges(frontier.pop()):
+                neighbour = owner.get((end, start))
+                if neighbour in waiting:
+                    waiting.remove(neighbour)
+                    frontier.append(neighbour)
+    return parts
+
+
+def in_units(lattice: Lattice, point: Point) -> str:
+    """A frame point as a person writes it, such as ``(1, 0.5)``."""
+    return "({:g}, {:g})".format(*(value / lattice.per_unit for value in point))
+
+
+def _edges(ring: Sequence[Point]) -> Iterator[tuple[Point, Point]]:
+    return zip(ring, (*ring[1:], *ring[:1]), strict=True)
+
+
+def _vector(start: Point, end: Point) -> Point:
+    return end[0] - start[0], end[1] - start[1]
+
+
+def _cross(a: Point, b: Point) -> int:
+    return a[0] * b[1] - a[1] * b[0]
+
+
+def _walk_around(lattice: Lattice, ring: Ring) -> list[Point]:
+    """Every corner of a cell that the ring passes, in order."""
+    if len(ring) > MAX_SIZE:
+        raise OutlineError(f"has {len(ring)} corners; at most {MAX_SIZE} are allowed")
+    if len(ring) < 3:
+        raise OutlineError(f"has {len(ring)} corners; at least 3 are needed")
+    path: list[Point] = []
+    for start, end in _edges(ring):
+        edge = f"the edge from {in_units(lattice, start)} to {in_units(lattice, end)}"
+        if start == end:
+            raise OutlineError(
+                f"the corner {in_units(lattice, start)} stands twice in a row; "
+                "each corner is listed once, and the outline closes by itself"
+            )
+        if max(map(abs, _vector(start, end))) > MAX_SIZE * lattice.per_unit:
+            raise OutlineError(f"{edge} is longer than {MAX_SIZE} units")
+        steps = lattice.walk(start, end)
+        if steps is None:
+            raise OutlineError(
+                f"{edge} does not run along the {lattice.name} lattice; {_EDGES_ARE[lattice.name]}"
+            )
+        path += steps
+    return path
+
+
+_EDGES_ARE = {
+    "square": "edges go straight across or up, between whole numbers",
+    "quarter-square": "edges follow grid lines between whole numbers, or diagonals of squares",
+    "triangular": "edges are sides of hexagons",
+}
+
+
+def _refuse_meetings(lattice: Lattice, paths: list[list[Point]], may_touch: bool) -> None:
+    edges: set[tuple[Point, Point]] = set()
+    points: set[Point] = set()
+    for path in paths:
+        for start, end in _edges(path):
+            if (start, end) in edges or (end, start) in edges:
+                raise OutlineError(
+                    f"it runs twice along the edge from {in_units(lattice, start)} "
+                    f"to {in_units(lattice, end)}"
+                )
+            if start in points and not may_touch:
+                raise OutlineError(f"it meets itself at {in_units(lattice, start)}")
+            edges.add((start, end))
+            points.add(start)
+
+
+def _scan(lattice: Lattice, paths: list[list[Point]]) -> Iterator[Cell]:
+    """Row by row of centroids: between each odd and the following even crossing lie cells."""
+    crossings: dict[int, list[int]] = defaultdict(list)
+    for path in paths:
+        for a, b in _edges(path):
+            (x, low), (_, high) = (a, b) if a[1] < b[1] else (b, a)
+            slope = (b[0] - a[0]) // (b[1] - a[1]) if a[1] != b[1] else 0
+            for y in range(low, high):  # half open: a corner counts for one of its two edges
+                crossings[y].append(x + slope * (y - low))
+    (ux, _), (vx, vy) = lattice.basis
+    for y, row_crossings in crossings.items():
+        row_crossings.sort()
+        period, height = divmod(y, vy)
+        offsets = [kx + period * vx for kx, ky in lattice.corners if ky == height]
+        for left, right in zip(row_crossings[::2], row_crossings[1::2], strict=True):
+            for offset in offsets:
+                yield from ((x, y) for x in range(left + (offset - left) % ux, right, ux))
+
+
+def _hugging(before: Point, here: Point, ways_on: list[Point]) -> Point:
+    """The way on that keeps to the cells on the left: first clockwise from the way back."""
+    if len(ways_on) == 1:
+        return ways_on[0]
+    back = _turn(_vector(here, before))
+    return min(ways_on, key=lambda there: (back - _turn(_vector(here, there))) % 4)
+
+
+def _turn(vector: Point) -> Fraction:
+    """A number in 0..4 that grows with the vector's angle (exact, unlike the angle itself)."""
+    x, y = vector
+    across = Fraction(x, abs(x) + abs(y))
+    return 1 - across if y >= 0 else 3 + across

@@ -1,0 +1,142 @@
+"""Print profiles: every millimetre that is not in the drawing.
+
+A `Profile` is built from layers (presets, files, ``-s key=value``), later ones winning; see
+`fabkit.model.profilefile`. Each field's metadata says how it is written in a file and what is
+sane, so that reading, dumping and the messages all come from here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+#: How a magnet is held. ``none`` leaves the recesses out.
+FITS = ("press", "glue", "ribs", "embedded", "none")
+FACES = ("front", "both", "none")
+
+
+def _mm(key: str, low_mm: float, high_mm: float) -> Any:
+    """A length that is written as ``key = "20 mm"``."""
+    return field(metadata={"key": key, "low_mm": low_mm, "high_mm": high_mm})
+
+
+def _choice(key: str, choices: tuple[str, ...]) -> Any:
+    return field(metadata={"key": key, "choices": choices})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """All numbers for printing a set. Lengths are in millimetres, sizes of magnets diameters.
+
+    Attributes:
+        name: of the last preset or file that it was built from.
+        title: one line for people.
+        unit_mm: length of one grid unit.
+        thickness_mm: of a piece, from back to face.
+        inset_mm: how far each side stays inside the canonical outline; the clearance between
+            two pieces is twice that.
+        tip_flat_mm: width of the flat to which acute tips are cut.
+        top_chamfer_mm: 45-degree chamfer around the lettered face.
+        foot_chamfer_mm: the same around the back, against the elephant foot.
+        first_layer_mm: height of the printer's first layer.
+        layer_mm: height of the other layers.
+        magnet_diameter_mm: of one magnet.
+        magnet_height_mm: of one magnet.
+        fit: how a magnet is held, one of `FITS`.
+        press_mm: added to the magnet's diameter for a press fit.
+        glue_mm: added for a glued fit.
+        rib_root_mm: added for the bore between crush ribs.
+        rib_crest_mm: added (negative: taken off) for the circle that the ribs' crests touch.
+        rib_width_mm: width of a crush rib at its root.
+        embedded_mm: added for a closed cavity.
+        mouth_mm: 45-degree chamfer at an open recess's mouth.
+        air_mm: the least room over a magnet, before rounding to whole layers.
+        floor_mm: plastic between an embedded magnet and the back.
+        roof_mm: the least plastic between a recess and the bottom of the letter.
+        wall_mm: the least wall between a recess's widest bore and the side of the piece.
+        bed_wall_mm: the least wall at the bed, after mouth and foot chamfers.
+        cap_height_mm: height of a capital letter.
+        label_depth_mm: depth of the engraving.
+        stroke_mm: the least width of a letter's strokes.
+        label_margin_mm: room between the letter and the top chamfer.
+        faces: where the letter is engraved, one of `FACES`.
+    """
+
+    name: str
+    title: str
+    unit_mm: float = _mm("unit", 4, 200)
+    thickness_mm: float = _mm("thickness", 1, 50)
+    inset_mm: float = _mm("inset", 0, 2)
+    tip_flat_mm: float = _mm("tip_flat", 0.1, 20)
+    top_chamfer_mm: float = _mm("top_chamfer", 0, 5)
+    foot_chamfer_mm: float = _mm("foot_chamfer", 0, 5)
+    first_layer_mm: float = _mm("layers.first", 0.05, 0.6)
+    layer_mm: float = _mm("layers.height", 0.05, 0.6)
+    magnet_diameter_mm: float = _mm("magnet.diameter", 1, 50)
+    magnet_height_mm: float = _mm("magnet.height", 0.3, 30)
+    fit: str = _choice("recess.fit", FITS)
+    press_mm: float = _mm("recess.press", -0.5, 1)
+    glue_mm: float = _mm("recess.glue", 0, 2)
+    rib_root_mm: float = _mm("recess.rib_root", 0, 2)
+    rib_crest_mm: float = _mm("recess.rib_crest", -1, 1)
+    rib_width_mm: float = _mm("recess.rib_width", 0.3, 3)
+    embedded_mm: float = _mm("recess.embedded", 0, 2)
+    mouth_mm: float = _mm("recess.mouth", 0, 2)
+    air_mm: float = _mm("recess.air", 0, 0.3)
+    floor_mm: float = _mm("recess.floor", 0.2, 10)
+    roof_mm: float = _mm("recess.roof", 0.2, 10)
+    wall_mm: float = _mm("recess.wall", 0.4, 20)
+    bed_wall_mm: float = _mm("recess.bed_wall", 0.3, 20)
+    cap_height_mm: float = _mm("label.cap_height", 1, 100)
+    label_depth_mm: float = _mm("label.depth", 0.1, 5)
+    stroke_mm: float = _mm("label.stroke", 0.2, 5)
+    label_margin_mm: float = _mm("label.margin", 0, 20)
+    faces: str = _choice("label.faces", FACES)
+
+    @property
+    def has_recesses(self) -> bool:
+        """Whether pieces hold magnets."""
+        return self.fit != "none"
+
+    @property
+    def embedded(self) -> bool:
+        """Whether magnets lie in closed cavities."""
+        return self.fit == "embedded"
+
+    @property
+    def clearance_mm(self) -> float:
+        """Between two pieces that lie against each other on the lattice."""
+        return 2 * self.inset_mm
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One key of a profile file.
+
+    Attributes:
+        key: as written, such as ``magnet.diameter``.
+        attribute: the `Profile` field it fills.
+        choices: the allowed words, or empty for a length.
+        low_mm: the least sane length.
+        high_mm: the greatest sane length.
+    """
+
+    key: str
+    attribute: str
+    choices: tuple[str, ...]
+    low_mm: float
+    high_mm: float
+
+
+#: Every key of a profile file, in the order in which they are written.
+SETTINGS: tuple[Setting, ...] = tuple(
+    Setting(
+        f.metadata["key"],
+        f.name,
+        f.metadata.get("choices", ()),
+        f.metadata.get("low_mm", 0.0),
+        f.metadata.get("high_mm", 0.0),
+    )
+    for f in fields(Profile)
+    if f.metadata
+)

@@ -1,0 +1,166 @@
+"""Layers of a profile: presets, files and single settings, read strictly and merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from fabkit.base.errors import Fault, InputError, printable, shown
+from fabkit.base.reading import Reader, Table, read_toml
+from fabkit.base.units import format_mm
+from fabkit.model.layers import recess_span
+from fabkit.model.profile import SETTINGS, Profile, Setting
+
+_PRESETS = Path(__file__).resolve().parent / "presets"
+_LONGEST_TITLE = 200
+
+#: Values by profile attribute.
+Values = dict[str, Any]
+
+
+def preset_names() -> list[str]:
+    """The shipped profiles, ``default`` first.
+
+    Example:
+        >>> preset_names()
+        ['default', 'compact', 'flippable', 'petg']
+    """
+    names = sorted(path.stem for path in _PRESETS.glob("*.toml"))
+    return sorted(names, key=lambda name: name != "default")
+
+
+def load_profile(
+    chosen: Sequence[str] = (),
+    settings: Sequence[str] = (),
+    unit_mm: float | None = None,
+) -> Profile:
+    """Builds the effective profile.
+
+    Args:
+        chosen: presets by name or files by path, later ones winning; ``default`` lies under all.
+        settings: single settings such as ``"unit=15 mm"``, which have the last word.
+        unit_mm: a set's own unit; it yields to ``chosen`` and ``settings``.
+
+    Returns:
+        The profile, checked for numbers that contradict each other.
+
+    Raises:
+        InputError: for an unknown preset or key, a bad value, or a contradiction; every fault
+            of one layer at once.
+
+    Example:
+        >>> load_profile(["compact"], ["recess.fit=glue"]).fit
+        'glue'
+    """
+    values = _read_layer("default")
+    if unit_mm is not None:
+        values["unit_mm"] = unit_mm
+    for name in chosen:
+        values |= _read_layer(name)
+    values |= _read_settings(settings)
+    profile = Profile(**values)
+    faults = list(contradictions(profile))
+    if faults:
+        raise InputError(
+            " with ".join([f"profile {profile.name}"] + ["-s"] * bool(settings)), faults
+        )
+    return profile
+
+
+def dump_profile(profile: Profile) -> str:
+    """A profile as the TOML file that gives exactly this profile.
+
+    Example:
+        >>> print(dump_profile(load_profile()).splitlines()[1])
+        unit = "20 mm"
+    """
+    document: dict[str, Any] = {"title": profile.title}
+    for setting in SETTINGS:
+        section, _, key = setting.key.rpartition(".")
+        table = document.setdefault(section, {}) if section else document
+        value = getattr(profile, setting.attribute)
+        table[key] = value if setting.choices else format_mm(value, digits=6)
+    return tomli_w.dumps(document)
+
+
+def contradictions(profile: Profile) -> Iterable[Fault]:
+    """What in a profile cannot be together, whatever the piece."""
+    room_mm = profile.thickness_mm - profile.top_chamfer_mm - profile.foot_chamfer_mm
+    if room_mm < 0.5:
+        yield Fault(
+            "thickness",
+            f"{format_mm(profile.thickness_mm)} less both chamfers leaves {format_mm(room_mm)} of "
+            "straight side; 0.5 mm is the least",
+        )
+    if profile.unit_mm < 8 * profile.inset_mm:
+        yield Fault("inset", f"{format_mm(profile.inset_mm)} is more than an eighth of the unit")
+    if profile.faces == "both" and profile.fit not in ("embedded", "none"):
+        yield Fault(
+            "label.faces",
+            'is "both", but the back has open recesses; choose recess.fit "embedded" or "none"',
+        )
+    if profile.faces != "none" and profile.label_depth_mm >= profile.thickness_mm / 3:
+        yield Fault(
+            "label.depth",
+            f"{format_mm(profile.label_depth_mm)} is a third or more of the thickness "
+            f"{format_mm(profile.thickness_mm)}",
+        )
+    if profile.fit == "ribs" and profile.rib_crest_mm >= profile.rib_root_mm:
+        yield Fault("recess.rib_crest", "must be smaller than recess.rib_root, or there is no rib")
+    if profile.has_recesses:
+        try:
+            recess_span(profile)
+        except ValueError as error:
+            yield Fault("recess", str(error))
+
+
+def _read_layer(name: str) -> Values:
+    """The values of a preset or a file."""
+    if name in preset_names():
+        path, source = _PRESETS / f"{name}.toml", f"profile {name}"
+    elif name.endswith(".toml") or "/" in name or "\\" in name:
+        path, source = Path(name), printable(name)
+    else:
+        message = f"there is no profile {shown(name)}; shipped are {', '.join(preset_names())}"
+        raise InputError.of("", f"{message}, or give a path to a .toml file")
+    top = Table(Reader(source), read_toml(path, source))
+    values: Values = {"name": path.stem, "title": top.text("title", path.stem, _LONGEST_TITLE)}
+    tables = {"": top}
+    for setting in SETTINGS:
+        section, _, key = setting.key.rpartition(".")
+        if section not in tables:
+            tables[section] = top.table(section)
+        values |= _read_setting(tables[section], key, setting)
+    for table in reversed(tables.values()):
+        table.refuse_unknown()
+    top.reader.finish()
+    return values
+
+
+def _read_settings(settings: Sequence[str]) -> Values:
+    """The values of ``-s key=value`` options."""
+    reader = Reader("-s")
+    data: dict[str, str] = {}
+    for text in settings:
+        key, equals, value = text.partition("=")
+        if not equals:
+            reader.fault("", f'expected key=value such as "unit=15 mm", found {shown(text)}')
+        data[key.strip()] = value.strip()
+    reader.finish()
+    table = Table(reader, data)
+    values: Values = {}
+    for setting in SETTINGS:
+        values |= _read_setting(table, setting.key, setting)
+    table.refuse_unknown()
+    reader.finish()
+    return values
+
+
+def _read_setting(table: Table, key: str, setting: Setting) -> Values:
+    if setting.choices:
+        return {setting.attribute: table.choice(key, setting.choices)} if table.has(key) else {}
+    value_mm = table.length_mm(key, setting.low_mm, setting.high_mm)
+    return {} if value_mm is None else {setting.attribute: value_mm}

@@ -1,0 +1,135 @@
+"""A puzzle set: pieces on a lattice, boards to fill, challenges to solve."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fabkit.base.errors import InputError, shown
+from fabkit.model.lattice import Cell, Lattice, Point, Ring
+from fabkit.model.piece import Form, Piece
+
+
+@dataclass(frozen=True)
+class Board:
+    """A region that is also an object.
+
+    Attributes:
+        id: its name in commands.
+        cells: what can be covered.
+    """
+
+    id: str
+    cells: frozenset[Cell]
+
+
+@dataclass(frozen=True)
+class Given:
+    """A piece that a challenge has already placed.
+
+    Attributes:
+        piece: its id.
+        cells: where it lies.
+    """
+
+    piece: str
+    cells: frozenset[Cell]
+
+
+@dataclass(frozen=True)
+class Challenge:
+    """A region to be covered by some of the pieces.
+
+    Attributes:
+        id: its name in commands.
+        region: the cells to cover.
+        pieces: ids of the pieces to use, each once.
+        given: pieces already placed.
+        flips: whether pieces may be turned over.
+        answer: what the challenge is known to be: ``solved``, ``impossible``, or empty when
+            nothing is claimed.
+    """
+
+    id: str
+    region: frozenset[Cell]
+    pieces: tuple[str, ...]
+    given: tuple[Given, ...] = ()
+    flips: bool = False
+    answer: str = ""
+
+
+@dataclass(frozen=True)
+class PuzzleSet:
+    """Everything that a set file says.
+
+    Attributes:
+        name: the short name, safe as a file name.
+        title: for people.
+        lattice: where the pieces' forms lie.
+        flips: whether the rules allow to turn pieces over.
+        pieces: in the file's order.
+        boards: in the file's order.
+        challenges: in the file's order.
+        source: the file it was read from, for messages.
+        digest: SHA-256 of that file.
+        unit_mm: the length of a grid unit that the set's author suggests, or None.
+    """
+
+    name: str
+    title: str
+    lattice: Lattice
+    flips: bool
+    pieces: tuple[Piece, ...]
+    boards: tuple[Board, ...]
+    challenges: tuple[Challenge, ...]
+    source: str
+    digest: str
+    unit_mm: float | None = None
+
+    def piece(self, piece_id: str) -> Piece:
+        """The piece of that name.
+
+        Raises:
+            InputError: when there is none.
+        """
+        for piece in self.pieces:
+            if piece.id == piece_id:
+                return piece
+        known = ", ".join(piece.id for piece in self.pieces)
+        raise InputError.of(self.name, f"has no piece {shown(piece_id)}; its pieces are {known}")
+
+    def select(self, piece_ids: Iterable[str]) -> tuple[Piece, ...]:
+        """The named pieces in the set's order, each once; all when none is named.
+
+        Raises:
+            InputError: when a name is unknown.
+        """
+        wanted = [self.piece(piece_id).id for piece_id in piece_ids]
+        return tuple(p for p in self.pieces if p.id in wanted) if wanted else self.pieces
+
+    @property
+    def made_of_balls(self) -> bool:
+        """Whether the pieces are balls in space rather than flat prisms."""
+        return any(piece.body for piece in self.pieces)
+
+    @property
+    def area(self) -> float:
+        """The pieces' area in square units (hexagons on the triangular lattice)."""
+        return sum(area(self.lattice, piece.forms[0]) for piece in self.pieces)
+
+
+def area(lattice: Lattice, form: Form) -> float:
+    """A form's area in square units (hexagons on the triangular lattice)."""
+    return len(form.cells) / lattice.cells_per_unit
+
+
+def in_units(lattice: Lattice, points: Iterable[Point]) -> list[tuple[float, float]]:
+    """Frame points in grid units: the border where exact integers become lengths."""
+    sx, sy = (math.sqrt(squared) for squared in lattice.step_squared)
+    return [(x * sx, y * sy) for x, y in points]
+
+
+def rings_in_units(lattice: Lattice, rings: Iterable[Ring]) -> list[list[tuple[float, float]]]:
+    """An outline's rings in grid units."""
+    return [in_units(lattice, ring) for ring in rings]

@@ -1,0 +1,155 @@
+"""Reading a set file: TOML in, a `PuzzleSet` out, or all its faults at once."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from fabkit.base.errors import printable, shown
+from fabkit.base.files import sha256
+from fabkit.base.reading import Reader, Table, read_toml
+from fabkit.model.challengefile import Surroundings, read_challenge
+from fabkit.model.drawing import flat_form, read_balls, read_region
+from fabkit.model.lattice import LATTICES, Cell
+from fabkit.model.piece import Piece
+from fabkit.model.puzzle import Board, PuzzleSet, area
+
+MOVES = ("rotations", "rotations and flips")
+#: Colours for pieces that name none: eight that colour-blind eyes tell apart (Okabe and Ito).
+DEFAULT_COLOURS = (
+    "#e69f00", "#56b4e9", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7", "#999999",
+)  # fmt: skip
+#: The smallest and the largest sane length of a grid unit.
+UNIT_RANGE_MM = (4.0, 200.0)
+
+_COLOUR = re.compile(r"#[0-9a-f]{6}")
+_LONGEST_LABEL = 3
+_MAX_CELLS_OF_FILE = 1_000_000
+
+
+def read_set(path: Path, source: str | None = None) -> PuzzleSet:
+    """Reads a set file.
+
+    Args:
+        path: the TOML file.
+        source: the file's name in messages; the path itself when None.
+
+    Returns:
+        The set, checked.
+
+    Raises:
+        InputError: with every fault of the file.
+    """
+    name = source or printable(str(path))
+    top = Table(Reader(name), read_toml(path, name))
+    puzzle = _SetReading(top, sha256(path)).read()
+    top.reader.finish()
+    return puzzle
+
+
+class _SetReading:
+    """One pass over a set file."""
+
+    def __init__(self, top: Table, digest: str) -> None:
+        self.top = top
+        self.digest = digest
+        self.head = top.table("set")
+        self.lattice = LATTICES[self.head.choice("lattice", LATTICES)]
+        self.cells_left = _MAX_CELLS_OF_FILE
+
+    def read(self) -> PuzzleSet:
+        """Everything in the file's order; faults go to the reader."""
+        head = self.head
+        name = head.identifier("name")
+        title = head.text("title", name)
+        flips = head.choice("moves", MOVES) == MOVES[1]
+        unit_mm = head.length_mm("unit", *UNIT_RANGE_MM)
+        head.text("source", "", longest=2000)
+        pieces = [self._piece(t, i) for i, t in enumerate(self.top.tables("piece", 1000))]
+        if not pieces and self.top.reader.sound:
+            self.top.fault("piece", "there are no pieces; add one with [[piece]]")
+        boards = [self._board(table) for table in self.top.tables("board", 1000)]
+        around = Surroundings(self.lattice, flips, {p.id: p for p in pieces}, boards, self._draw)
+        challenges = [read_challenge(table, around) for table in self.top.tables("challenge")]
+        self._refuse_same_ids("piece", [piece.id for piece in pieces])
+        self._refuse_same_ids("board", [board.id for board in boards])
+        self._refuse_same_ids("challenge", [challenge.id for challenge in challenges])
+        self.top.refuse_unknown()
+        puzzle = PuzzleSet(
+            name=name,
+            title=title,
+            lattice=self.lattice,
+            flips=flips,
+            unit_mm=unit_mm,
+            pieces=tuple(pieces),
+            boards=tuple(boards),
+            challenges=tuple(challenges),
+            source=self.top.reader.source,
+            digest=self.digest,
+        )
+        _compare_area(head, puzzle.area if self.top.reader.sound else None)
+        head.refuse_unknown()
+        return puzzle
+
+    def _piece(self, table: Table, index: int) -> Piece:
+        """A piece; after a fault one without forms, so that challenges do not fault in its wake."""
+        piece_id = table.identifier("id")
+        label = table.text("label", piece_id if len(piece_id) <= 2 else piece_id[0].upper())
+        if not label.isprintable() or len(label) > _LONGEST_LABEL or label != label.strip():
+            table.fault("label", f"expected 1 to {_LONGEST_LABEL} letters, found {shown(label)}")
+        colour = table.text("colour", DEFAULT_COLOURS[index % len(DEFAULT_COLOURS)]).lower()
+        if not _COLOUR.fullmatch(colour):
+            table.fault("colour", f'expected a colour such as "#e69f00", found {shown(colour)}')
+        piece = Piece(piece_id, label, colour, ())
+        key = table.one_of(("outline", "cells", "balls"))
+        if key == "balls":
+            piece = self._ball_piece(table, piece)
+        elif key:
+            form = flat_form(table, key, self.lattice, self._draw(table, key, may_touch=False))
+            piece = Piece(piece_id, label, colour, (form,) if form else ())
+        _compare_area(table, area(self.lattice, piece.forms[0]) if piece.forms else None)
+        table.refuse_unknown()
+        return piece
+
+    def _ball_piece(self, table: Table, piece: Piece) -> Piece:
+        if self.lattice is not LATTICES["square"]:
+            table.fault("balls", 'lie on the square lattice; write lattice = "square" in [set]')
+            return piece
+        drawn = read_balls(table)
+        return Piece(piece.id, piece.label, piece.colour, drawn[1], drawn[0]) if drawn else piece
+
+    def _board(self, table: Table) -> Board:
+        board_id = table.identifier("id")
+        key = table.one_of(("size", "rows", "cells", "outline"))
+        cells = self._draw(table, key) if key else frozenset()
+        table.refuse_unknown()
+        return Board(board_id, cells)
+
+    def _draw(self, table: Table, key: str, may_touch: bool = True) -> frozenset[Cell]:
+        """The cells drawn at a key, counted against what one file may hold."""
+        if self.cells_left <= 0:
+            return frozenset()
+        cells = read_region(table, key, self.lattice, may_touch)
+        self.cells_left -= len(cells)
+        if self.cells_left <= 0:
+            table.fault(key, f"the file holds more than {_MAX_CELLS_OF_FILE} cells in all")
+        return cells
+
+    def _refuse_same_ids(self, kind: str, ids: list[str]) -> None:
+        first: dict[str, int] = {}
+        for index, one in enumerate(ids):
+            same = first.setdefault(one.lower(), index)
+            if one and same != index:
+                self.top.fault(
+                    f"{kind}[{index}].id",
+                    f"{shown(one)} is also the id of {kind}[{same}]; upper and lower case count as "
+                    "the same, since ids name files",
+                )
+
+
+def _compare_area(table: Table, found: float | None) -> None:
+    """Holds the declared ``area`` against the drawn one."""
+    if table.has("area"):
+        declared = table.number("area", 0, _MAX_CELLS_OF_FILE)
+        if found is not None and declared != found:
+            table.fault("area", f"is {declared:g}, but the drawing's area is {found:g}")

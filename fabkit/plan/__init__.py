@@ -1,0 +1,7 @@
+"""What is built from what: a set's output folder, written whole or not at all, rebuilt only where
+something changed."""
+
+from fabkit.plan.export import Export, export
+from fabkit.plan.targets import KINDS
+
+__all__ = ["KINDS", "Export", "export"]

@@ -1,0 +1,189 @@
+"""Brings the files of a set up to date."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fabkit import __version__
+from fabkit.base.errors import OutsideError, printable
+from fabkit.base.files import Staging, folder_lock, json_text, outside_failures
+from fabkit.model.profile import Profile
+from fabkit.model.profilefile import dump_profile
+from fabkit.model.puzzle import PuzzleSet
+from fabkit.plan.manifest import MANIFEST, find_stale, left_behind, new_entry, read_manifest
+from fabkit.plan.targets import Target, plan_targets, profile_digest
+
+if TYPE_CHECKING:
+    from fabkit.blueprint.draft import Blueprint
+
+PROFILE = "profile.toml"
+
+#: Called with the number of files done, of files in all, and what comes next.
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Export:
+    """What an export did.
+
+    Attributes:
+        folder: the output folder.
+        files: every file asked for, with its ``sha256`` and whether it was ``written`` now.
+        pieces: for each piece what the manifest says of it: ``magnets_mm`` (places),
+            ``pause_height_mm`` and ``cap_height_mm``.
+        warnings: what else in the folder deserves a look.
+    """
+
+    folder: Path
+    files: dict[str, dict[str, Any]]
+    pieces: dict[str, dict[str, Any]]
+    warnings: tuple[str, ...]
+
+    @property
+    def written(self) -> int:
+        """How many files were written now; the others were up to date."""
+        return sum(file["written"] for file in self.files.values())
+
+    @property
+    def magnets(self) -> int:
+        """How many magnets the pieces hold."""
+        return sum(len(piece["magnets_mm"]) for piece in self.pieces.values())
+
+    @property
+    def pause_heights_mm(self) -> list[float]:
+        """The heights at which the printer pauses for magnets, each once."""
+        heights = {piece["pause_height_mm"] for piece in self.pieces.values()}
+        return sorted(height for height in heights if height is not None)
+
+
+def export(
+    puzzle: PuzzleSet,
+    profile: Profile,
+    kinds: Sequence[str],
+    folder: Path,
+    piece_ids: Sequence[str] = (),
+    force: bool = False,
+    progress: Progress = lambda done, total, name: None,
+) -> Export:
+    """Brings the files of some kinds up to date.
+
+    Args:
+        puzzle: the set.
+        profile: how to print it.
+        kinds: of `fabkit.plan.KINDS`.
+        folder: the output folder; made when needed.
+        piece_ids: only these pieces; all when empty.
+        force: builds every file again.
+        progress: told before each file.
+
+    Returns:
+        What was done.
+
+    Raises:
+        InputError: before anything is touched, when the profile does not suit the pieces or
+            the folder belongs to another set.
+        OutsideError: when the folder is in use or cannot be written; nothing has changed then.
+    """
+    pieces = puzzle.select(piece_ids)
+    targets = plan_targets(puzzle, pieces, profile, kinds)
+    manifest = read_manifest(folder, puzzle, force)
+    stale = find_stale(targets, manifest, folder, force)
+    if stale:
+        from fabkit.blueprint.draft import draft_all
+
+        # What cannot be built is refused here, before the folder is touched.
+        blueprints = {b.piece: b for b in draft_all(puzzle, pieces, profile)}
+        with folder_lock(folder):
+            manifest = read_manifest(folder, puzzle, force)
+            stale = find_stale(targets, manifest, folder, force)
+            with outside_failures(f"cannot write in {printable(str(folder))}"):
+                _build(puzzle, profile, stale, blueprints, folder, manifest, progress)
+    written = {target.name for target in stale}
+    return Export(
+        folder=folder,
+        files={
+            target.name: {
+                "sha256": manifest["files"][target.name]["sha256"],
+                "written": target.name in written,
+            }
+            for target in targets
+        },
+        pieces={piece.id: manifest["pieces"][piece.id] for piece in pieces},
+        warnings=tuple(left_behind(puzzle, profile, manifest, folder)),
+    )
+
+
+def _build(
+    puzzle: PuzzleSet,
+    profile: Profile,
+    targets: Sequence[Target],
+    blueprints: dict[str, Blueprint],
+    folder: Path,
+    manifest: dict[str, Any],
+    progress: Progress,
+) -> None:
+    """Builds into a staging folder, then moves everything into place, the manifest last."""
+    progress(0, len(targets), "loading CadQuery")
+    from fabkit.solid.body import Workshop
+    from fabkit.solid.export import NamedSolid, write_step, write_stl
+
+    workshop = Workshop()
+    solids: dict[str, NamedSolid] = {}
+    with Staging(folder) as staging:
+        for done, target in enumerate(targets):
+            progress(done, len(targets), target.name)
+            path = staging.path(target.name)
+            with _kernel_failures(target):
+                for piece in target.pieces:
+                    if piece.id not in solids:
+                        solid = workshop.build(blueprints[piece.id])
+                        solids[piece.id] = NamedSolid(piece.id, piece.colour, solid)
+                parts = [solids[piece.id] for piece in target.pieces]
+                if target.kind == "stl":
+                    write_stl(parts[0].solid, path)
+                else:
+                    write_step(parts, puzzle.name, path)
+            manifest["files"][target.name] = new_entry(target, path, profile)
+        manifest["pieces"] |= {piece_id: _describe(blueprints[piece_id]) for piece_id in solids}
+        manifest |= {
+            "fabkit": __version__,
+            "inputs": {"set": puzzle.digest, "profile": profile_digest(profile)},
+            "files": dict(sorted(manifest["files"].items())),
+            "pieces": dict(sorted(manifest["pieces"].items())),
+        }
+        _write(staging.path(PROFILE), dump_profile(profile))
+        _write(staging.path(MANIFEST), json_text(manifest))
+        staging.commit()
+    progress(len(targets), len(targets), "")
+
+
+def _describe(blueprint: Blueprint) -> dict[str, Any]:
+    """What people and scripts want to know of a piece beside its files."""
+    return {
+        "magnets_mm": [list(recess.centre_mm) for recess in blueprint.recesses],
+        "pause_height_mm": blueprint.pause_height_mm,
+        "cap_height_mm": blueprint.label.cap_height_mm if blueprint.label else None,
+    }
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+@contextlib.contextmanager
+def _kernel_failures(target: Target) -> Iterator[None]:
+    """The kernel raises types of its own; whatever it says, the file was not built."""
+    try:
+        yield
+    except (OSError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        reason = printable(str(error)) or type(error).__name__
+        raise OutsideError(
+            f"the CAD kernel failed on {target.name}: {reason}; nothing was changed. Try another "
+            "chamfer or label, and please report the set and profile"
+        ) from error

@@ -1,0 +1,1 @@
+"""Drawings that people look at."""

