@@ -24,8 +24,8 @@ def shown(value: object) -> str:
     Example:
         >>> shown("fridge")
         '"fridge"'
-        >>> shown("red\\x1b[31m")
-        '"red\\\\x1b[31m"'
+        >>> shown("red\x1b[31m")
+        '"red\\x1b[31m"'
         >>> shown(2.5), shown(True)
         ('2.5', 'true')
     """
@@ -33,24 +33,26 @@ def shown(value: object) -> str:
         return str(value).lower()
     if isinstance(value, dict):
         return "a table"
-    if not isinstance(value, str):
-        try:
-            return printable(str(value))
-        except ValueError:  # an integer of more digits than Python will print
-            return "a number of thousands of digits"
-    return f'"{printable(value)}"'
+    if isinstance(value, str):
+        return f'"{_cut(printable(value))}"'
+    try:
+        return _cut(printable(str(value)))
+    except ValueError:  # an integer of more digits than Python will print
+        return "a number of thousands of digits"
 
 
 def printable(text: str) -> str:
-    r"""Text without control characters or direction marks, cut to about 60 characters.
+    r"""Text without line breaks, control characters or direction marks; as long as it was.
 
     Example:
-        >>> printable("a\\nb")
-        'a\\\\nb'
+        >>> printable("a\nb")
+        'a\\nb'
     """
-    if len(text) > _SHOWN_LENGTH:
-        text = text[: _SHOWN_LENGTH - 1] + "…"
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 1] + "…"
 
 
 @dataclass(frozen=True)

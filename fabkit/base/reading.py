@@ -107,6 +107,9 @@ class Table:
     def choice(self, name: str, choices: Iterable[str], default: str | None = None) -> str:
         """A string that is one of ``choices``."""
         allowed = list(choices)
+        if default is None and not self.has(name):
+            self.fault(name, f"is missing; expected {_or(allowed)}")
+            return allowed[0]
         value = self.text(name, default)
         if value and value not in allowed:
             self.fault(name, f"{shown(value)} is not known{_suggestion(value, allowed)}")
@@ -231,6 +234,12 @@ class Table:
     def _wrong(self, name: str, expected: str, found: object, neutral: _T) -> _T:
         self.fault(name, f"expected {expected}, found {shown(found)}")
         return neutral
+
+
+def _or(choices: Sequence[str]) -> str:
+    """The choices as ``"a", "b" or "c"``."""
+    quoted = [f'"{choice}"' for choice in choices]
+    return " or ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 
 
 def _suggestion(name: str, known: Iterable[str]) -> str:

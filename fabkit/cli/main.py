@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from fabkit import __version__
-from fabkit.base.errors import FabkitError
+from fabkit.base.errors import FabkitError, printable
 from fabkit.cli import profiles
 from fabkit.cli.export import export_step, export_stl
 from fabkit.cli.sets import sets, show
@@ -97,6 +97,8 @@ def _run(arguments: list[str]) -> int:
         return _fail(f"{_lower(message)}; see `{where} --help`", USAGE_EXIT)
     except typer.Abort:
         raise KeyboardInterrupt from None
+    if result == INTERRUPTED_EXIT:  # how the parser hands on Ctrl-C
+        raise KeyboardInterrupt
     return result if isinstance(result, int) else 0
 
 
@@ -105,11 +107,6 @@ def _lower(message: str) -> str:
 
 
 def _fail(message: str, code: int) -> int:
-    lines = (printable_line(line) for line in message.splitlines())
+    lines = (printable(line) for line in message.splitlines())
     print("fabkit: " + "\n".join(lines), file=sys.stderr)
     return code
-
-
-def printable_line(line: str) -> str:
-    """A line of a message without control characters, whatever a parser put into it."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import cadquery as cq
 
+from fabkit.solid.stepfile import repeatable
+
 #: Chords deviate from curves by at most this much …
 STL_TOLERANCE_MM = 0.01
 #: … and turn by at most this much (radians): a bore gets 63 facets, and a piece's volume is
 #: right to 0.007 %.
 STL_ANGLE = 0.1
-_TIME_STAMP = re.compile(rb"(FILE_NAME\('[^']*',)'[^']*'")
-_OCCURRENCE = re.compile(rb"(NEXT_ASSEMBLY_USAGE_OCCURRENCE\()'\d+'")
-_TIMELESS = rb"\1'2000-01-01T00:00:00'"
 
 
 @dataclass(frozen=True)
@@ -52,12 +49,5 @@ def write_step(parts: Sequence[NamedSolid], name: str, path: Path) -> None:
     for part in parts:
         whole.add(part.solid, name=part.name, color=cq.Color(part.colour))
     whole.export(str(path), "STEP")
-    _make_repeatable(path)
-
-
-def _make_repeatable(path: Path) -> None:
-    """Fixes what differs from one writing to the next: the time, and a count of all parts
-    that this process has written so far."""
-    content = _TIME_STAMP.sub(_TIMELESS, path.read_bytes(), count=1)
-    numbers = itertools.count(1)
-    path.write_bytes(_OCCURRENCE.sub(lambda found: found[1] + b"'%d'" % next(numbers), content))
+    text = path.read_text(encoding="utf-8")
+    path.write_text(repeatable(text), encoding="utf-8", newline="\n")

@@ -1,0 +1,41 @@
+"""Random shapes for property tests: sets of cells that hang together by their edges."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from fabkit.model.lattice import LATTICES, Cell, Lattice
+from fabkit.model.piece import Form, Piece
+from fabkit.model.polygon import rings_of_cells
+
+lattices = st.sampled_from(list(LATTICES.values()))
+
+
+def neighbours(lattice: Lattice, cell: Cell) -> list[Cell]:
+    """The cells that share an edge with a cell, found by looking around (no shared code)."""
+    edges = {frozenset(edge) for edge in lattice.cell_edges(cell)}
+    x, y = cell
+    around = [(x + dx, y + dy) for dx in range(-6, 7) for dy in range(-6, 7) if (dx, dy) != (0, 0)]
+    return [
+        other
+        for other in around
+        if lattice.is_cell(other) and edges & {frozenset(e) for e in lattice.cell_edges(other)}
+    ]
+
+
+@st.composite
+def cell_sets(
+    draw: st.DrawFn, lattice: Lattice | None = None, most: int = 12
+) -> tuple[Lattice, frozenset[Cell]]:
+    """A lattice and a random polyform on it, grown cell by cell."""
+    lattice = lattice or draw(lattices)
+    cells = {lattice.first[0]}
+    for _ in range(draw(st.integers(0, most - 1))):
+        rim = sorted({n for cell in cells for n in neighbours(lattice, cell)} - cells)
+        cells.add(draw(st.sampled_from(rim)))
+    return lattice, frozenset(cells)
+
+
+def piece_of(lattice: Lattice, cells: frozenset[Cell]) -> Piece:
+    """A piece of that shape."""
+    return Piece("X", "X", "#e69f00", (Form("", cells, rings_of_cells(lattice, cells)),))

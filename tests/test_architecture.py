@@ -1,0 +1,96 @@
+"""The house: imports go down only, heavy libraries are loaded late, and the checks can fail."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+LINTER = Path(sys.executable).with_name("lint-imports")
+
+
+def lint(checkout: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(LINTER), "--no-cache"], cwd=checkout, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture
+def copy_of_house(tmp_path: Path) -> Path:
+    shutil.copytree(ROOT / "fabkit", tmp_path / "fabkit")
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def test_imports_go_down_only(copy_of_house: Path) -> None:
+    result = lint(copy_of_house)
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("fabkit/model/lattice.py", "import fabkit.blueprint.draft"),
+        ("fabkit/base/units.py", "import fabkit.cli.report"),
+        ("fabkit/solid/body.py", "import fabkit.sheet.svg"),
+        ("fabkit/blueprint/draft.py", "import cadquery"),
+        ("fabkit/plan/export.py", "import trimesh"),
+        ("fabkit/model/lattice.py", "import fabkit.model.placement"),
+    ],
+)
+def test_a_planted_import_is_found(copy_of_house: Path, file: str, line: str) -> None:
+    path = copy_of_house / file
+    path.write_text(path.read_text() + f"\n\ndef planted() -> None:\n    {line}\n")
+    result = lint(copy_of_house)
+    assert result.returncode == 1, result.stdout
+    assert "BROKEN" in result.stdout
+
+
+def test_a_room_outside_the_contract_is_found(copy_of_house: Path) -> None:
+    (copy_of_house / "fabkit" / "cellar.py").write_text('"""A room that no layer names."""\n')
+    assert lint(copy_of_house).returncode == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["--help"], ["sets"], ["export-stl", "--help"], ["profiles"], ["show", "fridgeiq"]],
+)
+def test_light_commands_load_no_heavy_library(command: list[str]) -> None:
+    """Proved in a fresh process, by looking at what it has loaded when it is done."""
+    code = (
+        "import sys; from fabkit.cli import main; main(sys.argv[1:]); "
+        "heavy = {'cadquery', 'OCP', 'trimesh', 'shapely', 'numpy', 'numba', 'vtk'};"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code, *command], capture_output=True, text=True, check=True
+    )
+    assert result.stderr.splitlines()[-1] == "[]"
+
+
+def test_an_unchanged_export_loads_no_heavy_library(tmp_path: Path) -> None:
+    code = (
+        "import sys; from fabkit.cli import main; main(sys.argv[1:]); "
+        "print('cadquery' in sys.modules, 'shapely' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code, "export-stl", "fridgeiq", "--piece", "D", "-o", "out"]
+    runs = [
+        subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+        for _ in range(2)
+    ]
+    assert [run.stdout.splitlines()[-1] for run in runs] == ["True True", "False False"]
+
+
+def test_no_file_outgrows_the_house() -> None:
+    long = {
+        str(path.relative_to(ROOT)): count
+        for folder in ("fabkit", "tests", "scripts")
+        for path in (ROOT / folder).rglob("*.py")
+        if (count := len(path.read_text().splitlines())) > 400
+    }
+    assert not long
