@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fabkit.base.units import format_mm
 from fabkit.cli import options
-from fabkit.cli.report import Report
+from fabkit.cli.report import Report, many
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.plan import Export, export
@@ -78,13 +78,15 @@ def _tell(done: Export, kind: str, profile: Profile, report: Report) -> None:
         report.detail(f"{'wrote' if file['written'] else 'kept '} {done.folder / name}")
     unchanged = len(done.files) - done.written
     if done.written == 0:
-        report.say(f"nothing to do: all {unchanged} {kind} files in {done.folder} are up to date")
+        files = many(unchanged, f"{kind} file")
+        report.say(f"nothing to do: {files} in {done.folder} up to date")
     else:
-        kept = f", {unchanged} were up to date" if unchanged else ""
-        report.say(f"wrote {done.written} {kind} files to {done.folder}{kept}")
+        kept = f", kept {unchanged} that had not changed" if unchanged else ""
+        report.say(f"wrote {many(done.written, f'{kind} file')} to {done.folder}{kept}")
     if done.magnets:
         size = f"{profile.magnet_diameter_mm:g} x {format_mm(profile.magnet_height_mm)}"
-        report.say(f"{len(done.pieces)} pieces, {done.magnets} magnets {size}, {profile.fit} fit")
+        pieces, magnets = many(len(done.pieces), "piece"), many(done.magnets, "magnet")
+        report.say(f"{pieces}, {magnets} {size}, {profile.fit} fit")
     for height_mm in done.pause_heights_mm:
         report.say(f"pause the print at {format_mm(height_mm)} and put the magnets in")
     for warning in done.warnings:

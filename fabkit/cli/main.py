@@ -97,6 +97,8 @@ def _run(arguments: list[str]) -> int:
         return _fail(f"{_lower(message)}; see `{where} --help`", USAGE_EXIT)
     except typer.Abort:
         raise KeyboardInterrupt from None
+    except SystemExit:  # how the parser answers a reader that went away
+        raise BrokenPipeError from None
     if result == INTERRUPTED_EXIT:  # how the parser hands on Ctrl-C
         raise KeyboardInterrupt
     return result if isinstance(result, int) else 0

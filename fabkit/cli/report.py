@@ -101,5 +101,15 @@ def _lines() -> Progress:
     return told
 
 
+def many(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    Example:
+        >>> many(1, "magnet"), many(21, "magnet")
+        ('1 magnet', '21 magnets')
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def _is_number(cell: str) -> bool:
     return cell.replace(".", "", 1).isdigit() or cell == ""

@@ -61,7 +61,9 @@ def _sort_styles(step: str) -> str:
     renamed = {old: new for new, old in enumerate(order, start=lowest)}
     lines = (
         f"#{renamed[old]} = "
-        + _REFERENCE.sub(lambda found: f"#{renamed.get(int(found[1]), int(found[1]))}", entities[old])
+        + _REFERENCE.sub(
+            lambda found: f"#{renamed.get(int(found[1]), int(found[1]))}", entities[old]
+        )
         + ";\n"
         for old in order
     )

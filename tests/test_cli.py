@@ -1,0 +1,147 @@
+"""The commands: what they print, what scripts get, and the exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fabkit import __version__
+from fabkit.cli import main
+from fabkit.model.library import shipped_names
+from fabkit.model.profilefile import preset_names
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def out(capsys: Capture, *arguments: str) -> str:
+    assert main(arguments) == 0
+    captured = capsys.readouterr()
+    return captured.out
+
+
+def test_version(capsys: Capture) -> None:
+    assert out(capsys, "--version") == f"fabkit {__version__}\n"
+
+
+def test_help_names_every_command(capsys: Capture) -> None:
+    text = out(capsys, "--help")
+    for command in ("sets", "show", "export-stl", "export-step", "profiles"):
+        assert f" {command} " in text
+
+
+def test_no_arguments_print_help(capsys: Capture) -> None:
+    assert main([]) == 2
+    captured = capsys.readouterr()
+    assert "export-stl" in captured.out + captured.err
+
+
+def test_sets_lists_every_shipped_set(capsys: Capture) -> None:
+    lines = out(capsys, "sets").splitlines()
+    assert [line.split()[0] for line in lines[1:]] == shipped_names()
+    fridgeiq = next(line for line in lines if line.startswith("fridgeiq"))
+    assert fridgeiq.split()[1:5] == ["FridgeIQ", "16", "0", "41"]
+
+
+def test_sets_as_json(capsys: Capture) -> None:
+    document = json.loads(out(capsys, "sets", "--json"))
+    assert document["schema"] == 1
+    assert [puzzle["set"] for puzzle in document["sets"]] == shipped_names()
+
+
+@pytest.mark.parametrize("name", shipped_names())
+def test_show_draws_every_set(name: str, capsys: Capture, tmp_path: Path) -> None:
+    text = out(capsys, "show", name, "-o", "new/pieces.svg")
+    assert "drawn in new/pieces.svg" in text
+    assert (tmp_path / "new/pieces.svg").read_text().startswith("<svg")
+    document = json.loads(out(capsys, "show", name, "--json"))
+    assert len(document["piece"]) == len(document["pieces"])
+
+
+def test_show_takes_some_pieces(capsys: Capture) -> None:
+    lines = out(capsys, "show", "fridgeiq", "--piece", "U", "--piece", "D").splitlines()
+    assert [line.split()[0] for line in lines[1:3]] == ["D", "U"]
+
+
+def test_profiles_lists_every_preset(capsys: Capture) -> None:
+    lines = out(capsys, "profiles").splitlines()
+    assert [line.split()[0] for line in lines[1:]] == preset_names()
+    document = json.loads(out(capsys, "profiles", "--json"))
+    assert document["profiles"][0]["magnet.diameter"] == 10
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_a_dumped_profile_is_the_same_profile(name: str, capsys: Capture, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(out(capsys, "profiles", "dump", name))
+    named = json.loads(out(capsys, "profiles", "dump", name, "--json"))
+    read = json.loads(out(capsys, "profiles", "dump", "mine.toml", "--json"))
+    assert {**named, "name": ""} == {**read, "name": ""}
+
+
+def test_later_profiles_and_settings_win(capsys: Capture, tmp_path: Path) -> None:
+    (tmp_path / "thin.toml").write_text('thickness = "4.6 mm"\n')
+    arguments = ["-p", "compact", "-p", "thin.toml", "-s", "unit=0.5in", "-s", "unit=13 mm"]
+    document = json.loads(out(capsys, "profiles", "dump", *arguments, "--json"))
+    assert document["unit"] == 13
+    assert document["thickness"] == 4.6
+    assert document["magnet.diameter"] == 6
+
+
+def test_export_says_what_it_did(capsys: Capture, tmp_path: Path) -> None:
+    text = out(capsys, "export-stl", "fridgeiq", "--piece", "D", "--piece", "L")
+    assert text == (
+        "wrote 2 STL files to output/fridgeiq\n2 pieces, 3 magnets 10 x 3 mm, press fit\n"
+    )
+    assert (tmp_path / "output/fridgeiq/stl/L.stl").exists()
+    text = out(capsys, "export-stl", "fridgeiq", "--piece", "D", "-v")
+    assert text.startswith("kept  output/fridgeiq/stl/D.stl\nnothing to do: 1 STL file in")
+    assert out(capsys, "export-stl", "fridgeiq", "--piece", "D", "-q") == ""
+
+
+def test_export_as_json_keeps_standard_output_clean(capsys: Capture) -> None:
+    arguments = ["export-stl", "fridgeiq", "--piece", "D", "-p", "flippable", "--json"]
+    assert main(arguments) == 0
+    captured = capsys.readouterr()
+    document = json.loads(captured.out)
+    assert document["files"]["stl/D.stl"]["written"] is True
+    assert document["pieces"]["D"]["pause_height_mm"] == 4.2
+    assert document["pause_heights_mm"] == [4.2]
+    assert "pause the print at 4.2 mm" in captured.err
+
+
+def test_the_set_s_own_unit_yields_to_the_user(capsys: Capture, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(
+        '[set]\nname = "mine"\nlattice = "square"\nmoves = "rotations"\nunit = "25 mm"\n'
+        '[[piece]]\nid = "I"\ncells = [[0, 0], [0, 1]]\n'
+    )
+    assert "unit 25 mm" in out(capsys, "show", "mine.toml")
+    assert "unit 12 mm" in out(capsys, "show", "mine.toml", "-p", "compact")
+    assert "unit 30 mm" in out(capsys, "show", "mine.toml", "-s", "unit=30 mm")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device /dev/full")
+def test_output_that_cannot_be_written_is_said() -> None:
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(
+            [sys.executable, "-m", "fabkit", "sets"],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert result.returncode == 3
+    assert result.stderr == "fabkit: cannot write the output: the disk is full\n"
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    command = f"{sys.executable} -m fabkit sets | true"
+    result = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0
+    assert result.stderr == ""

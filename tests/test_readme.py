@@ -1,0 +1,100 @@
+"""What the README says exists and works: commands, options, files, examples."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from fabkit.cli import main
+from fabkit.model.library import load_set, shipped_names
+from fabkit.model.profilefile import load_profile, preset_names
+from tests.conftest import ROOT
+
+README = (ROOT / "README.md").read_text()
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
+
+
+def shell_lines() -> list[str]:
+    return [
+        line.split("#")[0].strip()
+        for kind, text in BLOCKS
+        if kind == "sh"
+        for line in text.splitlines()
+        if line.strip()
+    ]
+
+
+@pytest.fixture
+def examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the README's TOML files, under the names in their first lines."""
+    for kind, text in BLOCKS:
+        if kind == "toml":
+            name = text.splitlines()[0].removeprefix("# ")
+            (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("line", [line for line in shell_lines() if line.startswith("fabkit")])
+def test_every_command_runs(line: str, examples: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(shlex.split(line)[1:]) == 0, capsys.readouterr().err
+
+
+def test_every_script_exists() -> None:
+    named = set(re.findall(r"`?((?:scripts|\.ci)/[a-z-]+)", README))
+    assert {"scripts/fabkit", "scripts/test"} <= named
+    assert all((ROOT / name).exists() for name in named), named
+
+
+def test_every_option_exists(capsys: pytest.CaptureFixture[str]) -> None:
+    helps = ""
+    for command in ("export-stl", "export-step", "show", "sets", "profiles"):
+        main([command, "--help"])
+        helps += capsys.readouterr().out
+    for option in sorted(set(re.findall(r"`(--?[a-z]+)", README)) - {"--slow"}):
+        assert option in helps, option
+
+
+def test_tables_name_every_set_and_profile() -> None:
+    for name in [*shipped_names(), *preset_names()]:
+        assert f"| `{name}` |" in README
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_the_profile_table_tells_the_truth(name: str) -> None:
+    row = next(line for line in README.splitlines() if line.startswith(f"| `{name}` |"))
+    profile = load_profile([name])
+    magnet = f"{profile.magnet_diameter_mm:g} x {profile.magnet_height_mm:g} mm"
+    for text in (f"{profile.unit_mm:g} mm", f"{profile.thickness_mm:g} mm", magnet):
+        assert text in row
+
+
+def test_the_numbers_in_the_text_are_right() -> None:
+    fridgeiq = load_set("fridgeiq")
+    assert len(fridgeiq.challenges) == 41
+    assert "41 box challenges" in README
+    assert "21 magnets of 10 x 3 mm" in README
+
+
+def test_pictures_and_rooms_exist() -> None:
+    for path in re.findall(r"\]\((output/[^)]+)\)", README):
+        assert (ROOT / path).is_file(), path
+    for room in re.findall(r"\| `(fabkit/[a-z]+|pieces)` \|", README):
+        assert (ROOT / room).is_dir(), room
+
+
+def test_the_first_screen_has_what_it_must() -> None:
+    first = "\n".join(README.splitlines()[:45])
+    for text in (
+        "scripts/fabkit export-stl fridgeiq",
+        "scripts/test",
+        "output/gallery/fridgeiq.svg",
+        "dangerous when swallowed",
+        "No print has been made by this project",
+        "print the gauge first",
+        "output/fridgeiq/stl",
+    ):
+        assert text in first, text
