@@ -59,7 +59,7 @@ def test_flat_forms_are_computed_from_the_balls(piece_id: str) -> None:
     length, double, single = IQFIT_FORMS[piece_id]
     computed = {form.name: form for form in fit.piece(piece_id).forms}
     assert sorted(computed) == ["double", "single"]
-    for name, prongs in (("double", double), ("single", single)):
+    for prongs in (double, single):
         drawn = [(0, col) for col in range(length)] + [(1, col) for col in prongs]
         cells = frozenset(
             cell for row, col in drawn for cell in LATTICES["square"].cells_at(row, col)
