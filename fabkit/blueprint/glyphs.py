@@ -6,20 +6,18 @@ and measures sizes differently from one font to the next.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from shapely import Polygon, union_all
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.base.errors import shown
 from fabkit.blueprint.printed import BlueprintError, PointMm
-
-if TYPE_CHECKING:
-    from fontTools.ttLib import TTFont
 
 FONT = Path(__file__).resolve().parent / "fonts" / "OpenSans-ExtraBold.ttf"
 
@@ -120,11 +118,12 @@ def strokes_are_at_least(area: BaseGeometry, width_mm: float) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _font() -> tuple[TTFont, Any, dict[int, str], float]:
+def _font() -> tuple[Any, dict[int, str], float]:
+    """The font's glyphs, their names by character, and the height of a capital H."""
     from fontTools.ttLib import TTFont
 
-    font = TTFont(FONT, lazy=True)
-    return font, font.getGlyphSet(), font.getBestCmap(), float(font["glyf"]["H"].yMax)
+    font = TTFont(io.BytesIO(FONT.read_bytes()), lazy=True)
+    return font.getGlyphSet(), font.getBestCmap(), float(font["glyf"]["H"].yMax)
 
 
 @lru_cache(maxsize=256)
@@ -133,7 +132,7 @@ def _glyph(character: str) -> tuple[tuple[Contour, ...], float]:
     from fontTools.pens.basePen import decomposeQuadraticSegment
     from fontTools.pens.recordingPen import DecomposingRecordingPen
 
-    _, glyphs, names, cap_height = _font()
+    glyphs, names, cap_height = _font()
     if ord(character) not in names:
         return (), 0.0
     pen = DecomposingRecordingPen(glyphs)
