@@ -1,7 +1,8 @@
-"""`fabkit export-stl` and `fabkit export-step`."""
+"""`fabkit export-stl` and `fabkit export-step`: one command for each kind of file."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from fabkit.base.units import format_mm
@@ -11,44 +12,43 @@ from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.plan import Export, export
 
-
-def export_stl(
-    set: options.Set,
-    output: options.Folder = None,
-    piece: options.PieceIds = [],  # noqa: B006 (Typer copies defaults)
-    profile: options.ProfileNames = [],  # noqa: B006
-    settings: options.Settings = [],  # noqa: B006
-    force: options.Force = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-) -> None:
-    """Write an STL file of each piece: stl/ID.stl, to print with the back on the bed."""
-    _export("stl", set, output, piece, profile, settings, force, Report(json, quiet, verbose))
+#: What each export command says of itself.
+EXPORTS = {
+    "stl": "Write an STL file of each piece: stl/ID.stl, to print with the back on the bed.",
+    "step": (
+        "Write STEP files for CAD: step/ID.step of each piece, SET.step of all, named and coloured."
+    ),
+}
 
 
-def export_step(
-    set: options.Set,
-    output: options.Folder = None,
-    piece: options.PieceIds = [],  # noqa: B006
-    profile: options.ProfileNames = [],  # noqa: B006
-    settings: options.Settings = [],  # noqa: B006
-    force: options.Force = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-) -> None:
-    """Write STEP files for CAD: step/ID.step of each piece, SET.step of all, named and coloured."""
-    _export("step", set, output, piece, profile, settings, force, Report(json, quiet, verbose))
+def export_command(kind: str) -> Callable[..., None]:
+    """The command that writes one kind of file; all take the same options."""
+
+    def command(
+        set: options.Set,
+        output: options.Folder = None,
+        piece: options.PieceIds = None,
+        profile: options.ProfileNames = None,
+        settings: options.Settings = None,
+        force: options.Force = False,
+        json: options.Json = False,
+        quiet: options.Quiet = False,
+        verbose: options.Verbose = False,
+    ) -> None:
+        report = Report(json, quiet, verbose)
+        _export(kind, set, output, piece, profile, settings, force, report)
+
+    command.__doc__ = EXPORTS[kind]
+    return command
 
 
 def _export(
     kind: str,
     set_name: str,
     output: Path | None,
-    piece_ids: list[str],
-    profile_names: list[str],
-    settings: list[str],
+    piece_ids: list[str] | None,
+    profile_names: list[str] | None,
+    settings: list[str] | None,
     force: bool,
     report: Report,
 ) -> None:
@@ -56,7 +56,7 @@ def _export(
     profile = options.profile_for(puzzle, profile_names, settings)
     folder = output or Path("output") / puzzle.name
     with report.progress() as progress:
-        done = export(puzzle, profile, [kind], folder, piece_ids, force, progress)
+        done = export(puzzle, profile, [kind], folder, piece_ids or (), force, progress)
     _tell(done, kind.upper(), profile, report)
     report.document(
         {

@@ -14,7 +14,7 @@ import typer
 from fabkit import __version__
 from fabkit.base.errors import FabkitError, printable
 from fabkit.cli import profiles
-from fabkit.cli.export import export_step, export_stl
+from fabkit.cli.export import EXPORTS, export_command
 from fabkit.cli.sets import sets, show
 
 USAGE_EXIT = 2
@@ -30,8 +30,8 @@ app = typer.Typer(
 )
 app.command()(sets)
 app.command()(show)
-app.command("export-stl")(export_stl)
-app.command("export-step")(export_step)
+for _kind in EXPORTS:
+    app.command(f"export-{_kind}")(export_command(_kind))
 app.add_typer(profiles.app, name="profiles")
 
 

@@ -18,7 +18,7 @@ Set = Annotated[
     ),
 ]
 ProfileNames = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option(
         "-p",
         "--profile",
@@ -27,7 +27,7 @@ ProfileNames = Annotated[
     ),
 ]
 Settings = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option(
         "-s",
         "--set",
@@ -36,7 +36,7 @@ Settings = Annotated[
     ),
 ]
 PieceIds = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option("--piece", metavar="ID", help="Only this piece; repeatable."),
 ]
 Folder = Annotated[
@@ -51,6 +51,6 @@ Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but er
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Name every file.")]
 
 
-def profile_for(puzzle: PuzzleSet, names: list[str], settings: list[str]) -> Profile:
+def profile_for(puzzle: PuzzleSet, names: list[str] | None, settings: list[str] | None) -> Profile:
     """The effective profile for a set: its own unit yields to what the user asked for."""
-    return load_profile(names, settings, puzzle.unit_mm)
+    return load_profile(names or (), settings or (), puzzle.unit_mm)

@@ -48,12 +48,12 @@ def dump(
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="The profile; default when left out.")
     ] = None,
-    profile: options.ProfileNames = [],  # noqa: B006 (Typer copies defaults)
-    settings: options.Settings = [],  # noqa: B006
+    profile: options.ProfileNames = None,
+    settings: options.Settings = None,
     json: options.Json = False,
 ) -> None:
     """Print the effective profile as TOML, every number in it: a start for one's own."""
-    effective = load_profile([*([name] if name else []), *profile], settings)
+    effective = load_profile([*([name] if name else []), *(profile or ())], settings or ())
     if json:
         Report(json).document(_values(effective))
     else:

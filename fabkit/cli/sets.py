@@ -45,15 +45,15 @@ def show(
         Path | None,
         typer.Option("-o", "--output", metavar="FILE.svg", help="Draw the pieces into this file."),
     ] = None,
-    piece: options.PieceIds = [],  # noqa: B006 (Typer copies defaults)
-    profile: options.ProfileNames = [],  # noqa: B006
-    settings: options.Settings = [],  # noqa: B006
+    piece: options.PieceIds = None,
+    profile: options.ProfileNames = None,
+    settings: options.Settings = None,
     json: options.Json = False,
 ) -> None:
     """Show a set's pieces: a table here, and with -o a drawing at 1:1."""
     report = Report(json)
     puzzle = load_set(set)
-    pieces = puzzle.select(piece)
+    pieces = puzzle.select(piece or ())
     effective = options.profile_for(puzzle, profile, settings)
     if output is not None:
         from fabkit.sheet.pieces import piece_sheet
