@@ -74,7 +74,9 @@ def draft(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> Blueprint:
     foot = chamfered(outline, profile.foot_chamfer_mm)
     left, bottom, right, top = canonical.bounds
     length_units = max(right - left, top - bottom) / profile.unit_mm
-    recesses = place_recesses(outline, length_units, profile) if profile.has_recesses else ()
+    recesses: tuple[Recess, ...] = ()
+    if profile.has_recesses:
+        recesses = place_recesses(outline, foot, length_units, profile)
     smaller = min(face, foot, key=lambda area: area.area) if profile.faces == "both" else face
     return Blueprint(
         piece=piece.id,

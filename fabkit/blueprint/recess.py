@@ -94,7 +94,9 @@ def bores(profile: Profile, magnet_mm: float | None = None) -> Bores:
     return Bores(round(magnet_mm + added_mm, 6), crest_mm)
 
 
-def place_recesses(outline: Polygon, length_units: float, profile: Profile) -> tuple[Recess, ...]:
+def place_recesses(
+    outline: Polygon, foot: Polygon, length_units: float, profile: Profile
+) -> tuple[Recess, ...]:
     """Decides how many magnets a piece gets and where they go.
 
     One magnet lies as near to the piece's balance as the walls allow; two lie as far apart as
@@ -102,6 +104,7 @@ def place_recesses(outline: Polygon, length_units: float, profile: Profile) -> t
 
     Args:
         outline: the printed outline, in mm.
+        foot: the outline of the back, inside the foot chamfer, in mm.
         length_units: the longer side of the canonical outline's bounding box, in grid units.
         profile: gives unit, magnet, fit and walls.
 
@@ -113,11 +116,11 @@ def place_recesses(outline: Polygon, length_units: float, profile: Profile) -> t
             and the largest magnet that would fit.
     """
     count = 2 if length_units > TWO_MAGNETS_FROM_UNITS - 1e-6 else 1
-    farthest_mm = FARTHEST_UNITS * profile.unit_mm
+    room = _Room(outline, foot, profile, count)
     bore = bores(profile)
-    centres = _centres(outline, _keep_off_mm(profile, bore), bore, profile, count, farthest_mm)
+    centres = room.centres(bore, profile.wall_mm, profile.bed_wall_mm)
     if centres is None:
-        raise BlueprintError(_no_room(outline, profile, count, farthest_mm))
+        raise BlueprintError(room.why_not())
     span = recess_span(profile)
     return tuple(
         Recess(
@@ -132,33 +135,82 @@ def place_recesses(outline: Polygon, length_units: float, profile: Profile) -> t
     )
 
 
-def _keep_off_mm(profile: Profile, bore: Bores) -> float:
-    """How far a recess's centre stays from the printed outline: the stricter of both walls."""
-    radius_mm = bore.widest_mm / 2
-    at_bed_mm = profile.mouth_mm + profile.foot_chamfer_mm + profile.bed_wall_mm
-    return radius_mm + max(profile.wall_mm, 0.0 if profile.embedded else at_bed_mm)
+@dataclass(frozen=True)
+class _Room:
+    """Where in a piece recesses can be.
+
+    Attributes:
+        outline: the printed outline, in mm.
+        foot: the outline at the bed. In a concave corner a chamfer cuts deeper than its width,
+            so the wall at the bed is measured from here.
+        profile: gives magnet and fit.
+        count: how many recesses there must be.
+    """
+
+    outline: Polygon
+    foot: Polygon
+    profile: Profile
+    count: int
+
+    def centres(
+        self, bore: Bores, wall_mm: float, bed_wall_mm: float | None
+    ) -> list[PointMm] | None:
+        """The best centres for a bore and walls, or None when there is no room.
+
+        Without ``bed_wall_mm`` only the wall beside the bore counts.
+        """
+        radius_mm = bore.widest_mm / 2
+        allowed = _eroded(self.outline, radius_mm + wall_mm)
+        if bed_wall_mm is not None and not self.profile.embedded:
+            mouth_mm = radius_mm + self.profile.mouth_mm
+            allowed = allowed.intersection(_eroded(self.foot, mouth_mm + bed_wall_mm))
+        if allowed.is_empty:
+            return None
+        balance = self.outline.centroid
+        if self.count == 1:
+            nearest, _ = nearest_points(allowed, balance)
+            return [_rounded(nearest)]
+        pair = _farthest_pair(allowed, balance, FARTHEST_UNITS * self.profile.unit_mm)
+        return pair if math.dist(*pair) >= bore.widest_mm + wall_mm else None
+
+    def why_not(self) -> str:
+        """Why the profile's magnet does not fit, in numbers."""
+        profile = self.profile
+        bore = bores(profile)
+        widest_mm = maximum_inscribed_circle(self.outline).length
+        there_mm = _largest(lambda wall: self.centres(bore, wall, None) is not None, widest_mm)
+        asked_mm, key = profile.wall_mm, "recess.wall"
+        if there_mm >= asked_mm:
+            wall_mm, asked_mm, key = asked_mm, profile.bed_wall_mm, "recess.bed_wall"
+            there_mm = _largest(lambda w: self.centres(bore, wall_mm, w) is not None, widest_mm)
+        size = f"{profile.magnet_diameter_mm:g} x {format_mm(profile.magnet_height_mm)}"
+        sentence = f"{'two magnets' if self.count == 2 else 'a magnet'} of {size} (bore "
+        sentence += f"{format_mm(bore.widest_mm)}) would "
+        if there_mm > 0:
+            sentence += f"leave a wall of {format_mm(there_mm, 2)}, and {key} asks for "
+            sentence += f"{format_mm(asked_mm)}; "
+        else:
+            sentence += f"break through the side, and {key} asks for a wall of "
+            sentence += f"{format_mm(asked_mm)}; "
+        return sentence + self._largest_magnet()
+
+    def _largest_magnet(self) -> str:
+        profile = self.profile
+
+        def fits(diameter_mm: float) -> bool:
+            bore = bores(profile, diameter_mm)
+            return self.centres(bore, profile.wall_mm, profile.bed_wall_mm) is not None
+
+        largest_mm = math.floor(_largest(fits, profile.magnet_diameter_mm) * 10 + 1e-6) / 10
+        if largest_mm < _SMALLEST_MAGNET_MM:
+            return "no magnet fits here, choose a larger unit or recess.fit none"
+        return f"the largest that fits is {format_mm(largest_mm)} across"
 
 
-def _centres(
-    outline: Polygon,
-    keep_off_mm: float,
-    bore: Bores,
-    profile: Profile,
-    count: int,
-    farthest_mm: float,
-) -> list[PointMm] | None:
-    """The centres, or None when the walls leave no room for that many."""
-    erosion_mm = keep_off_mm + _SAFETY_MM + 1e-4 * keep_off_mm
-    allowed = outline.buffer(-erosion_mm, quad_segs=_ARC_SEGMENTS)
-    if allowed.is_empty:
-        return None
-    balance = outline.centroid
-    if count == 1:
-        nearest, _ = nearest_points(allowed, balance)
-        return [_rounded(nearest)]
-    pair = _farthest_pair(allowed, balance, farthest_mm)
-    apart_mm = math.dist(*pair)
-    return pair if apart_mm >= bore.widest_mm + profile.wall_mm else None
+def _eroded(area: Polygon, distance_mm: float) -> BaseGeometry:
+    """The points of an area that are at least so far from its boundary."""
+    safe_mm = distance_mm * (1 + 1e-4) + _SAFETY_MM
+    return area.buffer(-safe_mm, quad_segs=_ARC_SEGMENTS)
 
 
 def _farthest_pair(allowed: BaseGeometry, balance: Point, farthest_mm: float) -> list[PointMm]:
@@ -191,40 +243,6 @@ def _corners_of(hull: BaseGeometry) -> list[PointMm]:
 
 def _rounded(point: Point) -> PointMm:
     return round(point.x, 3), round(point.y, 3)
-
-
-def _no_room(outline: Polygon, profile: Profile, count: int, farthest_mm: float) -> str:
-    """Why a magnet does not fit, in numbers."""
-    bore = bores(profile)
-
-    def fits(keep_off_mm: float) -> bool:
-        found = _centres(outline, keep_off_mm, bore, profile, count, farthest_mm)
-        return found is not None
-
-    def magnet_fits(diameter_mm: float) -> bool:
-        other = bores(profile, diameter_mm)
-        keep_off_mm = _keep_off_mm(profile, other)
-        return _centres(outline, keep_off_mm, other, profile, count, farthest_mm) is not None
-
-    widest_mm = maximum_inscribed_circle(outline).length
-    wall_mm = _largest(fits, widest_mm) - bore.widest_mm / 2
-    magnets = "two magnets" if count == 2 else "a magnet"
-    size = f"{profile.magnet_diameter_mm:g} x {format_mm(profile.magnet_height_mm)}"
-    sentence = f"{magnets} of {size} (bore {format_mm(bore.widest_mm)}) "
-    if wall_mm < profile.wall_mm:
-        there, asked, key = wall_mm, profile.wall_mm, "recess.wall"
-    else:
-        there = wall_mm - profile.mouth_mm - profile.foot_chamfer_mm
-        asked, key = profile.bed_wall_mm, "recess.bed_wall"
-    sentence += (
-        f"would leave a wall of {format_mm(max(there, 0.0), 2)}, and {key} asks for {format_mm(asked)}"
-        if there > 0
-        else f"would break through the side; {key} asks for a wall of {format_mm(asked)}"
-    )
-    largest_mm = math.floor(_largest(magnet_fits, profile.magnet_diameter_mm) * 10 + 1e-6) / 10
-    if largest_mm < _SMALLEST_MAGNET_MM:
-        return f"{sentence}; no magnet fits here, choose a larger unit or recess.fit none"
-    return f"{sentence}; the largest that fits is {format_mm(largest_mm)} across"
 
 
 def _largest(holds: Callable[[float], bool], high: float) -> float:
