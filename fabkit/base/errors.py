@@ -9,10 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 _SHOWN_LENGTH = 60
+_SHOWN_DEPTH = 4
 
 
 def shown(value: object) -> str:
-    r"""A value from outside as it may appear in a message: quoted, short, printable.
+    r"""A value from outside as it may appear in a message: as TOML writes it, short, printable.
 
     Args:
         value: anything read from a file or the command line.
@@ -22,21 +23,28 @@ def shown(value: object) -> str:
         about 60 characters long.
 
     Example:
-        >>> shown("fridge")
-        '"fridge"'
+        >>> shown("fridge"), shown([True, 2.5, ["a"]])
+        ('"fridge"', '[true, 2.5, ["a"]]')
         >>> shown("red\x1b[31m")
         '"red\\x1b[31m"'
-        >>> shown(2.5), shown(True)
-        ('2.5', 'true')
     """
-    if isinstance(value, bool):
-        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{cut(printable(value))}"'
+    return cut(printable(_as_toml(value, _SHOWN_DEPTH)))
+
+
+def _as_toml(value: object, depth: int) -> str:
+    if isinstance(value, bool | str):
+        return str(value).lower() if isinstance(value, bool) else f'"{value}"'
     if isinstance(value, dict):
         return "a table"
-    if isinstance(value, str):
-        return f'"{_cut(printable(value))}"'
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        return "a list of tables"
+    if isinstance(value, list):
+        inside = ", ".join(_as_toml(item, depth - 1) for item in value[:_SHOWN_LENGTH])
+        return f"[{inside}]" if depth else "[…]"
     try:
-        return _cut(printable(str(value)))
+        return str(value)
     except ValueError:  # an integer of more digits than Python will print
         return "a number of thousands of digits"
 
@@ -51,7 +59,8 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
-def _cut(text: str) -> str:
+def cut(text: str) -> str:
+    """Text of at most 60 characters."""
     return text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 1] + "…"
 
 
@@ -83,6 +92,7 @@ class InputError(FabkitError):
     Attributes:
         source: the file or option at fault, such as ``mine.toml``; may be empty.
         faults: at least one, in the order they were found.
+        unkept: how many more there were.
 
     Example:
         >>> print(InputError("mine.toml", [Fault("set.lattce", "unknown key")]))
@@ -91,9 +101,10 @@ class InputError(FabkitError):
 
     exit_code = 2
 
-    def __init__(self, source: str, faults: Iterable[Fault]) -> None:
+    def __init__(self, source: str, faults: Iterable[Fault], unkept: int = 0) -> None:
         self.source = source
         self.faults = tuple(faults)
+        self.unkept = unkept
         super().__init__(self.render())
 
     @classmethod
@@ -104,10 +115,11 @@ class InputError(FabkitError):
     def render(self) -> str:
         """The whole message: one line for one fault, a list for several."""
         prefix = f"{self.source}: " if self.source else ""
-        if len(self.faults) == 1:
+        if len(self.faults) + self.unkept == 1:
             return f"{prefix}{self.faults[0]}"
-        lines = [f"{prefix}{len(self.faults)} faults"]
+        lines = [f"{prefix}{len(self.faults) + self.unkept} faults"]
         lines += [f"  {fault}" for fault in self.faults]
+        lines += [f"  … and {self.unkept} more"] if self.unkept else []
         return "\n".join(lines)
 
 

@@ -13,12 +13,14 @@ MM_PER_UNIT = {
     "mm": Decimal(1),
     "cm": Decimal(10),
     "um": Decimal("0.001"),
-    "µm": Decimal("0.001"),
+    "µm": Decimal("0.001"),  # the micro sign …
+    "μm": Decimal("0.001"),  # … and the Greek letter, which look the same
     "in": Decimal("25.4"),
 }
 
-_LENGTH = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+))\s*([a-zA-Zµ]*)\s*")
+_LENGTH = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\s*([a-zA-Zµμ]*)\s*")
 _LONGEST = 40
+_LARGEST = 1e9
 
 
 def parse_length_mm(text: object) -> float:
@@ -41,7 +43,8 @@ def parse_length_mm(text: object) -> float:
         ...
         ValueError: a length needs its unit: "20 mm" instead of "20"
     """
-    if isinstance(text, int | float) and not isinstance(text, bool):
+    is_number = isinstance(text, int | float) and not isinstance(text, bool)
+    if is_number and abs(text) <= _LARGEST:  # type: ignore[arg-type]
         raise ValueError(f'a length needs its unit: "{shown(text)} mm" instead of {shown(text)}')
     match = _LENGTH.fullmatch(text) if isinstance(text, str) and len(text) <= _LONGEST else None
     if match is None:
@@ -50,7 +53,7 @@ def parse_length_mm(text: object) -> float:
     if not unit:
         raise ValueError(f'a length needs its unit: "{number} mm" instead of "{number}"')
     if unit not in MM_PER_UNIT:
-        known = ", ".join(MM_PER_UNIT)
+        known = ", ".join(dict.fromkeys(unit.replace("μ", "µ") for unit in MM_PER_UNIT))
         raise ValueError(f"unknown unit {shown(unit)} in {shown(text)}; known are {known}")
     return float(Decimal(number) * MM_PER_UNIT[unit])
 

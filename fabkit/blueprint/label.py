@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 
 from shapely import LineString, Point, Polygon, affinity, union_all
@@ -65,12 +66,16 @@ def place_label(text: str, face: Polygon, balance: Point, profile: Profile) -> L
     if profile.faces == "both":
         shape = shape.union(affinity.scale(shape, xfact=-1, origin=(0, 0)))
     cap_height_mm, places = _largest_place(shape, face, profile)
-    scaled = _scaled(unscaled.polygon(), cap_height_mm)
-    if cap_height_mm == 0 or not strokes_are_at_least(scaled, profile.stroke_mm):
+    if cap_height_mm == 0:
         raise BlueprintError(
-            f"the largest letter {text} that fits is {format_mm(cap_height_mm)} high, and its "
-            f"strokes are thinner than label.stroke {format_mm(profile.stroke_mm)}; choose a larger "
-            "unit, a larger label.cap_height or label.faces none"
+            f"label.margin {format_mm(profile.label_margin_mm)} leaves no room for a letter; choose a "
+            "smaller margin, a larger unit or label.faces none"
+        )
+    if not strokes_are_at_least(_scaled(unscaled.polygon(), cap_height_mm), profile.stroke_mm):
+        raise BlueprintError(
+            f"the largest letter that fits is {format_mm(cap_height_mm)} high, and its strokes are "
+            f"thinner than label.stroke {format_mm(profile.stroke_mm)}; choose a larger unit, a larger "
+            "label.cap_height, a smaller label.stroke or label.faces none"
         )
     nearest, _ = nearest_points(places, balance)
     x_mm, y_mm = round(nearest.x, 3), round(nearest.y, 3)
@@ -94,18 +99,24 @@ def _largest_place(
     At full size the letter takes more room than the margin if the face has it; the margin
     itself is for pieces that are tight.
     """
-    cap_height_mm = profile.cap_height_mm
+
+    def places(cap_height_mm: float, margin_mm: float) -> BaseGeometry:
+        return _places(_scaled(shape, cap_height_mm), face.buffer(-margin_mm))
+
+    margin_mm = profile.label_margin_mm
     for times in (*_ROOMIER, 1):
-        room = face.buffer(-profile.label_margin_mm * times)
-        places = _places(_scaled(shape, cap_height_mm), room)
-        if not places.is_empty:
-            return cap_height_mm, places
-    while cap_height_mm > _SIZE_STEP_MM:
-        cap_height_mm = round(cap_height_mm - _SIZE_STEP_MM, 6)
-        places = _places(_scaled(shape, cap_height_mm), room)
-        if not places.is_empty:
-            return cap_height_mm, places
-    return 0.0, room
+        found = places(profile.cap_height_mm, margin_mm * times)
+        if not found.is_empty:
+            return profile.cap_height_mm, found
+    # A smaller letter lies inside a larger one, so the sizes that fit are all below one limit.
+    bottom, top = face.bounds[1], face.bounds[3]
+    low, high = 0, math.ceil(min(profile.cap_height_mm, top - bottom) / _SIZE_STEP_MM)
+    while high - low > 1:
+        middle = (low + high) // 2
+        fits = not places(middle * _SIZE_STEP_MM, margin_mm).is_empty
+        low, high = (middle, high) if fits else (low, middle)
+    cap_height_mm = round(low * _SIZE_STEP_MM, 6)
+    return cap_height_mm, places(cap_height_mm, margin_mm) if low else Polygon()
 
 
 def _scaled(shape: BaseGeometry, factor: float) -> BaseGeometry:

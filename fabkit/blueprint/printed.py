@@ -20,6 +20,8 @@ RingMm = tuple[PointMm, ...]
 _MITRE_LIMIT = 10
 #: Part of an edge that a chamfer must leave. The kernel builds a sliver; a printer does not.
 _EDGE_LEFT = 0.01
+#: Part of an edge that the cut of one tip may take; there may be a tip at its other end.
+_MOST_CUT = 1 / 2.2
 
 
 class BlueprintError(ValueError):
@@ -138,10 +140,11 @@ def _cut_tips(ring: RingMm, flat_mm: float) -> RingMm:
             cut.append(here)
             continue
         back_mm = flat_mm / 2 / math.sin(angle / 2)
-        if 2.2 * back_mm > min(math.dist(before, here), math.dist(here, after)):
+        edge_mm = min(math.dist(before, here), math.dist(here, after))
+        if back_mm > _MOST_CUT * edge_mm:
             raise BlueprintError(
                 f"a tip flat of {format_mm(flat_mm)} cuts {format_mm(back_mm)} off an edge of "
-                f"{format_mm(min(math.dist(before, here), math.dist(here, after)))}; choose a "
+                f"{format_mm(edge_mm)}, and {format_mm(_MOST_CUT * edge_mm)} is the most; choose a "
                 "smaller tip_flat or a larger unit"
             )
         cut += [_towards(here, before, back_mm), _towards(here, after, back_mm)]

@@ -19,8 +19,6 @@ from fabkit.model.profile import Profile
 TWO_MAGNETS_FROM_UNITS = 3
 #: Two magnets are as far apart as the walls allow, up to this many units.
 FARTHEST_UNITS = 2
-#: Crush ribs in a bore: fewer are not round, many more do not print (gridfinity-rebuilt).
-RIB_COUNT = 8
 
 _DIRECTIONS = 180
 _ARC_SEGMENTS = 64

@@ -45,7 +45,7 @@ def export_command(kind: str) -> Callable[..., None]:
 def _export(
     kind: str,
     set_name: str,
-    output: Path | None,
+    output: str | None,
     piece_ids: list[str] | None,
     profile_names: list[str] | None,
     settings: list[str] | None,
@@ -54,7 +54,8 @@ def _export(
 ) -> None:
     puzzle = load_set(set_name)
     profile = options.profile_for(puzzle, profile_names, settings)
-    folder = output or Path("output") / puzzle.name
+    default = Path("output") / puzzle.name
+    folder = default if output is None else options.output_path(output, "a folder")
     with report.progress() as progress:
         done = export(puzzle, profile, [kind], folder, piece_ids or (), force, progress)
     _tell(done, kind.upper(), profile, report)

@@ -89,12 +89,13 @@ def _run(arguments: list[str]) -> int:
     try:
         result = command.main(args=arguments, prog_name="fabkit", standalone_mode=False)
     except usage_error as error:
-        context = error.ctx
-        where = context.command_path if context is not None else "fabkit"
-        message = error.format_message().rstrip(".")
+        message = error.format_message().rstrip(".").replace("argument(s)", "argument")
         if not message:  # only help was asked for, and it has been printed
             return USAGE_EXIT
-        return _fail(f"{_lower(message)}; see `{where} --help`", USAGE_EXIT)
+        known = arguments and arguments[0] in command.commands  # type: ignore[attr-defined]
+        where = f"`fabkit {arguments[0] if known else ''}".rstrip() + " --help`"
+        see = f" See {where}" if message.endswith("?") else f"; see {where}"
+        return _fail(_lower(message) + see, USAGE_EXIT)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except SystemExit:  # how the parser answers a reader that went away

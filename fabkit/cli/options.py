@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from fabkit.base.errors import InputError
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import PuzzleSet
@@ -40,7 +41,7 @@ PieceIds = Annotated[
     typer.Option("--piece", metavar="ID", help="Only this piece; repeatable."),
 ]
 Folder = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "-o", "--output", metavar="DIR", help="The output folder.", show_default="output/SET"
     ),
@@ -49,6 +50,17 @@ Force = Annotated[bool, typer.Option("--force", help="Build every file again.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but errors.")]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Name every file.")]
+
+
+def output_path(given: str, expected: str) -> Path:
+    """The path that ``-o`` names.
+
+    Raises:
+        InputError: when it is empty, which would mean the folder one stands in.
+    """
+    if not given.strip():
+        raise InputError.of("-o", f"is empty; expected {expected}")
+    return Path(given)
 
 
 def profile_for(puzzle: PuzzleSet, names: list[str] | None, settings: list[str] | None) -> Profile:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -42,7 +41,7 @@ def sets(json: options.Json = False) -> None:
 def show(
     set: options.Set,
     output: Annotated[
-        Path | None,
+        str | None,
         typer.Option("-o", "--output", metavar="FILE.svg", help="Draw the pieces into this file."),
     ] = None,
     piece: options.PieceIds = None,
@@ -58,7 +57,8 @@ def show(
     if output is not None:
         from fabkit.sheet.pieces import piece_sheet
 
-        write_whole(output, piece_sheet(puzzle, pieces, effective))
+        drawing = options.output_path(output, "a file")
+        write_whole(drawing, piece_sheet(puzzle, pieces, effective))
     rows = [_row(puzzle, one) for one in pieces]
     if not json:
         report.table(list(rows[0]), [[str(value) for value in row.values()] for row in rows])

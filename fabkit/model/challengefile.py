@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fabkit.base.errors import shown
-from fabkit.base.reading import Table
+from fabkit.base.reading import Table, name_some
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import Piece, is_image
 from fabkit.model.puzzle import Board, Challenge, Given
@@ -26,6 +27,7 @@ class Surroundings:
         lattice: the set's.
         flips: whether the set's moves include flips.
         pieces: the set's pieces by id.
+        misnamed: ids of pieces that are faults themselves, and are not offered to anyone.
         boards: the set's boards, the first being the default region.
         draw: reads a region.
     """
@@ -33,6 +35,7 @@ class Surroundings:
     lattice: Lattice
     flips: bool
     pieces: Mapping[str, Piece]
+    misnamed: frozenset[str]
     boards: Sequence[Board]
     draw: Draw
 
@@ -52,7 +55,7 @@ def read_challenge(table: Table, around: Surroundings, name: str | None = None) 
     challenge_id = table.identifier("id") if name is None or table.has("id") else name
     region = _region(table, around)
     flips = table.flag("flips", around.flips)
-    answer = table.choice("answer", ANSWERS, "") if table.has("answer") else ""
+    answer = table.choice("answer", ANSWERS) if table.has("answer") else ""
     pieces = _pieces(table, around)
     given = _given(table, around, flips, region, pieces)
     table.refuse_unknown()
@@ -60,18 +63,19 @@ def read_challenge(table: Table, around: Surroundings, name: str | None = None) 
 
 
 def _region(table: Table, around: Surroundings) -> frozenset[Cell]:
+    """The cells to cover; none after a fault, here or in the board that is named."""
     key = table.one_of(_REGION_KEYS, required=False)
     boards = {board.id: board.cells for board in around.boards}
     if key in ("outline", "cells"):
         return around.draw(table, key)
     if key == "board":
-        return boards[table.choice("board", boards)] if boards else _no_board(table)
-    return around.boards[0].cells if around.boards else _no_board(table)
-
-
-def _no_board(table: Table) -> frozenset[Cell]:
-    table.fault("", "has no region, and the set has no board; add outline or cells")
-    return frozenset()
+        wanted = table.raw("board")
+        if boards:
+            return boards[wanted if wanted in list(boards) else table.choice("board", boards)]
+        table.fault("board", f"{shown(wanted)} is not known; the set has no board")
+    elif not around.boards:
+        table.lacks(_REGION_KEYS, "has no region, and the set has no board; add outline or cells")
+    return around.boards[0].cells if around.boards else frozenset()
 
 
 def _pieces(table: Table, around: Surroundings) -> tuple[str, ...]:
@@ -85,16 +89,23 @@ def _pieces(table: Table, around: Surroundings) -> tuple[str, ...]:
     ids = [one for one in wanted if isinstance(one, str)]
     if len(ids) < len(wanted) or not ids:
         table.fault("pieces", f"expected one or more piece ids, found {shown(wanted)}")
-        return ()
-    for one in dict.fromkeys(ids):
-        if one not in around.pieces:
-            known = ", ".join(around.pieces)
-            table.fault("pieces", f"there is no piece {shown(one)}; the pieces are {known}")
-        elif ids.count(one) > 1:
-            table.fault(
-                "pieces", f"piece {shown(one)} is named {ids.count(one)} times; there is one"
-            )
+    elif isinstance(wanted, str) and wanted in around.pieces and len(wanted) > 1:
+        letters = ", ".join(wanted)
+        message = f'{shown(wanted)} is read as the pieces {letters}; write a list: ["{wanted}"]'
+        table.fault("pieces", message)
+    else:
+        _check_ids(table, around, ids)
     return tuple(ids)
+
+
+def _check_ids(table: Table, around: Surroundings, ids: list[str]) -> None:
+    counts = Counter(ids)
+    known = name_some([one for one in around.pieces if one not in around.misnamed])
+    for one, count in counts.items():
+        if one not in around.pieces:
+            table.fault("pieces", f"there is no piece {shown(one)}; the pieces are {known}")
+        elif count > 1:
+            table.fault("pieces", f"piece {shown(one)} is named {count} times; there is one")
 
 
 def _given(
@@ -107,23 +118,24 @@ def _given(
     """The pieces already placed: allowed images, inside the region, apart from each other."""
     found: list[Given] = []
     taken: set[Cell] = set()
-    for item in table.tables("given", len(pieces)):
+    for item in table.tables("given", len(around.pieces)):
         piece_id = item.text("piece")
         key = item.one_of(("cells", "outline"))
         cells = around.draw(item, key) if key else frozenset()
         item.refuse_unknown()
-        if not piece_id or not cells:
+        if item.failed("piece") or not cells or table.failed("pieces"):
             continue
-        if piece_id not in pieces or piece_id in (given.piece for given in found):
-            item.fault(
-                "piece", f"{shown(piece_id)} is not, or no longer, among the pieces to place"
-            )
-        elif not is_image(around.lattice, around.pieces[piece_id], cells, flips):
+        piece = around.pieces.get(piece_id)
+        if piece_id not in pieces or piece is None:
+            item.fault("piece", f"{shown(piece_id)} is not among the challenge's pieces")
+        elif piece_id in (given.piece for given in found):
+            item.fault("piece", f"{shown(piece_id)} is given twice")
+        elif piece.forms and not is_image(around.lattice, piece, cells, flips):
             moves = "turns and flips" if flips else "turns"
             item.fault(
                 key, f"is not the shape of {shown(piece_id)} under the moves allowed ({moves})"
             )
-        elif not cells <= region:
+        elif region and not cells <= region:
             item.fault(key, "lies partly outside the region")
         elif cells & taken:
             item.fault(key, "overlaps a piece given before")

@@ -6,7 +6,7 @@ usable in any case, so that all faults of a file come out together.
 
 from __future__ import annotations
 
-import math
+from collections import defaultdict
 from typing import Any
 
 from fabkit.base.errors import shown
@@ -23,6 +23,8 @@ from fabkit.model.polygon import (
 )
 
 _LARGEST_COORDINATE = 10_000
+_WHOLE = f"whole numbers up to {_LARGEST_COORDINATE}"
+_FEWEST_BALLS, _MOST_BALLS = 2, 100
 _LONGEST_BOARD_SIDE = 100
 
 
@@ -66,26 +68,30 @@ def read_outline(table: Table, lattice: Lattice, may_touch: bool) -> frozenset[C
 def read_cells(table: Table, lattice: Lattice) -> frozenset[Cell]:
     """The cells of the key ``cells``: a list of ``[row, column]``, rows counted downwards."""
     rows = table.array("cells", MAX_SIZE)
-    if not rows:
+    if not rows and not table.failed("cells"):
         table.fault("cells", "is empty; expected a list of [row, column]")
     found: set[Cell] = set()
     for index, item in enumerate(rows):
         if not _is_point(item, dimensions=2, whole=True):
-            table.fault(f"cells[{index}]", f"expected [row, column], found {shown(item)}")
+            expected = f"expected [row, column], {_WHOLE}"
+            table.fault("cells", f"{expected}, found {shown(item)}", f"[{index}]")
             continue
         cells = lattice.cells_at(item[0], item[1])
         if found.issuperset(cells):
-            table.fault(f"cells[{index}]", f"{shown(item)} is listed twice")
+            table.fault("cells", f"{shown(item)} is listed twice", f"[{index}]")
         found.update(cells)
     return frozenset(found)
 
 
 def read_rows(table: Table, key: str, lattice: Lattice) -> frozenset[Cell]:
     """A board's cells: ``size = [rows, columns]``, or ``rows`` with each row's length."""
-    numbers = table.array(key, _LONGEST_BOARD_SIDE)
+    numbers = table.raw(key)
     expected = "[rows, columns]" if key == "size" else "the number of cells in each row"
-    sane = all(type(n) is int and 0 < n <= _LONGEST_BOARD_SIDE for n in numbers)
-    if not numbers or not sane or (key == "size" and len(numbers) != 2):
+    sane = isinstance(numbers, list) and all(
+        type(n) is int and 0 < n <= _LONGEST_BOARD_SIDE for n in numbers
+    )
+    longest = 2 if key == "size" else _LONGEST_BOARD_SIDE
+    if not sane or not 0 < len(numbers) <= longest or (key == "size" and len(numbers) != longest):
         limit = f"with numbers from 1 to {_LONGEST_BOARD_SIDE}"
         table.fault(key, f"expected {expected}, {limit}, found {shown(numbers)}")
         return frozenset()
@@ -109,10 +115,23 @@ def flat_form(table: Table, key: str, lattice: Lattice, cells: frozenset[Cell]) 
     rings = rings_of_cells(lattice, cells)
     try:
         cells_of_rings(lattice, rings)
-    except OutlineError as fault:  # a ring of cells that closes only in a point
-        table.fault(key, str(fault))
+    except OutlineError:  # the cells close around a hole in a single point
+        touching = sorted(map(lattice.row_col, _cells_that_touch(lattice, cells)))
+        where = " and ".join(str(list(cell)) for cell in touching)
+        table.fault(key, f"{where} touch at a corner only; a piece would break there")
         return None
     return Form("", cells, rings)
+
+
+def _cells_that_touch(lattice: Lattice, cells: frozenset[Cell]) -> tuple[Cell, Cell]:
+    """Two cells at a corner where the outline passes twice, from its two sides."""
+    visits: dict[Point, list[Cell]] = defaultdict(list)
+    edges = {edge: cell for cell in cells for edge in lattice.cell_edges(cell)}
+    for (start, end), cell in edges.items():
+        if (end, start) not in edges:
+            visits[start].append(cell)
+    one, other = sorted(min(visits.items(), key=lambda visit: (-len(visit[1]), visit[0]))[1])[:2]
+    return one, other
 
 
 def read_balls(table: Table) -> tuple[BallBody, tuple[Form, ...]] | None:
@@ -121,12 +140,15 @@ def read_balls(table: Table) -> tuple[BallBody, tuple[Form, ...]] | None:
     Without ``bonds`` all neighbouring balls are joined.
     """
     balls: list[Ball] = []
-    for index, item in enumerate(table.array("balls", MAX_SIZE)):
+    for index, item in enumerate(table.array("balls", _MOST_BALLS)):
         if not _is_point(item, dimensions=3, whole=True):
-            table.fault(f"balls[{index}]", f"expected [x, y, z], found {shown(item)}")
+            expected = f"expected [x, y, z], {_WHOLE}"
+            table.fault("balls", f"{expected}, found {shown(item)}", f"[{index}]")
             return None
         balls.append((item[0], item[1], item[2]))
-    if len(set(balls)) < len(balls) or len(balls) < 2:
+    if table.failed("balls"):
+        return None
+    if len(set(balls)) < len(balls) or len(balls) < _FEWEST_BALLS:
         table.fault("balls", "expected two or more balls at different places")
         return None
     bonds = _bonds(table, balls)
@@ -146,13 +168,17 @@ def _bonds(table: Table, balls: list[Ball]) -> tuple[tuple[int, int], ...] | Non
     bonds = near
     if table.has("bonds"):
         bonds = []
-        for index, item in enumerate(table.array("bonds", MAX_SIZE)):
+        for index, item in enumerate(table.array("bonds", _MOST_BALLS**2)):
             pair = tuple(sorted(item)) if _is_point(item, dimensions=2, whole=True) else None
             if pair not in near:
-                message = f"expected two indices of neighbouring balls, found {shown(item)}"
-                table.fault(f"bonds[{index}]", message)
-                return None
-            bonds.append(pair)
+                expected = "expected two indices of neighbouring balls"
+                table.fault("bonds", f"{expected}, found {shown(item)}", f"[{index}]")
+            elif pair in bonds:
+                table.fault("bonds", f"{shown(item)} is listed twice", f"[{index}]")
+            else:
+                bonds.append(pair)
+        if table.failed("bonds"):
+            return None
     joined, frontier = {0}, [0]
     while frontier:
         i = frontier.pop()
@@ -177,22 +203,20 @@ def _rings(table: Table, lattice: Lattice) -> list[Ring]:
     rings: list[Any] = [outline]
     while rings and all(isinstance(r, list) and r and _holds_rings(r) for r in rings):
         rings = [inner for ring in rings for inner in ring]
+    if sum(len(ring) for ring in rings if isinstance(ring, list)) > MAX_SIZE:
+        table.fault("outline", f"has more than {MAX_SIZE} corners")
+        return []
     found = []
-    count = 0
     for index, ring in enumerate(rings):
-        place = "outline" if rings[0] is outline else f"outline ring {index}"
+        place = "" if rings[0] is outline else f" ring {index}"
         if not isinstance(ring, list) or not ring:
-            table.fault(place, f"expected a list of [x, y] corners, found {shown(ring)}")
-            return []
-        count += len(ring)
-        if count > MAX_SIZE:
-            table.fault("outline", f"has more than {MAX_SIZE} corners")
+            table.fault("outline", f"expected a list of [x, y] corners, found {shown(ring)}", place)
             return []
         corners = []
         for i, corner in enumerate(ring):
             point = _frame_point(lattice, corner)
             if point is None:
-                table.fault(f"{place}[{i}]", _corner_fault(corner))
+                table.fault("outline", _corner_fault(corner), f"{place}[{i}]")
                 return []
             corners.append(point)
         found.append(tuple(corners))
@@ -222,15 +246,14 @@ def _corner_fault(corner: object) -> str:
 
 
 def _is_point(value: object, dimensions: int, whole: bool) -> bool:
-    """Whether a value is a list of that many finite numbers of sane size."""
+    """Whether a value is a list of that many numbers of sane size."""
     return (
         isinstance(value, list)
         and len(value) == dimensions
         and all(
             isinstance(number, int if whole else int | float)
             and not isinstance(number, bool)
-            and math.isfinite(number)
-            and abs(number) <= _LARGEST_COORDINATE
+            and abs(number) <= _LARGEST_COORDINATE  # which nan is not
             for number in value
         )
     )

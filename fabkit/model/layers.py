@@ -75,14 +75,19 @@ def recess_span(profile: Profile) -> Span:
     if roof_mm < profile.roof_mm - _ROUNDING:
         raise ValueError(
             f"above a recess that ends at {format_mm(high_mm)} the thickness "
-            f"{format_mm(profile.thickness_mm)} leaves {format_mm(roof_mm)} below the letter, and "
+            f"{format_mm(profile.thickness_mm)} leaves {_rest(roof_mm)} below the letter, and "
             f"recess.roof asks for {format_mm(profile.roof_mm)}; choose a thinner magnet, a "
             "shallower letter or a thicker piece"
         )
     back_mm = profile.label_depth_mm if profile.faces == "both" else 0.0
     if profile.embedded and low_mm - back_mm < profile.roof_mm - _ROUNDING:
         raise ValueError(
-            f"the floor of {format_mm(low_mm)} leaves {format_mm(low_mm - back_mm)} above the letter "
-            f"on the back, and recess.roof asks for {format_mm(profile.roof_mm)}"
+            f"the floor of {format_mm(low_mm)} leaves {_rest(low_mm - back_mm)} above the letter "
+            f"on the back, and recess.roof asks for {format_mm(profile.roof_mm)}; choose a higher "
+            "recess.floor or a shallower letter"
         )
     return Span(low_mm, high_mm)
+
+
+def _rest(rest_mm: float) -> str:
+    return format_mm(rest_mm) if rest_mm > 0 else "nothing"

@@ -128,7 +128,9 @@ def orientations(lattice: Lattice, piece: Piece, flips: bool) -> tuple[Orientati
 
 
 def is_image(lattice: Lattice, piece: Piece, cells: frozenset[Cell], flips: bool) -> bool:
-    """Whether the cells are the piece's shape, turned (or flipped) and moved."""
+    """Whether the cells are one of the piece's forms, turned (or flipped) and moved."""
+    if len(cells) not in {len(form.cells) for form in piece.forms}:
+        return False
     identity = lattice.symmetries[0]
     images = (orientation.cells for orientation in orientations(lattice, piece, flips))
     return _normal(lattice, identity, cells) in images

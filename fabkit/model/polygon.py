@@ -73,12 +73,13 @@ def cells_of_rings(
         >>> sorted(cells_of_rings(LATTICES["square"], [((0, 0), (4, 0), (4, 2), (0, 2))]))
         [(1, 1), (3, 1)]
     """
-    paths = [_walk_around(lattice, ring) for ring in rings]
-    if sum(map(len, paths)) > _MAX_EDGES:
-        raise OutlineError(f"is longer than {_MAX_EDGES} edges of cells")
-    _refuse_meetings(lattice, paths, may_touch)
+    # Sizes are judged before anything is walked: four corners can enclose a continent.
     if sum(abs(area2(ring)) for ring in rings) > MAX_SIZE * lattice.cell_area2:
         raise OutlineError(f"encloses more than {MAX_SIZE} cells")
+    if sum(_length(ring) for ring in rings) > _MAX_EDGES * lattice.per_unit:
+        raise OutlineError(f"is longer than {_MAX_EDGES} units")
+    paths = [_walk_around(lattice, ring) for ring in rings]
+    _refuse_meetings(lattice, paths, may_touch)
     return frozenset(_scan(lattice, paths))
 
 
@@ -137,6 +138,11 @@ def _vector(start: Point, end: Point) -> Point:
     return end[0] - start[0], end[1] - start[1]
 
 
+def _length(ring: Sequence[Point]) -> int:
+    """The ring's length in frame steps, a diagonal step counting one."""
+    return sum(max(map(abs, _vector(start, end))) for start, end in _edges(ring))
+
+
 def _cross(a: Point, b: Point) -> int:
     return a[0] * b[1] - a[1] * b[0]
 
@@ -146,7 +152,8 @@ def _walk_around(lattice: Lattice, ring: Ring) -> list[Point]:
     if len(ring) > MAX_SIZE:
         raise OutlineError(f"has {len(ring)} corners; at most {MAX_SIZE} are allowed")
     if len(ring) < 3:
-        raise OutlineError(f"has {len(ring)} corners; at least 3 are needed")
+        corners = "1 corner" if len(ring) == 1 else f"{len(ring)} corners"
+        raise OutlineError(f"has {corners}; at least 3 are needed")
     path: list[Point] = []
     for start, end in _edges(ring):
         edge = f"the edge from {in_units(lattice, start)} to {in_units(lattice, end)}"
@@ -155,8 +162,6 @@ def _walk_around(lattice: Lattice, ring: Ring) -> list[Point]:
                 f"the corner {in_units(lattice, start)} stands twice in a row; "
                 "each corner is listed once, and the outline closes by itself"
             )
-        if max(map(abs, _vector(start, end))) > MAX_SIZE * lattice.per_unit:
-            raise OutlineError(f"{edge} is longer than {MAX_SIZE} units")
         steps = lattice.walk(start, end)
         if steps is None:
             raise OutlineError(
@@ -184,7 +189,10 @@ def _refuse_meetings(lattice: Lattice, paths: list[list[Point]], may_touch: bool
                     f"to {in_units(lattice, end)}"
                 )
             if start in points and not may_touch:
-                raise OutlineError(f"it meets itself at {in_units(lattice, start)}")
+                raise OutlineError(
+                    f"it meets itself at {in_units(lattice, start)}; a piece's outline passes no "
+                    "point twice"
+                )
             edges.add((start, end))
             points.add(start)
 

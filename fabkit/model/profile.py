@@ -12,6 +12,11 @@ from typing import Any
 
 #: How a magnet is held. ``none`` leaves the recesses out.
 FITS = ("press", "glue", "ribs", "embedded", "none")
+#: Crush ribs in a bore: fewer are not round, many more do not print (gridfinity-rebuilt).
+RIB_COUNT = 8
+#: Part of the bore's circumference that the ribs may take, so that they can be crushed aside.
+MAX_RIB_SHARE = 0.6
+#: Where the letter is engraved.
 FACES = ("front", "both", "none")
 
 

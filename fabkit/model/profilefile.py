@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,11 @@ from typing import Any
 import tomli_w
 
 from fabkit.base.errors import Fault, InputError, printable, shown
-from fabkit.base.reading import Reader, Table, read_toml
+from fabkit.base.reading import Reader, Table
+from fabkit.base.tomlfile import read_toml
 from fabkit.base.units import format_mm
 from fabkit.model.layers import recess_span
-from fabkit.model.profile import SETTINGS, Profile, Setting
+from fabkit.model.profile import MAX_RIB_SHARE, RIB_COUNT, SETTINGS, Profile, Setting
 
 _PRESETS = Path(__file__).resolve().parent / "presets"
 _LONGEST_TITLE = 200
@@ -108,13 +110,46 @@ def contradictions(profile: Profile) -> Iterable[Fault]:
             f"{format_mm(profile.label_depth_mm)} is a third or more of the thickness "
             f"{format_mm(profile.thickness_mm)}",
         )
-    if profile.fit == "ribs" and profile.rib_crest_mm >= profile.rib_root_mm:
-        yield Fault("recess.rib_crest", "must be smaller than recess.rib_root, or there is no rib")
+    if profile.fit == "ribs":
+        yield from _rib_contradictions(profile)
     if profile.has_recesses:
         try:
-            recess_span(profile)
+            depth_mm = recess_span(profile).depth_mm
         except ValueError as error:
             yield Fault("recess", str(error))
+        else:
+            yield from _mouth_contradictions(profile, depth_mm)
+
+
+def _rib_contradictions(profile: Profile) -> Iterable[Fault]:
+    magnet_mm = profile.magnet_diameter_mm
+    root_mm, crest_mm = magnet_mm + profile.rib_root_mm, magnet_mm + profile.rib_crest_mm
+    if crest_mm >= root_mm:
+        yield Fault("recess.rib_crest", "must be smaller than recess.rib_root, or there is no rib")
+    elif crest_mm < magnet_mm / 2:
+        yield Fault(
+            "recess.rib_crest",
+            f"{format_mm(profile.rib_crest_mm)} leaves no hole between the ribs for a magnet "
+            f"{format_mm(magnet_mm)} across; choose a value nearer to 0 mm",
+        )
+    elif RIB_COUNT * profile.rib_width_mm > MAX_RIB_SHARE * math.pi * root_mm:
+        yield Fault(
+            "recess.rib_width",
+            f"{format_mm(profile.rib_width_mm)} is too wide for {RIB_COUNT} ribs in a bore of "
+            f"{format_mm(root_mm)}; choose a smaller width or another recess.fit",
+        )
+
+
+def _mouth_contradictions(profile: Profile, depth_mm: float) -> Iterable[Fault]:
+    """The mouth's cone, which goes on down to the ribs' crests, must end inside the recess."""
+    ribs_mm = (profile.rib_root_mm - profile.rib_crest_mm) / 2 if profile.fit == "ribs" else 0.0
+    if not profile.embedded and profile.mouth_mm + ribs_mm >= depth_mm:
+        with_ribs = f", with the {format_mm(ribs_mm)} of the ribs," if ribs_mm else ""
+        yield Fault(
+            "recess.mouth",
+            f"{format_mm(profile.mouth_mm)}{with_ribs} is deeper than the recess, "
+            f"{format_mm(depth_mm)}; choose a smaller mouth",
+        )
 
 
 def _read_layer(name: str) -> Values:
@@ -146,11 +181,11 @@ def _read_settings(settings: Sequence[str]) -> Values:
     data: dict[str, str] = {}
     for text in settings:
         key, equals, value = text.partition("=")
-        if not equals:
+        if not equals or not key.strip():
             reader.fault("", f'expected key=value such as "unit=15 mm", found {shown(text)}')
         data[key.strip()] = value.strip()
     reader.finish()
-    table = Table(reader, data)
+    table = Table(reader, data, dotted=True)
     values: Values = {}
     for setting in SETTINGS:
         values |= _read_setting(table, setting.key, setting)

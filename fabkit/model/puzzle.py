@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fabkit.base.errors import InputError, shown
@@ -93,20 +93,20 @@ class PuzzleSet:
         Raises:
             InputError: when there is none.
         """
-        for piece in self.pieces:
-            if piece.id == piece_id:
-                return piece
-        known = ", ".join(piece.id for piece in self.pieces)
-        raise InputError.of(self.name, f"has no piece {shown(piece_id)}; its pieces are {known}")
+        return self.select([piece_id])[0]
 
-    def select(self, piece_ids: Iterable[str]) -> tuple[Piece, ...]:
+    def select(self, piece_ids: Sequence[str]) -> tuple[Piece, ...]:
         """The named pieces in the set's order, each once; all when none is named.
 
         Raises:
-            InputError: when a name is unknown.
+            InputError: naming every id that is unknown.
         """
-        wanted = [self.piece(piece_id).id for piece_id in piece_ids]
-        return tuple(p for p in self.pieces if p.id in wanted) if wanted else self.pieces
+        known = [piece.id for piece in self.pieces]
+        unknown = [shown(one) for one in dict.fromkeys(piece_ids) if one not in known]
+        if unknown:
+            message = f"has no piece {' and no '.join(unknown)}; its pieces are {', '.join(known)}"
+            raise InputError.of(self.name, message)
+        return tuple(p for p in self.pieces if p.id in piece_ids or not piece_ids)
 
     @property
     def made_of_balls(self) -> bool:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from fabkit.base.errors import printable, shown
 from fabkit.base.files import sha256
-from fabkit.base.reading import Reader, Table, read_toml
+from fabkit.base.reading import Reader, Table
+from fabkit.base.tomlfile import read_toml
 from fabkit.model.challengefile import Surroundings, read_challenge
 from fabkit.model.drawing import flat_form, read_balls, read_region
 from fabkit.model.lattice import LATTICES, Cell
@@ -24,7 +25,8 @@ UNIT_RANGE_MM = (4.0, 200.0)
 
 _COLOUR = re.compile(r"#[0-9a-f]{6}")
 _LONGEST_LABEL = 3
-_MAX_CELLS_OF_FILE = 1_000_000
+_LONGEST_DEFAULT_LABEL = 2
+_MAX_CELLS_OF_FILE = 200_000
 
 
 def read_set(path: Path, source: str | None = None) -> PuzzleSet:
@@ -54,51 +56,75 @@ class _SetReading:
         self.top = top
         self.digest = digest
         self.head = top.table("set")
-        self.lattice = LATTICES[self.head.choice("lattice", LATTICES)]
+        self.misnamed: set[str] = set()
         self.cells_left = _MAX_CELLS_OF_FILE
 
     def read(self) -> PuzzleSet:
         """Everything in the file's order; faults go to the reader."""
-        head = self.head
-        name = head.identifier("name")
-        title = head.text("title", name)
-        flips = head.choice("moves", MOVES) == MOVES[1]
-        unit_mm = head.length_mm("unit", *UNIT_RANGE_MM)
-        head.text("source", "", longest=2000)
+        self._read_head()
         pieces = [self._piece(t, i) for i, t in enumerate(self.top.tables("piece", 1000))]
-        if not pieces and self.top.reader.sound:
-            self.top.fault("piece", "there are no pieces; add one with [[piece]]")
+        if not pieces and not self.top.failed("piece"):
+            self.top.lacks(["piece"], "there are no pieces; add one with [[piece]]")
         boards = [self._board(table) for table in self.top.tables("board", 1000)]
-        around = Surroundings(self.lattice, flips, {p.id: p for p in pieces}, boards, self._draw)
+        around = Surroundings(
+            self.lattice,
+            self.flips,
+            {piece.id: piece for piece in pieces},
+            frozenset(self.misnamed),
+            boards,
+            self._draw,
+        )
         challenges = [read_challenge(table, around) for table in self.top.tables("challenge")]
         self._refuse_same_ids("piece", [piece.id for piece in pieces])
         self._refuse_same_ids("board", [board.id for board in boards])
         self._refuse_same_ids("challenge", [challenge.id for challenge in challenges])
         self.top.refuse_unknown()
         puzzle = PuzzleSet(
-            name=name,
-            title=title,
+            name=self.name,
+            title=self.title,
             lattice=self.lattice,
-            flips=flips,
-            unit_mm=unit_mm,
+            flips=self.flips,
+            unit_mm=self.unit_mm,
             pieces=tuple(pieces),
             boards=tuple(boards),
             challenges=tuple(challenges),
             source=self.top.reader.source,
             digest=self.digest,
         )
-        _compare_area(head, puzzle.area if self.top.reader.sound else None)
-        head.refuse_unknown()
+        _compare_area(self.head, puzzle.area if self.top.reader.sound else None)
+        self.head.refuse_unknown()
         return puzzle
+
+    def _read_head(self) -> None:
+        """The table [set]. Without a lattice nothing else can be judged, so faults end it here."""
+        if not self.top.has("set"):
+            message = "is missing; expected a table [set] with name, lattice and moves"
+            self.top.lacks(["set"], message)
+            self.top.has("piece"), self.top.has("board"), self.top.has("challenge")
+            self.top.refuse_unknown()
+        self.top.reader.finish()
+        head = self.head
+        self.lattice = LATTICES[head.choice("lattice", LATTICES)]
+        self.name = head.identifier("name")
+        self.title = head.text("title", self.name)
+        self.flips = head.choice("moves", MOVES) == MOVES[1]
+        self.unit_mm = head.length_mm("unit", *UNIT_RANGE_MM)
+        head.text("source", "none", longest=2000)
+        if head.failed("lattice"):
+            head.has("area")
+            head.refuse_unknown()
+            self.top.reader.finish()
 
     def _piece(self, table: Table, index: int) -> Piece:
         """A piece; after a fault one without forms, so that challenges do not fault in its wake."""
         piece_id = table.identifier("id")
-        label = table.text("label", piece_id if len(piece_id) <= 2 else piece_id[0].upper())
-        if not label.isprintable() or len(label) > _LONGEST_LABEL or label != label.strip():
+        if table.failed("id"):
+            self.misnamed.add(piece_id)
+        label = table.raw("label") if table.has("label") else _default_label(piece_id)
+        if not _is_label(label) and (table.has("label") or not table.failed("id")):
             table.fault("label", f"expected 1 to {_LONGEST_LABEL} letters, found {shown(label)}")
         colour = table.text("colour", DEFAULT_COLOURS[index % len(DEFAULT_COLOURS)]).lower()
-        if not _COLOUR.fullmatch(colour):
+        if not _COLOUR.fullmatch(colour) and not table.failed("colour"):
             table.fault("colour", f'expected a colour such as "#e69f00", found {shown(colour)}')
         piece = Piece(piece_id, label, colour, ())
         key = table.one_of(("outline", "cells", "balls"))
@@ -108,6 +134,8 @@ class _SetReading:
             form = flat_form(table, key, self.lattice, self._draw(table, key, may_touch=False))
             piece = Piece(piece_id, label, colour, (form,) if form else ())
         _compare_area(table, area(self.lattice, piece.forms[0]) if piece.forms else None)
+        if table.has("bonds") and key in ("outline", "cells"):
+            table.fault("bonds", "belong to balls, and this piece has none")
         table.refuse_unknown()
         return piece
 
@@ -140,16 +168,29 @@ class _SetReading:
         for index, one in enumerate(ids):
             same = first.setdefault(one.lower(), index)
             if one and same != index:
-                self.top.fault(
+                self.top.reader.fault(
                     f"{kind}[{index}].id",
                     f"{shown(one)} is also the id of {kind}[{same}]; upper and lower case count as "
                     "the same, since ids name files",
                 )
 
 
+def _default_label(piece_id: str) -> str:
+    return piece_id if len(piece_id) <= _LONGEST_DEFAULT_LABEL else piece_id[0].upper()
+
+
+def _is_label(label: object) -> bool:
+    return (
+        isinstance(label, str)
+        and 0 < len(label) <= _LONGEST_LABEL
+        and label.isprintable()
+        and label == label.strip()
+    )
+
+
 def _compare_area(table: Table, found: float | None) -> None:
     """Holds the declared ``area`` against the drawn one."""
     if table.has("area"):
         declared = table.number("area", 0, _MAX_CELLS_OF_FILE)
-        if found is not None and declared != found:
+        if found is not None and declared != found and not table.failed("area"):
             table.fault("area", f"is {declared:g}, but the drawing's area is {found:g}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabkit import __version__
-from fabkit.base.errors import OutsideError, printable
+from fabkit.base.errors import InputError, OutsideError, printable
 from fabkit.base.files import Staging, folder_lock, json_text, outside_failures
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import dump_profile
@@ -88,6 +88,8 @@ def export(
             the folder belongs to another set.
         OutsideError: when the folder is in use or cannot be written; nothing has changed then.
     """
+    if folder.exists() and not folder.is_dir():
+        raise InputError.of(printable(str(folder)), "is a file; expected a folder")
     pieces = puzzle.select(piece_ids)
     targets = plan_targets(puzzle, pieces, profile, kinds)
     manifest = read_manifest(folder, puzzle, force)

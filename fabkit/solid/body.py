@@ -10,7 +10,8 @@ from shapely import Polygon
 
 from fabkit.blueprint.draft import Blueprint
 from fabkit.blueprint.printed import RingMm, rings_mm
-from fabkit.blueprint.recess import RIB_COUNT, Recess
+from fabkit.blueprint.recess import Recess
+from fabkit.model.profile import RIB_COUNT
 from fabkit.solid.lettering import letter_prisms
 
 
