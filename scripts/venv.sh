@@ -1,6 +1,7 @@
 # Sourced by the scripts beside it: makes the checkout's virtual environment on first use.
 #
-#   ensure_venv FOLDER EXTRAS   FOLDER beside pyproject.toml, EXTRAS such as "" or "[dev]"
+#   ensure_venv FOLDER CONSTRAINTS EXTRAS
+#       FOLDER beside pyproject.toml, CONSTRAINTS a file there, EXTRAS such as "" or "[dev]"
 #
 # Everything it says goes to standard error, so that standard output stays the command's own.
 
@@ -18,30 +19,38 @@ find_python() {
     return 3
 }
 
+# What an environment was made from: its place (a moved one does not work) and the two files.
+wanted_stamp() { { echo "$1"; cat "$root/pyproject.toml" "$2"; } }
+
+is_ready() {
+    [ -x "$1/bin/python" ] && wanted_stamp "$1" "$2" | cmp -s - "$1/.installed$3"
+}
+
 ensure_venv() {
-    local venv="$root/$1" extras="$2" stamp
-    stamp="$venv/.installed$extras"
-    # What was installed is what these two files said; cmp is the whole cost of a later call.
-    if cat "$root/pyproject.toml" "$root/constraints.txt" | cmp -s - "$stamp"; then
-        return
+    local venv="$root/$1" constraints="$root/$2" extras="$3"
+    is_ready "$venv" "$constraints" "$extras" && return
+    (
+        if command -v flock >/dev/null; then flock 9; fi # the first of two calls does the work
+        is_ready "$venv" "$constraints" "$extras" || make_venv "$venv" "$constraints" "$extras"
+    ) 9>"$venv.lock"
+}
+
+make_venv() {
+    local venv="$1" constraints="$2" extras="$3" python
+    echo "fabkit: setting up ${venv##*/} (once; CadQuery is large, this takes a minute or two)" >&2
+    if ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
+        rm -rf "$venv"
+        python=$(find_python) || return 3
+        if ! "$python" -m venv "$venv" >&2; then
+            rm -rf "$venv"
+            echo "fabkit: Python's venv module failed; on Debian and Ubuntu: apt install python3-venv" >&2
+            return 3
+        fi
     fi
-    local python
-    python=$(find_python) || return 3
-    exec 9>"$root/.venv.lock"
-    if command -v flock >/dev/null; then flock 9; fi
-    if cat "$root/pyproject.toml" "$root/constraints.txt" | cmp -s - "$stamp"; then
-        return
-    fi
-    echo "fabkit: setting up $1 (once; CadQuery is large, this takes a minute or two)" >&2
-    [ -x "$venv/bin/python" ] || "$python" -m venv "$venv" >&2 || {
-        echo "fabkit: Python's venv module failed; on Debian install python3-venv" >&2
-        return 3
-    }
     if ! "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-        --constraint "$root/constraints.txt" --editable "$root$extras" >&2; then
-        echo "fabkit: the installation failed (see above); nothing else was changed" >&2
+        --constraint "$constraints" --editable "$root$extras" >&2; then
+        echo "fabkit: the installation failed (see above); call again to go on" >&2
         return 3
     fi
-    cat "$root/pyproject.toml" "$root/constraints.txt" >"$stamp"
-    exec 9>&-
+    wanted_stamp "$venv" "$constraints" >"$venv/.installed$extras"
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from fabkit import __version__
 from fabkit.cli import main
-from fabkit.model.library import shipped_names
+from fabkit.model.library import load_set, shipped_names
 from fabkit.model.profilefile import preset_names
 
 Capture = pytest.CaptureFixture[str]
@@ -63,7 +64,8 @@ def test_show_draws_every_set(name: str, capsys: Capture, tmp_path: Path) -> Non
     assert "drawn in new/pieces.svg" in text
     assert (tmp_path / "new/pieces.svg").read_text().startswith("<svg")
     document = json.loads(out(capsys, "show", name, "--json"))
-    assert len(document["piece"]) == len(document["pieces"])
+    assert [row["piece"] for row in document["pieces"]] == [p.id for p in load_set(name).pieces]
+    assert all(area > 0 for row in document["pieces"] for area in row["area"])
 
 
 def test_show_takes_some_pieces(capsys: Capture) -> None:
@@ -136,6 +138,28 @@ def test_output_that_cannot_be_written_is_said() -> None:
         )  # fmt: skip
     assert result.returncode == 3
     assert result.stderr == "fabkit: cannot write the output: the disk is full\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device /dev/full")
+@pytest.mark.parametrize("where", ["2>/dev/full", "2>&-", ">&-", "2>&1 >/dev/null | true"])
+def test_work_is_done_even_if_nobody_can_read_of_it(where: str, tmp_path: Path) -> None:
+    command = f"{sys.executable} -m fabkit export-stl fridgeiq --piece D {where}"
+    result = subprocess.run(["bash", "-c", command], capture_output=True, check=False)
+    assert result.returncode == 0
+    assert (tmp_path / "output/fridgeiq/manifest.json").exists()
+
+
+def test_a_title_that_the_terminal_cannot_show_is_spelt_out(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(
+        '[set]\nname = "mine"\ntitle = "Größe"\nlattice = "square"\nmoves = "rotations"\n'
+        '[[piece]]\nid = "I"\ncells = [[0, 0], [0, 1]]\n',
+        encoding="utf-8",
+    )
+    result = subprocess.run(
+        [sys.executable, "-m", "fabkit", "show", "mine.toml"],
+        capture_output=True, text=True, check=True, env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+    assert r"Gr\xf6\xdfe: 1 piece" in result.stdout
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:

@@ -18,7 +18,7 @@ from fabkit.base.errors import InputError, OutsideError
 from fabkit.base.files import LOCK_NAME, folder_lock
 from fabkit.cli import main
 from fabkit.model.library import load_set
-from fabkit.model.profilefile import load_profile
+from fabkit.model.profilefile import dump_profile, load_profile
 from fabkit.plan import Export, export
 from fabkit.plan import export as export_function
 from tests.conftest import ROOT
@@ -71,9 +71,9 @@ def test_manifest_tells_the_truth(pair: Path, tmp_path: Path) -> None:
     assert manifest["inputs"]["set"] == sha256(pair.read_bytes()).hexdigest()
     for name, entry in manifest["files"].items():
         assert entry["sha256"] == sha256((folder / name).read_bytes()).hexdigest()
-    assert sorted(contents(folder)) == sorted(["manifest.json", "profile.toml", *manifest["files"]])
+    assert sorted(contents(folder)) == sorted(["manifest.json", *manifest["files"]])
     assert sorted(manifest["files"]) == [
-        "pair.step", "step/P.step", "step/Q.step", "stl/P.stl", "stl/Q.stl",
+        "pair.step", "profile.toml", "step/P.step", "step/Q.step", "stl/P.stl", "stl/Q.stl",
     ]  # fmt: skip
 
 
@@ -93,6 +93,8 @@ def test_only_what_changed_is_rebuilt(pair: Path, tmp_path: Path) -> None:
     assert written(run(folder, pair)) == ["stl/Q.stl"]
     pair.write_text("# only a comment\n" + pair.read_text())
     assert written(run(folder, pair)) == []
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["inputs"]["set"] == sha256(pair.read_bytes()).hexdigest()
 
 
 def test_a_changed_or_missing_file_is_rebuilt(pair: Path, tmp_path: Path) -> None:
@@ -112,8 +114,8 @@ def test_another_profile_rebuilds_and_is_told_apart(pair: Path, tmp_path: Path) 
     done = run(folder, pair, ("stl",), profiles=["petg"])
     assert written(done) == ["stl/P.stl", "stl/Q.stl"]
     assert done.warnings == (
-        "made with another profile: 3 files (pair.step, step); export them again, "
-        "or keep profiles apart with -o",
+        "made with another profile: 3 files (pair.step, step); export again, or keep "
+        "profiles apart with -o",
     )
 
 
@@ -240,8 +242,10 @@ def test_a_kernel_failure_names_the_file_and_changes_nothing(
 
 def test_an_unwritable_folder_is_refused(pair: Path, tmp_path: Path) -> None:
     (tmp_path / "out").write_text("a file where the folder should be")
-    with pytest.raises(OutsideError, match="cannot use the folder"):
+    with pytest.raises(InputError, match="is a file; expected a folder"):
         run(tmp_path / "out", pair)
+    with pytest.raises(OutsideError, match="cannot use the folder"):
+        run(tmp_path / "out" / "below", pair)
 
 
 def test_the_folder_of_another_set_is_refused(pair: Path, tmp_path: Path) -> None:
@@ -255,9 +259,10 @@ def test_the_folder_of_another_set_is_refused(pair: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"schema": 2}', "written by a newer fabkit"),
         ("not json", "is not JSON"),
-        ('{"schema": 1, "set": "pair", "files": {"a": 3}, "pieces": {}}', "is not a manifest"),
+        ('{"schema": 1, "set": "pair", "files": {"stl/P.stl": 3}}', "is not a manifest"),
+        ('{"schema": 1, "set": "pair", "files": {"../x": {}}}', "is not a manifest"),
+        ('{"schema": 1, "set": "pair", "files": []}', "is not a manifest"),
         ("[]", "expected a JSON object"),
         ("{}", "has no schema number"),
     ],
@@ -273,6 +278,58 @@ def test_a_broken_manifest_is_refused_until_forced(
         run(folder, pair)
     assert contents(folder) == before
     assert written(run(folder, pair, force=True)) == ["stl/P.stl", "stl/Q.stl"]
+
+
+def test_a_newer_manifest_is_never_overwritten(pair: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    run(folder, pair)
+    (folder / "manifest.json").write_text('{"schema": 2}')
+    for force in (False, True):
+        with pytest.raises(InputError, match="written by a newer fabkit"):
+            run(folder, pair, force=force)
+
+
+def test_what_a_file_needs_stays_with_the_file(pair: Path, tmp_path: Path) -> None:
+    """The pause of an STL file is told also after STEP files with another profile."""
+    folder = tmp_path / "out"
+    run(folder, pair, ("stl",), profiles=["flippable"])
+    assert run(folder, pair, ("step",)).pause_heights_mm == []
+    again = run(folder, pair, ("stl",), profiles=["flippable"])
+    assert again.written == 0
+    assert again.pause_heights_mm == [4.2]
+    assert (folder / "profile.toml").read_text() == dump_profile(load_profile(["flippable"]))
+
+
+def test_a_lost_profile_is_written_again(pair: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    run(folder, pair)
+    before = contents(folder)
+    (folder / "profile.toml").unlink()
+    assert written(run(folder, pair)) == []
+    assert contents(folder) == before
+
+
+def test_a_folder_in_a_file_s_place_stops_it_before_anything_moves(
+    pair: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "out"
+    (folder / "stl/Q.stl").mkdir(parents=True)
+    with pytest.raises(OutsideError, match=r"stl/Q\.stl is a folder"):
+        run(folder, pair)
+    assert contents(folder) == {}
+
+
+def test_an_unreadable_file_is_named(
+    pair: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(tmp_path / "out", pair)
+
+    def refuse(path: Path) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("fabkit.plan.manifest.sha256", refuse)
+    with pytest.raises(OutsideError, match=r"cannot read .*stl/P.stl: Permission denied"):
+        run(tmp_path / "out", pair)
 
 
 def test_a_profile_that_does_not_suit_leaves_no_folder(pair: Path, tmp_path: Path) -> None:

@@ -64,6 +64,16 @@ def cut(text: str) -> str:
     return text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 1] + "…"
 
 
+def many(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    Example:
+        >>> many(1, "magnet"), many(21, "magnet")
+        ('1 magnet', '21 magnets')
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 @dataclass(frozen=True)
 class Fault:
     """One thing that is wrong, and where.

@@ -8,7 +8,9 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -74,12 +76,16 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(schema, int) or isinstance(schema, bool):
         raise InputError.of(name, "has no schema number; it is not one of fabkit's files")
     if schema > SCHEMA:
-        raise InputError.of(
+        raise NewerSchemaError.of(
             name,
             f"was written by a newer fabkit (schema {printable(str(schema))}, this one knows "
             f"{SCHEMA}); update fabkit or choose another folder with -o",
         )
     return document
+
+
+class NewerSchemaError(InputError):
+    """A file that a newer fabkit wrote. It is never overwritten."""
 
 
 @contextlib.contextmanager
@@ -159,13 +165,21 @@ class Staging:
         return path
 
     def commit(self) -> None:
-        """Moves every staged file to its place, in the order in which they were asked for."""
+        """Moves every staged file to its place, in the order in which they were asked for.
+
+        What would stop it half-way is looked for first, and Ctrl-C waits until it is done.
+        """
         for name in self._names:
             _flush(self._folder / name)
-        for name in self._names:
             final = self.target / name
             final.parent.mkdir(parents=True, exist_ok=True)
-            (self._folder / name).replace(final)
+            if final.is_dir():
+                raise OSError(errno.EISDIR, f"{name} is a folder, where a file should be")
+            if final.parent.stat().st_dev != self._folder.stat().st_dev:
+                raise OSError(errno.EXDEV, f"{final.parent.name} lies on another disk")
+        with _undisturbed():
+            for name in self._names:
+                (self._folder / name).replace(self.target / name)
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -188,9 +202,23 @@ def write_whole(path: Path, text: str) -> None:
             staged.unlink(missing_ok=True)
 
 
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Ignores Ctrl-C and polite kills for the moment that renaming takes."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals reach the main thread only
+        return
+    before = {one: signal.signal(one, signal.SIG_IGN) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
 def _flush(path: Path) -> None:
     """Asks the disk to keep the file before its name changes, so a crash leaves no empty file."""
-    with path.open("rb") as file:
+    with path.open("rb+") as file:
         os.fsync(file.fileno())
 
 

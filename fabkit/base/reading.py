@@ -139,6 +139,8 @@ class Table:
             return default or ""
         if not value.strip():
             self.fault(name, "is empty")
+        elif not value.isprintable():
+            self.fault(name, f"{shown(value)} holds characters that cannot be printed")
         return value
 
     def choice(self, name: str, choices: Iterable[str], default: str | None = None) -> str:
@@ -193,9 +195,9 @@ class Table:
 
     def identifier(self, name: str) -> str:
         """A text that is safe as a file name on every system."""
-        value = self.text(name)
-        if self.failed(name):
-            return value
+        value = self._data[name] if self.has(name) else None
+        if not isinstance(value, str) or not value.strip():
+            return self.text(name)  # which says what is wrong
         if not _IDENTIFIER.fullmatch(value):
             rule = "use up to 40 of A-Z, a-z, 0-9, - and _, beginning with a letter or digit"
             self.fault(name, f"{shown(value)} is not safe as a file name; {rule}")

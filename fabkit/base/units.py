@@ -20,6 +20,7 @@ MM_PER_UNIT = {
 
 _LENGTH = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\s*([a-zA-Zµμ]*)\s*")
 _LONGEST = 40
+_DIGITS = 6  # nanometres: what is read can be written down exactly
 _LARGEST = 1e9
 
 
@@ -55,7 +56,7 @@ def parse_length_mm(text: object) -> float:
     if unit not in MM_PER_UNIT:
         known = ", ".join(dict.fromkeys(unit.replace("μ", "µ") for unit in MM_PER_UNIT))
         raise ValueError(f"unknown unit {shown(unit)} in {shown(text)}; known are {known}")
-    return float(Decimal(number) * MM_PER_UNIT[unit])
+    return float(round(Decimal(number) * MM_PER_UNIT[unit], _DIGITS))
 
 
 def format_mm(value_mm: float, digits: int = 3) -> str:

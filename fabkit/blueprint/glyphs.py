@@ -45,14 +45,19 @@ class Lettering:
         """The separate parts of the text, each an outer contour with its counters."""
         shapes = [(Polygon(list(_chords(contour))), contour) for contour in self.contours]
         shapes.sort(key=lambda shape: -shape[0].area)
-        found: list[tuple[Polygon, Contour, list[Contour]]] = []
-        for shape, contour in shapes:
-            around = [part for part in found if part[0].contains(shape)]
-            if around:
-                around[-1][2].append(contour)
-            else:
-                found.append((shape, contour, []))
-        return [(outer, counters) for _, outer, counters in found]
+        around = [
+            [j for j in range(i) if shapes[j][0].contains(shape)]
+            for i, (shape, _) in enumerate(shapes)
+        ]
+        # Contours nest: an even number of others around it makes an outer one (the bar of a
+        # theta lies in its counter), an odd number a counter of the innermost of them.
+        parts: dict[int, list[Contour]] = {
+            i: [] for i in range(len(shapes)) if len(around[i]) % 2 == 0
+        }
+        for i, (_, contour) in enumerate(shapes):
+            if i not in parts:
+                parts[around[i][-1]].append(contour)
+        return [(shapes[i][1], counters) for i, counters in parts.items()]
 
     def polygon(self) -> BaseGeometry:
         """The text's area, with curves as short chords."""

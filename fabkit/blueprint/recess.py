@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from shapely import Point, Polygon, affinity, maximum_inscribed_circle
+from shapely import Point, Polygon, affinity, get_coordinates, maximum_inscribed_circle
 from shapely.geometry.base import BaseGeometry
 from shapely.ops import nearest_points
 
 from fabkit.base.units import format_mm
-from fabkit.blueprint.printed import BlueprintError, PointMm
+from fabkit.blueprint.printed import BlueprintError, PointMm, chamfered
 from fabkit.model.layers import recess_span
 from fabkit.model.profile import Profile
 
@@ -24,6 +24,7 @@ _DIRECTIONS = 180
 _ARC_SEGMENTS = 64
 _SAFETY_MM = 0.0015  # positions are rounded to a micrometre and arcs are chords
 _SMALLEST_MAGNET_MM = 1.0
+_STEP_MM = 0.002  # to which the walls in messages are found
 
 
 @dataclass(frozen=True)
@@ -92,9 +93,7 @@ def bores(profile: Profile, magnet_mm: float | None = None) -> Bores:
     return Bores(round(magnet_mm + added_mm, 6), crest_mm)
 
 
-def place_recesses(
-    outline: Polygon, foot: Polygon, length_units: float, profile: Profile
-) -> tuple[Recess, ...]:
+def place_recesses(outline: Polygon, length_units: float, profile: Profile) -> tuple[Recess, ...]:
     """Decides how many magnets a piece gets and where they go.
 
     One magnet lies as near to the piece's balance as the walls allow; two lie as far apart as
@@ -102,7 +101,6 @@ def place_recesses(
 
     Args:
         outline: the printed outline, in mm.
-        foot: the outline of the back, inside the foot chamfer, in mm.
         length_units: the longer side of the canonical outline's bounding box, in grid units.
         profile: gives unit, magnet, fit and walls.
 
@@ -114,12 +112,18 @@ def place_recesses(
             and the largest magnet that would fit.
     """
     count = 2 if length_units > TWO_MAGNETS_FROM_UNITS - 1e-6 else 1
-    room = _Room(outline, foot, profile, count)
+    span = recess_span(profile)
+    room = _Room(
+        outline=outline,
+        beside_bore=_section(outline, profile, span.low_mm or profile.mouth_mm, span.high_mm),
+        foot=chamfered(outline, profile.foot_chamfer_mm),
+        profile=profile,
+        count=count,
+    )
     bore = bores(profile)
     centres = room.centres(bore, profile.wall_mm, profile.bed_wall_mm)
     if centres is None:
         raise BlueprintError(room.why_not())
-    span = recess_span(profile)
     return tuple(
         Recess(
             centre,
@@ -139,13 +143,16 @@ class _Room:
 
     Attributes:
         outline: the printed outline, in mm.
-        foot: the outline at the bed. In a concave corner a chamfer cuts deeper than its width,
+        beside_bore: the narrowest section of the piece over the bore's height; the outline,
+            unless a chamfer reaches that far.
+        foot: the section at the bed. In a concave corner a chamfer cuts deeper than its width,
             so the wall at the bed is measured from here.
         profile: gives magnet and fit.
         count: how many recesses there must be.
     """
 
     outline: Polygon
+    beside_bore: Polygon
     foot: Polygon
     profile: Profile
     count: int
@@ -157,11 +164,12 @@ class _Room:
 
         Without ``bed_wall_mm`` only the wall beside the bore counts.
         """
-        radius_mm = bore.widest_mm / 2
-        allowed = _eroded(self.outline, radius_mm + wall_mm)
+        radius_mm, between_mm = bore.widest_mm / 2, wall_mm
+        allowed = _eroded(self.beside_bore, radius_mm + wall_mm)
         if bed_wall_mm is not None and not self.profile.embedded:
-            mouth_mm = radius_mm + self.profile.mouth_mm
-            allowed = allowed.intersection(_eroded(self.foot, mouth_mm + bed_wall_mm))
+            mouth_mm = self.profile.mouth_mm
+            allowed = allowed.intersection(_eroded(self.foot, radius_mm + mouth_mm + bed_wall_mm))
+            between_mm = max(wall_mm, 2 * mouth_mm + bed_wall_mm)
         if allowed.is_empty:
             return None
         balance = self.outline.centroid
@@ -169,28 +177,30 @@ class _Room:
             nearest, _ = nearest_points(allowed, balance)
             return [_rounded(nearest)]
         pair = _farthest_pair(allowed, balance, FARTHEST_UNITS * self.profile.unit_mm)
-        return pair if math.dist(*pair) >= bore.widest_mm + wall_mm else None
+        return pair if pair and math.dist(*pair) >= bore.widest_mm + between_mm else None
 
     def why_not(self) -> str:
         """Why the profile's magnet does not fit, in numbers."""
         profile = self.profile
         bore = bores(profile)
-        widest_mm = maximum_inscribed_circle(self.outline).length
-        there_mm = _largest(lambda wall: self.centres(bore, wall, None) is not None, widest_mm)
+        reach_mm = (-bore.widest_mm / 2, maximum_inscribed_circle(self.outline).length)
+        there_mm = _largest(lambda wall: self.centres(bore, wall, None) is not None, *reach_mm)
         asked_mm, key = profile.wall_mm, "recess.wall"
-        if there_mm >= asked_mm:
-            wall_mm, asked_mm, key = asked_mm, profile.bed_wall_mm, "recess.bed_wall"
-            there_mm = _largest(lambda w: self.centres(bore, wall_mm, w) is not None, widest_mm)
+        if there_mm >= asked_mm - _STEP_MM:
+            wall_mm, asked_mm, key = there_mm, profile.bed_wall_mm, "recess.bed_wall"
+            wall_mm = min(wall_mm, profile.wall_mm)
+            there_mm = _largest(lambda w: self.centres(bore, wall_mm, w) is not None, *reach_mm)
         size = f"{profile.magnet_diameter_mm:g} x {format_mm(profile.magnet_height_mm)}"
-        sentence = f"{'two magnets' if self.count == 2 else 'a magnet'} of {size} (bore "
-        sentence += f"{format_mm(bore.widest_mm)}) would "
-        if there_mm > 0:
-            sentence += f"leave a wall of {format_mm(there_mm, 2)}, and {key} asks for "
-            sentence += f"{format_mm(asked_mm)}; "
-        else:
-            sentence += f"break through the side, and {key} asks for a wall of "
-            sentence += f"{format_mm(asked_mm)}; "
-        return sentence + self._largest_magnet()
+        magnets = "two magnets" if self.count == 2 else "a magnet"
+        found = (
+            f"leave a wall of {_below(there_mm, asked_mm)}"
+            if there_mm > 0
+            else f"break through the side by {format_mm(-there_mm, 1)}"
+        )
+        return (
+            f"{magnets} of {size} (bore {format_mm(bore.widest_mm)}) would {found}, and {key} asks "
+            f"for a wall of {format_mm(asked_mm)}; {self._largest_magnet()}"
+        )
 
     def _largest_magnet(self) -> str:
         profile = self.profile
@@ -199,7 +209,7 @@ class _Room:
             bore = bores(profile, diameter_mm)
             return self.centres(bore, profile.wall_mm, profile.bed_wall_mm) is not None
 
-        largest_mm = math.floor(_largest(fits, profile.magnet_diameter_mm) * 10 + 1e-6) / 10
+        largest_mm = math.floor(_largest(fits, 0.0, profile.magnet_diameter_mm) * 10 + 1e-6) / 10
         if largest_mm < _SMALLEST_MAGNET_MM:
             return "no magnet fits here, choose a larger unit or recess.fit none"
         return f"the largest that fits is {format_mm(largest_mm)} across"
@@ -211,11 +221,18 @@ def _eroded(area: Polygon, distance_mm: float) -> BaseGeometry:
     return area.buffer(-safe_mm, quad_segs=_ARC_SEGMENTS)
 
 
-def _farthest_pair(allowed: BaseGeometry, balance: Point, farthest_mm: float) -> list[PointMm]:
-    """Two points of a region as far apart as possible, up to a limit."""
-    corners = sorted({_rounded(Point(p)) for p in _corners_of(allowed.convex_hull)})
-    pairs = [(a, b) for i, a in enumerate(corners) for b in corners[i:]]
-    apart_mm, pair = max((round(math.dist(a, b), 6), [a, b]) for a, b in pairs)
+def _section(outline: Polygon, profile: Profile, low_mm: float, high_mm: float) -> Polygon:
+    """The narrowest section of a piece between two heights."""
+    top_mm = profile.thickness_mm - profile.top_chamfer_mm
+    inset_mm = max(0.0, profile.foot_chamfer_mm - low_mm, high_mm - top_mm)
+    return chamfered(outline, inset_mm) if inset_mm else outline
+
+
+def _farthest_pair(
+    allowed: BaseGeometry, balance: Point, farthest_mm: float
+) -> list[PointMm] | None:
+    """Two points of a region as far apart as possible, up to a limit; None if there are none."""
+    apart_mm, pair = _most_apart(_corners_of(allowed.convex_hull), math.inf)
     if apart_mm <= farthest_mm:
         return pair
     # Exactly the limit apart: for each direction, the midpoints that keep both ends inside.
@@ -231,22 +248,37 @@ def _farthest_pair(allowed: BaseGeometry, balance: Point, farthest_mm: float) ->
         if best is None or off_mm < best[0]:
             ends = [Point(middle.x - dx, middle.y - dy), Point(middle.x + dx, middle.y + dy)]
             best = off_mm, [_rounded(end) for end in ends]
-    return best[1] if best else pair
+    if best:
+        return best[1]
+    # Small islands, none of them that far from another: then less than the limit apart.
+    return _most_apart(_corners_of(allowed), farthest_mm)[1]
 
 
-def _corners_of(hull: BaseGeometry) -> list[PointMm]:
-    ring = hull.exterior if hull.geom_type == "Polygon" else hull
-    return [(x, y) for x, y in ring.coords]
+def _most_apart(points: list[PointMm], limit_mm: float) -> tuple[float, list[PointMm] | None]:
+    """The two points that are farthest apart among those within a limit, and their distance."""
+    corners = sorted({_rounded(Point(point)) for point in points})
+    pairs = [(a, b) for i, a in enumerate(corners) for b in corners[i:]]
+    near = [(round(math.dist(a, b), 6), [a, b]) for a, b in pairs]
+    return max((pair for pair in near if pair[0] <= limit_mm), default=(0.0, None))
+
+
+def _corners_of(area: BaseGeometry) -> list[PointMm]:
+    return [(x, y) for x, y in get_coordinates(area)]
 
 
 def _rounded(point: Point) -> PointMm:
     return round(point.x, 3), round(point.y, 3)
 
 
-def _largest(holds: Callable[[float], bool], high: float) -> float:
-    """The largest value up to ``high`` that still holds, to a few micrometres."""
-    low = 0.0
-    while high - low > 0.002:
+def _below(there_mm: float, asked_mm: float) -> str:
+    """A length that is less than another, with as many digits as it takes to see that."""
+    text = format_mm(there_mm, 2)
+    return format_mm(math.floor(there_mm * 1000) / 1000) if text == format_mm(asked_mm) else text
+
+
+def _largest(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """The largest value between two that still holds, to a micrometre or two."""
+    while high - low > _STEP_MM:
         middle = (low + high) / 2
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low

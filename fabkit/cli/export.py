@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from fabkit.base.errors import many
 from fabkit.base.units import format_mm
 from fabkit.cli import options
-from fabkit.cli.report import Report, many
+from fabkit.cli.report import Report
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.plan import Export, export

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import signal
 import sys
@@ -12,9 +13,10 @@ from typing import Annotated, Any
 import typer
 
 from fabkit import __version__
-from fabkit.base.errors import FabkitError, printable
+from fabkit.base.errors import FabkitError
 from fabkit.cli import profiles
 from fabkit.cli.export import EXPORTS, export_command
+from fabkit.cli.report import to_stderr
 from fabkit.cli.sets import sets, show
 
 USAGE_EXIT = 2
@@ -65,21 +67,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     # A polite kill ends like Ctrl-C, so that staged files are removed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # titles may hold what the terminal cannot show
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = _run(sys.argv[1:] if arguments is None else list(arguments))
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return code
     except FabkitError as error:
         return _fail(str(error), error.exit_code)
     except KeyboardInterrupt:
         return _fail("stopped; nothing was changed", INTERRUPTED_EXIT)
     except BrokenPipeError:  # the reader of a pipe went away, as in `fabkit sets | head -1`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_stdout()
         return 0
     except OSError as error:
         reason = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or str(error)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_stdout()
         return _fail(f"cannot write the output: {reason}", OUTSIDE_EXIT)
+
+
+def _give_up_stdout() -> None:
+    """Points standard output at nothing, so that Python does not try again on its way out."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: list[str]) -> int:
@@ -98,8 +109,10 @@ def _run(arguments: list[str]) -> int:
         return _fail(_lower(message) + see, USAGE_EXIT)
     except typer.Abort:
         raise KeyboardInterrupt from None
-    except SystemExit:  # how the parser answers a reader that went away
-        raise BrokenPipeError from None
+    except SystemExit as stop:
+        if stop.code == 1:  # how the parser answers a reader that went away
+            raise BrokenPipeError from None
+        raise
     if result == INTERRUPTED_EXIT:  # how the parser hands on Ctrl-C
         raise KeyboardInterrupt
     return result if isinstance(result, int) else 0
@@ -110,6 +123,5 @@ def _lower(message: str) -> str:
 
 
 def _fail(message: str, code: int) -> int:
-    lines = (printable(line) for line in message.splitlines())
-    print("fabkit: " + "\n".join(lines), file=sys.stderr)
+    to_stderr(f"fabkit: {message}")
     return code

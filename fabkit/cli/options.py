@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fabkit.base.errors import InputError
+from fabkit.base.errors import InputError, shown
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import PuzzleSet
@@ -56,10 +56,13 @@ def output_path(given: str, expected: str) -> Path:
     """The path that ``-o`` names.
 
     Raises:
-        InputError: when it is empty, which would mean the folder one stands in.
+        InputError: when it is empty, which would mean the folder one stands in, or cannot be
+            shown in a message.
     """
     if not given.strip():
         raise InputError.of("-o", f"is empty; expected {expected}")
+    if not given.isprintable():
+        raise InputError.of("-o", f"{shown(given)} holds characters that cannot be printed")
     return Path(given)
 
 

@@ -18,11 +18,16 @@ app = typer.Typer(
 
 
 @app.callback()
-def profiles(context: typer.Context, json: options.Json = False) -> None:
+def profiles(
+    context: typer.Context,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> None:
     """List the print profiles; `fabkit profiles dump` prints one as TOML."""
+    report = context.obj = Report(json, quiet, verbose)
     if context.invoked_subcommand is not None:
         return
-    report = Report(json)
     found = [load_profile([name]) for name in preset_names()]
     if not json:
         report.table(
@@ -45,6 +50,7 @@ def profiles(context: typer.Context, json: options.Json = False) -> None:
 
 @app.command()
 def dump(
+    context: typer.Context,
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="The profile; default when left out.")
     ] = None,
@@ -53,10 +59,10 @@ def dump(
     json: options.Json = False,
 ) -> None:
     """Print the effective profile as TOML, every number in it: a start for one's own."""
-    effective = load_profile([*([name] if name else []), *(profile or ())], settings or ())
-    if json:
-        Report(json).document(_values(effective))
-    else:
+    effective = load_profile([*([] if name is None else [name]), *(profile or ())], settings or ())
+    report = Report(json or context.obj.json)
+    report.document(_values(effective))
+    if not report.json:
         print(dump_profile(effective), end="")
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
+from fabkit.base.errors import printable
 from fabkit.base.files import json_text
 from fabkit.plan.export import Progress
 
@@ -30,8 +31,12 @@ class Report:
 
     def say(self, text: str) -> None:
         """A sentence of the result."""
-        if not self.quiet:
-            print(text, file=sys.stderr if self.json else sys.stdout)
+        if self.quiet:
+            return
+        if self.json:
+            to_stderr(text)
+        else:
+            print(printable(text))
 
     def detail(self, text: str) -> None:
         """A sentence that only ``-v`` asks for."""
@@ -41,12 +46,12 @@ class Report:
     def warn(self, text: str) -> None:
         """Something that deserves a look."""
         if not self.quiet:
-            print(f"note: {text}", file=sys.stderr)
+            to_stderr(f"note: {text}")
 
     def document(self, document: dict[str, Any]) -> None:
         """The JSON document, when it was asked for."""
         if self.json:
-            sys.stdout.write(json_text(document))
+            print(json_text(document), end="")
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Aligned columns; numbers to the right."""
@@ -65,11 +70,18 @@ class Report:
         """A progress bar on a terminal, a line every other second elsewhere, nothing with -q."""
         if self.quiet:
             yield lambda done, total, name: None
-        elif sys.stderr.isatty():
+        elif sys.stderr is not None and sys.stderr.isatty():
             with _bar() as told:
                 yield told
         else:
             yield _lines()
+
+
+def to_stderr(text: str) -> None:
+    """A line on standard error. That nobody can read it (closed, full) must not stop the work."""
+    if sys.stderr is not None:
+        with suppress(OSError, ValueError):
+            print("\n".join(map(printable, text.splitlines())), file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -96,19 +108,9 @@ def _lines() -> Progress:
         nonlocal last
         if name and time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
             last = time.monotonic()
-            print(f"{done}/{total} {name}", file=sys.stderr, flush=True)
+            to_stderr(f"{done}/{total} {name}")
 
     return told
-
-
-def many(count: int, noun: str) -> str:
-    """A count with its noun.
-
-    Example:
-        >>> many(1, "magnet"), many(21, "magnet")
-        ('1 magnet', '21 magnets')
-    """
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _is_number(cell: str) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from fabkit.base.errors import InputError, many, printable
 from fabkit.base.files import write_whole
 from fabkit.base.units import format_mm
 from fabkit.cli import options
@@ -15,9 +17,11 @@ from fabkit.model.piece import Piece, orientations
 from fabkit.model.puzzle import PuzzleSet, area
 
 
-def sets(json: options.Json = False) -> None:
+def sets(
+    json: options.Json = False, quiet: options.Quiet = False, verbose: options.Verbose = False
+) -> None:
     """List the shipped sets: pieces, boards, challenges, lattice."""
-    report = Report(json)
+    report = Report(json, quiet, verbose)
     found = [load_set(name) for name in shipped_names()]
     if not json:
         report.table(
@@ -48,25 +52,36 @@ def show(
     profile: options.ProfileNames = None,
     settings: options.Settings = None,
     json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Show a set's pieces: a table here, and with -o a drawing at 1:1."""
-    report = Report(json)
+    report = Report(json, quiet, verbose)
+    drawing = _drawing_path(output) if output is not None else None
     puzzle = load_set(set)
     pieces = puzzle.select(piece or ())
     effective = options.profile_for(puzzle, profile, settings)
-    if output is not None:
+    if drawing is not None:
         from fabkit.sheet.pieces import piece_sheet
 
-        drawing = options.output_path(output, "a file")
         write_whole(drawing, piece_sheet(puzzle, pieces, effective))
     rows = [_row(puzzle, one) for one in pieces]
     if not json:
-        report.table(list(rows[0]), [[str(value) for value in row.values()] for row in rows])
-        unit = format_mm(effective.unit_mm)
-        report.say(f"{puzzle.title}: {len(pieces)} pieces, area {puzzle.area:g}, unit {unit}")
-    if output is not None:
-        report.say(f"drawn in {output}")
-    report.document({**_summary(puzzle), "piece": rows})
+        report.table(list(rows[0]), [[_cell(value) for value in row.values()] for row in rows])
+    count, unit = many(len(pieces), "piece"), format_mm(effective.unit_mm)
+    report.say(f"{puzzle.title}: {count}, area {puzzle.area_of(pieces):g}, unit {unit}")
+    if drawing is not None:
+        report.say(f"drawn in {drawing}")
+    report.document({**_summary(puzzle), "pieces": rows})
+
+
+def _drawing_path(output: str) -> Path:
+    """Where to draw: an SVG file, since that is what will be in it."""
+    path = options.output_path(output, "a file")
+    if path.is_dir() or path.suffix.lower() != ".svg":
+        found = "is a folder" if path.is_dir() else "does not end in .svg"
+        raise InputError.of(printable(output), f"{found}; expected an SVG file such as pieces.svg")
+    return path
 
 
 def _summary(puzzle: PuzzleSet) -> dict[str, Any]:
@@ -83,12 +98,17 @@ def _summary(puzzle: PuzzleSet) -> dict[str, Any]:
 
 
 def _row(puzzle: PuzzleSet, piece: Piece) -> dict[str, Any]:
-    """What the table says of a piece."""
+    """What is said of a piece; ``area`` holds one number for each flat form."""
     return {
         "piece": piece.id,
         "label": piece.label,
         "colour": piece.colour,
-        "area": " / ".join(f"{area(puzzle.lattice, form):g}" for form in piece.forms),
+        "area": [area(puzzle.lattice, form) for form in piece.forms],
         "corners": sum(len(ring) for ring in piece.forms[0].rings),
         "orientations": len(orientations(puzzle.lattice, piece, puzzle.flips)),
     }
+
+
+def _cell(value: object) -> str:
+    """A value in the terminal's table."""
+    return " / ".join(f"{one:g}" for one in value) if isinstance(value, list) else str(value)

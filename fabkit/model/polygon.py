@@ -74,13 +74,17 @@ def cells_of_rings(
         [(1, 1), (3, 1)]
     """
     # Sizes are judged before anything is walked: four corners can enclose a continent.
-    if sum(abs(area2(ring)) for ring in rings) > MAX_SIZE * lattice.cell_area2:
+    enclosed = sum(abs(area2(ring)) for ring in rings) // lattice.cell_area2
+    if enclosed > _MAX_EDGES:
         raise OutlineError(f"encloses more than {MAX_SIZE} cells")
     if sum(_length(ring) for ring in rings) > _MAX_EDGES * lattice.per_unit:
         raise OutlineError(f"is longer than {_MAX_EDGES} units")
     paths = [_walk_around(lattice, ring) for ring in rings]
     _refuse_meetings(lattice, paths, may_touch)
-    return frozenset(_scan(lattice, paths))
+    cells = frozenset(_scan(lattice, paths))
+    if len(cells) > MAX_SIZE:
+        raise OutlineError(f"encloses more than {MAX_SIZE} cells")
+    return cells
 
 
 def rings_of_cells(lattice: Lattice, cells: Iterable[Cell]) -> tuple[Ring, ...]:

@@ -116,7 +116,11 @@ class PuzzleSet:
     @property
     def area(self) -> float:
         """The pieces' area in square units (hexagons on the triangular lattice)."""
-        return sum(area(self.lattice, piece.forms[0]) for piece in self.pieces)
+        return self.area_of(self.pieces)
+
+    def area_of(self, pieces: Iterable[Piece]) -> float:
+        """The area of some pieces; of a ball piece that of its first form."""
+        return sum(area(self.lattice, piece.forms[0]) for piece in pieces)
 
 
 def area(lattice: Lattice, form: Form) -> float:

@@ -8,19 +8,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabkit import __version__
 from fabkit.base.errors import InputError, OutsideError, printable
-from fabkit.base.files import Staging, folder_lock, json_text, outside_failures
+from fabkit.base.files import Staging, digest, folder_lock, json_text, outside_failures
+from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import dump_profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.plan.manifest import MANIFEST, find_stale, left_behind, new_entry, read_manifest
-from fabkit.plan.targets import Target, plan_targets, profile_digest
+from fabkit.plan.manifest import (
+    MANIFEST,
+    Entry,
+    find_stale,
+    inputs,
+    left_behind,
+    new_entry,
+    read_manifest,
+)
+from fabkit.plan.targets import PROFILE, Target, plan_targets
 
 if TYPE_CHECKING:
     from fabkit.blueprint.draft import Blueprint
-
-PROFILE = "profile.toml"
 
 #: Called with the number of files done, of files in all, and what comes next.
 Progress = Callable[[int, int, str], None]
@@ -94,32 +100,48 @@ def export(
     targets = plan_targets(puzzle, pieces, profile, kinds)
     manifest = read_manifest(folder, puzzle, force)
     stale = find_stale(targets, manifest, folder, force)
-    if stale:
-        from fabkit.blueprint.draft import draft_all
-
+    if stale or not _is_accounted(puzzle, profile, manifest, folder):
         # What cannot be built is refused here, before the folder is touched.
-        blueprints = {b.piece: b for b in draft_all(puzzle, pieces, profile)}
+        blueprints = _draft(puzzle, pieces, profile) if stale else {}
         with folder_lock(folder):
             manifest = read_manifest(folder, puzzle, force)
             stale = find_stale(targets, manifest, folder, force)
+            if stale and not blueprints:  # a file went away while the lock was being had
+                blueprints = _draft(puzzle, pieces, profile)
             with outside_failures(f"cannot write in {printable(str(folder))}"):
-                _build(puzzle, profile, stale, blueprints, folder, manifest, progress)
+                _write(puzzle, profile, stale, blueprints, folder, manifest, progress)
     written = {target.name for target in stale}
+    entries = {target.name: manifest["files"][target.name] for target in targets}
     return Export(
         folder=folder,
         files={
-            target.name: {
-                "sha256": manifest["files"][target.name]["sha256"],
-                "written": target.name in written,
-            }
-            for target in targets
+            name: {"sha256": entry["sha256"], "written": name in written}
+            for name, entry in entries.items()
         },
-        pieces={piece.id: manifest["pieces"][piece.id] for piece in pieces},
+        pieces={
+            piece: found for entry in entries.values() for piece, found in entry["pieces"].items()
+        },
         warnings=tuple(left_behind(puzzle, profile, manifest, folder)),
     )
 
 
-def _build(
+def _draft(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) -> dict[str, Blueprint]:
+    from fabkit.blueprint.draft import draft_all
+
+    return {blueprint.piece: blueprint for blueprint in draft_all(puzzle, pieces, profile)}
+
+
+def _is_accounted(
+    puzzle: PuzzleSet, profile: Profile, manifest: dict[str, Any], folder: Path
+) -> bool:
+    """Whether profile and manifest in the folder say what is being asked for now."""
+    path = folder / PROFILE
+    with outside_failures(f"cannot read {printable(str(path))}"):
+        same_profile = path.is_file() and path.read_bytes() == dump_profile(profile).encode()
+    return same_profile and inputs(puzzle, profile).items() <= manifest.items()
+
+
+def _write(
     puzzle: PuzzleSet,
     profile: Profile,
     targets: Sequence[Target],
@@ -129,37 +151,52 @@ def _build(
     progress: Progress,
 ) -> None:
     """Builds into a staging folder, then moves everything into place, the manifest last."""
-    progress(0, len(targets), "loading CadQuery")
+    files = manifest["files"]
+    with Staging(folder) as staging:
+        if targets:
+            progress(0, len(targets), "loading CadQuery")
+            _build(puzzle.name, profile, targets, blueprints, staging, files, progress)
+        path = staging.path(PROFILE)
+        text = dump_profile(profile)
+        path.write_text(text, encoding="utf-8", newline="\n")
+        files[PROFILE] = new_entry(path, digest(text), profile, {})
+        manifest |= inputs(puzzle, profile)
+        manifest["files"] = dict(sorted(files.items()))
+        path = staging.path(MANIFEST)
+        path.write_text(json_text(manifest), encoding="utf-8", newline="\n")
+        staging.commit()
+
+
+def _build(
+    name: str,
+    profile: Profile,
+    targets: Sequence[Target],
+    blueprints: dict[str, Blueprint],
+    staging: Staging,
+    files: dict[str, Entry],
+    progress: Progress,
+) -> None:
+    """Builds the targets; each solid once, whatever kinds of file it goes into."""
     from fabkit.solid.body import Workshop
     from fabkit.solid.export import NamedSolid, write_step, write_stl
 
     workshop = Workshop()
     solids: dict[str, NamedSolid] = {}
-    with Staging(folder) as staging:
-        for done, target in enumerate(targets):
-            progress(done, len(targets), target.name)
-            path = staging.path(target.name)
-            with _kernel_failures(target):
-                for piece in target.pieces:
-                    if piece.id not in solids:
-                        solid = workshop.build(blueprints[piece.id])
-                        solids[piece.id] = NamedSolid(piece.id, piece.colour, solid)
-                parts = [solids[piece.id] for piece in target.pieces]
-                if target.kind == "stl":
-                    write_stl(parts[0].solid, path)
-                else:
-                    write_step(parts, puzzle.name, path)
-            manifest["files"][target.name] = new_entry(target, path, profile)
-        manifest["pieces"] |= {piece_id: _describe(blueprints[piece_id]) for piece_id in solids}
-        manifest |= {
-            "fabkit": __version__,
-            "inputs": {"set": puzzle.digest, "profile": profile_digest(profile)},
-            "files": dict(sorted(manifest["files"].items())),
-            "pieces": dict(sorted(manifest["pieces"].items())),
-        }
-        _write(staging.path(PROFILE), dump_profile(profile))
-        _write(staging.path(MANIFEST), json_text(manifest))
-        staging.commit()
+    for done, target in enumerate(targets):
+        progress(done, len(targets), target.name)
+        path = staging.path(target.name)
+        with _kernel_failures(target):
+            for piece in target.pieces:
+                if piece.id not in solids:
+                    solid = workshop.build(blueprints[piece.id])
+                    solids[piece.id] = NamedSolid(piece.id, piece.colour, solid)
+            parts = [solids[piece.id] for piece in target.pieces]
+            if target.kind == "stl":
+                write_stl(parts[0].solid, path)
+            else:
+                write_step(parts, name, path)
+        pieces = {piece.id: _describe(blueprints[piece.id]) for piece in target.pieces}
+        files[target.name] = new_entry(path, target.recipe, profile, pieces)
     progress(len(targets), len(targets), "")
 
 
@@ -170,10 +207,6 @@ def _describe(blueprint: Blueprint) -> dict[str, Any]:
         "pause_height_mm": blueprint.pause_height_mm,
         "cap_height_mm": blueprint.label.cap_height_mm if blueprint.label else None,
     }
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 @contextlib.contextmanager

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fabkit.base.errors import InputError, printable, shown
-from fabkit.base.files import outside_failures, read_json, sha256
+from fabkit import __version__
+from fabkit.base.errors import InputError, many, printable, shown
+from fabkit.base.files import NewerSchemaError, outside_failures, read_json, sha256
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.plan.targets import KINDS, Target, plan_targets, profile_digest
+from fabkit.plan.targets import KINDS, PROFILE, Target, plan_targets, profile_digest
 
 MANIFEST = "manifest.json"
-_ENTRY_KEYS = ("sha256", "recipe", "profile")
+_SAFE_NAME = re.compile(r"([a-z]+/)?[A-Za-z0-9][A-Za-z0-9_-]{0,39}\.[a-z0-9]+")
+_TEXTS = ("sha256", "recipe", "profile")
+
+#: What the manifest keeps of one file.
+Entry = dict[str, Any]
 
 
 def read_manifest(folder: Path, puzzle: PuzzleSet, force: bool) -> dict[str, Any]:
@@ -25,69 +31,99 @@ def read_manifest(folder: Path, puzzle: PuzzleSet, force: bool) -> dict[str, Any
         force: starts afresh when the manifest is broken.
 
     Returns:
-        ``files`` and ``pieces`` by name, beside what else was written.
+        ``set``, ``fabkit`` (the version), ``inputs`` (hashes) and ``files`` (entries by name).
 
     Raises:
-        InputError: when the manifest is broken, or the folder holds another set.
+        InputError: when the manifest is broken or newer, or the folder holds another set.
         OutsideError: when it cannot be read.
     """
-    empty: dict[str, Any] = {"set": puzzle.name, "files": {}, "pieces": {}}
+    empty: dict[str, Any] = {"set": puzzle.name, "files": {}}
     path = folder / MANIFEST
+    name = printable(str(path))
     try:
-        with outside_failures(f"cannot read {printable(str(path))}"):
+        with outside_failures(f"cannot read {name}"):
             if not path.exists():
                 return empty
             manifest = read_json(path)
-        _check(manifest, path)
+        if not _is_manifest(manifest):
+            raise InputError.of(name, "is not a manifest that fabkit wrote")
+    except NewerSchemaError:
+        raise
     except InputError as error:
         if force:
             return empty
         raise InputError.of("", f"{error}; --force builds everything again") from None
-    if manifest.get("set") != puzzle.name:
-        found = f"holds the set {shown(manifest.get('set'))}, not {shown(puzzle.name)}"
+    if manifest["set"] != puzzle.name:
+        found = f"holds the set {shown(manifest['set'])}, not {shown(puzzle.name)}"
         raise InputError.of(printable(str(folder)), f"{found}; choose another folder with -o")
     manifest.pop("schema")
     return manifest
 
 
-def _check(manifest: dict[str, Any], path: Path) -> None:
-    files, pieces = manifest.get("files"), manifest.get("pieces")
-    if (
-        not isinstance(files, dict)
-        or not isinstance(pieces, dict)
-        or not all(isinstance(piece, dict) and "magnets_mm" in piece for piece in pieces.values())
-        or not all(
-            isinstance(entry, dict) and all(isinstance(entry.get(key), str) for key in _ENTRY_KEYS)
-            for entry in files.values()
+def _is_manifest(manifest: Mapping[str, Any]) -> bool:
+    files = manifest.get("files")
+    return (
+        isinstance(manifest.get("set"), str)
+        and isinstance(files, dict)
+        and all(_SAFE_NAME.fullmatch(name) and _is_entry(entry) for name, entry in files.items())
+    )
+
+
+def _is_entry(entry: object) -> bool:
+    return (
+        isinstance(entry, dict)
+        and all(isinstance(entry.get(key), str) for key in _TEXTS)
+        and isinstance(entry.get("pieces"), dict)
+        and all(
+            isinstance(piece, dict)
+            and isinstance(piece.get("magnets_mm"), list)
+            and isinstance(piece.get("pause_height_mm"), int | float | None)
+            for piece in entry["pieces"].values()
         )
-    ):
-        raise InputError.of(printable(str(path)), "is not a manifest that fabkit wrote")
+    )
 
 
-def new_entry(target: Target, path: Path, profile: Profile) -> dict[str, str]:
-    """What the manifest keeps of a file that was just built at ``path``."""
+def new_entry(path: Path, recipe: str, profile: Profile, pieces: Mapping[str, Any]) -> Entry:
+    """What the manifest keeps of a file that was just built.
+
+    Args:
+        path: where it lies now.
+        recipe: the hash of all that went into it.
+        profile: how its pieces are printed.
+        pieces: what people and scripts want to know of each piece in it.
+    """
     return {
         "sha256": sha256(path),
-        "recipe": target.recipe,
+        "recipe": recipe,
         "profile": profile_digest(profile),
+        "pieces": dict(pieces),
+    }
+
+
+def inputs(puzzle: PuzzleSet, profile: Profile) -> dict[str, Any]:
+    """The manifest's account of what was read: of fabkit, the set file and the profile."""
+    return {
+        "fabkit": __version__,
+        "inputs": {"set": puzzle.digest, "profile": profile_digest(profile)},
     }
 
 
 def find_stale(
     targets: Sequence[Target], manifest: dict[str, Any], folder: Path, force: bool
 ) -> list[Target]:
-    """The targets to build: recipe changed, file missing, or not the bytes that were written."""
+    """The targets to build: recipe changed, file missing, or not the bytes that were written.
+
+    Raises:
+        OutsideError: when a file cannot be read.
+    """
 
     def is_fresh(target: Target) -> bool:
         entry = manifest["files"].get(target.name)
         path = folder / target.name
-        return (
-            entry is not None
-            and entry["recipe"] == target.recipe
-            and all(piece.id in manifest["pieces"] for piece in target.pieces)
-            and path.is_file()
-            and sha256(path) == entry["sha256"]
-        )
+        if entry is None or entry["recipe"] != target.recipe or not path.is_file():
+            return False
+        with outside_failures(f"cannot read {printable(str(path))}"):
+            return bool(sha256(path) == entry["sha256"])
 
     return [target for target in targets if force or not is_fresh(target)]
 
@@ -97,7 +133,7 @@ def left_behind(
 ) -> Iterable[str]:
     """What in the folder does not belong to the set as it is now, in sentences."""
     possible = {target.name for target in plan_targets(puzzle, puzzle.pieces, profile, KINDS)}
-    here = {name for name in manifest["files"] if (folder / name).is_file()}
+    here = {name for name in manifest["files"] if (folder / name).is_file()} - {PROFILE}
     strangers = sorted(here - possible)
     if strangers:
         yield f"no longer part of the set: {', '.join(strangers)}"
@@ -106,6 +142,6 @@ def left_behind(
     if others:
         kinds = ", ".join(sorted({name.partition("/")[0] for name in others}))
         yield (
-            f"made with another profile: {len(others)} files ({kinds}); export them again, "
-            "or keep profiles apart with -o"
+            f"made with another profile: {many(len(others), 'file')} ({kinds}); export again, or keep "
+            "profiles apart with -o"
         )

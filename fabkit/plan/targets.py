@@ -16,6 +16,8 @@ from fabkit.model.puzzle import PuzzleSet
 
 #: The kinds of file; each has its own folder and suffix.
 KINDS = ("stl", "step")
+#: The effective profile, written beside the files.
+PROFILE = "profile.toml"
 _ROOMS = ("model", "blueprint", "solid")
 _LIBRARIES = ("cadquery", "cadquery-ocp", "shapely", "fonttools")
 
@@ -59,8 +61,11 @@ def plan_targets(
     common = digest(puzzle.name, puzzle.lattice.name, profile_digest(profile), generator_digest())
 
     def target(name: str, kind: str, parts: Sequence[Piece]) -> Target:
-        drawings = [[p.id, p.label, p.colour, [f.rings for f in p.forms]] for p in parts]
-        return Target(name, kind, tuple(parts), digest(kind, common, json.dumps(drawings)))
+        drawings = [[p.id, p.label, [f.rings for f in p.forms]] for p in parts]
+        colours = [p.colour for p in parts] if kind == "step" else []
+        return Target(
+            name, kind, tuple(parts), digest(kind, common, json.dumps([drawings, colours]))
+        )
 
     targets = []
     for kind in kinds:

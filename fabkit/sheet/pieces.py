@@ -54,18 +54,14 @@ def piece_sheet(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) ->
     Raises:
         InputError: when the profile does not suit a piece.
     """
-    items = (
-        _ball_forms(puzzle, pieces, profile)
-        if puzzle.made_of_balls
-        else [
-            _Item(blueprint.piece, blueprint.colour, blueprint.outline, blueprint)
-            for blueprint in draft_all(puzzle, pieces, profile)
-        ]
-    )
-    rows = _rows(items)
+    flat = [piece for piece in pieces if not piece.body]
+    items = [_Item(b.piece, b.colour, b.outline, b) for b in draft_all(puzzle, flat, profile)]
+    items += _ball_forms(puzzle, [piece for piece in pieces if piece.body], profile)
+    page_mm = max(_PAGE_WIDTH_MM, *(item.size_mm[0] + 2 * _MARGIN_MM for item in items))
+    rows = _rows(items, page_mm)
     heights = [max(item.size_mm[1] for item in row) + _CAPTION_MM for row in rows]
     height_mm = _MARGIN_MM + _HEAD_MM + sum(heights) + _GAP_MM * (len(rows) - 1) + _MARGIN_MM
-    drawing = Drawing(_PAGE_WIDTH_MM, height_mm, f"The pieces of {puzzle.title}")
+    drawing = Drawing(page_mm, height_mm, f"The pieces of {puzzle.title}")
     y = height_mm - _MARGIN_MM - 6
     drawing.text(_MARGIN_MM, y, puzzle.title, 7, class_="title")
     drawing.text(_MARGIN_MM, y - 6, _summary(puzzle, items, profile), 3.6, class_="quiet")
@@ -95,10 +91,11 @@ def _ball_forms(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) ->
 
 
 def _summary(puzzle: PuzzleSet, items: Sequence[_Item], profile: Profile) -> str:
-    if puzzle.made_of_balls:
-        return f"{len(items)} flat forms, pitch {format_mm(profile.unit_mm)}"
+    balls = sum(1 for item in items if item.balls)
+    if balls == len(items):
+        return f"{balls} flat forms, pitch {format_mm(profile.unit_mm)}"
     parts = [
-        f"{len(items)} pieces",
+        f"{len(items) - balls} pieces",
         f"unit {format_mm(profile.unit_mm)}",
         f"{format_mm(profile.thickness_mm)} thick",
     ]
@@ -109,13 +106,13 @@ def _summary(puzzle: PuzzleSet, items: Sequence[_Item], profile: Profile) -> str
     return " · ".join(parts)
 
 
-def _rows(items: Sequence[_Item]) -> list[list[_Item]]:
+def _rows(items: Sequence[_Item], page_mm: float) -> list[list[_Item]]:
     """The items in their order, as many in a row as the page holds."""
     rows: list[list[_Item]] = []
-    right = _PAGE_WIDTH_MM
+    right = page_mm
     for item in items:
         width = item.size_mm[0]
-        if not rows or right + _GAP_MM + width > _PAGE_WIDTH_MM - _MARGIN_MM:
+        if not rows or right + _GAP_MM + width > page_mm - _MARGIN_MM:
             rows.append([])
             right = _MARGIN_MM - _GAP_MM
         rows[-1].append(item)

@@ -76,5 +76,5 @@ def _text(value: float) -> str:
 
 
 def _legal(text: str) -> str:
-    """Text without the control characters that XML cannot hold."""
-    return "".join(c for c in text if c in "\t\n" or c >= " ")
+    """Text without the characters that XML cannot hold."""
+    return "".join(c for c in text if c.isprintable())
