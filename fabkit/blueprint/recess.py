@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from shapely import Point, Polygon, affinity, get_coordinates, maximum_inscribed_circle
+from shapely import Point, Polygon, affinity, get_coordinates, maximum_inscribed_circle, union_all
 from shapely.geometry.base import BaseGeometry
 from shapely.ops import nearest_points
 
@@ -218,7 +218,14 @@ class _Room:
 def _eroded(area: Polygon, distance_mm: float) -> BaseGeometry:
     """The points of an area that are at least so far from its boundary."""
     safe_mm = distance_mm * (1 + 1e-4) + _SAFETY_MM
-    return area.buffer(-safe_mm, quad_segs=_ARC_SEGMENTS)
+    eroded = area.buffer(-safe_mm, quad_segs=_ARC_SEGMENTS)
+    # GEOS leaves a sliver where an area is only just too narrow; no point of it is far enough.
+    parts = [
+        part
+        for part in getattr(eroded, "geoms", [eroded])
+        if area.boundary.distance(part.representative_point()) >= distance_mm
+    ]
+    return union_all(parts)
 
 
 def _section(outline: Polygon, profile: Profile, low_mm: float, high_mm: float) -> Polygon:
