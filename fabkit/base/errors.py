@@ -5,7 +5,8 @@ Only ``fabkit.cli`` turns these into text on a terminal and an exit code.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import difflib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 _SHOWN_LENGTH = 60
@@ -72,6 +73,24 @@ def many(count: int, noun: str) -> str:
         ('1 magnet', '21 magnets')
     """
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """The known name that was probably meant: one that begins so, or looks alike; or none.
+
+    Example:
+        >>> nearest("quarter", ["square", "quarter-square"]), nearest("x", ["square"])
+        ('quarter-square', '')
+    """
+    beginning = [one for one in known if len(name) > 2 and one.startswith(name)]
+    alike = difflib.get_close_matches(name[:80], known, n=1, cutoff=0.6)
+    return (beginning + alike + [""])[0]
+
+
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """A question to add to a message, or nothing when no known name is near."""
+    near = nearest(name, known)
+    return f'; did you mean "{near}"?' if near else ""
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,12 @@ as misspelt.
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from fabkit.base.errors import Fault, InputError, cut, printable, shown
+from fabkit.base.errors import Fault, InputError, cut, nearest, printable, shown
 from fabkit.base.units import format_mm, parse_length_mm
 
 _MAX_FAULTS = 50
@@ -153,7 +152,7 @@ class Table:
         if not isinstance(value, str):
             return self._wrong(name, expected, value, allowed[0])
         if value not in allowed:
-            near = _nearest(value, allowed)
+            near = nearest(value, allowed)
             hint = f'did you mean "{near}"?' if near else f"expected {expected}"
             self.fault(name, f"{shown(value)} is not known; {hint}")
             return allowed[0]
@@ -253,7 +252,7 @@ class Table:
         for name in self._data:
             if name in self._known:
                 continue
-            near = _nearest(name, self._known)
+            near = nearest(name, self._known)
             if near in self._missing:
                 self.reader.withdraw(self._missing[near])
             hint = f'did you mean "{near}"?' if near else f"known are {name_some(self._known)}"
@@ -285,10 +284,3 @@ def _or(choices: Sequence[str]) -> str:
     """The choices as ``"a", "b" or "c"``."""
     quoted = [f'"{choice}"' for choice in choices]
     return " or ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
-
-
-def _nearest(name: str, known: Sequence[str]) -> str:
-    """The known name that was probably meant: one that begins so, or looks alike; or none."""
-    beginning = [one for one in known if len(name) > 2 and one.startswith(name)]
-    alike = difflib.get_close_matches(name[:80], known, n=1, cutoff=0.6)
-    return (beginning + alike + [""])[0]

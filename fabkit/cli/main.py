@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from fabkit import __version__
-from fabkit.base.errors import FabkitError
+from fabkit.base.errors import FabkitError, did_you_mean, shown
 from fabkit.cli import profiles
 from fabkit.cli.export import EXPORTS, export_command
 from fabkit.cli.report import to_stderr
@@ -100,13 +100,9 @@ def _run(arguments: list[str]) -> int:
     try:
         result = command.main(args=arguments, prog_name="fabkit", standalone_mode=False)
     except usage_error as error:
-        message = error.format_message().rstrip(".").replace("argument(s)", "argument")
-        if not message:  # only help was asked for, and it has been printed
+        if not error.format_message():  # only help was asked for, and it has been printed
             return USAGE_EXIT
-        known = arguments and arguments[0] in command.commands  # type: ignore[attr-defined]
-        where = f"`fabkit {arguments[0] if known else ''}".rstrip() + " --help`"
-        see = f" See {where}" if message.endswith("?") else f"; see {where}"
-        return _fail(_lower(message) + see, USAGE_EXIT)
+        return _fail(_usage_message(error, command, arguments), USAGE_EXIT)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except SystemExit as stop:
@@ -118,8 +114,23 @@ def _run(arguments: list[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _lower(message: str) -> str:
-    return message[:1].lower() + message[1:]
+def _usage_message(error: Any, command: Any, arguments: list[str]) -> str:
+    """What is wrong with a command line, the same with every version of the parser."""
+    place, rest = "fabkit", list(arguments)
+    while rest and rest[0] in getattr(command, "commands", {}):
+        command, place = command.commands[rest[0]], f"{place} {rest.pop(0)}"
+    see = f"see `{place} --help`"
+    if rest and hasattr(command, "commands") and not rest[0].startswith("-"):
+        hint = did_you_mean(rest[0], list(command.commands))
+        message = f"there is no command {shown(rest[0])}{hint}"
+    elif type(error).__name__ == "NoSuchOption":
+        options = [flag for parameter in command.params for flag in parameter.opts]
+        wrong = error.option_name
+        message = f"there is no option {shown(wrong)}{did_you_mean(wrong, options)}"
+    else:
+        message = error.format_message().rstrip(".").replace("argument(s)", "argument")
+        message = message[:1].lower() + message[1:]
+    return f"{message} {see.capitalize()}" if message.endswith("?") else f"{message}; {see}"
 
 
 def _fail(message: str, code: int) -> int:
