@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from hypothesis import assume
 from hypothesis import strategies as st
+from shapely import Polygon
 
+from fabkit.blueprint.printed import canonical_outline
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import Form, Piece
-from fabkit.model.polygon import rings_of_cells
+from fabkit.model.polygon import OutlineError, cells_of_rings, rings_of_cells
 
 lattices = st.sampled_from(list(LATTICES.values()))
 
@@ -39,3 +42,14 @@ def cell_sets(
 def piece_of(lattice: Lattice, cells: frozenset[Cell]) -> Piece:
     """A piece of that shape."""
     return Piece("X", "X", "#e69f00", (Form("", cells, rings_of_cells(lattice, cells)),))
+
+
+def outline_of(shape: tuple[Lattice, frozenset[Cell]], unit_mm: float) -> Polygon:
+    """A random shape's outline; shapes that hang together by a point are passed over."""
+    lattice, cells = shape
+    rings = rings_of_cells(lattice, cells)
+    try:
+        cells_of_rings(lattice, rings)
+    except OutlineError:
+        assume(False)
+    return canonical_outline(lattice, rings, unit_mm)

@@ -113,13 +113,22 @@ def lettering(text: str) -> Lettering:
 def strokes_are_at_least(area: BaseGeometry, width_mm: float) -> bool:
     """Whether no stroke of a text is thinner than a width.
 
-    A disc of that diameter must reach everywhere but into the corners (a morphological
-    opening); what it cannot reach of a thin stroke is longer than a corner.
+    A disc of that diameter must get everywhere but into the corners (a morphological opening;
+    what it cannot reach of a thin stroke is longer than a corner), and it must get there
+    without leaving the text: where it cannot pass a waist, as that of a 3, its way falls into
+    parts, or is cut open where it went around a counter.
     """
-    opened = area.buffer(-width_mm / 2).buffer(width_mm / 2 * 1.001)
-    rest = area.difference(opened)
+    way = area.buffer(-width_mm / 2)
+    if _parts_and_counters(way) != _parts_and_counters(area):
+        return False
+    rest = area.difference(way.buffer(width_mm / 2 * 1.001))
     parts = getattr(rest, "geoms", [rest])
     return all(part.area <= _CORNER_AREA * width_mm**2 for part in parts)
+
+
+def _parts_and_counters(area: BaseGeometry) -> tuple[int, int]:
+    parts = [part for part in getattr(area, "geoms", [area]) if not part.is_empty]
+    return len(parts), sum(len(part.interiors) for part in parts)
 
 
 @lru_cache(maxsize=1)

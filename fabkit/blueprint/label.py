@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 
 from shapely import LineString, Point, Polygon, affinity, union_all
@@ -45,7 +46,8 @@ class Label:
 def place_label(text: str, face: Polygon, balance: Point, profile: Profile) -> Label | None:
     """Places a letter on a face, as near to the balance as it can lie.
 
-    It has the profile's cap height, or the largest that fits.
+    It has the profile's cap height, or up to half as much more if its strokes need that to be
+    wide enough, or the largest that fits.
 
     Args:
         text: what to engrave.
@@ -65,7 +67,8 @@ def place_label(text: str, face: Polygon, balance: Point, profile: Profile) -> L
     shape = unscaled.polygon()
     if profile.faces == "both":
         shape = shape.union(affinity.scale(shape, xfact=-1, origin=(0, 0)))
-    cap_height_mm, places = _largest_place(shape, face, profile)
+    wanted_mm = _wanted_height_mm(unscaled.polygon(), profile)
+    cap_height_mm, places = _largest_place(shape, face, wanted_mm, profile.label_margin_mm)
     if cap_height_mm == 0:
         raise BlueprintError(
             f"label.margin {format_mm(profile.label_margin_mm)} leaves no room for a letter; choose a "
@@ -91,8 +94,21 @@ def place_label(text: str, face: Polygon, balance: Point, profile: Profile) -> L
     )
 
 
+def _wanted_height_mm(unscaled: BaseGeometry, profile: Profile) -> float:
+    """The profile's cap height; up to half as much more if the strokes were too thin at that."""
+
+    def wide_enough(cap_height_mm: float) -> bool:
+        return strokes_are_at_least(_scaled(unscaled, cap_height_mm), profile.stroke_mm)
+
+    steps = math.ceil(profile.cap_height_mm / _SIZE_STEP_MM)
+    larger = [round(step * _SIZE_STEP_MM, 6) for step in range(steps, steps * 3 // 2 + 1)]
+    if wide_enough(profile.cap_height_mm) or not wide_enough(larger[-1]):
+        return profile.cap_height_mm
+    return larger[bisect_left(larger, True, key=wide_enough)]
+
+
 def _largest_place(
-    shape: BaseGeometry, face: Polygon, profile: Profile
+    shape: BaseGeometry, face: Polygon, wanted_mm: float, margin_mm: float
 ) -> tuple[float, BaseGeometry]:
     """The largest cap height that fits, and where the letter may then lie (0 if nowhere).
 
@@ -103,14 +119,13 @@ def _largest_place(
     def places(cap_height_mm: float, margin_mm: float) -> BaseGeometry:
         return _places(_scaled(shape, cap_height_mm), face.buffer(-margin_mm))
 
-    margin_mm = profile.label_margin_mm
     for times in (*_ROOMIER, 1):
-        found = places(profile.cap_height_mm, margin_mm * times)
+        found = places(wanted_mm, margin_mm * times)
         if not found.is_empty:
-            return profile.cap_height_mm, found
+            return wanted_mm, found
     # A smaller letter lies inside a larger one, so the sizes that fit are all below one limit.
     bottom, top = face.bounds[1], face.bounds[3]
-    low, high = 0, math.ceil(min(profile.cap_height_mm, top - bottom) / _SIZE_STEP_MM)
+    low, high = 0, math.ceil(min(wanted_mm, top - bottom) / _SIZE_STEP_MM)
     while high - low > 1:
         middle = (low + high) // 2
         fits = not places(middle * _SIZE_STEP_MM, margin_mm).is_empty
