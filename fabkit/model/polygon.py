@@ -129,7 +129,7 @@ def pieces_apart(lattice: Lattice, cells: frozenset[Cell]) -> int:
     return parts
 
 
-def in_units(lattice: Lattice, point: Point) -> str:
+def spelt(lattice: Lattice, point: Point) -> str:
     """A frame point as a person writes it, such as ``(1, 0.5)``."""
     return "({:g}, {:g})".format(*(value / lattice.per_unit for value in point))
 
@@ -160,10 +160,10 @@ def _walk_around(lattice: Lattice, ring: Ring) -> list[Point]:
         raise OutlineError(f"has {corners}; at least 3 are needed")
     path: list[Point] = []
     for start, end in _edges(ring):
-        edge = f"the edge from {in_units(lattice, start)} to {in_units(lattice, end)}"
+        edge = f"the edge from {spelt(lattice, start)} to {spelt(lattice, end)}"
         if start == end:
             raise OutlineError(
-                f"the corner {in_units(lattice, start)} stands twice in a row; "
+                f"the corner {spelt(lattice, start)} stands twice in a row; "
                 "each corner is listed once, and the outline closes by itself"
             )
         steps = lattice.walk(start, end)
@@ -189,12 +189,12 @@ def _refuse_meetings(lattice: Lattice, paths: list[list[Point]], may_touch: bool
         for start, end in _edges(path):
             if (start, end) in edges or (end, start) in edges:
                 raise OutlineError(
-                    f"it runs twice along the edge from {in_units(lattice, start)} "
-                    f"to {in_units(lattice, end)}"
+                    f"it runs twice along the edge from {spelt(lattice, start)} "
+                    f"to {spelt(lattice, end)}"
                 )
             if start in points and not may_touch:
                 raise OutlineError(
-                    f"it meets itself at {in_units(lattice, start)}; a piece's outline passes no "
+                    f"it meets itself at {spelt(lattice, start)}; a piece's outline passes no "
                     "point twice"
                 )
             edges.add((start, end))

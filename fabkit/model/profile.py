@@ -108,11 +108,6 @@ class Profile:
         """Whether magnets lie in closed cavities."""
         return self.fit == "embedded"
 
-    @property
-    def clearance_mm(self) -> float:
-        """Between two pieces that lie against each other on the lattice."""
-        return 2 * self.inset_mm
-
 
 @dataclass(frozen=True)
 class Setting:
