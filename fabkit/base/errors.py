@@ -61,7 +61,12 @@ def printable(text: str) -> str:
 
 
 def cut(text: str) -> str:
-    """Text of at most 60 characters."""
+    """Text of at most 60 characters.
+
+    Example:
+        >>> cut("x" * 100) == "x" * 59 + "…"
+        True
+    """
     return text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 1] + "…"
 
 
@@ -88,7 +93,12 @@ def nearest(name: str, known: Sequence[str]) -> str:
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """A question to add to a message, or nothing when no known name is near."""
+    """A question to add to a message, or nothing when no known name is near.
+
+    Example:
+        >>> did_you_mean("colur", ["id", "colour"])
+        '; did you mean "colour"?'
+    """
     near = nearest(name, known)
     return f'; did you mean "{near}"?' if near else ""
 

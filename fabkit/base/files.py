@@ -137,6 +137,14 @@ class Staging:
 
     Args:
         target: the folder in which the files will appear.
+
+    Example:
+        >>> with tempfile.TemporaryDirectory() as name, Staging(Path(name)) as staging:
+        ...     _ = staging.path("stl/A.stl").write_text("solid A")
+        ...     before = (Path(name) / "stl/A.stl").exists()
+        ...     staging.commit()
+        ...     print(before, (Path(name) / "stl/A.stl").read_text())
+        False solid A
     """
 
     def __init__(self, target: Path) -> None:

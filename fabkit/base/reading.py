@@ -73,6 +73,16 @@ class Table:
         data: the table's content.
         path: its place in the file, such as ``piece[3]``; empty at the top.
         dotted: whether names may hold dots, as those of ``-s key=value`` do.
+
+    Example:
+        >>> table = Table(Reader("mine.toml"), {"titel": "Mine"})
+        >>> table.text("title")
+        ''
+        >>> table.refuse_unknown()
+        >>> table.reader.finish()
+        Traceback (most recent call last):
+        ...
+        fabkit.base.errors.InputError: mine.toml: titel: unknown key; did you mean "title"?
     """
 
     def __init__(

@@ -64,8 +64,24 @@ class Blueprint:
 def draft(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> Blueprint:
     """Drafts one piece.
 
+    Args:
+        puzzle: gives the lattice.
+        piece: a flat piece.
+        profile: gives every length.
+
+    Returns:
+        All measures of the piece, in mm.
+
     Raises:
         BlueprintError: when the profile does not suit the piece.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> fridgeiq = load_set("fridgeiq")
+        >>> b = draft(fridgeiq, fridgeiq.piece("B"), load_profile())
+        >>> b.outline.bounds, b.recesses[0].centre_mm, b.label.cap_height_mm
+        ((0.1, 0.1, 39.9, 19.9), (20.0, 10.0), 7.0)
     """
     canonical = canonical_outline(puzzle.lattice, piece.forms[0].rings, profile.unit_mm)
     outline = printed_outline(canonical, profile)
@@ -95,6 +111,14 @@ def draft(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> Blueprint:
 
 def draft_all(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) -> list[Blueprint]:
     """Drafts several pieces.
+
+    Args:
+        puzzle: gives the lattice.
+        pieces: some of the set's.
+        profile: gives every length.
+
+    Returns:
+        One blueprint for each piece, in their order.
 
     Raises:
         InputError: with every piece that the profile does not suit. Pieces with the same fault

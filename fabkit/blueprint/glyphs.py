@@ -117,6 +117,15 @@ def strokes_are_at_least(area: BaseGeometry, width_mm: float) -> bool:
     what it cannot reach of a thin stroke is longer than a corner), and it must get there
     without leaving the text: where it cannot pass a waist, as that of a 3, its way falls into
     parts, or is cut open where it went around a counter.
+
+    Args:
+        area: the text's area, in mm.
+        width_mm: the least width asked for.
+
+    Example:
+        >>> bar = Polygon([(0, 0), (5, 0), (5, 1), (0, 1)])
+        >>> strokes_are_at_least(bar, 0.9), strokes_are_at_least(bar, 1.1)
+        (True, False)
     """
     way = area.buffer(-width_mm / 2)
     if _parts_and_counters(way) != _parts_and_counters(area):

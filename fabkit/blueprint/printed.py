@@ -29,7 +29,18 @@ class BlueprintError(ValueError):
 
 
 def canonical_outline(lattice: Lattice, rings: Sequence[Ring], unit_mm: float) -> Polygon:
-    """The outline as drawn, in mm, counter-clockwise; holes are its interiors."""
+    """The outline as drawn, in mm, counter-clockwise; holes are its interiors.
+
+    Args:
+        lattice: whose frame the rings are in.
+        rings: frame points, the outer ring and its holes.
+        unit_mm: length of a grid unit.
+
+    Example:
+        >>> from fabkit.model.lattice import LATTICES
+        >>> canonical_outline(LATTICES["square"], [((0, 0), (4, 0), (4, 2), (0, 2))], 20).bounds
+        (0.0, 0.0, 40.0, 20.0)
+    """
     scaled = [[(x * unit_mm, y * unit_mm) for x, y in r] for r in rings_in_units(lattice, rings)]
     outer = max(scaled, key=lambda ring: Polygon(ring).area)
     return orient(Polygon(outer, [ring for ring in scaled if ring is not outer]))
@@ -103,8 +114,16 @@ def largest_chamfer_mm(outline: Polygon) -> tuple[float, float]:
     at its ends. For the flat of a 45-degree tip (two angles of 112.5 degrees) that is 1.336 c:
     the kernel's own chamfer fails beyond 0.748 of the flat, this one is refused from 0.741 on.
 
+    Args:
+        outline: in mm.
+
     Returns:
         Chamfer and edge, both in mm.
+
+    Example:
+        >>> square = Polygon([(0, 0), (20, 0), (20, 20), (0, 20)])
+        >>> [round(value, 6) for value in largest_chamfer_mm(square)]
+        [9.9, 20.0]
     """
     limits = []
     for ring in rings_mm(outline):
@@ -119,6 +138,10 @@ def largest_chamfer_mm(outline: Polygon) -> tuple[float, float]:
 
 def chamfered(outline: Polygon, chamfer_mm: float) -> Polygon:
     """The outline on the far side of a 45-degree chamfer.
+
+    Args:
+        outline: before the chamfer, in mm.
+        chamfer_mm: its width, which is also its height.
 
     Raises:
         BlueprintError: when the chamfer eats up an edge or a neck of the piece.

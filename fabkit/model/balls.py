@@ -39,7 +39,14 @@ ROTATIONS = _rotations()
 
 
 def turned(rotation: Rotation, ball: Ball) -> Ball:
-    """The image of a ball's centre."""
+    """The image of a ball's centre.
+
+    Example:
+        >>> {turned(rotation, (1, 0, 0)) for rotation in ROTATIONS} == {
+        ...     (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)
+        ... }
+        True
+    """
     x, y, z = (sum(r * b for r, b in zip(row, ball, strict=True)) for row in rotation)
     return x, y, z
 
@@ -104,12 +111,20 @@ class FlatPose:
 def flat_poses(body: BallBody) -> tuple[FlatPose, ...]:
     """The poses with the spine flat and every other ball in the plane or one pitch below it.
 
+    Args:
+        body: balls and bonds.
+
     Returns:
         Poses with the spine's first ball at the board's row 0, column 0; each of the 24
         rotations that qualifies once.
 
     Raises:
         BallError: when there is no single longest row, or no rotation qualifies.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> len(flat_poses(load_set("iqfit").piece("green").body))
+        8
     """
     spine = set(body.spine())
     poses = []

@@ -128,7 +128,16 @@ def orientations(lattice: Lattice, piece: Piece, flips: bool) -> tuple[Orientati
 
 
 def is_image(lattice: Lattice, piece: Piece, cells: frozenset[Cell], flips: bool) -> bool:
-    """Whether the cells are one of the piece's forms, turned (or flipped) and moved."""
+    """Whether the cells are one of the piece's forms, turned (or flipped) and moved.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> block = load_set("iqblock")
+        >>> standing = frozenset(c for row in range(4) for c in block.lattice.cells_at(row, 0))
+        >>> two_wide = standing | frozenset((x + 2, y) for x, y in standing)
+        >>> is_image(block.lattice, block.piece("0"), two_wide, flips=False)
+        True
+    """
     if len(cells) not in {len(form.cells) for form in piece.forms}:
         return False
     identity = lattice.symmetries[0]

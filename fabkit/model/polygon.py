@@ -92,8 +92,17 @@ def rings_of_cells(lattice: Lattice, cells: Iterable[Cell]) -> tuple[Ring, ...]:
 
     Where the cells meet in a single point, a ring stays with the cells it came along.
 
+    Args:
+        lattice: where the cells are.
+        cells: any of its cells.
+
     Returns:
         Canonical rings, the one with the least corner first.
+
+    Example:
+        >>> from fabkit.model.lattice import LATTICES
+        >>> rings_of_cells(LATTICES["square"], [(1, 1), (3, 1)])
+        (((0, 0), (4, 0), (4, 2), (0, 2)),)
     """
     inside = {edge for cell in cells for edge in lattice.cell_edges(cell)}
     boundary = {(start, end) for start, end in inside if (end, start) not in inside}
@@ -114,7 +123,13 @@ def rings_of_cells(lattice: Lattice, cells: Iterable[Cell]) -> tuple[Ring, ...]:
 
 
 def pieces_apart(lattice: Lattice, cells: frozenset[Cell]) -> int:
-    """Into how many parts the cells fall when only shared edges hold them together."""
+    """Into how many parts the cells fall when only shared edges hold them together.
+
+    Example:
+        >>> from fabkit.model.lattice import LATTICES
+        >>> pieces_apart(LATTICES["square"], frozenset({(1, 1), (3, 3)}))
+        2
+    """
     owner = {edge: cell for cell in cells for edge in lattice.cell_edges(cell)}
     waiting, parts = set(cells), 0
     while waiting:
@@ -130,7 +145,13 @@ def pieces_apart(lattice: Lattice, cells: frozenset[Cell]) -> int:
 
 
 def spelt(lattice: Lattice, point: Point) -> str:
-    """A frame point as a person writes it, such as ``(1, 0.5)``."""
+    """A frame point as a person writes it.
+
+    Example:
+        >>> from fabkit.model.lattice import LATTICES
+        >>> spelt(LATTICES["quarter-square"], (6, 3))
+        '(1, 0.5)'
+    """
     return "({:g}, {:g})".format(*(value / lattice.per_unit for value in point))
 
 

@@ -89,7 +89,13 @@ def dump_profile(profile: Profile) -> str:
 
 
 def contradictions(profile: Profile) -> Iterable[Fault]:
-    """What in a profile cannot be together, whatever the piece."""
+    """What in a profile cannot be together, whatever the piece.
+
+    Example:
+        >>> from dataclasses import replace
+        >>> [fault.key for fault in contradictions(replace(load_profile(), faces="both"))]
+        ['label.faces']
+    """
     room_mm = profile.thickness_mm - profile.top_chamfer_mm - profile.foot_chamfer_mm
     if room_mm < 0.5:
         yield Fault(

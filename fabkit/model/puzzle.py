@@ -124,12 +124,32 @@ class PuzzleSet:
 
 
 def area(lattice: Lattice, form: Form) -> float:
-    """A form's area in square units (hexagons on the triangular lattice)."""
+    """A form's area in square units (hexagons on the triangular lattice).
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> fridgeiq = load_set("fridgeiq")
+        >>> area(fridgeiq.lattice, fridgeiq.piece("Y").forms[0])
+        1.5
+    """
     return len(form.cells) / lattice.cells_per_unit
 
 
 def in_units(lattice: Lattice, points: Iterable[Point]) -> list[tuple[float, float]]:
-    """Frame points in grid units: the border where exact integers become lengths."""
+    """Frame points in grid units: the border where exact integers become lengths.
+
+    Args:
+        lattice: whose frame the points are in.
+        points: frame points.
+
+    Returns:
+        ``(x, y)`` for each point, in grid units.
+
+    Example:
+        >>> from fabkit.model.lattice import LATTICES
+        >>> in_units(LATTICES["quarter-square"], [(6, 3)])
+        [(1.0, 0.5)]
+    """
     sx, sy = (math.sqrt(squared) for squared in lattice.step_squared)
     return [(x * sx, y * sy) for x, y in points]
 

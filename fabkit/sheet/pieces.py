@@ -53,6 +53,13 @@ def piece_sheet(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) ->
 
     Raises:
         InputError: when the profile does not suit a piece.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> fridgeiq = load_set("fridgeiq")
+        >>> piece_sheet(fridgeiq, fridgeiq.pieces[:1], load_profile())[:4]
+        '<svg'
     """
     flat = [piece for piece in pieces if not piece.body]
     items = [_Item(b.piece, b.colour, b.outline, b) for b in draft_all(puzzle, flat, profile)]

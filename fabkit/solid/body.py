@@ -83,7 +83,14 @@ def chamfered_prism(blueprint: Blueprint) -> cq.Solid:
 
 
 def recess_cutter(recess: Recess) -> cq.Shape:
-    """What to cut away for a recess, around the z axis."""
+    """What to cut away for a recess, around the z axis.
+
+    Args:
+        recess: with its centre at the origin.
+
+    Returns:
+        A solid between the recess's two heights, in mm.
+    """
     radius = recess.bores.widest_mm / 2
     low, high, mouth = recess.low_mm, recess.high_mm, recess.mouth_mm
     crest = recess.bores.crest_mm

@@ -27,6 +27,10 @@ def repeatable(step: str) -> str:
     Returns:
         The same model. Time stamp and counts are constant; colours come in the order of the
         parts that they belong to.
+
+    Example:
+        >>> repeatable("FILE_NAME('model','2026-11-20T12:00:00','me');")
+        "FILE_NAME('model','2000-01-01T00:00:00','me');"
     """
     step = _TIME_STAMP.sub(_TIMELESS, step, count=1)
     numbers = itertools.count(1)
