@@ -114,9 +114,38 @@ def test_another_profile_rebuilds_and_is_told_apart(pair: Path, tmp_path: Path) 
     done = run(folder, pair, ("stl",), profiles=["petg"])
     assert written(done) == ["stl/P.stl", "stl/Q.stl"]
     assert done.warnings == (
-        "made with another profile: 3 files (pair.step, step); export again, or keep "
+        "made from another drawing or profile: 3 files (pair.step, step); export again, or keep "
         "profiles apart with -o",
     )
+
+
+def test_another_drawing_is_told_apart(pair: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    run(folder, pair, ("stl", "step"))
+    pair.write_text(PAIR.replace("[2, 2], [0, 2]", "[2, 2], [1, 1]"))
+    (warning,) = run(folder, pair, ("stl",)).warnings
+    assert "another drawing or profile: 2 files (pair.step, step)" in warning
+
+
+def test_a_profile_changed_by_hand_is_kept(pair: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    run(folder, pair)
+    edited = (folder / "profile.toml").read_text() + "# my note\n"
+    (folder / "profile.toml").write_text(edited)
+    (warning,) = run(folder, pair).warnings
+    assert warning.startswith("profile.toml had been changed by hand")
+    assert (folder / "profile.edited.toml").read_text() == edited
+    assert run(folder, pair).warnings == ()
+
+
+def test_the_manifest_forgets_what_is_gone(pair: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    run(folder, pair, ("stl", "step"))
+    (folder / "pair.step").unlink()
+    run(folder, pair, ("stl",))
+    files = json.loads((folder / "manifest.json").read_text())["files"]
+    assert "pair.step" not in files
+    assert "step/P.step" in files
 
 
 def test_files_of_a_removed_piece_are_named(pair: Path, tmp_path: Path) -> None:

@@ -88,8 +88,9 @@ def nearest(name: str, known: Sequence[str]) -> str:
         ('quarter-square', '')
     """
     beginning = [one for one in known if len(name) > 2 and one.startswith(name)]
+    ending = [one for one in known if one.endswith(f".{name}")]
     alike = difflib.get_close_matches(name[:80], known, n=1, cutoff=0.6)
-    return (beginning + alike + [""])[0]
+    return [*beginning, *(ending if len(ending) == 1 else []), *alike, ""][0]
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:

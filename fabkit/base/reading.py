@@ -257,12 +257,16 @@ class Table:
                 self.fault(name, f"expected a table {header}, found {shown(value)}", f"[{index}]")
         return found
 
-    def refuse_unknown(self) -> None:
-        """Notes every key that nobody asked for, with the nearest known one."""
+    def refuse_unknown(self, elsewhere: Sequence[str] = ()) -> None:
+        """Notes every key that nobody asked for, with the nearest known one.
+
+        Args:
+            elsewhere: full keys of other tables that may have been meant.
+        """
         for name in self._data:
             if name in self._known:
                 continue
-            near = nearest(name, self._known)
+            near = nearest(name, self._known) or nearest(name, elsewhere)
             if near in self._missing:
                 self.reader.withdraw(self._missing[near])
             hint = f'did you mean "{near}"?' if near else f"known are {name_some(self._known)}"

@@ -212,7 +212,10 @@ class _Room:
         largest_mm = math.floor(_largest(fits, 0.0, profile.magnet_diameter_mm) * 10 + 1e-6) / 10
         if largest_mm < _SMALLEST_MAGNET_MM:
             return "no magnet fits here, choose a larger unit or recess.fit none"
-        return f"the largest that fits is {format_mm(largest_mm)} across"
+        return (
+            f"the largest that fits is {format_mm(largest_mm)} across; choose that, a larger unit or "
+            "recess.fit none"
+        )
 
 
 def _eroded(area: Polygon, distance_mm: float) -> BaseGeometry:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fabkit.base.errors import InputError, printable, shown
+from fabkit.base.errors import InputError, nearest, printable, shown
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.model.setfile import read_set
 
@@ -48,6 +48,10 @@ def load_set(name: str) -> PuzzleSet:
     if name.endswith(".toml") or "/" in name or "\\" in name:
         return read_set(Path(name))
     known = ", ".join(shipped_names())
+    near = [path for path in (f"./{name}", f"./{name}.toml") if Path(path).is_file()]
+    near += [nearest(name.lower(), shipped_names())]
+    if near[0]:
+        raise InputError.of("", f"there is no set {shown(name)}; did you mean {shown(near[0])}?")
     raise InputError.of(
         "",
         f"there is no set {shown(name)}; shipped are {printable(known)}, or give a path to a .toml file",

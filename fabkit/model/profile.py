@@ -87,7 +87,7 @@ class Profile:
     rib_width_mm: float = _mm("recess.rib_width", 0.3, 3)
     embedded_mm: float = _mm("recess.embedded", 0, 2)
     mouth_mm: float = _mm("recess.mouth", 0, 2)
-    air_mm: float = _mm("recess.air", 0, 0.3)
+    air_mm: float = _mm("recess.air", 0.1, 0.3)
     floor_mm: float = _mm("recess.floor", 0.2, 10)
     roof_mm: float = _mm("recess.roof", 0.2, 10)
     wall_mm: float = _mm("recess.wall", 0.4, 20)

@@ -63,6 +63,8 @@ def load_profile(
     for name in chosen:
         values |= _read_layer(name)
     values |= _read_settings(settings)
+    if settings:
+        values["title"] = f"{values['title']}; changed: {', '.join(settings)}"[:_LONGEST_TITLE]
     profile = Profile(**values)
     faults = list(contradictions(profile))
     if faults:
@@ -176,7 +178,7 @@ def _read_layer(name: str) -> Values:
             tables[section] = top.table(section)
         values |= _read_setting(tables[section], key, setting)
     for table in reversed(tables.values()):
-        table.refuse_unknown()
+        table.refuse_unknown([setting.key for setting in SETTINGS])
     top.reader.finish()
     return values
 

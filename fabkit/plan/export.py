@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabkit.base.errors import InputError, OutsideError, printable
-from fabkit.base.files import Staging, digest, folder_lock, json_text, outside_failures
+from fabkit.base.files import Staging, digest, folder_lock, json_text, outside_failures, sha256
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import dump_profile
@@ -27,6 +27,10 @@ from fabkit.plan.targets import PROFILE, Target, plan_targets
 
 if TYPE_CHECKING:
     from fabkit.blueprint.draft import Blueprint
+
+#: Where a profile goes that was changed by hand.
+EDITED_PROFILE = "profile.edited.toml"
+_EDITED = "profile.toml had been changed by hand; it is kept, and used when passed with -p {}"
 
 #: Called with the number of files done, of files in all, and what comes next.
 Progress = Callable[[int, int, str], None]
@@ -100,6 +104,7 @@ def export(
     targets = plan_targets(puzzle, pieces, profile, kinds)
     manifest = read_manifest(folder, puzzle, force)
     stale = find_stale(targets, manifest, folder, force)
+    warnings: list[str] = []
     if stale or not _is_accounted(puzzle, profile, manifest, folder):
         # What cannot be built is refused here, before the folder is touched.
         blueprints = _draft(puzzle, pieces, profile) if stale else {}
@@ -109,7 +114,10 @@ def export(
             if stale and not blueprints:  # a file went away while the lock was being had
                 blueprints = _draft(puzzle, pieces, profile)
             with outside_failures(f"cannot write in {printable(str(folder))}"):
-                _write(puzzle, profile, stale, blueprints, folder, manifest, progress)
+                edited = _edited_profile(profile, manifest, folder)
+                _write(puzzle, profile, stale, blueprints, folder, manifest, edited, progress)
+            if edited is not None:
+                warnings.append(_EDITED.format(printable(str(folder / EDITED_PROFILE))))
     written = {target.name for target in stale}
     entries = {target.name: manifest["files"][target.name] for target in targets}
     return Export(
@@ -121,7 +129,7 @@ def export(
         pieces={
             piece: found for entry in entries.values() for piece, found in entry["pieces"].items()
         },
-        warnings=tuple(left_behind(puzzle, profile, manifest, folder)),
+        warnings=(*warnings, *left_behind(puzzle, profile, manifest, folder)),
     )
 
 
@@ -138,7 +146,17 @@ def _is_accounted(
     path = folder / PROFILE
     with outside_failures(f"cannot read {printable(str(path))}"):
         same_profile = path.is_file() and path.read_bytes() == dump_profile(profile).encode()
-    return same_profile and inputs(puzzle, profile).items() <= manifest.items()
+        all_there = all((folder / name).is_file() for name in manifest["files"])
+    return same_profile and all_there and inputs(puzzle, profile).items() <= manifest.items()
+
+
+def _edited_profile(profile: Profile, manifest: dict[str, Any], folder: Path) -> bytes | None:
+    """The folder's profile, if somebody changed it by hand and it would be written over."""
+    path, entry = folder / PROFILE, manifest["files"].get(PROFILE)
+    content = path.read_bytes() if path.is_file() else None
+    if content is None or content == dump_profile(profile).encode():
+        return None
+    return None if entry and sha256(path) == entry["sha256"] else content
 
 
 def _write(
@@ -148,14 +166,17 @@ def _write(
     blueprints: dict[str, Blueprint],
     folder: Path,
     manifest: dict[str, Any],
+    edited_profile: bytes | None,
     progress: Progress,
 ) -> None:
     """Builds into a staging folder, then moves everything into place, the manifest last."""
-    files = manifest["files"]
+    files = {n: entry for n, entry in manifest["files"].items() if (folder / n).is_file()}
     with Staging(folder) as staging:
         if targets:
             progress(0, len(targets), "loading CadQuery")
             _build(puzzle.name, profile, targets, blueprints, staging, files, progress)
+        if edited_profile is not None:
+            staging.path(EDITED_PROFILE).write_bytes(edited_profile)
         path = staging.path(PROFILE)
         text = dump_profile(profile)
         path.write_text(text, encoding="utf-8", newline="\n")

@@ -132,16 +132,15 @@ def left_behind(
     puzzle: PuzzleSet, profile: Profile, manifest: dict[str, Any], folder: Path
 ) -> Iterable[str]:
     """What in the folder does not belong to the set as it is now, in sentences."""
-    possible = {target.name for target in plan_targets(puzzle, puzzle.pieces, profile, KINDS)}
-    here = {name for name in manifest["files"] if (folder / name).is_file()} - {PROFILE}
-    strangers = sorted(here - possible)
+    recipes = {t.name: t.recipe for t in plan_targets(puzzle, puzzle.pieces, profile, KINDS)}
+    here = {name: entry for name, entry in manifest["files"].items() if (folder / name).is_file()}
+    strangers = sorted(here.keys() - recipes.keys() - {PROFILE})
     if strangers:
         yield f"no longer part of the set: {', '.join(strangers)}"
-    now = profile_digest(profile)
-    others = sorted(n for n in here & possible if manifest["files"][n]["profile"] != now)
+    others = sorted(n for n in here.keys() & recipes.keys() if here[n]["recipe"] != recipes[n])
     if others:
         kinds = ", ".join(sorted({name.partition("/")[0] for name in others}))
         yield (
-            f"made with another profile: {many(len(others), 'file')} ({kinds}); export again, or keep "
-            "profiles apart with -o"
+            f"made from another drawing or profile: {many(len(others), 'file')} ({kinds}); export "
+            "again, or keep profiles apart with -o"
         )
