@@ -92,7 +92,7 @@ def draft(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> Blueprint:
     length_units = max(right - left, top - bottom) / profile.unit_mm
     recesses: tuple[Recess, ...] = ()
     if profile.has_recesses:
-        recesses = place_recesses(outline, length_units, profile)
+        recesses = place_recesses(outline, foot, length_units, profile)
     smaller = min(face, foot, key=lambda area: area.area) if profile.faces == "both" else face
     return Blueprint(
         piece=piece.id,

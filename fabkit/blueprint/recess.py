@@ -93,7 +93,9 @@ def bores(profile: Profile, magnet_mm: float | None = None) -> Bores:
     return Bores(round(magnet_mm + added_mm, 6), crest_mm)
 
 
-def place_recesses(outline: Polygon, length_units: float, profile: Profile) -> tuple[Recess, ...]:
+def place_recesses(
+    outline: Polygon, foot: Polygon, length_units: float, profile: Profile
+) -> tuple[Recess, ...]:
     """Decides how many magnets a piece gets and where they go.
 
     One magnet lies as near to the piece's balance as the walls allow; two lie as far apart as
@@ -101,6 +103,7 @@ def place_recesses(outline: Polygon, length_units: float, profile: Profile) -> t
 
     Args:
         outline: the printed outline, in mm.
+        foot: the outline of the back, inside the foot chamfer, in mm.
         length_units: the longer side of the canonical outline's bounding box, in grid units.
         profile: gives unit, magnet, fit and walls.
 
@@ -116,7 +119,7 @@ def place_recesses(outline: Polygon, length_units: float, profile: Profile) -> t
     room = _Room(
         outline=outline,
         beside_bore=_section(outline, profile, span.low_mm or profile.mouth_mm, span.high_mm),
-        foot=chamfered(outline, profile.foot_chamfer_mm),
+        foot=foot,
         profile=profile,
         count=count,
     )
