@@ -1,0 +1,1 @@
+"""Exact cover: the problem, the engines that solve it, and what they answer."""

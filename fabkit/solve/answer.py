@@ -1,0 +1,219 @@
+"""Solving a challenge: obstacles first, then an engine, then the counts that were asked for."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+from fabkit.base.errors import InputError
+from fabkit.solve.engine import (
+    Effort,
+    EngineUnfitError,
+    Outcome,
+    Solution,
+)
+from fabkit.solve.engines import engine
+from fabkit.solve.obstacles import Obstacle, obstacle
+from fabkit.solve.posing import PosedChallenge
+from fabkit.solve.problem import ExactCoverProblem
+from fabkit.solve.symmetry import fixed_problem, up_to_symmetry
+
+SOLVED, IMPOSSIBLE, UNKNOWN = "solved", "impossible", "unknown"
+#: What can be asked: one solution, how many, all of them, or whether there is exactly one.
+QUESTIONS = ("first", "count", "all", "unique")
+
+#: How long the search tries alone before a challenge is taken for a hard one.
+_SEARCH_FIRST_S = 10.0
+_SEARCH_BEFORE_COUNT_S = 0.7
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is known of a challenge.
+
+    Attributes:
+        status: ``solved``, ``impossible``, or ``unknown`` when the budget was spent first.
+        engine: which engine decided; ``obstacle`` when none had to.
+        count: all solutions, identical pieces interchangeable; None when not all were counted.
+        count_labelled: with identical pieces told apart.
+        count_at_least: what is certain when `count` is not known.
+        count_up_to_symmetry: solutions that are no turns (or mirror images, where the moves
+            allow it) of each other; None when not known.
+        unique: whether there is exactly one solution as it lies; None when not known.
+        solutions: those listed, as positions of options.
+        nodes: the engine's measure of its work.
+        seconds: how long it took.
+        reason: the witness of an obstacle, as a sentence; empty otherwise.
+    """
+
+    status: str
+    engine: str
+    count: int | None = None
+    count_labelled: int | None = None
+    count_at_least: int | None = None
+    count_up_to_symmetry: int | None = None
+    unique: bool | None = None
+    solutions: tuple[Solution, ...] = ()
+    nodes: int = 0
+    seconds: float = 0.0
+    reason: str = ""
+
+
+def solve(
+    posed: PosedChallenge,
+    question: str = "first",
+    engine_name: str | None = None,
+    effort: Effort | None = None,
+    limit: int | None = None,
+) -> Answer:
+    """Answers a question about a challenge.
+
+    Args:
+        posed: the challenge.
+        question: one of `QUESTIONS`.
+        engine_name: the engine to use; None chooses.
+        effort: budget and progress; without end when None.
+        limit: of ``all``: how many solutions to list at most.
+
+    Returns:
+        The answer. Every solution in it has been checked, whatever engine found it.
+
+    Raises:
+        InputError: when the engine cannot do this.
+        OutsideError: when the engine's library is missing or fails.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.solve.posing import pose
+        >>> fridgeiq = load_set("fridgeiq")
+        >>> square = next(c for c in fridgeiq.challenges if c.id == "square_01")
+        >>> solve(pose(fridgeiq, square), "count", "oracle").count
+        4
+    """
+    effort = effort or Effort()
+    begin = time.monotonic()
+    found = obstacle(posed) if engine_name is None else None
+    if found is not None:
+        answer = _obstructed(found)
+        effort.finish()
+    else:
+        answer = _ask(posed.problem, question, engine_name, effort, limit)
+    return replace(answer, seconds=time.monotonic() - begin)
+
+
+def _obstructed(found: Obstacle) -> Answer:
+    return Answer(IMPOSSIBLE, "obstacle", 0, 0, None, 0, False, reason=found.reason)
+
+
+def _ask(
+    problem: ExactCoverProblem, question: str, name: str | None, effort: Effort, limit: int | None
+) -> Answer:
+    """Has an engine answer, and completes the counts."""
+    if name is None:
+        used, outcome = _choose_and_put(problem, question, effort, limit)
+    else:
+        used, outcome = name, _put(name, problem, question, effort, limit)
+        if outcome.complete and not engine(name).trusted:
+            used, outcome = _second_opinion(name, outcome, problem, question, effort, limit)
+    for solution in outcome.solutions:
+        if not problem.is_solved_by(solution):
+            raise AssertionError(f"the engine {used} gave a wrong solution: {solution}")
+    return _complete(problem, used, outcome, effort)
+
+
+def _choose_and_put(
+    problem: ExactCoverProblem, question: str, effort: Effort, limit: int | None
+) -> tuple[str, Outcome]:
+    """Asks the engines in the order in which they are likely to be quick."""
+    if question == "all":
+        return "search", _put("search", problem, question, effort, limit)
+    counting = question == "count"
+    alone_s = _SEARCH_BEFORE_COUNT_S if counting else _SEARCH_FIRST_S
+    left_s = effort.left_s
+    trial = Effort(alone_s if left_s is None else min(alone_s, left_s))
+    outcome = _put("search", problem, question, trial, limit)
+    if outcome.complete or (outcome.count >= (2 if question == "unique" else 1) and not counting):
+        effort.finish()
+        return "search", outcome
+    if left_s is not None and left_s <= alone_s:
+        return "search", outcome
+    try:
+        other = "count" if counting else "sat"
+        return other, _put(other, problem, question, effort, limit)
+    except InputError:  # the pieces reach too far for a frontier
+        return "search", _put("search", problem, question, effort, limit)
+
+
+def _put(
+    name: str, problem: ExactCoverProblem, question: str, effort: Effort, limit: int | None
+) -> Outcome:
+    """Puts a question to an engine.
+
+    Raises:
+        InputError: when it is not among the engine's abilities, or the problem is not for it.
+    """
+    one = engine(name)
+    ability = "enumerate" if question == "all" else question
+    if ability not in one.abilities:
+        asked = "lists no solutions" if ability in ("first", "enumerate") else "cannot count"
+        able = " and ".join(f"--{able}" for able in sorted(one.abilities & set(QUESTIONS)))
+        raise InputError.of("--engine", f"{name} {asked}; ask it for {able}")
+    try:
+        if ability == "enumerate":
+            return one.enumerate(problem, effort, limit)
+        outcome = getattr(one, ability)(problem, effort)
+    except EngineUnfitError as error:
+        raise InputError.of("--engine", f"{name} cannot solve this: {error}") from None
+    assert isinstance(outcome, Outcome)  # noqa: S101
+    return outcome
+
+
+def _second_opinion(
+    name: str,
+    first: Outcome,
+    problem: ExactCoverProblem,
+    question: str,
+    effort: Effort,
+    limit: int | None,
+) -> tuple[str, Outcome]:
+    """Confirms that an engine which is not trusted found all there is, or corrects it."""
+    second = _put("search", problem, question, effort, limit)
+    if not second.complete:
+        best = max(first, second, key=lambda outcome: outcome.count)
+        return name, replace(best, complete=False)
+    agree = first.count == second.count
+    return (f"{name}, confirmed by search", first) if agree else ("search", second)
+
+
+def _complete(
+    problem: ExactCoverProblem, used: str, outcome: Outcome, effort: Effort
+) -> Answer:
+    """What follows from an outcome."""
+    count = outcome.count if outcome.complete else None
+    if outcome.count:
+        status = SOLVED
+    else:
+        status = IMPOSSIBLE if outcome.complete else UNKNOWN
+    return Answer(
+        status,
+        used,
+        count=count,
+        count_labelled=None if count is None else count * problem.labellings,
+        count_at_least=outcome.count if count is None and outcome.count else None,
+        count_up_to_symmetry=None if count is None else _up_to_symmetry(problem, count, effort),
+        unique=outcome.count == 1 if outcome.complete else (False if outcome.count > 1 else None),
+        solutions=outcome.solutions,
+        nodes=outcome.nodes,
+    )
+
+
+def _up_to_symmetry(problem: ExactCoverProblem, count: int, effort: Effort) -> int | None:
+    """By Burnside's lemma; None when the budget is spent first."""
+    fixed = []
+    for symmetry in range(1, len(problem.symmetries)) if count else ():
+        rest = Effort(effort.left_s)
+        outcome = _put("search", fixed_problem(problem, symmetry), "count", rest, None)
+        if not outcome.complete:
+            return None
+        fixed.append(outcome.count)
+    return up_to_symmetry(count, fixed) if count else 0

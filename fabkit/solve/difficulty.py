@@ -1,0 +1,107 @@
+"""How hard a challenge is for a person, as far as the search can tell.
+
+A person who packs well looks at the hardest place, tries what fits there in no particular
+order, and takes back what fails. So does a `probe`: the item with fewest options is filled
+next, its options are tried in a shuffled order, until a solution is found. Three things are
+measured over several probes with fixed seeds:
+
+- *tries*: how many pieces were put down in all (the mean), the honest effort;
+- *free moves*: how many pieces of the solution had more than one place to go when they were
+  put down (the mean); the others were forced, which people see at a glance;
+- *solutions*: how many there are, since each more makes a lucky hit likelier.
+
+The score is ``log2(tries) + free moves / 2 - log10(solutions) / 2``, not below 0. It never falls
+with more tries or more free moves, and never rises with more solutions. The weights were set
+so that the published IQ Fit and IQ Stars challenges come out in the order of their levels.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+from fabkit.solve.fewest import FewestWalk
+from fabkit.solve.problem import ExactCoverProblem
+from fabkit.solve.search import count_within
+
+PROBES = 24
+_MOST_TRIES = 100_000
+_COUNTING_NODES = 5_000_000
+#: Levels as the boxes name them, each with the score it ends below.
+LEVELS = (
+    ("starter", 3.0),
+    ("junior", 5.0),
+    ("expert", 7.0),
+    ("master", 9.0),
+    ("wizard", math.inf),
+)
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    """The rating of one challenge.
+
+    Attributes:
+        tries: pieces put down until a solution is found, the mean of all probes.
+        free_moves: pieces of the solution that were not forced, the mean of all probes.
+        solutions: how many there are, or at least are.
+    """
+
+    tries: float
+    free_moves: float
+    solutions: int
+
+    @property
+    def score(self) -> float:
+        """The rating; see the module.
+
+        Example:
+            >>> Difficulty(tries=16, free_moves=2, solutions=1).score
+            5.0
+        """
+        effort = math.log2(max(self.tries, 1.0)) + self.free_moves / 2
+        return max(0.0, effort - math.log10(max(self.solutions, 1)) / 2)
+
+    @property
+    def level(self) -> str:
+        """The level's name."""
+        return next(name for name, end in LEVELS if self.score < end)
+
+
+def difficulty(problem: ExactCoverProblem, solutions: int | None = None) -> Difficulty | None:
+    """Rates a problem.
+
+    Args:
+        problem: what is left to do for the person.
+        solutions: how many there are, when it is known; else those that a search of some million
+            nodes finds.
+
+    Returns:
+        The rating; None when no probe finds a solution.
+
+    Example:
+        >>> from fabkit.solve.problem import Option
+        >>> forced = ExactCoverProblem(2, (2,), (Option(0, (0,)), Option(0, (1,))))
+        >>> difficulty(forced).free_moves
+        0.0
+    """
+    probes = [found for seed in range(PROBES) if (found := _probe(problem, seed))]
+    if not probes:
+        return None
+    if solutions is None:
+        solutions = count_within(problem, _COUNTING_NODES)
+    tries, free_moves = (fmean(values) for values in zip(*probes, strict=True))
+    return Difficulty(tries, free_moves, max(solutions, 1))
+
+
+def _probe(problem: ExactCoverProblem, seed: int) -> tuple[int, int] | None:
+    """Tries and free moves of one search in a shuffled order; None when it gives up."""
+    options = list(problem.options)
+    random.Random(seed).shuffle(options)  # noqa: S311
+    walk = FewestWalk(replace(problem, options=tuple(options), symmetries=()), listing=True)
+    walk.step(_MOST_TRIES, 1)
+    if not walk.count:
+        return None
+    return walk.nodes, sum(count > 1 for count in walk.choices())

@@ -1,0 +1,138 @@
+"""What every engine offers, what it returns, and how it is held to a budget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from fabkit.solve.problem import ExactCoverProblem
+
+#: The positions of a solution's options, ascending.
+Solution = tuple[int, ...]
+
+#: What can be asked of an engine, as in `Engine.abilities`.
+GOALS = ("first", "count", "enumerate", "unique", "prove")
+
+
+class BudgetSpentError(Exception):
+    """Raised inside an engine when its time is over; engines turn it into an open outcome."""
+
+
+@dataclass
+class Effort:
+    """How long an engine may work, and whom it tells how far it is.
+
+    Attributes:
+        budget_s: seconds from `started`; None for no end.
+        told: called with the share of the work that is done, from 0 to 1; it never decreases.
+        started: when the clock began, in `time.monotonic` seconds.
+
+    Example:
+        >>> effort = Effort(budget_s=0)
+        >>> effort.tell(0.5)
+        Traceback (most recent call last):
+        ...
+        fabkit.solve.engine.BudgetSpentError
+    """
+
+    budget_s: float | None = None
+    told: Callable[[float], None] | None = None
+    started: float = field(default_factory=time.monotonic)
+    _share: float = field(default=0.0, init=False)
+
+    @property
+    def left_s(self) -> float | None:
+        """Seconds that are left, not below 0; None for no end."""
+        if self.budget_s is None:
+            return None
+        return max(0.0, self.started + self.budget_s - time.monotonic())
+
+    def tell(self, share: float) -> None:
+        """Passes on how far the work is, and stops it when the time is over.
+
+        Raises:
+            BudgetSpentError: when it is.
+        """
+        self._share = max(self._share, min(share, 1.0))
+        if self.told is not None:
+            self.told(self._share)
+        if self.left_s == 0:
+            raise BudgetSpentError
+
+    def finish(self) -> None:
+        """Passes on that the work is done."""
+        self._share = 1.0
+        if self.told is not None:
+            self.told(1.0)
+
+    def part(self, start: float, end: float) -> Effort:
+        """An effort whose whole work is one part of this one's."""
+        inner = Effort(self.budget_s, None, self.started)
+        inner.told = lambda share: self.tell(start + (end - start) * share)
+        return inner
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an engine found.
+
+    Attributes:
+        count: solutions found; identical pieces are interchangeable.
+        complete: whether these are all there are. False when a limit or the budget ended it.
+        solutions: those that were asked for.
+        nodes: placements tried, or the engine's nearest measure of work.
+    """
+
+    count: int
+    complete: bool
+    solutions: tuple[Solution, ...] = ()
+    nodes: int = 0
+
+
+class EngineUnfitError(Exception):
+    """An engine cannot do what is asked of it; the sentence says why."""
+
+
+class Engine:
+    """An exact cover engine.
+
+    An engine implements `enumerate`; one that counts without listing implements `count` as
+    well. Budgets never raise: the outcome is then not complete.
+
+    Attributes:
+        name: as `--engine` calls it.
+        abilities: those of `GOALS` that it can do.
+        trusted: whether its "no" can be trusted without a second opinion.
+    """
+
+    name = ""
+    abilities: frozenset[str] = frozenset(GOALS)
+    trusted = True
+
+    def enumerate(
+        self, problem: ExactCoverProblem, effort: Effort, limit: int | None = None
+    ) -> Outcome:
+        """Lists solutions, at most `limit` of them.
+
+        Raises:
+            EngineUnfitError: when it cannot take this problem.
+        """
+        raise NotImplementedError
+
+    def first(self, problem: ExactCoverProblem, effort: Effort) -> Outcome:
+        """One solution, or a complete outcome without any."""
+        return self.enumerate(problem, effort, limit=1)
+
+    def unique(self, problem: ExactCoverProblem, effort: Effort) -> Outcome:
+        """Up to two solutions: complete with one exactly if there is one."""
+        return self.enumerate(problem, effort, limit=2)
+
+    def count(self, problem: ExactCoverProblem, effort: Effort) -> Outcome:
+        """The number of solutions."""
+        found = self.enumerate(problem, effort)
+        return Outcome(found.count, found.complete, (), found.nodes)
+
+    def prove(self, problem: ExactCoverProblem, effort: Effort) -> Outcome:
+        """Whether there is no solution: complete with a count of 0, or a counterexample."""
+        return self.first(problem, effort)

@@ -1,0 +1,286 @@
+"""Counting without listing: dynamic programming over the ragged edge of what is covered.
+
+Cells are covered in order. All ways that leave the same cells covered beyond the lowest bare
+one, with the same pieces left, have the same completions; so only their number is kept. A
+state is two words: the window of cells from its lowest bare cell on, and the copies left.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabkit.solve.compiled import ONE, ZERO, Word, kernel, trailing_zeros
+from fabkit.solve.engine import Effort, EngineUnfitError
+from fabkit.solve.packing import WORD_BITS, WORD_MASK, CopyCounter, Numbers, Words, mask
+from fabkit.solve.problem import ExactCoverProblem
+
+#: No count of a box challenge needs half of this; what needs more would fill the machine.
+MOST_BYTES = 3 << 30
+
+_BATCH = 8192
+_FIRST_SLOTS = 1024
+#: A table grows when it is fuller than this: probing is still short, and little lies idle.
+_FULLEST = 0.8
+_GROWTH = 1.5
+_ALL_ONES = np.uint64(WORD_MASK)
+_LOW, _HIGH, _COUNT = 0, 1, 2
+
+
+class CountOverflowError(Exception):
+    """A number of ways outgrew 64 bits."""
+
+
+@kernel
+def _slot(low, high, slots):  # type: ignore[no-untyped-def]
+    """Where a state is first looked for."""
+    value = low * Word(0x9E3779B97F4A7C15)
+    value ^= value >> Word(32)
+    value = (value + high) * Word(0xD6E8FEB86659FD93)
+    value ^= value >> Word(29)
+    return ((value >> Word(32)) * Word(slots)) >> Word(32)
+
+
+@kernel
+def _merge(table, batch, count):  # type: ignore[no-untyped-def]
+    """Adds states to a table; returns how many were new, and whether a number overflowed."""
+    slots, new, overflow = table.shape[0], 0, False
+    for row in range(count):
+        low, high, ways = batch[row, _LOW], batch[row, _HIGH], batch[row, _COUNT]
+        slot = _slot(low, high, slots)
+        while True:
+            if table[slot, _COUNT] == ZERO:
+                table[slot, _LOW], table[slot, _HIGH], table[slot, _COUNT] = low, high, ways
+                new += 1
+                break
+            if table[slot, _LOW] == low and table[slot, _HIGH] == high:
+                total = table[slot, _COUNT] + ways
+                overflow = overflow or total < ways
+                table[slot, _COUNT] = total
+                break
+            slot += ONE
+            if slot == Word(slots):
+                slot = ZERO
+    return new, overflow
+
+
+@kernel
+def _rehash(old, new):  # type: ignore[no-untyped-def]
+    """Copies all states of a table into a larger, empty one."""
+    slots = new.shape[0]
+    for row in range(old.shape[0]):
+        if old[row, _COUNT] != ZERO:
+            slot = _slot(old[row, _LOW], old[row, _HIGH], slots)
+            while new[slot, _COUNT] != ZERO:
+                slot += ONE
+                if slot == Word(slots):
+                    slot = ZERO
+            new[slot] = old[row]
+
+
+@kernel
+def _expand(  # type: ignore[no-untyped-def]
+    table, slot, next_row, cell, start, rows, guard, copies_shift, leftover, cells,
+    batch, fill,
+):  # fmt: skip
+    """Covers (or leaves bare) the lowest bare cell of every state, in every way.
+
+    Args:
+        table: the states whose lowest bare cell is ``cell``.
+        slot: where to go on in the table.
+        next_row: where to go on among the options.
+        cell: the cell.
+        start: for each cell its first row.
+        rows: mask from the lowest cell on (two words) and cost in copies, by lowest cell.
+        guard: the copy counters' guards.
+        copies_shift: where the copies begin in the high word.
+        leftover: whether cells may stay bare.
+        cells: how many there are.
+        batch: ``batch[step]`` takes the states whose lowest bare cell is ``cell + step``.
+        fill: how many states each holds.
+
+    Returns:
+        The slot, the row, the ways completed, whether that overflowed, and the step whose
+        batch is full (-1: all is done).
+    """
+    done, overflow = ZERO, False
+    window_mask = (ONE << copies_shift) - ONE
+    room = batch.shape[1]
+    end = start[cell + 1] + (1 if leftover else 0)
+    while slot < table.shape[0]:
+        ways = table[slot, _COUNT]
+        if ways == ZERO:
+            slot += 1
+            continue
+        low, high = table[slot, _LOW], table[slot, _HIGH] & window_mask
+        copies = table[slot, _HIGH] >> copies_shift
+        for row in range(start[cell] + next_row, end):
+            if row == start[cell + 1]:  # not an option: the cell stays bare
+                after_low, after_high, left = low | ONE, high, copies
+            else:
+                if rows[row, 0] & low != ZERO or rows[row, 1] & high != ZERO:
+                    continue
+                left = copies - rows[row, 2]
+                if left & guard != guard:
+                    continue
+                after_low, after_high = low | rows[row, 0], high | rows[row, 1]
+            if leftover and left == guard:
+                overflow = overflow or done + ways < ways
+                done += ways
+                continue
+            step = 0
+            if after_low == _ALL_ONES:
+                after_low, after_high, step = after_high, ZERO, 64
+            ones = trailing_zeros(~after_low)
+            if ones > ZERO:
+                if ones == Word(64):
+                    after_low, step = ZERO, step + 64
+                else:
+                    after_low = (after_low >> ones) | (after_high << (Word(64) - ones))
+                    after_high >>= ones
+                    step += np.int64(ones)
+            if cell + step >= cells:
+                if left == guard:
+                    overflow = overflow or done + ways < ways
+                    done += ways
+                continue
+            if fill[step] == room:
+                return slot, row - start[cell], done, overflow, step
+            if not leftover and _is_dead(
+                after_low, after_high, left, cell + step, start, rows, guard
+            ):
+                continue
+            place = fill[step]
+            batch[step, place, _LOW] = after_low
+            batch[step, place, _HIGH] = after_high | (left << copies_shift)
+            batch[step, place, _COUNT] = ways
+            fill[step] = place + 1
+        next_row = 0
+        slot += 1
+    return slot, 0, done, overflow, -1
+
+
+@kernel
+def _is_dead(low, high, left, cell, start, rows, guard):  # type: ignore[no-untyped-def]
+    """Whether nothing fits on a state's lowest bare cell. Half of all states are like this."""
+    for row in range(start[cell], start[cell + 1]):
+        if (
+            rows[row, 0] & low == ZERO
+            and rows[row, 1] & high == ZERO
+            and (left - rows[row, 2]) & guard == guard
+        ):
+            return False
+    return True
+
+
+class Frontier:
+    """One count, cell by cell.
+
+    Args:
+        problem: one that `fits`.
+
+    Attributes:
+        count: solutions that are complete so far.
+        states: states expanded so far.
+        peak_bytes: the most that the tables held at once.
+    """
+
+    def __init__(self, problem: ExactCoverProblem) -> None:
+        self.problem = problem
+        self.count = 0
+        self.states = 0
+        self.peak_bytes = 0
+        self._counter = CopyCounter.of(problem.copies)
+        self._copies_shift = WORD_BITS - self._counter.bits
+        self._start, self._rows = self._options()
+        window = _window(problem)
+        self._batch = np.zeros((window + 1, _BATCH, 3), dtype=np.uint64)
+        self._fill = np.zeros(window + 1, dtype=np.int64)
+        self._tables: dict[int, Words] = {}
+        self._sizes: dict[int, int] = {}
+
+    @staticmethod
+    def fits(problem: ExactCoverProblem) -> bool:
+        """Whether a state fits into two words."""
+        bits = CopyCounter.of(problem.copies).bits
+        return bits < WORD_BITS and _window(problem) + bits <= 2 * WORD_BITS
+
+    def run(self, effort: Effort) -> int:
+        """Counts all solutions.
+
+        Raises:
+            BudgetSpentError: when the time is over; `count` then holds those that are certain.
+            CountOverflowError: when there are 2^64 or more.
+        EngineUnfitError: when the tables outgrow `MOST_BYTES`.
+        """
+        if not any(self.problem.copies):
+            self.count = int(self.problem.leftover or self.problem.cell_count == 0)
+            return self.count
+        first = [[0, self._counter.start << self._copies_shift, 1]]
+        self._tables[0], self._sizes[0] = np.array(first, dtype=np.uint64), 1
+        for cell in range(self.problem.cell_count):
+            if cell in self._tables:
+                self._cover(cell, effort)
+        effort.finish()
+        return self.count
+
+    def _options(self) -> tuple[Numbers, Words]:
+        """The options as rows for `_expand`, sorted by lowest cell, and where each cell's begin."""
+        rows = sorted(
+            (option.cells[0], mask([cell - option.cells[0] for cell in option.cells]), option)
+            for option in self.problem.options
+        )
+        table = np.zeros((len(rows), 3), dtype=np.uint64)
+        for row, (_, window, option) in enumerate(rows):
+            cost = option.copies << int(self._counter.shift[option.kind])
+            table[row] = window & WORD_MASK, window >> WORD_BITS, cost
+        cells = range(self.problem.cell_count + 1)
+        return np.searchsorted([row[0] for row in rows], cells).astype(np.int64), table
+
+    def _cover(self, cell: int, effort: Effort) -> None:
+        """Expands all states whose lowest bare cell is this one."""
+        table = self._tables.pop(cell)
+        self.states += self._sizes.pop(cell)
+        slot = row = 0
+        step = 0
+        while step >= 0:
+            slot, row, done, overflow, step = _expand(
+                table, slot, row, cell, self._start, self._rows, Word(self._counter.guard),
+                Word(self._copies_shift), self.problem.leftover, self.problem.cell_count,
+                self._batch, self._fill,
+            )  # fmt: skip
+            self.count += int(done)
+            if overflow:
+                raise CountOverflowError
+            if step >= 0:
+                self._flush(cell, step, len(table))
+            part = slot / len(table)
+            effort.tell((cell + part) / self.problem.cell_count)
+        for one in np.flatnonzero(self._fill).tolist():
+            self._flush(cell, one, len(table))
+
+    def _flush(self, cell: int, step: int, expanding: int) -> None:
+        """Moves one batch into its table, which grows when it is full."""
+        target, count = cell + step, int(self._fill[step])
+        table = self._tables.get(target)
+        if table is None:
+            table = np.zeros((_FIRST_SLOTS, 3), dtype=np.uint64)
+            self._sizes[target] = 0
+        if self._sizes[target] + count > _FULLEST * len(table):
+            larger = np.zeros((int(_GROWTH * len(table)) + 2 * count, 3), dtype=np.uint64)
+            _rehash(table, larger)
+            table = larger
+        self._tables[target] = table
+        new, overflow = _merge(table, self._batch[step], count)
+        if overflow:
+            raise CountOverflowError
+        self._sizes[target] += new
+        self._fill[step] = 0
+        slots = expanding + sum(map(len, self._tables.values()))
+        self.peak_bytes = max(self.peak_bytes, slots * table.itemsize * table.shape[1])
+        if self.peak_bytes > MOST_BYTES:
+            raise EngineUnfitError(f"it needs more than {MOST_BYTES >> 30} GiB of memory")
+
+
+def _window(problem: ExactCoverProblem) -> int:
+    """The most cells from an option's lowest to its highest, both counted."""
+    return max((option.cells[-1] - option.cells[0] + 1 for option in problem.options), default=1)

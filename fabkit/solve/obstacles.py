@@ -1,0 +1,190 @@
+"""Cheap reasons why a challenge cannot be solved, each with a witness that people can follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from fabkit.base.errors import many
+from fabkit.model.lattice import Cell, Lattice
+from fabkit.solve.posing import PosedChallenge
+from fabkit.solve.problem import ExactCoverProblem
+
+_MOST_NAMED = 8
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """Why there is no solution.
+
+    Attributes:
+        rule: ``area``, ``piece``, ``cell`` or ``colouring``.
+        reason: the witness as a sentence.
+        item: of ``piece`` and ``cell`` the number of the item that nothing covers; cells
+            first, then kinds.
+        weights: of ``colouring`` one number per cell of the problem.
+    """
+
+    rule: str
+    reason: str
+    item: int = -1
+    weights: tuple[int, ...] = ()
+
+
+def obstacle(posed: PosedChallenge) -> Obstacle | None:
+    """The first reason found why a challenge is impossible; None when there is no cheap one.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.puzzle import Challenge
+        >>> from fabkit.solve.posing import pose
+        >>> block = load_set("iqblock")
+        >>> lacking = Challenge("lacking", block.boards[0].cells, ("0", "1"))
+        >>> obstacle(pose(block, lacking)).reason
+        'the region has 64 cells, the pieces cover 16'
+    """
+    return (
+        _area(posed)
+        or _piece_without_placement(posed)
+        or _cell_without_placement(posed)
+        or _colouring(posed)
+    )
+
+
+def _area(posed: PosedChallenge) -> Obstacle | None:
+    """The pieces' cells are not as many as the region's."""
+    problem, total = posed.problem, 1
+    for kind, copies in enumerate(problem.copies):
+        sizes = posed.sizes[kind]
+        for _ in range(copies):
+            total = _sums(total, sizes)
+    sums = _bits(total)
+    free = problem.cell_count
+    if free in sums or (problem.leftover and sums[0] <= free):
+        return None
+    covered = _named(sums)
+    if problem.leftover:
+        reason = f"the region has {many(free, 'cell')}, the pieces cover {sums[0]} at least"
+    else:
+        given = " that are free" if posed.challenge.given else ""
+        reason = f"the region has {many(free, 'cell')}{given}, the pieces cover {covered}"
+    return Obstacle("area", reason)
+
+
+def _piece_without_placement(posed: PosedChallenge) -> Obstacle | None:
+    problem = posed.problem
+    for kind, options in enumerate(problem.by_kind):
+        if not options:
+            name = posed.kinds[kind][0]
+            return Obstacle(
+                "piece", f"piece {name} fits nowhere into the region", problem.cell_count + kind
+            )
+    return None
+
+
+def _cell_without_placement(posed: PosedChallenge) -> Obstacle | None:
+    if posed.problem.leftover:
+        return None
+    for cell, options in enumerate(posed.problem.by_cell):
+        if not options:
+            row, col = posed.row_col(cell)
+            reason = f"no piece can cover the cell in row {row}, column {col} of the region"
+            return Obstacle("cell", reason, cell)
+    return None
+
+
+def _colouring(posed: PosedChallenge) -> Obstacle | None:
+    """Some colouring gives the region a number of coloured cells that the pieces cannot have."""
+    problem = posed.problem
+    if problem.leftover or not problem.options:
+        return None
+    colourings = list(_colourings(posed.puzzle.lattice, posed.cells))
+    numbers = _coloured_cells(problem, [weights for _, weights in colourings])
+    for (name, weights), values in zip(colourings, numbers, strict=True):
+        total = 1
+        for kind, copies in enumerate(problem.copies):
+            for _ in range(copies):
+                total = _sums(total, values[kind])
+        if not total >> sum(weights) & 1:
+            reason = (
+                f"colour {name}: the region has {sum(weights)} coloured cells, the pieces can "
+                f"cover {_named(_bits(total))}"
+            )
+            return Obstacle("colouring", reason, weights=weights)
+    return None
+
+
+def _colourings(
+    lattice: Lattice, cells: Sequence[Cell]
+) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Colourings with a period: chequers, stripes, every third diagonal, and the quarters."""
+    places = [lattice.row_col(cell) for cell in cells]
+    residues = [lattice.residue(cell) for cell in cells]
+    top, left = min(row for row, _ in places), min(col for _, col in places)
+    rules = [
+        ("every second row", 2, 1, 0),
+        ("every second column", 2, 0, 1),
+        ("the cells like a chessboard", 2, 1, 1),
+        ("every third row", 3, 1, 0),
+        ("every third column", 3, 0, 1),
+        ("every third diagonal", 3, 1, 1),
+        ("every third falling diagonal", 3, 1, 2),
+        ("every fourth diagonal", 4, 1, 1),
+        ("every fourth falling diagonal", 4, 1, 3),
+    ]
+    kinds = sorted(set(residues))
+    groups = [("", set(kinds))]
+    if len(kinds) > 1:  # the quarters of a square: the lattice's own colours
+        groups += [(f"of these the {_QUARTERS[kind]} quarters", {kind}) for kind in kinds]
+        upright = {kind for kind in kinds if _QUARTERS[kind] in ("upper", "lower")}
+        groups += [("of these the upper and lower quarters", upright)]
+    for note, group in groups:
+        rows = [("all cells", 1, 0, 0), *rules] if note else rules
+        for name, modulus, down, across in rows:
+            for part in range(modulus if modulus > 2 else min(modulus, 1)):
+                weights = tuple(
+                    int(
+                        residue in group
+                        and (down * (row - top) + across * (col - left)) % modulus == part
+                    )
+                    for (row, col), residue in zip(places, residues, strict=True)
+                )
+                yield ", ".join(filter(None, (name, note))), weights
+
+
+#: The quarter squares by their centroid within the unit square.
+_QUARTERS = {(3, 1): "lower", (5, 3): "right", (3, 5): "upper", (1, 3): "left"}
+
+
+def _coloured_cells(
+    problem: ExactCoverProblem, colourings: Sequence[tuple[int, ...]]
+) -> list[list[list[int]]]:
+    """For each colouring and kind, the numbers of coloured cells that an option can cover."""
+    import numpy as np
+
+    owner = np.repeat(np.arange(len(problem.options)), [len(o.cells) for o in problem.options])
+    cells = np.array([cell for option in problem.options for cell in option.cells])
+    found = []
+    for weights in colourings:
+        values = np.bincount(owner, weights=np.array(weights)[cells]).astype(int)
+        found.append([sorted(set(values[list(kind)].tolist())) for kind in problem.by_kind])
+    return found
+
+
+def _sums(total: int, sizes: Sequence[int]) -> int:
+    """All sums of a number in ``total`` and one of the sizes; sets of numbers are bit sets."""
+    found = 0
+    for size in sizes:
+        found |= total << size
+    return found
+
+
+def _bits(total: int) -> list[int]:
+    return [number for number, bit in enumerate(reversed(bin(total)[2:])) if bit == "1"]
+
+
+def _named(numbers: Sequence[int]) -> str:
+    """Numbers as a person lists them."""
+    if len(numbers) > _MOST_NAMED:
+        return f"{numbers[0]} to {numbers[-1]}, but not every number between"
+    return " or ".join(filter(None, (", ".join(map(str, numbers[:-1])), str(numbers[-1]))))

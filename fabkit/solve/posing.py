@@ -1,0 +1,209 @@
+"""From a challenge to its exact cover problem, and from its solutions back to the board."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from fabkit.base.errors import InputError
+from fabkit.model.lattice import Cell, Lattice
+from fabkit.model.piece import Piece, orientations
+from fabkit.model.placement import placements
+from fabkit.model.polygon import pieces_apart, rings_of_cells
+from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.solve.problem import ExactCoverProblem, Option, Permutation
+
+#: A solution on the board: for each piece its cells.
+Layout = dict[str, frozenset[Cell]]
+
+
+@dataclass(frozen=True)
+class PosedChallenge:
+    """A challenge as an exact cover problem, with what leads back.
+
+    Given pieces are taken away, with their cells, before anything is solved.
+
+    Attributes:
+        puzzle: the set.
+        challenge: what was asked.
+        problem: what is left to solve.
+        cells: the free cells, by their number in the problem.
+        kinds: the ids of the identical pieces of each kind.
+    """
+
+    puzzle: PuzzleSet
+    challenge: Challenge
+    problem: ExactCoverProblem
+    cells: tuple[Cell, ...]
+    kinds: tuple[tuple[str, ...], ...]
+
+    @property
+    def sizes(self) -> tuple[tuple[int, ...], ...]:
+        """For each kind the numbers of cells of its forms."""
+        return tuple(
+            tuple(sorted({len(form.cells) for form in self.puzzle.piece(kind[0]).forms}))
+            for kind in self.kinds
+        )
+
+    def row_col(self, cell: int) -> tuple[int, int]:
+        """The row and column of a cell, counted from the challenge's top left corner."""
+        places = [self.puzzle.lattice.row_col(one) for one in self.challenge.region]
+        row, col = self.puzzle.lattice.row_col(self.cells[cell])
+        return row - min(row for row, _ in places), col - min(col for _, col in places)
+
+    def layout(self, solution: Iterable[int]) -> Layout:
+        """A solution, given as positions of options, on the board, given pieces included.
+
+        Identical pieces are dealt out in the set's order.
+        """
+        found: Layout = {given.piece: given.cells for given in self.challenge.given}
+        waiting = [iter(kind) for kind in self.kinds]
+        for position in sorted(solution):
+            option = self.problem.options[position]
+            piece = next(waiting[option.kind])
+            found[piece] = frozenset(self.cells[cell] for cell in option.cells)
+        return {piece.id: found[piece.id] for piece in self.puzzle.select(list(found))}
+
+
+def pose(puzzle: PuzzleSet, challenge: Challenge, leftover: bool = False) -> PosedChallenge:
+    """The exact cover problem of a challenge.
+
+    Args:
+        puzzle: the set.
+        challenge: one of its own, or one read from a file.
+        leftover: whether cells of the region may stay uncovered.
+
+    Returns:
+        The problem; its cells are ordered so that placements span few of them (lines along
+        the region's short side, one after the other).
+
+    Raises:
+        InputError: when the problem is larger than the engines take.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> stars = load_set("iqstars")
+        >>> board = Challenge("board", stars.boards[0].cells, tuple(p.id for p in stars.pieces))
+        >>> posed = pose(stars, board)
+        >>> posed.problem.cell_count, len(posed.problem.options)
+        (26, 423)
+    """
+    given = {one.piece for one in challenge.given}
+    region = challenge.region.difference(*(one.cells for one in challenge.given))
+    ids = [piece for piece in challenge.pieces if piece not in given]
+    pieces = puzzle.select(ids) if ids else ()
+    classes = _classes(puzzle.lattice, pieces, challenge.flips)
+    covers = [
+        [p.cells for p in placements(puzzle.lattice, kind[0], region, challenge.flips)]
+        for kind in classes
+    ]
+    if sum(map(len, covers)) > MAX_OPTIONS:
+        message = f"has more than {MAX_OPTIONS:,} placements; choose a smaller region"
+        raise InputError.of(f"{puzzle.name} {challenge.id}", message)
+    cells = _order(puzzle.lattice, region, list(chain.from_iterable(covers)))
+    number = {cell: index for index, cell in enumerate(cells)}
+    options = sorted(
+        Option(kind, tuple(sorted(number[cell] for cell in cover)))
+        for kind, found in enumerate(covers)
+        for cover in found
+    )
+    whole = all(pieces_apart(puzzle.lattice, f.cells) == 1 for p in pieces for f in p.forms)
+    problem = ExactCoverProblem(
+        cell_count=len(cells),
+        copies=tuple(map(len, classes)),
+        options=tuple(options),
+        leftover=leftover,
+        symmetries=tuple(_symmetries(puzzle.lattice, cells, challenge.flips)),
+        neighbours=_neighbours(puzzle.lattice, cells) if whole else (),
+    )
+    kinds = tuple(tuple(piece.id for piece in kind) for kind in classes)
+    return PosedChallenge(puzzle, challenge, problem, cells, kinds)
+
+
+#: More placements than this is a region that no engine would finish in a lifetime.
+MAX_OPTIONS = 200_000
+
+
+#: So many placements decide the order of the cells.
+_SAMPLE = 400
+
+
+def _classes(lattice: Lattice, pieces: Sequence[Piece], flips: bool) -> list[list[Piece]]:
+    """The pieces, identical ones together: those with the same images."""
+    found: dict[frozenset[frozenset[Cell]], list[Piece]] = {}
+    for piece in pieces:
+        images = frozenset(one.cells for one in orientations(lattice, piece, flips))
+        found.setdefault(images, []).append(piece)
+    return list(found.values())
+
+
+def _order(
+    lattice: Lattice, region: frozenset[Cell], covers: Sequence[frozenset[Cell]]
+) -> tuple[Cell, ...]:
+    """The cells in lines, swept in the direction in which placements span fewest cells.
+
+    The order decides the effort: along the wrong side it is some twenty times larger.
+    """
+    sample = covers[:: max(1, len(covers) // _SAMPLE)]
+    best: tuple[int, list[Cell]] | None = None
+    for across, along in _sweeps(lattice):
+        cells = sorted(region, key=lambda cell: (_dot(across, cell), _dot(along, cell)))  # noqa: B023
+        number = {cell: index for index, cell in enumerate(cells)}
+        span = 0
+        for cover in sample:
+            numbers = [number[cell] for cell in cover]
+            span += max(numbers) - min(numbers)
+        if best is None or span < best[0]:
+            best = span, cells
+    return tuple(best[1]) if best else ()
+
+
+def _sweeps(lattice: Lattice) -> Iterator[tuple[Cell, Cell]]:
+    """Directions to sweep in: the images of x and y, and the diagonals, both ways."""
+    for symmetry in lattice.moves(False):
+        for across, along in (((1, 0), (0, 1)), ((1, 1), (-1, 1))):
+            yield symmetry(_even(across)), symmetry(_even(along))
+
+
+def _even(direction: Cell) -> Cell:
+    """Twice as long, so that a sixth of a turn, which halves, stays whole."""
+    return 2 * direction[0], 2 * direction[1]
+
+
+def _dot(direction: Cell, cell: Cell) -> int:
+    return direction[0] * cell[0] + direction[1] * cell[1]
+
+
+def _symmetries(lattice: Lattice, cells: Sequence[Cell], flips: bool) -> Iterator[Permutation]:
+    """The moves that carry the cells onto themselves, the identity first, each once."""
+    number = {cell: index for index, cell in enumerate(cells)}
+    seen = set()
+    for move in lattice.moves(flips) if cells else ():
+        images = [move(cell) for cell in cells]
+        (to_x, to_y), (from_x, from_y) = lattice.anchor(cells), lattice.anchor(images)
+        moved = [(x + to_x - from_x, y + to_y - from_y) for x, y in images]
+        if all(cell in number for cell in moved):
+            permutation = tuple(number[cell] for cell in moved)
+            if permutation not in seen:
+                seen.add(permutation)
+                yield permutation
+
+
+def _neighbours(lattice: Lattice, cells: Sequence[Cell]) -> tuple[tuple[int, ...], ...]:
+    """For each cell the numbers of those it shares an edge with."""
+    owners: dict[frozenset[Cell], list[int]] = {}
+    for index, cell in enumerate(cells):
+        for edge in lattice.cell_edges(cell):
+            owners.setdefault(frozenset(edge), []).append(index)
+    found: list[list[int]] = [[] for _ in cells]
+    for pair in owners.values():
+        if len(pair) == 2:
+            found[pair[0]].append(pair[1])
+            found[pair[1]].append(pair[0])
+    return tuple(tuple(sorted(near)) for near in found)
+
+
+def outlines(puzzle: PuzzleSet, layout: Layout) -> dict[str, tuple[tuple[Cell, ...], ...]]:
+    """The outline of every piece of a layout, in frame points."""
+    return {piece: rings_of_cells(puzzle.lattice, cells) for piece, cells in layout.items()}

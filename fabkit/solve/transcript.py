@@ -1,0 +1,164 @@
+"""Certificates: what to check, and the branching that proves it.
+
+A certificate carries the challenge as plain data, a claim, and an argument; `fabkit certify`
+reads nothing else. The usual argument is a *transcript*: the item branched on at every node of
+a search tree, in preorder. Whoever replays it knows the options of every item himself, so
+nothing else need be written down, and a wrong item only makes the replay fail.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from fabkit.base.errors import InputError
+from fabkit.model.statement import statement
+from fabkit.solve.engine import Effort
+from fabkit.solve.fewest import FewestWalk
+from fabkit.solve.obstacles import obstacle
+from fabkit.solve.posing import PosedChallenge
+from fabkit.solve.problem import ExactCoverProblem, Option
+from fabkit.solve.search import symmetric_start
+from fabkit.solve.symmetry import fixed_problem, up_to_symmetry
+
+#: A count's transcript with more nodes than this is refused: it would be a file of megabytes
+#: that takes longer to check than the count took to make.
+MOST_COUNT_NODES = 1_000_000
+_SLICE = 100_000
+
+
+def certificate(posed: PosedChallenge, claim: str, effort: Effort | None = None) -> dict[str, Any]:
+    """A certificate for a claim that holds.
+
+    Args:
+        posed: the challenge.
+        claim: ``impossible``, ``unique`` or ``count``.
+        effort: budget and progress.
+
+    Returns:
+        The document, ready for JSON.
+
+    Raises:
+        InputError: when the claim does not hold, or a count's transcript grows too long.
+        BudgetSpentError: when the time is over.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.solve.posing import pose
+        >>> fridgeiq = load_set("fridgeiq")
+        >>> triangle = next(c for c in fridgeiq.challenges if c.id == "triangle_01")
+        >>> certificate(pose(fridgeiq, triangle), "unique")["argument"]["branch_first"] is None
+        True
+    """
+    effort = effort or Effort()
+    said = statement(posed.puzzle, posed.challenge, posed.problem.leftover)
+    numbered, number = _numbered(posed)
+    found = obstacle(posed) if claim == "impossible" else None
+    stated: dict[str, Any] = {"answer": claim}
+    if found is not None and found.rule == "area":
+        argument: dict[str, Any] = {"by": "area"}
+    elif found is not None and found.rule == "colouring":
+        weights = [0] * len(number)
+        for cell, weight in enumerate(found.weights):
+            weights[number[cell]] = weight
+        argument = {"by": "colouring", "weights": weights}
+    else:
+        argument, count, orbits = _by_transcript(numbered, claim, effort, _name(posed))
+        if claim == "count":
+            stated["count"] = count
+            stated["count_labelled"] = count * numbered.labellings
+            stated["count_up_to_symmetry"] = orbits
+    effort.finish()
+    return {
+        "kind": "fabkit certificate",
+        "set": posed.puzzle.name,
+        "challenge": posed.challenge.id,
+        "problem": said,
+        "problem_sha256": _sha256(said),
+        "claim": stated,
+        "argument": argument,
+    }
+
+
+def _sha256(said: dict[str, Any]) -> str:
+    """The hash that binds a certificate to its problem: SHA-256 of the shortest JSON."""
+    text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _name(posed: PosedChallenge) -> str:
+    return f"{posed.puzzle.name} {posed.challenge.id}"
+
+
+def _numbered(posed: PosedChallenge) -> tuple[ExactCoverProblem, list[int]]:
+    """The problem with a certificate's numbers: cells sorted by (x, y), options by these.
+
+    Returns:
+        The problem, and for each of its old cells the new number.
+    """
+    old = posed.problem
+    order = sorted(range(old.cell_count), key=lambda cell: posed.cells[cell])
+    number = [0] * old.cell_count
+    for new, cell in enumerate(order):
+        number[cell] = new
+    options = sorted(
+        Option(one.kind, tuple(sorted(number[cell] for cell in one.cells)), one.copies)
+        for one in old.options
+    )
+    symmetries = [
+        tuple(number[symmetry[cell]] for cell in order) for symmetry in old.symmetries
+    ]
+    problem = ExactCoverProblem(
+        old.cell_count, old.copies, tuple(options), old.leftover, tuple(sorted(symmetries))
+    )
+    return problem, number
+
+
+def _by_transcript(
+    problem: ExactCoverProblem, claim: str, effort: Effort, name: str
+) -> tuple[dict[str, Any], int, int | None]:
+    """The argument, with the number of solutions and (of a count) of their orbits."""
+    most = MOST_COUNT_NODES if claim == "count" else None
+    kind, orbits = symmetric_start(problem)
+    walk = FewestWalk(problem, kind, orbits if kind is not None else None, noting=True)
+    parts = len(problem.symmetries) if claim == "count" else 1
+    _walk_all(walk, effort.part(0.0, 1 / parts), most, name)
+    expected = {"impossible": 0, "unique": 1}.get(claim, walk.count)
+    if walk.count != expected:
+        raise InputError.of(name, f"has {walk.count} solutions, so it is not {claim}")
+    argument: dict[str, Any] = {
+        "by": "transcript",
+        "branch_first": None if kind is None else problem.cell_count + kind,
+        "items": walk.items,
+        "fixed": None,
+    }
+    if claim != "count":
+        return argument, walk.count, None
+    counts, argument["fixed"] = [], []
+    for symmetry in range(1, parts):
+        # The symmetries are sorted, so the identity comes first.
+        fixed = FewestWalk(fixed_problem(problem, symmetry), noting=True)
+        _walk_all(fixed, effort.part(symmetry / parts, (symmetry + 1) / parts), most, name)
+        counts.append(fixed.count)
+        argument["fixed"].append(fixed.items)
+    return argument, walk.count, up_to_symmetry(walk.count, counts)
+
+
+def _walk_all(walk: FewestWalk, effort: Effort, most: int | None, name: str) -> None:
+    """Walks to the end, unless it takes more nodes than allowed.
+
+    Raises:
+        InputError: then; the message says how large the tree is expected to be.
+        BudgetSpentError: when the time is over.
+    """
+    while not walk.step(_SLICE, None):
+        effort.tell(walk.share())
+        if most is not None and walk.nodes > most:
+            expected = walk.nodes / max(walk.share(), 1e-12)
+            raise InputError.of(
+                name,
+                f"the transcript of its count would have about {expected:.0e} nodes; a certificate "
+                f"takes {most:,} at most, so certify impossibility or uniqueness instead",
+            )
+    effort.tell(1.0)
