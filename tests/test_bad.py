@@ -5,6 +5,7 @@ error:
 
 - ``set/NAME.toml`` is run as ``fabkit export-stl NAME.toml``,
 - ``profile/NAME.toml`` as ``fabkit export-stl fridgeiq -p NAME.toml``,
+- ``challenge/SET-NAME.toml`` or ``.json`` as ``fabkit solve SET --file SET-NAME.toml``,
 - ``cli/NAME.args`` is a command line, one argument a line; lines with ``#`` are comments,
 - ``made/NAME.txt`` belongs to a set file that `MADE` writes, since it is large or not text.
 
@@ -38,7 +39,12 @@ BAD = Path(__file__).resolve().parent / "bad"
 UPDATE = os.environ.get("FABKIT_UPDATE") == "1"
 #: A guard against hangs; nearly all inputs take some hundredths of a second.
 LIMIT_S = 30.0
-INPUTS = {"set": ".toml", "profile": ".toml", "cli": ".args"}
+INPUTS = {
+    "set": [".toml"],
+    "profile": [".toml"],
+    "challenge": [".toml", ".json"],
+    "cli": [".args"],
+}
 
 HEAD = '[set]\nname = "mine"\nlattice = "square"\nmoves = "rotations"\n'
 DOMINO = '[[piece]]\nid = "A"\ncells = [[0, 0], [0, 1]]\n'
@@ -102,7 +108,12 @@ def names_in(kind: str, suffix: str) -> set[str]:
 
 
 CASES = sorted(
-    [(kind, name) for kind, suffix in INPUTS.items() for name in names_in(kind, suffix)]
+    [
+        (kind, name)
+        for kind, suffixes in INPUTS.items()
+        for suffix in suffixes
+        for name in names_in(kind, suffix)
+    ]
     + [("made", name) for name in MADE]
 )
 #: One of every kind, also run as a process of its own.
@@ -110,6 +121,8 @@ PROCESSES = [
     ("set", "outline-knights-move"),
     ("set", "toml-unquoted"),
     ("profile", "chamfer-past-the-limit"),
+    ("challenge", "iqblock-json-truncated"),
+    ("challenge", "iqfit-given-piece-with-escape"),
     ("cli", "command-unknown"),
     ("cli", "set-with-escape"),
     ("made", "file-not-utf-8"),
@@ -123,10 +136,12 @@ def put(kind: str, name: str, folder: Path) -> list[str]:
         content = content if isinstance(content, bytes) else content.encode()
         (folder / f"{name}.toml").write_bytes(content)
         return ["export-stl", f"{name}.toml"]
-    source = BAD / kind / f"{name}{INPUTS[kind]}"
+    (source,) = (p for s in INPUTS[kind] if (p := BAD / kind / f"{name}{s}").exists())
     (folder / source.name).write_bytes(source.read_bytes())
     if kind == "set":
         return ["export-stl", source.name]
+    if kind == "challenge":
+        return ["solve", name.partition("-")[0], "--file", source.name]
     if kind == "profile":
         return ["export-stl", "fridgeiq", "-p", source.name]
     lines = source.read_text(encoding="utf-8").splitlines()

@@ -42,8 +42,8 @@ def _as_toml(value: object, depth: int) -> str:
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         return "a list of tables"
     if isinstance(value, list):
-        inside = ", ".join(_as_toml(item, depth - 1) for item in value[:_SHOWN_LENGTH])
-        return f"[{inside}]" if depth else "[…]"
+        items = (_as_toml(item, depth - 1) for item in value[:_SHOWN_LENGTH])
+        return f"[{', '.join(items) if depth else '…'}]"
     try:
         return str(value)
     except ValueError:  # an integer of more digits than Python will print

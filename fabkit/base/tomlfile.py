@@ -29,23 +29,59 @@ def read_toml(path: Path, source: str) -> dict[str, Any]:
     Raises:
         InputError: when the file cannot be read, is too large, is not UTF-8 or is not TOML.
     """
+    return parse_toml(read_text(path, source, "a TOML file"), source)
+
+
+def read_text(path: Path, source: str, expected: str) -> str:
+    """Reads a text file that a person wrote.
+
+    Args:
+        path: the file.
+        source: its name in messages.
+        expected: what it should be, for messages, such as ``"a TOML file"``.
+
+    Returns:
+        Its text, without a byte order mark.
+
+    Raises:
+        InputError: when the file cannot be read, is too large or is not UTF-8.
+    """
     try:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise InputError.of(source, "there is no such file") from None
     except IsADirectoryError:
-        raise InputError.of(source, "is a folder; expected a TOML file") from None
+        raise InputError.of(source, f"is a folder; expected {expected}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError.of(source, f"cannot be read: {reason}") from None
     if len(content) > MAX_BYTES:
         size = f"{MAX_BYTES // 1024**2} MiB"
-        raise InputError.of(source, f"is larger than {size}; expected a TOML file")
+        raise InputError.of(source, f"is larger than {size}; expected {expected}")
     try:
-        text = content.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError.of(source, f"is not UTF-8 text (byte {error.start})") from None
+
+
+def parse_toml(text: str, source: str) -> dict[str, Any]:
+    """Parses TOML that may be anything.
+
+    Args:
+        text: of the whole file.
+        source: its name in messages.
+
+    Returns:
+        The document as plain dictionaries, lists and values.
+
+    Raises:
+        InputError: when it is not TOML, or nested too deeply.
+
+    Example:
+        >>> parse_toml("pieces = 'IJMR'", "mine.toml")
+        {'pieces': 'IJMR'}
+    """
     if _DEEP_KEY.search(text):
         raise InputError.of(source, "is nested too deeply")
     try:

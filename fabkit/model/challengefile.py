@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from fabkit.base.errors import shown
 from fabkit.base.reading import Table, name_some
+from fabkit.model.drawing import Regions
 from fabkit.model.lattice import Cell, Lattice
+from fabkit.model.numbering import Numbering
 from fabkit.model.piece import Piece, is_image
 from fabkit.model.puzzle import Board, Challenge, Given
 
 ANSWERS = ("solved", "impossible")
 _REGION_KEYS = ("outline", "board", "cells")
-
-#: Reads the cells drawn at a key of a table.
-Draw = Callable[[Table, str], frozenset[Cell]]
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Surroundings:
         pieces: the set's pieces by id.
         misnamed: ids of pieces that are faults themselves, and are not offered to anyone.
         boards: the set's boards, the first being the default region.
-        draw: reads a region.
+        regions: reads what is drawn.
     """
 
     lattice: Lattice
@@ -37,7 +37,19 @@ class Surroundings:
     pieces: Mapping[str, Piece]
     misnamed: frozenset[str]
     boards: Sequence[Board]
-    draw: Draw
+    regions: Regions
+
+    @cached_property
+    def named_boards(self) -> Mapping[str, Numbering]:
+        """The boards by id, each numbered once."""
+        return {board.id: Numbering(self.lattice, board.cells) for board in self.boards}
+
+    @property
+    def first_board(self) -> Numbering:
+        """The board that is meant when none is named."""
+        if not self.boards:
+            return Numbering(self.lattice, lack="the set has no board")
+        return self.named_boards[self.boards[0].id]
 
 
 def read_challenge(table: Table, around: Surroundings, name: str | None = None) -> Challenge:
@@ -45,7 +57,8 @@ def read_challenge(table: Table, around: Surroundings, name: str | None = None) 
 
     Args:
         table: with ``id``, one of ``outline``, ``board`` and ``cells`` (none: the first board),
-            and optionally ``pieces``, ``given``, ``flips`` and ``answer``.
+            and optionally ``pieces``, ``given``, ``flips`` and ``answer``. Cells are
+            ``[row, column]`` of the board from its top left, or their number on it, row by row.
         around: the set it belongs to.
         name: the challenge's id when the table has none of its own, as in a file.
 
@@ -53,29 +66,41 @@ def read_challenge(table: Table, around: Surroundings, name: str | None = None) 
         The challenge; usable only if the reader stays without faults.
     """
     challenge_id = table.identifier("id") if name is None or table.has("id") else name
-    region = _region(table, around)
+    region, numbering = _region(table, around)
     flips = table.flag("flips", around.flips)
     answer = table.choice("answer", ANSWERS) if table.has("answer") else ""
     pieces = _pieces(table, around)
-    given = _given(table, around, flips, region, pieces)
+    given = _given(table, around, flips, region, numbering, pieces)
     table.refuse_unknown()
     return Challenge(challenge_id, region, pieces, given, flips, answer)
 
 
-def _region(table: Table, around: Surroundings) -> frozenset[Cell]:
-    """The cells to cover; none after a fault, here or in the board that is named."""
+def _region(table: Table, around: Surroundings) -> tuple[frozenset[Cell], Numbering]:
+    """The cells to cover, and what cells are called there; none after a fault.
+
+    Rows and columns begin at the top left of the board, or of the outline drawn instead.
+    """
     key = table.one_of(_REGION_KEYS, required=False)
-    boards = {board.id: board.cells for board in around.boards}
-    if key in ("outline", "cells"):
-        return around.draw(table, key)
-    if key == "board":
-        wanted = table.raw("board")
-        if boards:
-            return boards[wanted if wanted in list(boards) else table.choice("board", boards)]
-        table.fault("board", f"{shown(wanted)} is not known; the set has no board")
-    elif not around.boards:
+    if key == "outline":
+        region = around.regions.read(table, key)
+        return region, Numbering(around.lattice, region, "the region is drawn by its outline")
+    numbering = _named_board(table, around) if key == "board" else around.first_board
+    if key == "cells":
+        return around.regions.read(table, key, numbering), numbering
+    if not key and not around.boards:
         table.lacks(_REGION_KEYS, "has no region, and the set has no board; add outline or cells")
-    return around.boards[0].cells if around.boards else frozenset()
+    return numbering.cells, numbering
+
+
+def _named_board(table: Table, around: Surroundings) -> Numbering:
+    wanted = table.raw("board")
+    if not around.boards:
+        table.fault("board", f"{shown(wanted)} is not known; the set has no board")
+    elif wanted not in list(around.named_boards):
+        table.choice("board", around.named_boards)
+    else:
+        return around.named_boards[wanted]
+    return Numbering(around.lattice)
 
 
 def _pieces(table: Table, around: Surroundings) -> tuple[str, ...]:
@@ -113,6 +138,7 @@ def _given(
     around: Surroundings,
     flips: bool,
     region: frozenset[Cell],
+    numbering: Numbering,
     pieces: tuple[str, ...],
 ) -> tuple[Given, ...]:
     """The pieces already placed: allowed images, inside the region, apart from each other."""
@@ -121,9 +147,10 @@ def _given(
     for item in table.tables("given", len(around.pieces)):
         piece_id = item.text("piece")
         key = item.one_of(("cells", "outline"))
-        cells = around.draw(item, key) if key else frozenset()
+        cells = around.regions.read(item, key, numbering) if key else frozenset()
         item.refuse_unknown()
-        if item.failed("piece") or not cells or table.failed("pieces"):
+        failed = any(map(item.failed, ("piece", "cells", "outline"))) or table.failed("pieces")
+        if failed or not cells:
             continue
         piece = around.pieces.get(piece_id)
         if piece_id not in pieces or piece is None:

@@ -13,6 +13,7 @@ from fabkit.base.errors import shown
 from fabkit.base.reading import Table
 from fabkit.model.balls import Ball, BallBody, BallError
 from fabkit.model.lattice import LATTICES, Cell, Lattice, Point, Ring
+from fabkit.model.numbering import LARGEST_COORDINATE, WHOLE, Numbering, is_point, read_cells
 from fabkit.model.piece import Form, forms_of_balls
 from fabkit.model.polygon import (
     MAX_SIZE,
@@ -22,28 +23,53 @@ from fabkit.model.polygon import (
     rings_of_cells,
 )
 
-_LARGEST_COORDINATE = 10_000
-_WHOLE = f"whole numbers up to {_LARGEST_COORDINATE}"
+#: More cells than this in all its drawings is not a file about puzzles any more.
+MAX_CELLS_OF_FILE = 200_000
 _FEWEST_BALLS, _MOST_BALLS = 2, 100
 _LONGEST_BOARD_SIDE = 100
 
 
-def read_region(
-    table: Table, key: str, lattice: Lattice, may_touch: bool = True
-) -> frozenset[Cell]:
-    """The cells drawn at one of the keys ``outline``, ``cells``, ``rows`` and ``size``.
+class Regions:
+    """Reads the regions of one file, and counts their cells against what a file may hold.
 
     Args:
-        table: the piece, board or challenge.
-        key: which of the four is there.
         lattice: the set's.
-        may_touch: see `cells_of_rings`.
     """
-    if key == "outline":
-        return read_outline(table, lattice, may_touch)
-    if key == "cells":
-        return read_cells(table, lattice)
-    return read_rows(table, key, lattice)
+
+    def __init__(self, lattice: Lattice) -> None:
+        self.lattice = lattice
+        self._cells_left = MAX_CELLS_OF_FILE
+
+    def read(
+        self,
+        table: Table,
+        key: str,
+        numbering: Numbering | None = None,
+        may_touch: bool = True,
+    ) -> frozenset[Cell]:
+        """The cells drawn at one of the keys ``outline``, ``cells``, ``rows`` and ``size``.
+
+        Args:
+            table: the piece, board, challenge or given piece.
+            key: which of the four is there.
+            numbering: see `read_cells`.
+            may_touch: see `cells_of_rings`.
+
+        Returns:
+            The cells; fewer or none after a fault.
+        """
+        if self._cells_left <= 0:
+            return frozenset()
+        if key == "outline":
+            cells = read_outline(table, self.lattice, may_touch)
+        elif key == "cells":
+            cells = read_cells(table, self.lattice, numbering)
+        else:
+            cells = read_rows(table, key, self.lattice)
+        self._cells_left -= len(cells)
+        if self._cells_left <= 0:
+            table.fault(key, f"the file holds more than {MAX_CELLS_OF_FILE} cells in all")
+        return cells
 
 
 def read_outline(table: Table, lattice: Lattice, may_touch: bool) -> frozenset[Cell]:
@@ -63,24 +89,6 @@ def read_outline(table: Table, lattice: Lattice, may_touch: bool) -> frozenset[C
     except OutlineError as fault:
         table.fault("outline", str(fault))
         return frozenset()
-
-
-def read_cells(table: Table, lattice: Lattice) -> frozenset[Cell]:
-    """The cells of the key ``cells``: a list of ``[row, column]``, rows counted downwards."""
-    rows = table.array("cells", MAX_SIZE)
-    if not rows and not table.failed("cells"):
-        table.fault("cells", "is empty; expected a list of [row, column]")
-    found: set[Cell] = set()
-    for index, item in enumerate(rows):
-        if not _is_point(item, dimensions=2, whole=True):
-            expected = f"expected [row, column], {_WHOLE}"
-            table.fault("cells", f"{expected}, found {shown(item)}", f"[{index}]")
-            continue
-        cells = lattice.cells_at(item[0], item[1])
-        if found.issuperset(cells):
-            table.fault("cells", f"{shown(item)} is listed twice", f"[{index}]")
-        found.update(cells)
-    return frozenset(found)
 
 
 def read_rows(table: Table, key: str, lattice: Lattice) -> frozenset[Cell]:
@@ -141,8 +149,8 @@ def read_balls(table: Table) -> tuple[BallBody, tuple[Form, ...]] | None:
     """
     balls: list[Ball] = []
     for index, item in enumerate(table.array("balls", _MOST_BALLS)):
-        if not _is_point(item, dimensions=3, whole=True):
-            expected = f"expected [x, y, z], {_WHOLE}"
+        if not is_point(item, dimensions=3, whole=True):
+            expected = f"expected [x, y, z], {WHOLE}"
             table.fault("balls", f"{expected}, found {shown(item)}", f"[{index}]")
             return None
         balls.append((item[0], item[1], item[2]))
@@ -169,7 +177,7 @@ def _bonds(table: Table, balls: list[Ball]) -> tuple[tuple[int, int], ...] | Non
     if table.has("bonds"):
         bonds = []
         for index, item in enumerate(table.array("bonds", _MOST_BALLS**2)):
-            pair = tuple(sorted(item)) if _is_point(item, dimensions=2, whole=True) else None
+            pair = tuple(sorted(item)) if is_point(item, dimensions=2, whole=True) else None
             if pair not in near:
                 expected = "expected two indices of neighbouring balls"
                 table.fault("bonds", f"{expected}, found {shown(item)}", f"[{index}]")
@@ -230,7 +238,7 @@ def _holds_rings(value: list[Any]) -> bool:
 
 
 def _frame_point(lattice: Lattice, corner: object) -> Point | None:
-    if not _is_point(corner, dimensions=2, whole=False):
+    if not is_point(corner, dimensions=2, whole=False):
         return None
     doubled = [value * 2 for value in corner]  # type: ignore[attr-defined]
     if any(value != int(value) for value in doubled):
@@ -240,20 +248,6 @@ def _frame_point(lattice: Lattice, corner: object) -> Point | None:
 
 
 def _corner_fault(corner: object) -> str:
-    if _is_point(corner, dimensions=2, whole=False):
+    if is_point(corner, dimensions=2, whole=False):
         return f"{shown(corner)} is not on the lattice; coordinates are whole numbers or halves"
-    return f"expected [x, y] with finite numbers up to {_LARGEST_COORDINATE}, found {shown(corner)}"
-
-
-def _is_point(value: object, dimensions: int, whole: bool) -> bool:
-    """Whether a value is a list of that many numbers of sane size."""
-    return (
-        isinstance(value, list)
-        and len(value) == dimensions
-        and all(
-            isinstance(number, int if whole else int | float)
-            and not isinstance(number, bool)
-            and abs(number) <= _LARGEST_COORDINATE  # which nan is not
-            for number in value
-        )
-    )
+    return f"expected [x, y] with finite numbers up to {LARGEST_COORDINATE}, found {shown(corner)}"

@@ -206,6 +206,7 @@ _EDGES_ARE = {
 def _refuse_meetings(lattice: Lattice, paths: list[list[Point]], may_touch: bool) -> None:
     edges: set[tuple[Point, Point]] = set()
     points: set[Point] = set()
+    meetings: set[Point] = set()
     for path in paths:
         for start, end in _edges(path):
             if (start, end) in edges or (end, start) in edges:
@@ -218,8 +219,31 @@ def _refuse_meetings(lattice: Lattice, paths: list[list[Point]], may_touch: bool
                     f"it meets itself at {spelt(lattice, start)}; a piece's outline passes no "
                     "point twice"
                 )
+            if start in points:
+                meetings.add(start)
             edges.add((start, end))
             points.add(start)
+    if meetings:
+        _refuse_crossings(lattice, paths, meetings)
+
+
+def _refuse_crossings(lattice: Lattice, paths: list[list[Point]], meetings: set[Point]) -> None:
+    """Where an outline meets itself it may touch, but a crossing leaves unclear what is inside."""
+    passes: dict[Point, list[tuple[Fraction, Fraction]]] = defaultdict(list)
+    for path in paths:
+        for before, here, after in zip(
+            (*path[-1:], *path[:-1]), path, (*path[1:], *path[:1]), strict=True
+        ):
+            if here not in meetings:
+                continue
+            back, on = _turn(_vector(here, before)), _turn(_vector(here, after))
+            for low, high in passes[here]:
+                if (low < back < high) != (low < on < high):
+                    raise OutlineError(
+                        f"it crosses itself at {spelt(lattice, here)}; outlines lie apart, touch "
+                        "in corners, or lie inside each other as holes do"
+                    )
+            passes[here].append((min(back, on), max(back, on)))
 
 
 def _scan(lattice: Lattice, paths: list[list[Point]]) -> Iterator[Cell]:

@@ -10,8 +10,8 @@ from fabkit.base.files import sha256
 from fabkit.base.reading import Reader, Table
 from fabkit.base.tomlfile import read_toml
 from fabkit.model.challengefile import Surroundings, read_challenge
-from fabkit.model.drawing import flat_form, read_balls, read_region
-from fabkit.model.lattice import LATTICES, Cell
+from fabkit.model.drawing import MAX_CELLS_OF_FILE, Regions, flat_form, read_balls
+from fabkit.model.lattice import LATTICES
 from fabkit.model.piece import Piece
 from fabkit.model.puzzle import Board, PuzzleSet, area
 
@@ -26,7 +26,6 @@ UNIT_RANGE_MM = (4.0, 200.0)
 _COLOUR = re.compile(r"#[0-9a-f]{6}")
 _LONGEST_LABEL = 3
 _LONGEST_DEFAULT_LABEL = 2
-_MAX_CELLS_OF_FILE = 200_000
 
 
 def read_set(path: Path, source: str | None = None) -> PuzzleSet:
@@ -57,7 +56,6 @@ class _SetReading:
         self.digest = digest
         self.head = top.table("set")
         self.misnamed: set[str] = set()
-        self.cells_left = _MAX_CELLS_OF_FILE
 
     def read(self) -> PuzzleSet:
         """Everything in the file's order; faults go to the reader."""
@@ -72,7 +70,7 @@ class _SetReading:
             {piece.id: piece for piece in pieces},
             frozenset(self.misnamed),
             boards,
-            self._draw,
+            self.regions,
         )
         challenges = [read_challenge(table, around) for table in self.top.tables("challenge")]
         self._refuse_same_ids("piece", [piece.id for piece in pieces])
@@ -105,6 +103,7 @@ class _SetReading:
         self.top.reader.finish()
         head = self.head
         self.lattice = LATTICES[head.choice("lattice", LATTICES)]
+        self.regions = Regions(self.lattice)
         self.name = head.identifier("name")
         self.title = head.text("title", self.name)
         self.flips = head.choice("moves", MOVES) == MOVES[1]
@@ -131,7 +130,9 @@ class _SetReading:
         if key == "balls":
             piece = self._ball_piece(table, piece)
         elif key:
-            form = flat_form(table, key, self.lattice, self._draw(table, key, may_touch=False))
+            form = flat_form(
+                table, key, self.lattice, self.regions.read(table, key, may_touch=False)
+            )
             piece = Piece(piece_id, label, colour, (form,) if form else ())
         _compare_area(table, area(self.lattice, piece.forms[0]) if piece.forms else None)
         if table.has("bonds") and key in ("outline", "cells"):
@@ -149,19 +150,9 @@ class _SetReading:
     def _board(self, table: Table) -> Board:
         board_id = table.identifier("id")
         key = table.one_of(("size", "rows", "cells", "outline"))
-        cells = self._draw(table, key) if key else frozenset()
+        cells = self.regions.read(table, key) if key else frozenset()
         table.refuse_unknown()
         return Board(board_id, cells)
-
-    def _draw(self, table: Table, key: str, may_touch: bool = True) -> frozenset[Cell]:
-        """The cells drawn at a key, counted against what one file may hold."""
-        if self.cells_left <= 0:
-            return frozenset()
-        cells = read_region(table, key, self.lattice, may_touch)
-        self.cells_left -= len(cells)
-        if self.cells_left <= 0:
-            table.fault(key, f"the file holds more than {_MAX_CELLS_OF_FILE} cells in all")
-        return cells
 
     def _refuse_same_ids(self, kind: str, ids: list[str]) -> None:
         first: dict[str, int] = {}
@@ -191,6 +182,6 @@ def _is_label(label: object) -> bool:
 def _compare_area(table: Table, found: float | None) -> None:
     """Holds the declared ``area`` against the drawn one."""
     if table.has("area"):
-        declared = table.number("area", 0, _MAX_CELLS_OF_FILE)
+        declared = table.number("area", 0, MAX_CELLS_OF_FILE)
         if found is not None and declared != found and not table.failed("area"):
             table.fault("area", f"is {declared:g}, but the drawing's area is {found:g}")

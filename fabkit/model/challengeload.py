@@ -1,0 +1,152 @@
+"""The challenge that a command is about: one of a set's own, or one from a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fabkit.base.errors import InputError, did_you_mean, printable, shown
+from fabkit.base.jsonfile import parse_json
+from fabkit.base.reading import Reader, Table
+from fabkit.base.tomlfile import parse_toml, read_text
+from fabkit.model.challengefile import Surroundings, read_challenge
+from fabkit.model.drawing import Regions
+from fabkit.model.puzzle import Board, Challenge, PuzzleSet
+
+_MAX_NAMED = 8
+_LONGEST_ID = 40
+
+
+def load_challenge(path: Path, puzzle: PuzzleSet) -> Challenge:
+    """Reads a challenge file.
+
+    It is JSON or TOML, as its name ends; with another ending it is JSON if it begins with a
+    brace.
+
+    Args:
+        path: the file.
+        puzzle: the set whose pieces it speaks of.
+
+    Returns:
+        The challenge, checked. Without an ``id`` of its own it is called like the file.
+
+    Raises:
+        InputError: with every fault of the file.
+
+    Example:
+        >>> import tempfile
+        >>> from fabkit.model.library import load_set
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "corner piece.json"
+        ...     _ = path.write_text('{"pieces": ["0"], "cells": [0, 1, 2, 3, 8, 9, 10, 11]}')
+        ...     challenge = load_challenge(path, load_set("iqblock"))
+        >>> challenge.id, challenge.pieces, len(challenge.region)
+        ('corner-piece', ('0',), 8)
+    """
+    name = printable(str(path))
+    text = read_text(path, name, "a challenge file")
+    if not text.strip():
+        raise InputError.of(name, "is empty; expected a challenge, as TOML or JSON")
+    top = Table(Reader(name), _document(path, text, name))
+    around = Surroundings(
+        puzzle.lattice,
+        puzzle.flips,
+        {piece.id: piece for piece in puzzle.pieces},
+        frozenset(),
+        puzzle.boards,
+        Regions(puzzle.lattice),
+    )
+    challenge = read_challenge(top, around, _safe_id(path.stem))
+    top.reader.finish()
+    return challenge
+
+
+def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
+    """A challenge of a set by its id, or all pieces on a board by the board's.
+
+    Args:
+        puzzle: the set.
+        name: an id; None for the set's first board, or its only challenge if it has no board.
+
+    Returns:
+        The challenge.
+
+    Raises:
+        InputError: when there is none of that name, or no name was given and there are several
+            to choose from; it lists some.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> find_challenge(load_set("fridgeiq"), "square_01").pieces
+        ('I', 'J', 'M', 'R')
+        >>> find_challenge(load_set("iqfit"), None).id
+        'board'
+    """
+    if name is None:
+        return _usual_challenge(puzzle)
+    for challenge in puzzle.challenges:
+        if challenge.id == name:
+            return challenge
+    for board in puzzle.boards:
+        if board.id == name:
+            return _whole_board(puzzle, board)
+    known = _names(puzzle)
+    if not known:
+        raise InputError.of(puzzle.name, _NOTHING_TO_SOLVE)
+    in_lower_case = {one.lower(): one for one in known}
+    meant = in_lower_case.get(name.lower(), name)
+    message = f"has no challenge {shown(name)}; there are {_some(known)}"
+    raise InputError.of(puzzle.name, f"{message}{did_you_mean(meant, known)}")
+
+
+_NOTHING_TO_SOLVE = "has no challenge and no board; describe a challenge in a file (--file)"
+
+
+def _document(path: Path, text: str, name: str) -> dict[str, Any]:
+    ending = path.suffix.lower()
+    if ending == ".json" or (ending != ".toml" and text.lstrip().startswith("{")):
+        return parse_json(text, name)
+    return parse_toml(text, name)
+
+
+def _usual_challenge(puzzle: PuzzleSet) -> Challenge:
+    """What is meant when nothing is named."""
+    if puzzle.boards:
+        return _whole_board(puzzle, puzzle.boards[0])
+    if len(puzzle.challenges) == 1:
+        return puzzle.challenges[0]
+    if not puzzle.challenges:
+        raise InputError.of(puzzle.name, _NOTHING_TO_SOLVE)
+    message = f"has no board; name a challenge: {_some(_names(puzzle))}"
+    raise InputError.of(puzzle.name, message)
+
+
+def _whole_board(puzzle: PuzzleSet, board: Board) -> Challenge:
+    pieces = tuple(piece.id for piece in puzzle.pieces)
+    return Challenge(board.id, board.cells, pieces, flips=puzzle.flips)
+
+
+def _names(puzzle: PuzzleSet) -> list[str]:
+    """What `find_challenge` knows, each once."""
+    ids = [challenge.id for challenge in puzzle.challenges] + [board.id for board in puzzle.boards]
+    return list(dict.fromkeys(ids))
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
+    return ", ".join(names[:_MAX_NAMED]) + more
+
+
+def _safe_id(stem: str) -> str:
+    """A file's name as an id: what is not safe in a file name becomes a dash.
+
+    Example:
+        >>> _safe_id("Mine (2)"), _safe_id("con"), _safe_id("…")
+        ('Mine-2', 'challenge-con', 'challenge')
+    """
+    safe = re.sub(r"[^A-Za-z0-9_]+", "-", stem).strip("-_")[:_LONGEST_ID] or "challenge"
+    held = Table(Reader(""), {"id": safe})
+    held.identifier("id")
+    return safe if held.reader.sound else f"challenge-{safe}"
