@@ -13,14 +13,15 @@ from fabkit.blueprint.printed import canonical_outline, rings_mm
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet, in_units
-from fabkit.sheet.svg import Drawing
+from fabkit.sheet.svg import Drawing, ink_on
 
 _PAGE_WIDTH_MM = 300.0
 _MARGIN_MM = 10.0
 _GAP_MM = 12.0
 _CAPTION_MM = 10.0
 _HEAD_MM = 18.0
-_BALL_OF_PITCH = 0.8  # 12 mm balls on a pitch of 15 mm
+#: A ball's diameter: 12 mm on a pitch of 15 mm.
+BALL_OF_PITCH = 0.8
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def _ball_forms(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) ->
             piece.colour,
             canonical_outline(puzzle.lattice, form.rings, unit),
             balls=tuple((x * unit, y * unit) for x, y in in_units(puzzle.lattice, form.cells)),
-            ball_mm=_BALL_OF_PITCH * unit,
+            ball_mm=BALL_OF_PITCH * unit,
         )
         for piece in pieces
         for form in piece.forms
@@ -140,7 +141,7 @@ def _draw(drawing: Drawing, item: _Item, x: float, y: float) -> None:
         for bx, by in item.balls:
             drawing.circle(bx + dx, by + dy, item.ball_mm / 2, fill=item.colour)
     if item.blueprint:
-        ink = _ink(item.colour)
+        ink = ink_on(item.colour)
         drawing.polygon(moved(item.outline), fill=item.colour)
         drawing.polygon(
             moved(item.blueprint.face),
@@ -162,11 +163,3 @@ def _draw(drawing: Drawing, item: _Item, x: float, y: float) -> None:
     width, height = item.size_mm
     drawing.text(x, y - 4.5, item.caption, 3.6)
     drawing.text(x, y - 8.5, f"{width:.1f} x {height:.1f} mm", 2.8, class_="quiet")
-
-
-def _ink(colour: str) -> str:
-    """Black or white, whichever stands out more (relative luminance of sRGB, WCAG 2)."""
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return "#000000" if luminance > 0.179 else "#ffffff"

@@ -69,6 +69,19 @@ class Drawing:
         return f"{_text(x)} {_text(self._height_mm - y)}"
 
 
+def ink_on(colour: str) -> str:
+    """Black or white, whichever stands out more (relative luminance of sRGB, WCAG 2).
+
+    Example:
+        >>> ink_on("#f0e442"), ink_on("#0072b2")
+        ('#000000', '#ffffff')
+    """
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "#000000" if luminance > 0.179 else "#ffffff"
+
+
 def _text(value: float) -> str:
     """A number with at most three decimals, the same on every machine."""
     text = f"{value:.3f}".rstrip("0").rstrip(".")
