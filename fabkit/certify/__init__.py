@@ -1,0 +1,13 @@
+"""The judge of certificates: it believes nothing, and shares nothing with the search.
+
+A certificate states a challenge in integers, claims something of it (that it has no solution,
+exactly one, or so many), and argues for it. Here the challenge is drawn again with shapely in
+real coordinates, placements and symmetries are derived a second time, and the argument is
+followed step by step.
+"""
+
+from fabkit.certify.certificate import Certificate
+from fabkit.certify.check import Verdict, check, judge
+from fabkit.certify.reading import certificate_of, read_certificate
+
+__all__ = ["Certificate", "Verdict", "certificate_of", "check", "judge", "read_certificate"]

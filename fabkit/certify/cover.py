@@ -1,0 +1,277 @@
+"""The exact cover problem that a certificate speaks of, derived from its outlines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import factorial, prod
+
+import numpy as np
+from numpy.typing import NDArray
+from shapely import MultiPoint, get_coordinates
+
+from fabkit.base.errors import InputError, shown
+from fabkit.certify.certificate import DrawnPiece, Problem
+from fabkit.certify.outline import Draughtsman, Shape
+from fabkit.certify.refusal import RefusedError
+from fabkit.certify.tiling import TILINGS, Keys, Tiling, moved
+
+#: Bounds on options, on the cells in them, and on looks at cells while they are found.
+MAX_OPTIONS = 200_000
+MAX_CELLS_IN_OPTIONS = 5_000_000
+MAX_LOOKS = 1_000_000_000
+
+Permutation = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Pieces that can do the same, each a copy.
+
+    Attributes:
+        pieces: their ids.
+        sizes: how many cells one of them can cover.
+    """
+
+    pieces: tuple[str, ...]
+    sizes: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Option:
+    """What a choice covers: one placement, or several that a symmetry carries round.
+
+    Attributes:
+        kind: the number of the kind, from 0.
+        cells: the numbers of the cells, sorted.
+        copies: how many pieces lie there.
+    """
+
+    kind: int
+    cells: tuple[int, ...]
+    copies: int = 1
+
+    @cached_property
+    def mask(self) -> int:
+        """The cells as bits."""
+        return sum(1 << cell for cell in self.cells)
+
+
+@dataclass(frozen=True)
+class Cover:
+    """The remaining region, the remaining pieces, and every way to lay one into it.
+
+    Attributes:
+        cells: how many cells remain.
+        kinds: the remaining pieces.
+        options: sorted by kind, then cells.
+        group: the symmetries of the remaining region, sorted, the identity first.
+        leftover: whether cells may stay uncovered.
+    """
+
+    cells: int
+    kinds: tuple[Kind, ...]
+    options: tuple[Option, ...]
+    group: tuple[Permutation, ...]
+    leftover: bool
+
+    @property
+    def copies(self) -> tuple[int, ...]:
+        """How many pieces there are of each kind."""
+        return tuple(len(kind.pieces) for kind in self.kinds)
+
+    @property
+    def labellings(self) -> int:
+        """In how many ways identical pieces can change places."""
+        return prod(factorial(copies) for copies in self.copies)
+
+    def images(self, permutation: Permutation) -> list[int]:
+        """For each option the number of the option that a symmetry makes of it.
+
+        Raises:
+            RefusedError: when there is none: then it is no symmetry.
+        """
+        images = []
+        for option in self.options:
+            cells = tuple(sorted(permutation[cell] for cell in option.cells))
+            number = self._numbers.get((option.kind, cells))
+            if number is None:
+                raise RefusedError("a symmetry of the region does not carry options to options")
+            images.append(number)
+        return images
+
+    @cached_property
+    def _numbers(self) -> dict[tuple[int, tuple[int, ...]], int]:
+        return {(option.kind, option.cells): i for i, option in enumerate(self.options)}
+
+    def orbits(self, images: Sequence[Sequence[int]]) -> list[frozenset[int]]:
+        """The options that symmetries carry into each other, each orbit once.
+
+        Args:
+            images: of each of some symmetries, as `images` gave them.
+
+        Returns:
+            Sets of option numbers, by their least.
+        """
+        orbits, seen = [], set[int]()
+        for start in range(len(self.options)):
+            if start in seen:
+                continue
+            orbit, waiting = {start}, [start]
+            while waiting:
+                here = waiting.pop()
+                new = {image[here] for image in images} - orbit
+                orbit |= new
+                waiting += new
+            seen |= orbit
+            orbits.append(frozenset(orbit))
+        return orbits
+
+
+def derive(problem: Problem) -> Cover:
+    """Derives the exact cover problem from the drawn one.
+
+    Args:
+        problem: with outlines that may still be anything.
+
+    Returns:
+        The cells, kinds, options and symmetries that remain once the given pieces lie.
+
+    Raises:
+        InputError: when an outline is not drawn along the lattice, or all is too large.
+        RefusedError: when a given piece does not lie as it must.
+    """
+    tiling = TILINGS[problem.lattice]
+    draughtsman = Draughtsman(tiling)
+    region = draughtsman.draw(problem.region, "problem.region")
+    images = {
+        piece.id: _images(tiling, piece, problem.flips, draughtsman, f"problem.pieces[{i}]")
+        for i, piece in enumerate(problem.pieces)
+    }
+    taken = _taken(problem, draughtsman, region.keys, images)
+    remaining = region.keys[~np.isin(region.keys, taken)]
+    numbers = _numbers(tiling, remaining)
+    lying = {given.piece for given in problem.given}
+    kinds = _kinds({one: images[one] for one in images if one not in lying})
+    return Cover(
+        cells=len(remaining),
+        kinds=tuple(kind for kind, _ in kinds),
+        options=tuple(_options(tiling, remaining, numbers, [images for _, images in kinds])),
+        group=_group(tiling, remaining, numbers, problem.flips),
+        leftover=problem.leftover,
+    )
+
+
+#: A piece's distinct images, each as the keys of its cells with the translation divided out.
+_Images = dict[bytes, Keys]
+
+
+def _images(
+    tiling: Tiling, piece: DrawnPiece, flips: bool, draughtsman: Draughtsman, key: str
+) -> _Images:
+    images: _Images = {}
+    for index, rings in enumerate(piece.forms):
+        form = draughtsman.draw(rings, f"{key}.forms[{index}]")
+        for turn, flip in tiling.moves(flips):
+            keys = _cells_of_image(tiling, form, turn, flip)
+            images[keys.tobytes()] = keys
+    return images
+
+
+def _cells_of_image(tiling: Tiling, form: Shape, turn_degrees: int, flip: bool) -> Keys:
+    """A form's image is turned as a polygon, and its cells are looked for again."""
+    keys = tiling.inside(moved(form.polygon, turn_degrees, flip))
+    if len(keys) != len(form.keys):
+        raise RefusedError(f"a turn by {turn_degrees} degrees changes how many cells a form has")
+    return tiling.to_origin(keys)
+
+
+def _taken(
+    problem: Problem, draughtsman: Draughtsman, region: Keys, images: dict[str, _Images]
+) -> Keys:
+    """The cells of the given pieces."""
+    lying: list[tuple[str, Keys]] = []
+    for index, given in enumerate(problem.given):
+        place = f"given[{index}]"
+        keys = draughtsman.draw(given.outline, f"problem.{place}.outline").keys
+        if draughtsman.tiling.to_origin(keys).tobytes() not in images[given.piece]:
+            raise RefusedError(f"{place} is not piece {shown(given.piece)} as it may be moved")
+        if not np.isin(keys, region).all():
+            raise RefusedError(f"{place} lies partly outside the region")
+        for before, (piece, others) in enumerate(lying):
+            if piece == given.piece:
+                raise RefusedError(f"{place} is piece {shown(piece)} again, as given[{before}] is")
+            if np.isin(keys, others).any():
+                raise RefusedError(f"given[{before}] overlaps {place}")
+        lying.append((given.piece, keys))
+    return np.concatenate([np.empty(0, dtype=np.int64), *(keys for _, keys in lying)])
+
+
+def _numbers(tiling: Tiling, remaining: Keys) -> NDArray[np.int64]:
+    """The number of each remaining cell: by x, then y, of its centroid in frame points."""
+    places = tiling.frame(tiling.centroids(remaining))
+    numbers = np.empty(len(remaining), dtype=np.int64)
+    numbers[sorted(range(len(places)), key=places.__getitem__)] = np.arange(len(places))
+    return numbers
+
+
+def _kinds(images: dict[str, _Images]) -> list[tuple[Kind, _Images]]:
+    """Pieces with the same images are one kind; in order of their first pieces."""
+    alike: dict[frozenset[bytes], list[str]] = {}
+    for piece, its_images in images.items():
+        alike.setdefault(frozenset(its_images), []).append(piece)
+    return [
+        (Kind(tuple(pieces), frozenset(map(len, images[pieces[0]].values()))), images[pieces[0]])
+        for pieces in alike.values()
+    ]
+
+
+def _options(
+    tiling: Tiling, remaining: Keys, numbers: NDArray[np.int64], kinds: Iterable[_Images]
+) -> Iterable[Option]:
+    """Every option, in order."""
+    looks = options = cells = 0
+    for kind, images in enumerate(kinds):
+        found: list[tuple[int, ...]] = []
+        for image in images.values():
+            looks += len(image) * len(remaining)
+            if looks > MAX_LOOKS:
+                raise InputError.of("", "is too large to be checked", "problem")
+            shifts = _shifts(tiling, remaining, image)
+            options, cells = options + len(shifts), cells + len(shifts) * len(image)
+            if options > MAX_OPTIONS or cells > MAX_CELLS_IN_OPTIONS:
+                most = f"more than {MAX_OPTIONS} options, or {MAX_CELLS_IN_OPTIONS} cells in them"
+                raise InputError.of("", f"is too large to be checked: {most}", "problem")
+            places = np.searchsorted(remaining, shifts[:, None] + image[None, :])
+            found.extend(map(tuple, np.sort(numbers[places], axis=1).tolist()))
+        yield from (Option(kind, one) for one in sorted(found))
+
+
+def _shifts(tiling: Tiling, remaining: Keys, image: Keys) -> Keys:
+    """The translations, as numbers added to keys, that carry an image into the region."""
+    shifts: Keys = remaining - image[0]
+    shifts = shifts[shifts % len(tiling.cells) == 0]
+    for key in image:
+        shifts = shifts[np.isin(shifts + key, remaining)]
+    return shifts
+
+
+def _group(
+    tiling: Tiling, remaining: Keys, numbers: NDArray[np.int64], flips: bool
+) -> tuple[Permutation, ...]:
+    """The moves that, with a translation after, carry the remaining region to itself."""
+    if not len(remaining):
+        return ((),)
+    points = MultiPoint(tiling.centroids(remaining))
+    found = set()
+    for turn, flip in tiling.moves(flips):
+        image = tiling.keys_at(get_coordinates(moved(points, turn, flip)))
+        # Only this can be the translation: what carries the least cell to the least cell.
+        shift = remaining[0] - image.min()
+        image += shift
+        if shift % len(tiling.cells) == 0 and (np.sort(image) == remaining).all():
+            permutation = np.empty_like(numbers)
+            permutation[numbers] = numbers[np.searchsorted(remaining, image)]
+            found.add(tuple(permutation.tolist()))
+    return tuple(sorted(found))

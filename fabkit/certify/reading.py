@@ -1,0 +1,253 @@
+"""Reading a certificate file that may be anything, within bounds on memory and time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NoReturn, cast
+
+from fabkit.base.errors import InputError, cut, printable, shown
+from fabkit.base.files import SCHEMA
+from fabkit.certify.certificate import (
+    Answer,
+    Argument,
+    ByArea,
+    ByColouring,
+    ByTranscript,
+    Certificate,
+    Claim,
+    DrawnGiven,
+    DrawnPiece,
+    Problem,
+    Ring,
+    Rings,
+)
+from fabkit.certify.node import Node
+
+KIND = "fabkit certificate"
+MAX_BYTES = 512 * 1024 * 1024
+#: Python spends some forty bytes on a number, and more on a list; so both are counted first.
+MAX_NUMBERS = 30_000_000
+MAX_LISTS = 1_000_000
+MAX_PIECES = 1000
+MAX_FORMS = 2000
+MAX_RINGS = 2000
+MAX_CORNERS = 200_000
+#: In frame points: farther out than any set file may draw.
+MAX_COORDINATE = 100_000
+MAX_WEIGHT = 1000
+
+
+def read_certificate(path: Path) -> Certificate:
+    """Reads a certificate file.
+
+    Args:
+        path: the file.
+
+    Returns:
+        The certificate, well formed; whether it holds is for `fabkit.certify.check.check`.
+
+    Raises:
+        InputError: when it cannot be read, is too large, or is not a certificate; with the
+            place, what was found and what was expected.
+    """
+    source = printable(str(path))
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise InputError.of(source, "there is no such file") from None
+    except IsADirectoryError:
+        raise InputError.of(source, "is a folder; expected a certificate") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError.of(source, f"cannot be read: {reason}") from None
+    return certificate_of(document_of(content, source), source)
+
+
+def document_of(content: bytes, source: str) -> Any:
+    """Parses JSON strictly: no key twice, no NaN, no infinity, no document beyond measure.
+
+    Args:
+        content: the file's bytes.
+        source: its name in messages.
+
+    Returns:
+        The document as plain dictionaries, lists and values.
+
+    Raises:
+        InputError: when it is not JSON, or too large.
+    """
+    if len(content) > MAX_BYTES:
+        raise InputError.of(source, f"is larger than {MAX_BYTES // 1024**2} MiB")
+    if content.count(b",") > MAX_NUMBERS:
+        raise InputError.of(source, f"holds more than {MAX_NUMBERS} numbers")
+    if content.count(b"[") + content.count(b"{") > MAX_LISTS:
+        raise InputError.of(source, f"holds more than {MAX_LISTS} lists")
+    try:
+        return json.loads(
+            content.decode("utf-8"), object_pairs_hook=_fields_once, parse_constant=_no_constant
+        )
+    except UnicodeDecodeError as error:
+        raise InputError.of(source, f"is not UTF-8 text (byte {error.start})") from None
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise InputError.of(source, f"is not JSON: {error.msg} ({where})") from None
+    except RecursionError:
+        raise InputError.of(source, "is nested too deeply") from None
+    except _NotStrictError as error:
+        raise InputError.of(source, f"is not JSON: {error}") from None
+    except ValueError:  # an integer of more digits than Python will convert
+        raise InputError.of(source, "is not a certificate: a number has too many digits") from None
+
+
+class _NotStrictError(ValueError):
+    """What the parser would let pass."""
+
+
+def _fields_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in fields:
+            raise _NotStrictError(f"the key {shown(name)} stands twice in an object")
+        fields[name] = value
+    return fields
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise _NotStrictError(f"{name} is not a number")
+
+
+def certificate_of(document: Any, source: str) -> Certificate:
+    """The certificate that a JSON document holds.
+
+    Args:
+        document: what `document_of` gave, or the same made in memory.
+        source: its name in messages.
+
+    Returns:
+        The certificate.
+
+    Raises:
+        InputError: at the first place that is not as it should be.
+    """
+    top = Node(source, "", document)
+    if not isinstance(document, dict) or document.get("kind") != KIND:
+        top.fail(f'is not a certificate; expected an object with "kind": "{KIND}"')
+    schema = document.get("schema")
+    if type(schema) is int and schema > SCHEMA:
+        newer = f"schema {cut(shown(schema))}, this one knows {SCHEMA}"
+        top.fail(f"was written by a newer fabkit ({newer}); update fabkit")
+    fields = top.fields(
+        "schema", "kind", "set", "challenge", "problem", "problem_sha256", "claim", "argument"
+    )
+    fields["schema"].whole(SCHEMA, SCHEMA)
+    claim = _claim(fields["claim"])
+    return Certificate(
+        source=source,
+        set=fields["set"].text(),
+        challenge=fields["challenge"].text(),
+        problem=_problem(fields["problem"]),
+        problem_sha256=fields["problem_sha256"].text(),
+        claim=claim,
+        argument=_argument(fields["argument"], claim),
+    )
+
+
+def _problem(node: Node) -> Problem:
+    fields = node.fields("lattice", "flips", "leftover", "region", "pieces", "given")
+    pieces = tuple(map(_piece, fields["pieces"].entries("pieces", 1, MAX_PIECES)))
+    first: dict[str, int] = {}
+    for index, piece in enumerate(pieces):
+        if first.setdefault(piece.id, index) != index:
+            twice = Node(node.source, f"{fields['pieces'].key}[{index}].id", piece.id)
+            twice.fail(f"{shown(piece.id)} is the id of pieces[{first[piece.id]}] already")
+    problem = Problem(
+        lattice=fields["lattice"].choice("square", "quarter-square", "triangular"),
+        flips=fields["flips"].flag(),
+        leftover=fields["leftover"].flag(),
+        region=_rings(fields["region"]),
+        pieces=pieces,
+        given=tuple(_given(one, first) for one in fields["given"].entries("pieces", 0, MAX_PIECES)),
+        plain=node.value,
+    )
+    outlines = [form for piece in pieces for form in piece.forms]
+    if len(outlines) > MAX_FORMS:
+        fields["pieces"].fail(f"have {len(outlines)} forms; expected at most {MAX_FORMS}")
+    outlines += [problem.region, *(given.outline for given in problem.given)]
+    corners = sum(len(ring) for rings in outlines for ring in rings)
+    if corners > MAX_CORNERS:
+        node.fail(f"has {corners} corners; expected at most {MAX_CORNERS}")
+    return problem
+
+
+def _piece(node: Node) -> DrawnPiece:
+    fields = node.fields("id", "forms")
+    forms = fields["forms"].entries("forms", 1, MAX_FORMS)
+    return DrawnPiece(fields["id"].text(longest=40), tuple(map(_rings, forms)))
+
+
+def _given(node: Node, pieces: dict[str, int]) -> DrawnGiven:
+    fields = node.fields("piece", "outline")
+    piece = fields["piece"].text(longest=40)
+    if piece not in pieces:
+        fields["piece"].fail(f"there is no piece {shown(piece)}")
+    return DrawnGiven(piece, _rings(fields["outline"]))
+
+
+def _rings(node: Node) -> Rings:
+    return tuple(map(_ring, node.entries("rings", 1, MAX_RINGS)))
+
+
+def _ring(node: Node) -> Ring:
+    corners = []
+    for corner in node.entries("corners", 3, MAX_CORNERS):
+        point = corner.value
+        if not isinstance(point, list) or len(point) != 2 or not all(map(_is_coordinate, point)):
+            limits = f"from {-MAX_COORDINATE} to {MAX_COORDINATE}"
+            corner.expected(f"a corner [x, y] of whole numbers {limits}")
+        corners.append((point[0], point[1]))
+    return tuple(corners)
+
+
+def _is_coordinate(value: object) -> bool:
+    return type(value) is int and abs(value) <= MAX_COORDINATE
+
+
+def _claim(node: Node) -> Claim:
+    said = node.value.get("answer") if isinstance(node.value, dict) else None
+    if said != "count":
+        answer = node.fields("answer")["answer"].choice("impossible", "unique", "count")
+        return Claim(cast(Answer, answer), count=0 if answer == "impossible" else 1)
+    fields = node.fields("answer", "count", "count_labelled", "count_up_to_symmetry")
+    upto = fields["count_up_to_symmetry"]
+    return Claim(
+        "count",
+        fields["count"].whole(0),
+        fields["count_labelled"].whole(0),
+        None if upto.value is None else upto.whole(0),
+    )
+
+
+def _argument(node: Node, claim: Claim) -> Argument:
+    way = node.value.get("by") if isinstance(node.value, dict) else None
+    if way in ("area", "colouring") and claim.answer != "impossible":
+        node.fail(f'"{way}" can only show that a challenge is impossible, not "{claim.answer}"')
+    if way == "area":
+        node.fields("by")
+        return ByArea()
+    if way == "colouring":
+        return ByColouring(node.fields("by", "weights")["weights"].wholes(-MAX_WEIGHT, MAX_WEIGHT))
+    fields = node.fields("by", "branch_first", "items", "fixed")
+    fields["by"].choice("area", "colouring", "transcript")
+    first, fixed = fields["branch_first"], fields["fixed"]
+    if (fixed.value is None) != (claim.up_to_symmetry is None):
+        needs = "null, since no count" if claim.up_to_symmetry is None else "given, since a count"
+        fixed.fail(f"must be {needs} up to symmetry is claimed")
+    return ByTranscript(
+        None if first.value is None else first.whole(0),
+        fields["items"].wholes(0),
+        None
+        if fixed.value is None
+        else tuple(one.wholes(0) for one in fixed.entries("transcripts", 0, 11)),
+    )

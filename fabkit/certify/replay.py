@@ -1,0 +1,156 @@
+"""Following a transcript: a search tree in preorder, of which only the branchings are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from fabkit.base.errors import shown
+from fabkit.certify.cover import Cover, Option
+from fabkit.certify.refusal import RefusedError
+
+#: How many items are read between two reports of progress.
+_PACE = 2048
+
+
+class _State(NamedTuple):
+    """A node of the tree.
+
+    Attributes:
+        blocked: covered cells as bits, and above them the kinds of which no copy is left.
+        todo: how many pieces are left in all.
+        left: how many copies are left of each kind.
+        floors: for each kind the least option that may still be chosen.
+        weight: how many solutions each one found below stands for.
+    """
+
+    blocked: int
+    todo: int
+    left: tuple[int, ...]
+    floors: tuple[int, ...]
+    weight: int
+
+
+class Replay:
+    """An exact cover problem, and the rules by which transcripts of its search are read.
+
+    Args:
+        cover: the cells, the kinds, and whether cells may stay uncovered.
+        options: what can be chosen, in order: the cover's own, or orbits of them.
+    """
+
+    def __init__(self, cover: Cover, options: Sequence[Option]) -> None:
+        self._cells = cover.cells
+        self._copies = cover.copies
+        self._leftover = cover.leftover
+        self._options = options
+        self._all_cells = (1 << cover.cells) - 1
+        #: An option's cells, and the bit of its kind.
+        self._masks = [option.mask | 1 << (cover.cells + option.kind) for option in options]
+        #: Where no kind has copies, blocked kinds say all: nothing is counted, floors are idle.
+        self._has_copies = max(self._copies, default=0) > 1
+        self._of_item: list[list[int]] = [[] for _ in range(cover.cells + len(cover.kinds))]
+        for number, option in enumerate(options):
+            for item in (*option.cells, cover.cells + option.kind):
+                self._of_item[item].append(number)
+
+    def count(
+        self,
+        items: Sequence[int],
+        place: str,
+        told: Callable[[int], None] = lambda read: None,
+        at_root: Mapping[int, int] | None = None,
+    ) -> int:
+        """Follows a transcript to its end.
+
+        Args:
+            items: what was branched on, in preorder.
+            place: the transcript's place in the certificate, for messages.
+            told: is called now and then with the number of items read.
+            at_root: the options that the root may choose, and for each how many it stands for;
+                None: all of them, each for itself.
+
+        Returns:
+            The number of solutions.
+
+        Raises:
+            RefusedError: when the transcript breaks a rule, ends early, or goes on too long.
+        """
+        root = _State(0, sum(self._copies), self._copies, (0,) * len(self._copies), 1)
+        waiting = [root]
+        solutions = read = 0
+        while waiting:  # a stack, so that a deep tree is no deep recursion
+            state = waiting.pop()
+            if self._is_complete(state):
+                solutions += state.weight
+                continue
+            if read == len(items):
+                raise RefusedError(f"{place}: the transcript ends while a branch is open")
+            item = items[read]
+            self._refuse_item(item, state, f"{place}[{read}]")
+            chosen = self._choices(item, state)
+            if at_root is not None and read == 0:
+                chosen = [number for number in chosen if number in at_root]
+            below = [self._below(state, item, number) for number in chosen]
+            if at_root is not None and read == 0:
+                weighed = zip(below, chosen, strict=True)
+                below = [one._replace(weight=at_root[number]) for one, number in weighed]
+            waiting += reversed(below)
+            read += 1
+            if read % _PACE == 0:
+                told(read)
+        if read < len(items):
+            raise RefusedError(f"{place}[{read}]: items go on after the tree is complete")
+        told(read)
+        return solutions
+
+    def _is_complete(self, state: _State) -> bool:
+        covered = state.blocked & self._all_cells
+        return not state.todo and (self._leftover or covered == self._all_cells)
+
+    def _refuse_item(self, item: int, state: _State, place: str) -> None:
+        """Refuses to branch on what cannot be branched on, or proves nothing."""
+        if item >= len(self._of_item):
+            cells, last = self._cells, len(self._of_item) - 1
+            raise RefusedError(
+                f"{place}: there is no item {shown(item)}; "
+                f"cells are 0 to {cells - 1}, kinds {cells} to {last}"
+            )
+        if item < self._cells and self._leftover:
+            raise RefusedError(f"{place}: branches on cell {item}, which may stay uncovered")
+        if state.blocked >> item & 1:
+            blocked = (
+                f"cell {item} is already covered"
+                if item < self._cells
+                else f"kind {item} has no copy left"
+            )
+            raise RefusedError(f"{place}: {blocked}")
+
+    def _choices(self, item: int, state: _State) -> list[int]:
+        """The options at an item that still fit, in order."""
+        masks, blocked = self._masks, state.blocked
+        fitting = [number for number in self._of_item[item] if not masks[number] & blocked]
+        if not self._has_copies:
+            return fitting
+        return [
+            number
+            for number in fitting
+            if number >= state.floors[kind := self._options[number].kind]
+            and self._options[number].copies <= state.left[kind]
+        ]
+
+    def _below(self, state: _State, item: int, number: int) -> _State:
+        """The state once an option is chosen at an item."""
+        if not self._has_copies:
+            blocked = state.blocked | self._masks[number]
+            return _State(blocked, state.todo - 1, state.left, state.floors, state.weight)
+        option = self._options[number]
+        kind, left, floors = option.kind, state.left, state.floors
+        copies = left[kind] - option.copies
+        # The kind's bit is set once its last copy lies.
+        mask = option.mask if copies else self._masks[number]
+        left = (*left[:kind], copies, *left[kind + 1 :])
+        if item >= self._cells:  # copies are chosen in increasing order, so each set once
+            floors = (*floors[:kind], number + 1, *floors[kind + 1 :])
+        blocked = state.blocked | mask
+        return _State(blocked, state.todo - option.copies, left, floors, state.weight)

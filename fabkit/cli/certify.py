@@ -1,0 +1,108 @@
+"""`fabkit certify`."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fabkit.base.errors import many
+from fabkit.cli import options
+from fabkit.cli.report import Report
+
+if TYPE_CHECKING:
+    from fabkit.certify import Certificate, Verdict
+
+REFUSED_EXIT = 1
+
+
+def certify(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A certificate that `fabkit solve` wrote.")
+    ],
+    set: Annotated[
+        str | None,
+        typer.Option(
+            "--set",
+            metavar="SET",
+            help="The set whose challenge it speaks of, if not a shipped one.",
+        ),
+    ] = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Check a certificate anew, without the solver: exit code 0 when it holds, 1 when not."""
+    from fabkit.certify import judge, read_certificate
+
+    report = Report(json, quiet, verbose)
+    start = time.monotonic()
+    certificate = read_certificate(Path(file))
+    with report.progress() as told:
+        verdict = judge(
+            certificate, set, lambda share: told(int(100 * share), 100, "per cent checked")
+        )
+    _tell(certificate, verdict, report)
+    report.document(
+        {
+            "file": file,
+            "set": certificate.set,
+            "challenge": certificate.challenge,
+            "holds": verdict.holds,
+            "claim": certificate.claim.plain,
+            "reason": verdict.reason,
+            "nodes": verdict.nodes,
+            "seconds": round(time.monotonic() - start, 3),
+            "compared": verdict.compared,
+        }
+    )
+    return 0 if verdict.holds else REFUSED_EXIT
+
+
+def _tell(certificate: Certificate, verdict: Verdict, report: Report) -> None:
+    name = f"{certificate.set} {certificate.challenge}"
+    if not verdict.holds:
+        report.say(f"refused: {name}: {verdict.reason}")
+        return
+    pieces = " ".join(piece.id for piece in certificate.problem.pieces)
+    report.say(
+        f"holds: {name} {_said(certificate)} (pieces {pieces}; {_how(certificate, verdict)})"
+    )
+    if verdict.not_compared:
+        report.warn(
+            f"{verdict.not_compared}, so only what the file itself draws is proved, not that it "
+            f"is {name}"
+        )
+    flips = "may" if certificate.problem.flips else "may not"
+    given = many(len(certificate.problem.given), "piece")
+    report.detail(f"pieces {flips} be turned over; {given} given")
+
+
+def _said(certificate: Certificate) -> str:
+    """The claim in plain words."""
+    claim, open_cells = certificate.claim, certificate.problem.leftover
+    where = ", even with cells left over" if open_cells else ""
+    if claim.answer == "impossible":
+        return f"has no solution{where}"
+    where = ", with cells left over" if open_cells else ""
+    if claim.answer == "unique":
+        return f"has exactly one solution{where}"
+    said = f"has {many(claim.count, 'solution')}{where}"
+    if claim.labelled != claim.count:
+        said += f", {claim.labelled} with identical pieces told apart"
+    if claim.up_to_symmetry is not None:
+        said += f", {claim.up_to_symmetry} up to symmetry"
+    return said
+
+
+def _how(certificate: Certificate, verdict: Verdict) -> str:
+    """The argument in plain words."""
+    from fabkit.certify.certificate import ByArea, ByColouring
+
+    if isinstance(certificate.argument, ByArea):
+        return "the areas do not add up"
+    if isinstance(certificate.argument, ByColouring):
+        return "a colouring does not add up"
+    return f"{many(verdict.nodes, 'branch node')} replayed"
