@@ -45,8 +45,12 @@ def digest(*parts: str | bytes) -> str:
     return total.hexdigest()
 
 
-def json_text(document: dict[str, Any]) -> str:
+def json_text(document: dict[str, Any], indent: int | None = 2) -> str:
     """A JSON file's text: the schema first, stable, one trailing line break.
+
+    Args:
+        document: without the schema.
+        indent: spaces for each level; None for one long line, as for lists of a million numbers.
 
     Example:
         >>> print(json_text({"set": "mine"}), end="")
@@ -55,7 +59,7 @@ def json_text(document: dict[str, Any]) -> str:
           "set": "mine"
         }
     """
-    return json.dumps({"schema": SCHEMA, **document}, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps({"schema": SCHEMA, **document}, indent=indent, ensure_ascii=False) + "\n"
 
 
 def read_json(path: Path) -> dict[str, Any]:

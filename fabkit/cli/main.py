@@ -15,9 +15,11 @@ import typer
 from fabkit import __version__
 from fabkit.base.errors import FabkitError, did_you_mean, shown
 from fabkit.cli import profiles
+from fabkit.cli.certify import certify
 from fabkit.cli.export import EXPORTS, export_command
 from fabkit.cli.report import to_stderr
 from fabkit.cli.sets import sets, show
+from fabkit.cli.solve import solve
 
 USAGE_EXIT = 2
 OUTSIDE_EXIT = 3
@@ -34,6 +36,8 @@ app.command()(sets)
 app.command()(show)
 for _kind in EXPORTS:
     app.command(f"export-{_kind}")(export_command(_kind))
+app.command()(solve)
+app.command()(certify)
 app.add_typer(profiles.app, name="profiles")
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fabkit.base.errors import InputError, shown
+from fabkit.base.errors import InputError, printable, shown
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import PuzzleSet
@@ -52,18 +52,39 @@ Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but er
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Name every file.")]
 
 
-def output_path(given: str, expected: str) -> Path:
-    """The path that ``-o`` names.
+def output_path(given: str, expected: str, option: str = "-o") -> Path:
+    """The path that an option names, usually ``-o``.
 
     Raises:
         InputError: when it is empty, which would mean the folder one stands in, or cannot be
             shown in a message.
     """
     if not given.strip():
-        raise InputError.of("-o", f"is empty; expected {expected}")
+        raise InputError.of(option, f"is empty; expected {expected}")
     if not given.isprintable():
-        raise InputError.of("-o", f"{shown(given)} holds characters that cannot be printed")
+        raise InputError.of(option, f"{shown(given)} holds characters that cannot be printed")
     return Path(given)
+
+
+def file_path(given: str | None, option: str, ending: str) -> Path | None:
+    """The file that an option names; None when the option is not given.
+
+    Args:
+        given: the option's value.
+        option: its name, for messages.
+        ending: how the file's name ends, since that is what will be in it.
+
+    Raises:
+        InputError: when it names no such file.
+    """
+    if given is None:
+        return None
+    path = output_path(given, "a file", option)
+    if path.is_dir() or path.suffix.lower() != ending:
+        found = "is a folder" if path.is_dir() else f"does not end in {ending}"
+        example = f"{Path(given).stem or 'file'}{ending}"
+        raise InputError.of(printable(given), f"{found}; expected a file such as {example}")
+    return path
 
 
 def profile_for(puzzle: PuzzleSet, names: list[str] | None, settings: list[str] | None) -> Profile:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from fabkit.base.errors import InputError, many, printable
+from fabkit.base.errors import many
 from fabkit.base.files import write_whole
 from fabkit.base.units import format_mm
 from fabkit.cli import options
@@ -57,7 +56,7 @@ def show(
 ) -> None:
     """Show a set's pieces: a table here, and with -o a drawing at 1:1."""
     report = Report(json, quiet, verbose)
-    drawing = _drawing_path(output) if output is not None else None
+    drawing = options.file_path(output, "-o", ".svg")
     puzzle = load_set(set)
     pieces = puzzle.select(piece or ())
     effective = options.profile_for(puzzle, profile, settings)
@@ -73,15 +72,6 @@ def show(
     if drawing is not None:
         report.say(f"drawn in {drawing}")
     report.document({**_summary(puzzle), "pieces": rows})
-
-
-def _drawing_path(output: str) -> Path:
-    """Where to draw: an SVG file, since that is what will be in it."""
-    path = options.output_path(output, "a file")
-    if path.is_dir() or path.suffix.lower() != ".svg":
-        found = "is a folder" if path.is_dir() else "does not end in .svg"
-        raise InputError.of(printable(output), f"{found}; expected an SVG file such as pieces.svg")
-    return path
 
 
 def _summary(puzzle: PuzzleSet) -> dict[str, Any]:

@@ -137,11 +137,15 @@ def _choose_and_put(
         return "search", outcome
     if left_s is not None and left_s <= alone_s:
         return "search", outcome
+    other = "count" if counting else "sat"
     try:
-        other = "count" if counting else "sat"
-        return other, _put(other, problem, question, effort, limit)
+        found = _put(other, problem, question, effort, limit)
     except InputError:  # the pieces reach too far for a frontier
-        return "search", _put("search", problem, question, effort, limit)
+        other = "search"
+        found = _put(other, problem, question, effort, limit)
+    if not found.complete and outcome.count > found.count:
+        return "search", outcome  # what the trial found is certain, too
+    return other, found
 
 
 def _put(
@@ -164,7 +168,7 @@ def _put(
         outcome = getattr(one, ability)(problem, effort)
     except EngineUnfitError as error:
         raise InputError.of("--engine", f"{name} cannot solve this: {error}") from None
-    assert isinstance(outcome, Outcome)  # noqa: S101
+    assert isinstance(outcome, Outcome)
     return outcome
 
 
@@ -185,17 +189,12 @@ def _second_opinion(
     return (f"{name}, confirmed by search", first) if agree else ("search", second)
 
 
-def _complete(
-    problem: ExactCoverProblem, used: str, outcome: Outcome, effort: Effort
-) -> Answer:
+def _complete(problem: ExactCoverProblem, used: str, outcome: Outcome, effort: Effort) -> Answer:
     """What follows from an outcome."""
     count = outcome.count if outcome.complete else None
-    if outcome.count:
-        status = SOLVED
-    else:
-        status = IMPOSSIBLE if outcome.complete else UNKNOWN
+    nothing = IMPOSSIBLE if outcome.complete else UNKNOWN
     return Answer(
-        status,
+        SOLVED if outcome.count else nothing,
         used,
         count=count,
         count_labelled=None if count is None else count * problem.labellings,

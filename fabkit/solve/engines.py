@@ -34,8 +34,10 @@ def engine(name: str) -> Engine:
     if name not in _PLACES:
         known = ", ".join(ENGINES)
         hint = did_you_mean(name, ENGINES)
-        raise InputError.of("--engine", f"there is no engine {shown(name)}{hint}; known are {known}")
+        raise InputError.of(
+            "--engine", f"there is no engine {shown(name)}{hint}; known are {known}"
+        )
     module, cls = _PLACES[name]
     made = getattr(import_module(module), cls)()
-    assert isinstance(made, Engine)  # noqa: S101
+    assert isinstance(made, Engine)
     return made

@@ -11,12 +11,13 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from fabkit.solve.compiled import ZERO, kernel
+from fabkit.solve.compiled import ONE, ZERO, Word, kernel
 from fabkit.solve.engine import Solution
 from fabkit.solve.packing import Numbers, masks_of_options
 from fabkit.solve.problem import ExactCoverProblem
 
 _OVER, _GOING, _FULL_LIST, _FULL_ITEMS = 0, 1, 2, 3
+_COMPLETE, _NOT_CHOSEN = -1, -2
 _BUFFERED_ITEMS = 1 << 16
 
 
@@ -24,7 +25,7 @@ _BUFFERED_ITEMS = 1 << 16
 def _choose(  # type: ignore[no-untyped-def]
     live, begin, end, cells, cell_start, kinds, covered, left, counts, leftover
 ):
-    """The item with fewest options, or -1 when the node is complete.
+    """The item with fewest options, or `_COMPLETE` when the node is complete.
 
     Kinds with several copies left are taken only when they cannot be placed, or when cells
     need not be covered and nothing else is left to branch on.
@@ -49,7 +50,7 @@ def _choose(  # type: ignore[no-untyped-def]
             count = counts[cell_count + kind]
             if count < fewest and (left[kind] == 1 or leftover or count == 0):
                 best, fewest = cell_count + kind, count
-    return -1 if complete else best
+    return _COMPLETE if complete else best
 
 
 @kernel
@@ -78,6 +79,33 @@ def _descend(  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _next_child(  # type: ignore[no-untyped-def]
+    live, place, end, masks, kinds, weights, item, cell_count, at_root
+):
+    """The next place in the list whose option covers the item; ``end`` when there is none."""
+    while place < end:
+        option = live[place]
+        if item >= cell_count:
+            wanted = kinds[option] == item - cell_count
+        else:
+            wanted = masks[option, item >> 6] >> Word(item & 63) & ONE != ZERO
+        if wanted and not (at_root and weights[option] == 0):
+            break
+        place += 1
+    return place
+
+
+@kernel
+def _use(  # type: ignore[no-untyped-def]
+    option, copies, covering, cells, cell_start, kinds, covered, left
+):
+    """Puts an option down (``copies`` negative) or takes it back."""
+    left[kinds[option]] += copies
+    for at in range(cell_start[option], cell_start[option + 1]):
+        covered[cells[at]] = covering
+
+
+@kernel
 def _walk(  # type: ignore[no-untyped-def]
     masks, cells, cell_start, kinds, uses, weights, leftover, first_item,
     live, bounds, cursor, item, chosen, covered, left, counts, items, item_count,
@@ -86,72 +114,54 @@ def _walk(  # type: ignore[no-untyped-def]
     """Goes on with the walk until it is over, a limit is reached, or a buffer is full.
 
     At depth d the options that fit are ``live[bounds[d]:bounds[d + 1]]``; ``item[d]`` is the
-    item branched on (-2: not chosen yet) and ``cursor[d]`` the next place in the list.
+    item branched on (-1: the node is complete, -2: not chosen yet) and ``cursor[d]`` the next
+    place in the list.
 
     Returns:
         Why it stopped, the depth, nodes, the weight of the solutions found, items noted.
     """
     nodes = weight = 0
-    cell_count = covered.shape[0]
-    while depth >= 0:
+    cell_count, noting = covered.shape[0], items.shape[0] > 0
+    while depth >= 0 and nodes < node_limit:
         begin, end = bounds[depth], bounds[depth + 1]
-        if item[depth] == -2:
+        if item[depth] == _NOT_CHOSEN:
+            if noting and item_count == items.shape[0]:
+                return _FULL_ITEMS, depth, nodes, weight, item_count
+            best = _choose(
+                live, begin, end, cells, cell_start, kinds, covered, left, counts, leftover
+            )
             if depth == 0 and first_item >= 0:
                 best = first_item
-            else:
-                best = _choose(
-                    live, begin, end, cells, cell_start, kinds, covered, left, counts, leftover
-                )
-            if best >= 0 and items.shape[0] > 0:
-                if item_count == items.shape[0]:
-                    return _FULL_ITEMS, depth, nodes, weight, item_count
-                items[item_count] = best
-                item_count += 1
-            item[depth] = best
-            cursor[depth] = begin
-            if best == -1:
-                weight += weights[chosen[0]] if depth > 0 else 1
+            item[depth], cursor[depth] = best, begin
+            if best == _COMPLETE:
                 cursor[depth] = end
+                weight += weights[chosen[0]] if depth > 0 else 1
                 if weight >= solution_limit:
                     return _GOING, depth, nodes, weight, item_count
-        branch = item[depth]
-        place = cursor[depth]
-        while place < end:
-            option = live[place]
-            if branch >= cell_count:
-                wanted = kinds[option] == branch - cell_count
-            else:
-                wanted = masks[option, branch >> 6] >> np.uint64(branch & 63) & np.uint64(1) != ZERO
-            if wanted and not (depth == 0 and weights[option] == 0):
-                break
-            place += 1
+            elif noting:
+                items[item_count] = best
+                item_count += 1
+        place = _next_child(
+            live, cursor[depth], end, masks, kinds, weights, item[depth], cell_count, depth == 0
+        )
+        cursor[depth] = place
         if place == end:
-            cursor[depth] = end
             depth -= 1
             if depth >= 0:
                 option = chosen[depth]
-                left[kinds[option]] += uses[option]
-                for at in range(cell_start[option], cell_start[option + 1]):
-                    covered[cells[at]] = False
+                _use(option, uses[option], False, cells, cell_start, kinds, covered, left)
             continue
         if end + end - begin > live.shape[0]:
-            cursor[depth] = place
             return _FULL_LIST, depth, nodes, weight, item_count
-        cursor[depth] = place + 1
-        chosen[depth] = option
+        option = live[place]
+        cursor[depth], chosen[depth] = place + 1, option
         nodes += 1
-        left[kinds[option]] -= uses[option]
-        for at in range(cell_start[option], cell_start[option + 1]):
-            covered[cells[at]] = True
-        item_kind = branch - cell_count if branch >= cell_count else -1
+        _use(option, -uses[option], True, cells, cell_start, kinds, covered, left)
+        item_kind = item[depth] - cell_count if item[depth] >= cell_count else -1
         depth += 1
-        bounds[depth + 1] = _descend(
-            live, begin, end, masks, kinds, uses, left, option, item_kind
-        )
-        item[depth] = -2
-        if nodes >= node_limit:
-            return _GOING, depth, nodes, weight, item_count
-    return _OVER, depth, nodes, weight, item_count
+        bounds[depth + 1] = _descend(live, begin, end, masks, kinds, uses, left, option, item_kind)
+        item[depth] = _NOT_CHOSEN
+    return _OVER if depth < 0 else _GOING, depth, nodes, weight, item_count
 
 
 class FewestWalk:
@@ -192,13 +202,13 @@ class FewestWalk:
             1 if weights is None else weights.get(position, 0) for position in range(len(options))
         )
         depths = sum(problem.copies) + 2
-        fitting = [p for p, o in enumerate(options) if o.copies <= problem.copies[o.kind]]
+        fitting = list(problem.usable)
         self._live = np.zeros(max(64, 4 * len(options)), dtype=np.int32)
         self._live[: len(fitting)] = fitting
         self._bounds = np.zeros(depths + 1, dtype=np.int64)
         self._bounds[1] = len(fitting)
         self._cursor = np.zeros(depths, dtype=np.int64)
-        self._item = np.full(depths, -2, dtype=np.int64)
+        self._item = np.full(depths, _NOT_CHOSEN, dtype=np.int64)
         self._chosen = np.zeros(depths, dtype=np.int64)
         self._covered = np.zeros(problem.cell_count, dtype=np.bool_)
         self._left = _numbers(problem.copies)

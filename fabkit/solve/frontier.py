@@ -78,6 +78,21 @@ def _rehash(old, new):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _from_lowest_bare(low, high):  # type: ignore[no-untyped-def]
+    """A window, moved so that it begins at its lowest bare cell; and by how many cells."""
+    step = np.int64(0)
+    if low == _ALL_ONES:
+        low, high, step = high, ZERO, np.int64(64)
+    ones = trailing_zeros(~low)
+    if ones == Word(64):
+        return ZERO, ZERO, step + 64
+    if ones > ZERO:
+        low = (low >> ones) | (high << (Word(64) - ones))
+        high >>= ones
+    return low, high, step + np.int64(ones)
+
+
+@kernel
 def _expand(  # type: ignore[no-untyped-def]
     table, slot, next_row, cell, start, rows, guard, copies_shift, leftover, cells,
     batch, fill,
@@ -127,17 +142,7 @@ def _expand(  # type: ignore[no-untyped-def]
                 overflow = overflow or done + ways < ways
                 done += ways
                 continue
-            step = 0
-            if after_low == _ALL_ONES:
-                after_low, after_high, step = after_high, ZERO, 64
-            ones = trailing_zeros(~after_low)
-            if ones > ZERO:
-                if ones == Word(64):
-                    after_low, step = ZERO, step + 64
-                else:
-                    after_low = (after_low >> ones) | (after_high << (Word(64) - ones))
-                    after_high >>= ones
-                    step += np.int64(ones)
+            after_low, after_high, step = _from_lowest_bare(after_low, after_high)
             if cell + step >= cells:
                 if left == guard:
                     overflow = overflow or done + ways < ways
@@ -227,7 +232,7 @@ class Frontier:
         """The options as rows for `_expand`, sorted by lowest cell, and where each cell's begin."""
         rows = sorted(
             (option.cells[0], mask([cell - option.cells[0] for cell in option.cells]), option)
-            for option in self.problem.options
+            for option in map(self.problem.options.__getitem__, self.problem.usable)
         )
         table = np.zeros((len(rows), 3), dtype=np.uint64)
         for row, (_, window, option) in enumerate(rows):

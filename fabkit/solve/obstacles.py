@@ -87,8 +87,8 @@ def _cell_without_placement(posed: PosedChallenge) -> Obstacle | None:
         return None
     for cell, options in enumerate(posed.problem.by_cell):
         if not options:
-            row, col = posed.row_col(cell)
-            reason = f"no piece can cover the cell in row {row}, column {col} of the region"
+            row, col = posed.row_col(posed.cells[cell])
+            reason = f"no piece can cover the cell in row {row}, column {col}"
             return Obstacle("cell", reason, cell)
     return None
 
@@ -114,9 +114,7 @@ def _colouring(posed: PosedChallenge) -> Obstacle | None:
     return None
 
 
-def _colourings(
-    lattice: Lattice, cells: Sequence[Cell]
-) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _colourings(lattice: Lattice, cells: Sequence[Cell]) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Colourings with a period: chequers, stripes, every third diagonal, and the quarters."""
     places = [lattice.row_col(cell) for cell in cells]
     residues = [lattice.residue(cell) for cell in cells]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 
 from fabkit.base.errors import InputError
 from fabkit.model.lattice import Cell, Lattice
+from fabkit.model.numbering import Numbering
 from fabkit.model.piece import Piece, orientations
 from fabkit.model.placement import placements
 from fabkit.model.polygon import pieces_apart, rings_of_cells
@@ -46,11 +48,18 @@ class PosedChallenge:
             for kind in self.kinds
         )
 
-    def row_col(self, cell: int) -> tuple[int, int]:
-        """The row and column of a cell, counted from the challenge's top left corner."""
-        places = [self.puzzle.lattice.row_col(one) for one in self.challenge.region]
-        row, col = self.puzzle.lattice.row_col(self.cells[cell])
-        return row - min(row for row, _ in places), col - min(col for _, col in places)
+    @cached_property
+    def _origin(self) -> tuple[int, int]:
+        """The lattice's row and column that files call ``[0, 0]``."""
+        boards = self.puzzle.boards
+        whole = [board for board in boards if board.cells == self.challenge.region] or boards
+        cells = whole[0].cells if whole else self.challenge.region
+        return Numbering(self.puzzle.lattice, cells).origin
+
+    def row_col(self, cell: Cell) -> tuple[int, int]:
+        """The row and column by which a challenge file names a cell."""
+        row, col = self.puzzle.lattice.row_col(cell)
+        return row - self._origin[0], col - self._origin[1]
 
     def layout(self, solution: Iterable[int]) -> Layout:
         """A solution, given as positions of options, on the board, given pieces included.
@@ -148,7 +157,7 @@ def _order(
     sample = covers[:: max(1, len(covers) // _SAMPLE)]
     best: tuple[int, list[Cell]] | None = None
     for across, along in _sweeps(lattice):
-        cells = sorted(region, key=lambda cell: (_dot(across, cell), _dot(along, cell)))  # noqa: B023
+        cells = sorted(region, key=lambda cell: (_dot(across, cell), _dot(along, cell)))
         number = {cell: index for index, cell in enumerate(cells)}
         span = 0
         for cover in sample:

@@ -90,6 +90,15 @@ class ExactCoverProblem:
         return tuple(map(tuple, found))
 
     @cached_property
+    def usable(self) -> tuple[int, ...]:
+        """The positions of the options that do not use more copies than there are."""
+        return tuple(
+            position
+            for position, option in enumerate(self.options)
+            if option.copies <= self.copies[option.kind]
+        )
+
+    @cached_property
     def digest(self) -> str:
         """SHA-256 over everything that decides the solutions."""
         options = ((o.kind, o.cells, o.copies) for o in self.options)

@@ -7,13 +7,13 @@ every pattern of the few cells after it, the options that fit are listed in adva
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from fabkit.solve.compiled import ONE, ZERO, Word, kernel, population, trailing_zeros
 from fabkit.solve.engine import Solution
-from fabkit.solve.packing import WORD_BITS, CopyCounter, Numbers, Words, mask, words
+from fabkit.solve.packing import WORD_BITS, CopyCounter, Words, mask, words
 from fabkit.solve.problem import ExactCoverProblem
 
 #: So many cells after the lowest bare one choose the list of options.
@@ -198,13 +198,12 @@ class ScanWalk:
         self._root = -1
         self._depth = -1
         self._counter = CopyCounter.of(problem.copies)
-        costs = [
-            option.copies << int(self._counter.shift[option.kind]) for option in problem.options
-        ]
-        rows = sorted(
-            (option.cells[0], mask(option.cells), costs[position], position)
-            for position, option in enumerate(problem.options)
-        )
+        rows = []
+        for position in problem.usable:
+            option = problem.options[position]
+            cost = option.copies << int(self._counter.shift[option.kind])
+            rows.append((option.cells[0], mask(option.cells), cost, position))
+        rows.sort()
         lowest = [row[0] for row in rows]
         first = np.searchsorted(lowest, range(problem.cell_count + 1)).astype(np.int64)
         options = np.array([row[1:] for row in rows], dtype=np.uint64).reshape(-1, 3)
@@ -225,9 +224,7 @@ class ScanWalk:
     def fits(problem: ExactCoverProblem) -> bool:
         """Whether the cells and the counts of copies fit into a word each."""
         bits = CopyCounter.of(problem.copies).bits
-        return (
-            0 < problem.cell_count <= WORD_BITS and bits <= WORD_BITS and not problem.leftover
-        )
+        return 0 < problem.cell_count <= WORD_BITS and bits <= WORD_BITS and not problem.leftover
 
     def step(self, nodes: int, limit: int | None) -> bool:
         """Goes on for about so many nodes, or until `count` reaches the limit.
@@ -259,7 +256,7 @@ class ScanWalk:
     def share(self) -> float:
         """The share of the walk that is behind, from 0 to 1."""
         if self._depth < 0:
-            return (self._root + 1) / len(self._roots)
+            return (self._root + 1) / len(self._roots) if self._roots else 1.0
         inside = _share(
             self._table, self._start, Word(_PATTERN_BITS), Word(self._counter.guard),
             self._covered, self._left, self._cursor, self._depth,

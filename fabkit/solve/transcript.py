@@ -106,9 +106,7 @@ def _numbered(posed: PosedChallenge) -> tuple[ExactCoverProblem, list[int]]:
         Option(one.kind, tuple(sorted(number[cell] for cell in one.cells)), one.copies)
         for one in old.options
     )
-    symmetries = [
-        tuple(number[symmetry[cell]] for cell in order) for symmetry in old.symmetries
-    ]
+    symmetries = [tuple(number[symmetry[cell]] for cell in order) for symmetry in old.symmetries]
     problem = ExactCoverProblem(
         old.cell_count, old.copies, tuple(options), old.leftover, tuple(sorted(symmetries))
     )

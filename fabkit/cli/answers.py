@@ -1,0 +1,247 @@
+"""What `fabkit solve` says: sentences and small pictures for people, a document for scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fabkit.base.errors import many
+from fabkit.cli.report import Report
+from fabkit.model.lattice import Lattice, Ring
+from fabkit.model.polygon import spelt
+from fabkit.model.puzzle import in_units
+from fabkit.solve.answer import IMPOSSIBLE, UNKNOWN, Answer
+from fabkit.solve.difficulty import Difficulty, difficulty
+from fabkit.solve.engine import Effort
+from fabkit.solve.posing import Layout, PosedChallenge, outlines
+from fabkit.solve.starts import starts
+
+_MOST_SHOWN = 3
+_MOST_LISTED = 10
+
+
+def tell(
+    posed: PosedChallenge, question: str, answer: Answer, rating: Difficulty | None, report: Report
+) -> None:
+    """Says what was found."""
+    if not report.json:
+        for solution in answer.solutions[:_MOST_SHOWN]:
+            _draw(posed, posed.layout(solution), report)
+        if len(answer.solutions) > _MOST_SHOWN:
+            report.say(f"… and {len(answer.solutions) - _MOST_SHOWN} more, with --json")
+    report.say(f"{posed.challenge.id}: {_verdict(posed, question, answer)}")
+    if rating is not None:
+        report.say(
+            f"difficulty {rating.score:.1f} ({rating.level}): {rating.tries:.0f} tries, "
+            f"{rating.free_moves:.1f} free moves on the way"
+        )
+    unit = "state" if answer.engine == "count" else "node"
+    report.detail(f"engine {answer.engine}, {many(answer.nodes, unit)}, {answer.seconds:.2f} s")
+
+
+def _verdict(posed: PosedChallenge, question: str, answer: Answer) -> str:
+    if answer.status == IMPOSSIBLE:
+        why = answer.reason or f"{answer.engine} tried everything ({many(answer.nodes, 'node')})"
+        return f"impossible: {why}"
+    if answer.status == UNKNOWN:
+        return "unknown: the budget was spent before a solution was found"
+    if question == "unique":
+        return _uniqueness(posed, answer)
+    if question == "first":
+        return "solved"
+    return in_words(answer) or "at least one solution, and more may follow"
+
+
+def _uniqueness(posed: PosedChallenge, answer: Answer) -> str:
+    if answer.unique:
+        return "the solution is unique"
+    if answer.unique is None:
+        return "unknown: the budget was spent before a second solution was found or excluded"
+    if len(answer.solutions) == 2 and posed.problem.are_images(*answer.solutions):
+        moves = "turn or mirror image" if posed.challenge.flips else "turn"
+        return f"not unique: the second solution found is a {moves} of the first"
+    return "not unique: there are at least two solutions"
+
+
+def in_words(answer: Answer) -> str:
+    """How many solutions there are, as far as that is known; empty when nothing is."""
+    if answer.count is None:
+        least = answer.count_at_least or 0
+        return f"at least {many(least, 'solution')}" if least > 1 else ""
+    said = many(answer.count, "solution")
+    if answer.count_up_to_symmetry not in (None, answer.count):
+        said += f", {answer.count_up_to_symmetry} up to symmetry"
+    if answer.count_labelled != answer.count:
+        said += f" ({answer.count_labelled} with identical pieces told apart)"
+    return said
+
+
+def document(posed: PosedChallenge, answer: Answer, rating: Difficulty | None) -> dict[str, Any]:
+    """The JSON document of an answer."""
+    found: dict[str, Any] = {
+        "set": posed.puzzle.name,
+        "challenge": posed.challenge.id,
+        "status": answer.status,
+        "count": answer.count,
+        "count_labelled": answer.count_labelled,
+        "count_at_least": answer.count_at_least,
+        "count_up_to_symmetry": answer.count_up_to_symmetry,
+        "unique": answer.unique,
+        "engine": answer.engine,
+        "nodes": answer.nodes,
+        "seconds": round(answer.seconds, 3),
+        "reason": answer.reason or None,
+        "solutions": [_plain(posed, posed.layout(solution)) for solution in answer.solutions],
+    }
+    if rating is not None:
+        found["difficulty"] = {
+            "score": round(rating.score, 3),
+            "level": rating.level,
+            "tries": round(rating.tries, 3),
+            "free_moves": round(rating.free_moves, 3),
+            "solutions": rating.solutions,
+        }
+    return found
+
+
+def rating(posed: PosedChallenge, answer: Answer) -> Difficulty | None:
+    """How hard the challenge is; None when it has no solution."""
+    return None if answer.status == IMPOSSIBLE else difficulty(posed.problem, answer.count)
+
+
+def tell_starts(posed: PosedChallenge, effort: Effort, report: Report) -> int:
+    """Says how many solutions every start leaves; returns the exit code."""
+    found = starts(posed, effort)
+    if found is None:
+        report.say(f"{posed.challenge.id}: unknown: the budget was spent before all was counted")
+        report.document(
+            {"set": posed.puzzle.name, "challenge": posed.challenge.id, "status": UNKNOWN}
+        )
+        return 1
+    placements = {
+        (posed.kinds[option.kind][0], _cells(posed, option.cells)): found.placements[position]
+        for position, option in enumerate(posed.problem.options)
+    }
+    clues = {
+        (posed.kinds[kind][0], _cells(posed, (cell,))): count
+        for (kind, cell), count in found.clues.items()
+    }
+    report.say(f"{posed.challenge.id}: {many(found.solutions, 'solution')}")
+    kinds = {"placement": placements, "clue": clues}
+    titles = {
+        "placement": "starts of one placed piece",
+        "clue": "clues of one cell and the piece that covers it",
+    }
+    for name, counts in kinds.items():
+        _tell_counts(titles[name], counts, report)
+    report.document(
+        {
+            "set": posed.puzzle.name,
+            "challenge": posed.challenge.id,
+            "count": found.solutions,
+            **{f"{name}s": _starts_document(counts) for name, counts in kinds.items()},
+        }
+    )
+    return 0
+
+
+_Counts = dict[tuple[str, tuple[tuple[int, int], ...]], int]
+
+
+def _tell_counts(title: str, counts: _Counts, report: Report) -> None:
+    possible = [count for count in counts.values() if count]
+    report.say(f"{title}: {len(counts)}, of which {len(possible)} have a solution")
+    if not possible:
+        return
+    least = min(possible)
+    best = [start for start, count in counts.items() if count == least]
+    what = "exactly one solution" if least == 1 else f"the fewest, {least} solutions"
+    report.say(f"  with {what}: {len(best)}")
+    for piece, cells in best[:_MOST_LISTED]:
+        report.say(f"    {piece} {_spelt(cells)}")
+    if len(best) > _MOST_LISTED:
+        report.say(f"    … and {len(best) - _MOST_LISTED} more, with --json")
+    never = [start for start, count in counts.items() if not count]
+    if 0 < len(never) <= _MOST_LISTED:
+        named = ", ".join(f"{piece} {_spelt(cells)}" for piece, cells in never)
+        report.say(f"  impossible: {named}")
+
+
+def _starts_document(counts: _Counts) -> dict[str, Any]:
+    possible = [count for count in counts.values() if count]
+    return {
+        "total": len(counts),
+        "possible": len(possible),
+        "unique": sum(count == 1 for count in possible),
+        "fewest": min(possible, default=0),
+        "each": [
+            {"piece": piece, "cells": [list(cell) for cell in cells], "count": count}
+            for (piece, cells), count in counts.items()
+        ],
+    }
+
+
+def _cells(posed: PosedChallenge, cells: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    """Cells as rows and columns of the board."""
+    return tuple(sorted(posed.row_col(posed.cells[cell]) for cell in cells))
+
+
+def _spelt(cells: tuple[tuple[int, int], ...]) -> str:
+    return " ".join(f"[{row}, {col}]" for row, col in cells)
+
+
+def _plain(posed: PosedChallenge, layout: Layout) -> dict[str, Any]:
+    """A layout for JSON: outlines in grid units where pieces are drawn so, cells elsewhere."""
+    puzzle = posed.puzzle
+    if puzzle.lattice.cells_per_unit == 1:
+        return {
+            piece: sorted(list(posed.row_col(cell)) for cell in cells)
+            for piece, cells in layout.items()
+        }
+    found: dict[str, Any] = {}
+    for piece, rings in outlines(puzzle, layout).items():
+        plain = [
+            [[_number(x), _number(y)] for x, y in in_units(puzzle.lattice, ring)] for ring in rings
+        ]
+        found[piece] = plain[0] if len(plain) == 1 else plain
+    return found
+
+
+def _number(value: float) -> float | int:
+    return int(value) if value == int(value) else value
+
+
+def _draw(posed: PosedChallenge, layout: Layout, report: Report) -> None:
+    """A layout in the terminal: a grid of labels, or corners where cells are not squares."""
+    puzzle = posed.puzzle
+    if puzzle.lattice.cells_per_unit > 1:
+        rows = [
+            [piece, _corners(rings, puzzle.lattice)]
+            for piece, rings in outlines(puzzle, layout).items()
+        ]
+        report.table(["piece", "corners"], rows)
+    else:
+        labels = {
+            puzzle.lattice.row_col(cell): puzzle.piece(piece).label
+            for piece, cells in layout.items()
+            for cell in cells
+        }
+        for line in _grid(labels, shifted=puzzle.lattice.name == "triangular"):
+            report.say(line)
+    report.say("")
+
+
+def _corners(rings: Sequence[Ring], lattice: Lattice) -> str:
+    """An outline's corners in grid units; holes after a bar."""
+    return " | ".join(" ".join(spelt(lattice, corner) for corner in ring) for ring in rings)
+
+
+def _grid(labels: Mapping[tuple[int, int], str], shifted: bool) -> Iterator[str]:
+    """Lines of labels; odd rows half a cell to the right when the lattice shifts them."""
+    width = max(map(len, labels.values())) + 1
+    width += width & 1 if shifted else 0
+    rows, cols = sorted({row for row, _ in labels}), sorted({col for _, col in labels})
+    for row in range(rows[0], rows[-1] + 1):
+        cells = [labels.get((row, col), "·") for col in range(cols[0], cols[-1] + 1)]
+        indent = width // 2 if shifted and row & 1 else 0
+        yield " " * indent + "".join(cell.ljust(width) for cell in cells).rstrip(" ·")

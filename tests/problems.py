@@ -1,0 +1,103 @@
+"""Exact cover problems to test with: random ones, small enough for the oracle, and hard ones."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from fabkit.model.library import load_set
+from fabkit.solve.posing import pose
+from fabkit.solve.problem import ExactCoverProblem, Option
+
+#: How the copies of a kind may be used: one by one, or several by one option.
+_USES = [(1,), (1, 1), (2,), (1, 1, 1), (2, 1), (3,)]
+
+
+@st.composite
+def _planted(draw: st.DrawFn) -> ExactCoverProblem:
+    """A problem with a solution, among other options."""
+    uses = draw(st.lists(st.sampled_from(_USES), max_size=5))
+    planned = [(kind, copies) for kind, use in enumerate(uses) for copies in use]
+    sizes = [draw(st.integers(1, 2)) for _ in planned]
+    leftover = draw(st.booleans())
+    bare = draw(st.integers(0, 2)) if leftover else 0
+    cells = draw(st.permutations(range(sum(sizes) + bare)))
+    options = set()
+    for (kind, copies), size in zip(planned, sizes, strict=True):
+        taken, cells = cells[:size], cells[size:]
+        options.add(Option(kind, tuple(sorted(taken)), copies))
+    count = sum(sizes) + bare
+    copies_of = tuple(map(sum, uses))
+    options |= draw(_options(count, len(uses)))
+    return ExactCoverProblem(count, copies_of, tuple(sorted(options)), leftover)
+
+
+@st.composite
+def _blind(draw: st.DrawFn) -> ExactCoverProblem:
+    """A problem that has solutions by chance only."""
+    count = draw(st.integers(0, 10))
+    copies = draw(st.lists(st.integers(1, 3), max_size=5).map(tuple))
+    options = draw(_options(count, len(copies)))
+    return ExactCoverProblem(count, copies, tuple(sorted(options)), draw(st.booleans()))
+
+
+def _options(cell_count: int, kinds: int) -> st.SearchStrategy[set[Option]]:
+    if not cell_count or not kinds:
+        return st.just(set())
+    cells = st.sets(st.integers(0, cell_count - 1), min_size=1, max_size=4)
+    return st.sets(
+        st.builds(
+            Option,
+            st.integers(0, kinds - 1),
+            cells.map(lambda chosen: tuple(sorted(chosen))),
+            st.sampled_from([1, 1, 1, 2, 3]),
+        ),
+        max_size=12,
+    )
+
+
+@st.composite
+def _strip(draw: st.DrawFn) -> ExactCoverProblem:
+    """Bars on a strip of cells: many solutions, until options are taken away."""
+    bars = draw(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 2)), min_size=1, max_size=4))
+    copies = tuple(count for _, count in bars)
+    leftover = draw(st.booleans())
+    count = min(10, sum(length * count for length, count in bars) + leftover)
+    options = [
+        Option(kind, tuple(range(start, start + length)))
+        for kind, (length, _) in enumerate(bars)
+        for start in range(count - length + 1)
+    ]
+    gone = draw(st.sets(st.sampled_from(options), max_size=4)) if options else set()
+    return ExactCoverProblem(count, copies, tuple(sorted({*options} - gone)), leftover)
+
+
+def problems() -> st.SearchStrategy[ExactCoverProblem]:
+    """Random problems: some 10 cells, up to 5 kinds of up to 3 copies, cells left over or not."""
+    return st.one_of(_planted(), _strip(), _blind())
+
+
+def dominoes(side: int) -> ExactCoverProblem:
+    """A square to be covered with dominoes, all alike."""
+    cells = [(row, col) for row in range(side) for col in range(side)]
+    number = {cell: index for index, cell in enumerate(cells)}
+    pairs = [
+        (number[cell], number[beside])
+        for cell in cells
+        for beside in ((cell[0], cell[1] + 1), (cell[0] + 1, cell[1]))
+        if beside in number
+    ]
+    options = tuple(Option(0, pair) for pair in sorted(pairs))
+    return ExactCoverProblem(len(cells), (len(cells) // 2,), options)
+
+
+def pigeons(holes: int) -> ExactCoverProblem:
+    """One pigeon more than holes: proofs by clauses grow exponentially."""
+    options = tuple(Option(bird, (hole,)) for bird in range(holes + 1) for hole in range(holes))
+    return ExactCoverProblem(holes, (1,) * (holes + 1), options, leftover=True)
+
+
+def impossible_rectangle() -> ExactCoverProblem:
+    """FridgeIQ's ``rectangle_02_b``: the area is right, and still there is no solution."""
+    fridge = load_set("fridgeiq")
+    challenge = next(one for one in fridge.challenges if one.id == "rectangle_02_b")
+    return pose(fridge, challenge).problem
