@@ -1,0 +1,88 @@
+"""The engine ``cp-sat``: Google's OR-Tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fabkit.base.errors import OutsideError
+from fabkit.solve.apart import OutsideEngine, library
+from fabkit.solve.engine import Solution
+from fabkit.solve.problem import ExactCoverProblem
+
+_SEED = 1
+
+
+class CpSat(OutsideEngine):
+    """Quick at listing, and at single solutions of large problems.
+
+    It has called solvable problems unsolvable before (OR-Tools issue 5295), so its "no" needs
+    a second opinion.
+
+    Example:
+        >>> from fabkit.solve.engine import Effort
+        >>> from fabkit.solve.problem import Option
+        >>> pair = ExactCoverProblem(2, (2,), (Option(0, (0,)), Option(0, (1,))))
+        >>> CpSat().first(pair, Effort()).solutions
+        ((0, 1),)
+    """
+
+    name = "cp-sat"
+    trusted = False
+
+    @staticmethod
+    def seek(
+        problem: ExactCoverProblem, limit: int | None, found: Callable[[Solution], None]
+    ) -> int:
+        """Finds solutions with one worker and a fixed seed, so that runs repeat.
+
+        Args:
+            problem: what to solve.
+            limit: find at most so many; None for all.
+            found: called with each solution.
+
+        Returns:
+            The number of branches.
+
+        Raises:
+            OutsideError: when OR-Tools is missing or gives up.
+        """
+        with library("cp-sat", "OR-Tools", "fabkit-puzzles[engines]"):
+            from ortools.sat.python import cp_model
+
+        model = cp_model.CpModel()
+        chosen = [model.new_bool_var(f"option {number}") for number in range(len(problem.options))]
+        for options in problem.by_cell:
+            covering = [chosen[position] for position in options]
+            if problem.leftover:
+                model.add_at_most_one(covering)
+            else:
+                model.add_exactly_one(covering)
+        for kind, copies in enumerate(problem.copies):
+            used = [(chosen[p], problem.options[p].copies) for p in problem.by_kind[kind]]
+            if copies == 1:
+                model.add_exactly_one([variable for variable, weight in used if weight == 1])
+                model.add(sum(variable for variable, weight in used if weight > 1) == 0)
+            else:
+                model.add(sum(weight * variable for variable, weight in used) == copies)
+
+        class Listener(cp_model.CpSolverSolutionCallback):
+            """Called in the middle of the search."""
+
+            count = 0
+
+            def on_solution_callback(self) -> None:
+                """Passes a solution on."""
+                self.count += 1
+                found(tuple(p for p, one in enumerate(chosen) if self.boolean_value(one)))
+                if self.count == limit:
+                    self.stop_search()
+
+        solver = cp_model.CpSolver()
+        solver.parameters.num_workers = 1
+        solver.parameters.random_seed = _SEED
+        solver.parameters.enumerate_all_solutions = limit != 1  # one alone is found faster without
+        listener = Listener()
+        status = solver.solve(model, listener)
+        if listener.count != limit and status not in (cp_model.OPTIMAL, cp_model.INFEASIBLE):
+            raise OutsideError(f"the engine cp-sat gave up: {solver.status_name(status)}")
+        return int(solver.num_branches)

@@ -1,0 +1,204 @@
+"""An exact cover problem as a formula in conjunctive normal form, and proofs that it has no model.
+
+The text is DIMACS and the proofs are DRAT, so that checkers from outside can be used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations, count
+from typing import Any
+
+from fabkit.solve.apart import answers, library
+from fabkit.solve.engine import Effort, Solution
+from fabkit.solve.problem import ExactCoverProblem, Option
+
+#: Literals: a variable's number, negative when it is to be false.
+Clause = tuple[int, ...]
+
+#: Sets up to this size get one clause for each pair, larger ones a ladder of new variables.
+_PAIRWISE = 6
+
+#: CaDiCaL 1.9.5, as PySAT calls it.
+CADICAL = "cadical195"
+
+
+@dataclass(frozen=True)
+class Formula:
+    """Clauses, all of which are to hold.
+
+    Attributes:
+        variables: they are numbered from 1.
+        clauses: each holds when one of its literals does; an empty one never.
+        comments: what the first variables stand for, one line each.
+
+    Example:
+        >>> print(Formula(2, ((1, 2), (-1, -2)), ("left", "right")).dimacs(), end="")
+        c 1: left
+        c 2: right
+        p cnf 2 2
+        1 2 0
+        -1 -2 0
+    """
+
+    variables: int
+    clauses: tuple[Clause, ...]
+    comments: tuple[str, ...] = ()
+
+    def dimacs(self) -> str:
+        """The formula as a DIMACS file's text; the same for the same formula."""
+        lines = [f"c {variable}: {text}" for variable, text in enumerate(self.comments, 1)]
+        lines.append(f"p cnf {self.variables} {len(self.clauses)}")
+        lines += [" ".join(map(str, (*clause, 0))) for clause in self.clauses]
+        return "\n".join(lines) + "\n"
+
+
+def formula(problem: ExactCoverProblem, blocked: Sequence[Solution] = ()) -> Formula:
+    """The formula whose models are a problem's solutions.
+
+    Args:
+        problem: option ``p`` becomes variable ``p + 1``; more variables follow that only count.
+        blocked: solutions that are to be no models.
+
+    Returns:
+        The formula, the same for the same problem.
+
+    Example:
+        >>> bar = ExactCoverProblem(2, (1,), (Option(0, (0,)), Option(0, (0, 1))))
+        >>> print(formula(bar).dimacs(), end="")
+        c 1: kind 0 on cells 0
+        c 2: kind 0 on cells 0 1
+        p cnf 2 3
+        1 2 0
+        -1 -2 0
+        2 0
+    """
+    writer = _Writer(len(problem.options))
+    for options in problem.by_cell:
+        variables = [position + 1 for position in options]
+        if not problem.leftover:
+            writer.at_least_one(variables)
+        writer.at_most_one(variables)
+    for kind, copies in enumerate(problem.copies):
+        weights = {
+            position + 1: problem.options[position].copies for position in problem.by_kind[kind]
+        }
+        writer.exactly(copies, weights)
+    for solution in blocked:
+        writer.add(blocking_clause(solution))
+    comments = tuple(map(_described, problem.options))
+    return Formula(writer.variables, tuple(writer.clauses), comments)
+
+
+def blocking_clause(solution: Solution) -> Clause:
+    """The clause that rules out one solution of a problem, and no other.
+
+    It need not name the options that the solution leaves out: as every solution uses every
+    copy, none contains another.
+    """
+    return tuple(-(position + 1) for position in solution)
+
+
+def _described(option: Option) -> str:
+    cells = " ".join(map(str, option.cells))
+    copies = f", {option.copies} copies" if option.copies > 1 else ""
+    return f"kind {option.kind} on cells {cells}{copies}"
+
+
+class _Writer:
+    """Collects clauses, each once, and hands out new variables."""
+
+    def __init__(self, variables: int) -> None:
+        self.clauses: dict[Clause, None] = {}
+        self._numbers = count(variables + 1)
+        self.variables = variables
+
+    def add(self, clause: Clause) -> None:
+        self.clauses[clause] = None
+
+    def new(self) -> int:
+        self.variables = next(self._numbers)
+        return self.variables
+
+    def at_least_one(self, variables: Sequence[int]) -> None:
+        self.add(tuple(variables))
+
+    def at_most_one(self, variables: Sequence[int]) -> None:
+        """Pair by pair if they are few; else by groups, each with a variable for all of it."""
+        rest = list(variables)
+        while len(rest) > _PAIRWISE:
+            group, rest = rest[: _PAIRWISE - 1], rest[_PAIRWISE - 1 :]
+            some = self.new()
+            for variable in group:
+                self.add((-variable, some))
+            self._no_pair(group)
+            rest.append(some)
+        self._no_pair(rest)
+
+    def _no_pair(self, variables: Sequence[int]) -> None:
+        for one, other in combinations(variables, 2):
+            self.add((-one, -other))
+
+    def exactly(self, total: int, weights: dict[int, int]) -> None:
+        """The true variables weigh so much together: Sinz's sequential counter, with weights."""
+        for variable, weight in weights.items():
+            if weight > total:
+                self.add((-variable,))
+        fitting = {variable: weight for variable, weight in weights.items() if weight <= total}
+        if total == 1:
+            self.at_least_one(list(fitting))
+            self.at_most_one(list(fitting))
+        else:
+            self.add((self._counter(total, fitting)[total],))
+
+    def _counter(self, total: int, weights: dict[int, int]) -> list[int]:
+        """Variables that say whether the true ones weigh 0, 1 … up to `total`, at least.
+
+        More than the total is ruled out.
+        """
+        always = self.new()
+        self.add((always,))
+        reached = [always] + [-always] * total
+        for variable, weight in weights.items():
+            before = reached
+            reached = [always] + [self.new() for _ in range(total)]
+            self.add((-variable, -before[total - weight + 1]))
+            for amount in range(1, total + 1):
+                lighter = before[max(0, amount - weight)]
+                self.add((-before[amount], reached[amount]))
+                self.add((-variable, -lighter, reached[amount]))
+                self.add((-reached[amount], before[amount], variable))
+                self.add((-reached[amount], lighter))
+        return reached
+
+
+def refutation(formula: Formula, effort: Effort) -> str | None:
+    r"""A proof that a formula has no model, which any DRAT checker can follow.
+
+    CaDiCaL writes it, in a process of its own.
+
+    Returns:
+        The proof's text, or None when the formula has a model.
+
+    Raises:
+        BudgetSpentError: when the time is over.
+        OutsideError: when PySAT is missing or breaks down.
+
+    Example:
+        >>> refutation(Formula(1, ((1,), (-1,))), Effort()).endswith("0\n")
+        True
+    """
+    if () in formula.clauses:  # which solvers take badly
+        return "0\n"
+    with contextlib.closing(answers(_refute, formula.clauses, effort)) as replies:
+        proof: str | None = next(replies)
+    return proof
+
+
+def _refute(clauses: Any, answer: Callable[[Any], None]) -> None:
+    with library("sat", "PySAT", "python-sat"):
+        from pysat.solvers import Solver
+    with Solver(CADICAL, bootstrap_with=clauses, with_proof=True) as solver:
+        answer(None if solver.solve() else "\n".join(solver.get_proof()) + "\n")
