@@ -40,10 +40,8 @@ def certify(
     report = Report(json, quiet, verbose)
     start = time.monotonic()
     certificate = read_certificate(Path(file))
-    with report.progress() as told:
-        verdict = judge(
-            certificate, set, lambda share: told(int(100 * share), 100, "per cent checked")
-        )
+    with report.shares("checked") as told:
+        verdict = judge(certificate, set, told)
     _tell(certificate, verdict, report)
     report.document(
         {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -71,10 +71,29 @@ class Report:
         if self.quiet:
             yield lambda done, total, name: None
         elif sys.stderr is not None and sys.stderr.isatty():
-            with _bar() as told:
+            with _bar("{task.completed}/{task.total} {task.description}") as told:
                 yield told
         else:
             yield _lines()
+
+    @contextmanager
+    def shares(self, of: str) -> Iterator[Callable[[float], None]]:
+        """The same for work whose parts cannot be counted.
+
+        Args:
+            of: what the shares are shares of, such as ``"of the search"``.
+
+        Yields:
+            What to call with the share that is done, from 0 to 1.
+        """
+        if self.quiet:
+            yield lambda share: None
+        elif sys.stderr is not None and sys.stderr.isatty():
+            with _bar("{task.percentage:>3.0f} % {task.description}") as told:
+                yield lambda share: told(int(1000 * share), 1000, of)
+        else:
+            lines = _lines()
+            yield lambda share: lines(0, 0, f"{share:.1%} {of}")
 
 
 def to_stderr(text: str) -> None:
@@ -85,13 +104,13 @@ def to_stderr(text: str) -> None:
 
 
 @contextmanager
-def _bar() -> Iterator[Progress]:
+def _bar(text: str) -> Iterator[Progress]:
     from rich.console import Console
     from rich.markup import escape
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import BarColumn, TextColumn
     from rich.progress import Progress as Bar
 
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    columns = (BarColumn(), TextColumn(text))
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
 
@@ -108,7 +127,7 @@ def _lines() -> Progress:
         nonlocal last
         if name and time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
             last = time.monotonic()
-            to_stderr(f"{done}/{total} {name}")
+            to_stderr(f"{done}/{total} {name}" if total else name)
 
     return told
 

@@ -25,7 +25,6 @@ def engine(name: str) -> Engine:
 
     Raises:
         InputError: when there is none.
-        OutsideError: when the library it needs is not installed.
 
     Example:
         >>> engine("oracle").name
