@@ -117,6 +117,8 @@ def _colouring(posed: PosedChallenge) -> Obstacle | None:
 def _colourings(lattice: Lattice, cells: Sequence[Cell]) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Colourings with a period: chequers, stripes, every third diagonal, and the quarters."""
     places = [lattice.row_col(cell) for cell in cells]
+    if lattice.name == "triangular":  # straight lines down, where columns zigzag
+        places = [(row, col - (row >> 1)) for row, col in places]
     residues = [lattice.residue(cell) for cell in cells]
     top, left = min(row for row, _ in places), min(col for _, col in places)
     rules = [

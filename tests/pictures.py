@@ -1,0 +1,224 @@
+"""Challenges and solutions drawn with shapely, and what is wrong with a drawn solution.
+
+Pieces and regions are drawn from the set files, which are read here a second time; solutions
+are what `outlines` makes of them. No cell of a lattice is believed.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, reduce
+from itertools import permutations, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import shapely
+from shapely import affinity, box
+
+from fabkit.model.lattice import LATTICES, Cell, Ring
+from fabkit.model.puzzle import in_units
+from fabkit.solve.engine import Solution
+from fabkit.solve.posing import PosedChallenge, outlines
+from tests.conftest import ROOT
+
+Shape = Any  # shapely has no types
+#: An area that rounding may leave.
+NOTHING = 1e-9
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A challenge as it is drawn.
+
+    Attributes:
+        region: what is to be covered.
+        forms: of every piece the flat forms that it can show.
+        turn_degrees: by multiples of this the forms may be turned,
+        flips: and mirrored.
+        given: where some pieces lie.
+        leftover: whether a part of the region may stay bare.
+    """
+
+    region: Shape
+    forms: dict[str, list[Shape]]
+    turn_degrees: int
+    flips: bool
+    given: dict[str, Shape] = field(default_factory=dict)
+    leftover: bool = False
+
+
+# --- judging ----------------------------------------------------------------------------------
+
+
+def faults(drawing: Drawing, lying: dict[str, Shape]) -> list[str]:
+    """What is wrong with a solution."""
+    found = [f"{piece} is missing" for piece in drawing.forms if piece not in lying]
+    found += [f"{piece} is not asked for" for piece in lying if piece not in drawing.forms]
+    for piece, shape in lying.items():
+        forms = drawing.forms.get(piece, [])
+        if not any(congruent(one, shape, drawing.turn_degrees, drawing.flips) for one in forms):
+            found.append(f"{piece} is not as drawn")
+    for piece, shape in drawing.given.items():
+        if piece in lying and lying[piece].symmetric_difference(shape).area > NOTHING:
+            found.append(f"{piece} does not lie where it was given")
+    names, shapes = list(lying), np.array(list(lying.values()))
+    one, other = np.triu_indices(len(shapes), 1)
+    common = shapely.area(shapely.intersection(shapes[one], shapes[other]))
+    for pair in np.flatnonzero(common > NOTHING):
+        found.append(f"{names[one[pair]]} overlaps {names[other[pair]]}")
+    whole = shapely.union_all(shapes)
+    if whole.difference(drawing.region).area > NOTHING:
+        found.append("the region is left")
+    if not drawing.leftover and drawing.region.difference(whole).area > NOTHING:
+        found.append("the region is not covered")
+    return found
+
+
+@cache
+def congruent(form: Shape, shape: Shape, turn_degrees: int, flips: bool) -> bool:
+    """Whether a form, turned and perhaps mirrored, can be moved onto a shape."""
+    for mirror, turn in product((1, -1) if flips else (1,), range(0, 360, turn_degrees)):
+        image = affinity.rotate(affinity.scale(form, xfact=mirror), turn)
+        (left, low, *_), (to_left, to_low, *_) = image.bounds, shape.bounds
+        moved = affinity.translate(image, to_left - left, to_low - low)
+        if moved.symmetric_difference(shape).area < NOTHING:
+            return True
+    return False
+
+
+@cache
+def even_odd(lattice: str, rings: tuple[Ring, ...]) -> Shape:
+    """The shape that `outlines` describes."""
+    shapes = [shapely.Polygon(in_units(LATTICES[lattice], ring)) for ring in rings]
+    return reduce(shapely.symmetric_difference, map(shapely.make_valid, shapes))
+
+
+def laid(posed: PosedChallenge, solution: Solution) -> dict[str, Shape]:
+    drawn = outlines(posed.puzzle, posed.layout(solution))
+    return {piece: even_odd(posed.puzzle.lattice.name, rings) for piece, rings in drawn.items()}
+
+
+# --- drawing ----------------------------------------------------------------------------------
+
+
+def unit(lattice: str, row: int, col: int) -> Shape:
+    """The unit square, or the hexagon, in a row and a column."""
+    if lattice != "triangular":
+        return box(col, -row - 1, col + 1, -row)
+    return hexagon(col + row % 2 / 2, -row * math.sqrt(3) / 2)
+
+
+def hexagon(x: float, y: float) -> Shape:
+    corners = [math.radians(angle) for angle in range(30, 390, 60)]
+    size = 1 / math.sqrt(3)
+    return shapely.Polygon([(x + size * math.cos(a), y + size * math.sin(a)) for a in corners])
+
+
+def together(shapes: Iterable[Shape]) -> Shape:
+    return shapely.union_all(list(shapes))
+
+
+def drawn(table: dict[str, Any], lattice: str) -> Shape:
+    """What a table of a set file draws as outline, cells, size or rows."""
+    if "outline" in table:
+        rings = table["outline"]
+        rings = rings if isinstance(rings[0][0], list) else [rings]
+        return reduce(shapely.symmetric_difference, map(shapely.Polygon, rings))
+    rows = table.get("rows") or ([table["size"][1]] * table["size"][0] if "size" in table else [])
+    places = table.get("cells") or [
+        (row, c) for row, length in enumerate(rows) for c in range(length)
+    ]
+    return together(unit(lattice, row, col) for row, col in places)
+
+
+def forms(table: dict[str, Any], lattice: str) -> list[Shape]:
+    if "balls" not in table:
+        return [drawn(table, lattice)]
+    return flat_forms(np.array(table["balls"]), {frozenset(bond) for bond in table["bonds"]})
+
+
+def flat_forms(balls: np.ndarray, bonds: set[frozenset[int]]) -> list[Shape]:
+    """Seen from above: the longest row of balls lies flat, and no ball stands up."""
+    place = {tuple(ball): index for index, ball in enumerate(balls.tolist())}
+    rows: list[list[int]] = []
+    for first, step in product(range(len(balls)), np.eye(3, dtype=int)):
+        row = [first]
+        while frozenset((row[-1], place.get(tuple((balls[row[-1]] + step).tolist())))) in bonds:
+            row.append(place[tuple((balls[row[-1]] + step).tolist())])
+        rows.append(row)
+    spine = max(rows, key=len)
+    found = []
+    for axes, signs in product(permutations(np.eye(3, dtype=int)), product((1, -1), repeat=3)):
+        turn = np.array(axes) * np.array(signs)[:, None]
+        heights = (balls @ turn)[:, 2] - (balls @ turn)[spine[0], 2]
+        flat = not heights[spine].any() and set(heights.tolist()) <= {0, -1}
+        if flat and round(np.linalg.det(turn)) == 1:
+            seen = (balls @ turn)[heights == 0, :2].tolist()
+            found.append(together(box(x, y, x + 1, y + 1) for x, y in seen))
+    return found
+
+
+@cache
+def file_of(name: str) -> dict[str, Any]:
+    path = Path(name) if name.endswith(".toml") else ROOT / "pieces" / f"{name}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def asked(name: str, where: str, pieces: Sequence[str] = (), **changes: Any) -> Drawing:
+    """The drawing of a challenge or a board of a set file."""
+    document = file_of(name)
+    head = document["set"]
+    tables = [*document.get("challenge", []), *document.get("board", [])]
+    table = next(one for one in tables if one["id"] == where)
+    around = next((one for one in tables if one["id"] == where and "board" not in one), table)
+    assert table.get("board", where) == where
+    pieces = pieces or table.get("pieces") or [piece["id"] for piece in document["piece"]]
+    shapes = {
+        piece["id"]: forms(piece, head["lattice"])
+        for piece in document["piece"]
+        if piece["id"] in pieces
+    }
+    drawing = Drawing(
+        drawn(around, head["lattice"]),
+        shapes,
+        60 if head["lattice"] == "triangular" else 90,
+        head["moves"] == "rotations and flips",
+    )
+    return replace(drawing, **changes)
+
+
+def cell_drawn(lattice: str, cell: Cell) -> Shape:
+    """The cell around a centroid, which is given in frame steps of the lattice."""
+    if lattice == "triangular":
+        return hexagon(cell[0] / 2, cell[1] / math.sqrt(12))
+    size = 2 if lattice == "square" else 6
+    (col, x), (row, y) = divmod(cell[0], size), divmod(cell[1], size)
+    square = box(col, row, col + 1, row + 1)
+    if lattice == "square":
+        return square
+    corners = shapely.get_coordinates(square)[:4].tolist()
+    middle = shapely.Point(col + x / 6, row + y / 6)
+    quarters = [
+        shapely.Polygon([one, other, (col + 0.5, row + 0.5)])
+        for one, other in zip(corners, (*corners[1:], corners[0]), strict=True)
+    ]
+    return next(quarter for quarter in quarters if quarter.contains(middle))
+
+
+def drawn_from_cells(posed: PosedChallenge) -> Drawing:
+    lattice = posed.puzzle.lattice.name
+
+    def shape(cells: Iterable[Cell]) -> Shape:
+        return together(cell_drawn(lattice, cell) for cell in cells)
+
+    return Drawing(
+        shape(posed.challenge.region),
+        {piece.id: [shape(form.cells) for form in piece.forms] for piece in posed.puzzle.pieces},
+        60 if lattice == "triangular" else 90,
+        posed.challenge.flips,
+        leftover=posed.problem.leftover,
+    )
