@@ -58,18 +58,44 @@ def test_a_room_outside_the_contract_is_found(copy_of_house: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [["--help"], ["sets"], ["export-stl", "--help"], ["profiles"], ["show", "fridgeiq"]],
+    [
+        ["--help"],
+        ["sets"],
+        ["export-stl", "--help"],
+        ["profiles"],
+        ["show", "fridgeiq"],
+        ["solve", "--help"],
+        ["certify", "--help"],
+    ],
 )
 def test_light_commands_load_no_heavy_library(command: list[str]) -> None:
     """Proved in a fresh process, by looking at what it has loaded when it is done."""
     code = (
         "import sys; from fabkit.cli import main; main(sys.argv[1:]); "
-        "heavy = {'cadquery', 'OCP', 'trimesh', 'shapely', 'numpy', 'numba', 'vtk'};"
+        "heavy = {'cadquery', 'OCP', 'trimesh', 'shapely', 'numpy', 'numba', 'scipy', 'vtk'};"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
     )
     result = subprocess.run(
         [sys.executable, "-c", code, *command], capture_output=True, text=True, check=True
     )
+    assert result.stderr.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--count"], ["--unique", "--certificate", "c.json"], ["--difficulty"], ["--starts"]],
+    ids=" ".join,
+)
+def test_solving_loads_no_library_that_was_not_asked_for(
+    arguments: list[str], tmp_path: Path
+) -> None:
+    code = (
+        "import sys; from fabkit.cli import main; main(sys.argv[1:]); "
+        "others = {'cadquery', 'OCP', 'ortools', 'highspy', 'pysat', 'shapely', 'scipy.linalg'};"
+        "print(sorted(others & set(sys.modules)), file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", code, "solve", "fridgeiq", "triangle_01", *arguments]
+    result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
     assert result.stderr.splitlines()[-1] == "[]"
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from fabkit.certify import Verdict, certificate_of, check
 from fabkit.certify import cover as covers
+from fabkit.certify.replay import Replay
 from fabkit.certify.tiling import TILINGS, Tiling
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.puzzle import Challenge, PuzzleSet
@@ -154,3 +155,27 @@ def test_a_deep_tree_is_followed() -> None:
     document["claim"] = {"answer": "unique"}
     document["argument"]["items"] = list(range(depth))
     assert judged(document) == Verdict(True, None, depth)
+
+
+def test_a_wide_tree_takes_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each branch makes its states when they are looked at: else few items fill the memory."""
+    made = 0
+    below = Replay._below
+
+    def counted(self: Replay, *arguments: Any) -> Any:
+        nonlocal made
+        made += 1
+        return below(self, *arguments)
+
+    monkeypatch.setattr(Replay, "_below", counted)
+    count = 100
+    sketch = Sketch(SQUARE, board("square", 1, 2 * count), (), leftover=True)
+    document = deepcopy(certificate(SKETCHES["copies"]))
+    document["problem"] = sketch.problem
+    monomino = [[0, 0], [2, 0], [2, 2], [0, 2]]
+    document["problem"]["pieces"] = [{"id": f"m{i}", "forms": [[monomino]]} for i in range(count)]
+    document["problem_sha256"] = checksum(document["problem"])
+    document["claim"] = {"answer": "impossible"}
+    document["argument"]["items"] = [2 * count] * count
+    assert not judged(document).holds
+    assert made <= 2 * count + 2  # not the 5000 of all branches

@@ -146,8 +146,8 @@ OBSTACLES = {
             HEXAGON_BARS,
         ),
         "colouring",
-        "colour every third column: the region has 3 coloured cells, the pieces can cover 4, 5, "
-        "6, 7 or 8",
+        "colour every third falling diagonal: the region has 3 coloured cells, the pieces can "
+        "cover 4",
     ),
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fabkit.base.errors import shown
@@ -77,10 +77,15 @@ class Replay:
             RefusedError: when the transcript breaks a rule, ends early, or goes on too long.
         """
         root = _State(0, sum(self._copies), self._copies, (0,) * len(self._copies), 1)
-        waiting = [root]
+        # A stack of open branches, so that a deep tree is no deep recursion; each makes its
+        # states one by one, so that a wide one takes no memory.
+        waiting: list[Iterator[_State]] = [iter((root,))]
         solutions = read = 0
-        while waiting:  # a stack, so that a deep tree is no deep recursion
-            state = waiting.pop()
+        while waiting:
+            state = next(waiting[-1], None)
+            if state is None:
+                waiting.pop()
+                continue
             if self._is_complete(state):
                 solutions += state.weight
                 continue
@@ -88,14 +93,8 @@ class Replay:
                 raise RefusedError(f"{place}: the transcript ends while a branch is open")
             item = items[read]
             self._refuse_item(item, state, f"{place}[{read}]")
-            chosen = self._choices(item, state)
-            if at_root is not None and read == 0:
-                chosen = [number for number in chosen if number in at_root]
-            below = [self._below(state, item, number) for number in chosen]
-            if at_root is not None and read == 0:
-                weighed = zip(below, chosen, strict=True)
-                below = [one._replace(weight=at_root[number]) for one, number in weighed]
-            waiting += reversed(below)
+            weights = at_root if read == 0 else None
+            waiting.append(self._all_below(state, item, weights))
             read += 1
             if read % _PACE == 0:
                 told(read)
@@ -138,6 +137,17 @@ class Replay:
             if number >= state.floors[kind := self._options[number].kind]
             and self._options[number].copies <= state.left[kind]
         ]
+
+    def _all_below(
+        self, state: _State, item: int, weights: Mapping[int, int] | None
+    ) -> Iterator[_State]:
+        """The states below an item; with weights only those of the options that have one."""
+        for number in self._choices(item, state):
+            below = self._below(state, item, number)
+            if weights is None:
+                yield below
+            elif number in weights:
+                yield below._replace(weight=weights[number])
 
     def _below(self, state: _State, item: int, number: int) -> _State:
         """The state once an option is chosen at an item."""

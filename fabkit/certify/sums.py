@@ -10,7 +10,7 @@ from fabkit.certify.cover import Cover
 from fabkit.certify.refusal import RefusedError
 
 #: Sums are bits of one large number; this many may be shifted in all.
-MAX_BITS_SHIFTED = 200_000_000_000
+MAX_BITS_SHIFTED = 20_000_000_000
 
 
 def follow_area(cover: Cover) -> None:

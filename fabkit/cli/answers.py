@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from fabkit.base.errors import many
 from fabkit.cli.report import Report
 from fabkit.model.lattice import Lattice, Ring
-from fabkit.model.polygon import spelt
+from fabkit.model.polygon import rings_of_cells, spelt
 from fabkit.model.puzzle import in_units
-from fabkit.solve.answer import IMPOSSIBLE, UNKNOWN, Answer
+from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, Answer
 from fabkit.solve.difficulty import Difficulty, difficulty
 from fabkit.solve.engine import Effort
 from fabkit.solve.posing import Layout, PosedChallenge, outlines
@@ -104,90 +105,100 @@ def document(posed: PosedChallenge, answer: Answer, rating: Difficulty | None) -
     return found
 
 
-def rating(posed: PosedChallenge, answer: Answer) -> Difficulty | None:
-    """How hard the challenge is; None when it has no solution."""
-    return None if answer.status == IMPOSSIBLE else difficulty(posed.problem, answer.count)
+def rating(posed: PosedChallenge, answer: Answer, budget_s: float | None) -> Difficulty | None:
+    """How hard the challenge is; None when it has no solution, or none is found in time."""
+    if answer.status == IMPOSSIBLE:
+        return None
+    return difficulty(posed.problem, answer.count, Effort(budget_s))
 
 
 def tell_starts(posed: PosedChallenge, effort: Effort, report: Report) -> int:
     """Says how many solutions every start leaves; returns the exit code."""
     found = starts(posed, effort)
+    document: dict[str, Any] = {"set": posed.puzzle.name, "challenge": posed.challenge.id}
     if found is None:
         report.say(f"{posed.challenge.id}: unknown: the budget was spent before all was counted")
-        report.document(
-            {"set": posed.puzzle.name, "challenge": posed.challenge.id, "status": UNKNOWN}
-        )
+        report.document({**document, "status": UNKNOWN, "count": None})
         return 1
-    placements = {
-        (posed.kinds[option.kind][0], _cells(posed, option.cells)): found.placements[position]
-        for position, option in enumerate(posed.problem.options)
+    options = posed.problem.options
+    counts: dict[str, list[_Start]] = {
+        "placements": [
+            _Start(posed, options[position].kind, options[position].cells, count)
+            for position, count in found.placements.items()
+        ],
+        "clues": [
+            _Start(posed, kind, (cell,), count) for (kind, cell), count in found.clues.items()
+        ],
     }
-    clues = {
-        (posed.kinds[kind][0], _cells(posed, (cell,))): count
-        for (kind, cell), count in found.clues.items()
+    titles = {
+        "placements": "starts of one placed piece",
+        "clues": "clues of one cell and the piece that covers it",
     }
     report.say(f"{posed.challenge.id}: {many(found.solutions, 'solution')}")
-    kinds = {"placement": placements, "clue": clues}
-    titles = {
-        "placement": "starts of one placed piece",
-        "clue": "clues of one cell and the piece that covers it",
-    }
-    for name, counts in kinds.items():
-        _tell_counts(titles[name], counts, report)
-    report.document(
-        {
-            "set": posed.puzzle.name,
-            "challenge": posed.challenge.id,
-            "count": found.solutions,
-            **{f"{name}s": _starts_document(counts) for name, counts in kinds.items()},
-        }
-    )
-    return 0
+    for name, each in counts.items():
+        _tell_counts(titles[name], each, report)
+    document["status"] = SOLVED if found.solutions else IMPOSSIBLE
+    document["count"] = found.solutions
+    report.document({**document, **{n: _starts_document(each) for n, each in counts.items()}})
+    return 0 if found.solutions else 1
 
 
-_Counts = dict[tuple[str, tuple[tuple[int, int], ...]], int]
+@dataclass(frozen=True)
+class _Start:
+    """A piece on some cells, and how many solutions that leaves."""
+
+    posed: PosedChallenge
+    kind: int
+    cells: tuple[int, ...]
+    count: int
+
+    @property
+    def piece(self) -> str:
+        return self.posed.kinds[self.kind][0]
+
+    def __str__(self) -> str:
+        cells = frozenset(self.posed.cells[cell] for cell in self.cells)
+        lattice = self.posed.puzzle.lattice
+        if lattice.cells_per_unit > 1:
+            return f"{self.piece} {_corners(rings_of_cells(lattice, cells), lattice)}"
+        places = (f"[{row}, {col}]" for row, col in sorted(map(self.posed.row_col, cells)))
+        return f"{self.piece} {' '.join(places)}"
+
+    def document(self) -> dict[str, Any]:
+        """For JSON, drawn as solutions are."""
+        layout = {self.piece: frozenset(self.posed.cells[cell] for cell in self.cells)}
+        drawn = _plain(self.posed, layout)[self.piece]
+        key = "cells" if self.posed.puzzle.lattice.cells_per_unit == 1 else "outline"
+        return {"piece": self.piece, key: drawn, "count": self.count}
 
 
-def _tell_counts(title: str, counts: _Counts, report: Report) -> None:
-    possible = [count for count in counts.values() if count]
-    report.say(f"{title}: {len(counts)}, of which {len(possible)} have a solution")
+def _tell_counts(title: str, each: Sequence[_Start], report: Report) -> None:
+    possible = [start.count for start in each if start.count]
+    report.say(f"{title}: {len(each)}, of which {len(possible)} have a solution")
     if not possible:
         return
     least = min(possible)
-    best = [start for start, count in counts.items() if count == least]
+    best = [start for start in each if start.count == least]
     what = "exactly one solution" if least == 1 else f"the fewest, {least} solutions"
     report.say(f"  with {what}: {len(best)}")
-    for piece, cells in best[:_MOST_LISTED]:
-        report.say(f"    {piece} {_spelt(cells)}")
+    for start in best[:_MOST_LISTED]:
+        report.say(f"    {start}")
     if len(best) > _MOST_LISTED:
         report.say(f"    … and {len(best) - _MOST_LISTED} more, with --json")
-    never = [start for start, count in counts.items() if not count]
+    never = [start for start in each if not start.count]
     if 0 < len(never) <= _MOST_LISTED:
-        named = ", ".join(f"{piece} {_spelt(cells)}" for piece, cells in never)
-        report.say(f"  impossible: {named}")
+        report.say(f"  impossible: {', '.join(map(str, never))}")
 
 
-def _starts_document(counts: _Counts) -> dict[str, Any]:
-    possible = [count for count in counts.values() if count]
+def _starts_document(each: Sequence[_Start]) -> dict[str, Any]:
+    possible = [start.count for start in each if start.count]
     return {
-        "total": len(counts),
+        "total": len(each),
         "possible": len(possible),
-        "unique": sum(count == 1 for count in possible),
+        "unique": possible.count(1),
         "fewest": min(possible, default=0),
-        "each": [
-            {"piece": piece, "cells": [list(cell) for cell in cells], "count": count}
-            for (piece, cells), count in counts.items()
-        ],
+        "each": [start.document() for start in each],
     }
-
-
-def _cells(posed: PosedChallenge, cells: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
-    """Cells as rows and columns of the board."""
-    return tuple(sorted(posed.row_col(posed.cells[cell]) for cell in cells))
-
-
-def _spelt(cells: tuple[tuple[int, int], ...]) -> str:
-    return " ".join(f"[{row}, {col}]" for row, col in cells)
 
 
 def _plain(posed: PosedChallenge, layout: Layout) -> dict[str, Any]:

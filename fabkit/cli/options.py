@@ -49,7 +49,7 @@ Folder = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Build every file again.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but errors.")]
-Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Name every file.")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say more.")]
 
 
 def output_path(given: str, expected: str, option: str = "-o") -> Path:

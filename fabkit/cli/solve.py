@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+import time
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from fabkit.base.errors import InputError, shown
 from fabkit.cli import options
 from fabkit.cli.report import Report
-from fabkit.model.challengeload import find_challenge, load_challenge
+from fabkit.model.challengeload import find_challenge, known_names, load_challenge
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge, PuzzleSet
 
-if TYPE_CHECKING:
-    from fabkit.solve.engine import Effort
-
 NO_EXIT = 1
+#: So many digits of a limit are more than any list is long; machine words hold no more.
+_MOST_DIGITS = 18
 
 
 def solve(
@@ -53,8 +54,8 @@ def solve(
         bool, typer.Option("--difficulty", help="Rate how hard it is for a person.")
     ] = False,
     limit: Annotated[
-        int | None,
-        typer.Option("--limit", min=1, metavar="N", help="With --all: list at most so many."),
+        str | None,
+        typer.Option("--limit", metavar="N", help="With --all: list at most so many."),
     ] = None,
     leftover: Annotated[
         bool, typer.Option("--leftover", help="Cells of the region may stay uncovered.")
@@ -69,7 +70,7 @@ def solve(
         ),
     ] = None,
     budget: Annotated[
-        float | None,
+        str | None,
         typer.Option(
             "--budget",
             metavar="SECONDS",
@@ -104,6 +105,7 @@ def solve(
     from fabkit.cli import answers, proofs
     from fabkit.solve.answer import SOLVED
     from fabkit.solve.answer import solve as answer_to
+    from fabkit.solve.engine import Effort
     from fabkit.solve.posing import pose
 
     question = _question(
@@ -121,30 +123,37 @@ def solve(
                 "--difficulty": difficulty or None,
             }
         )
+    begin = time.monotonic()  # reading and preparing are part of the budget
+    most, budget_s = _limit(limit), _budget(budget)
     report = Report(json, quiet, verbose)
     files = proofs.Files(
         certificate=options.file_path(certificate, "--certificate", ".json"),
         cnf=options.file_path(cnf, "--cnf", ".cnf"),
         svg=options.file_path(svg, "--svg", ".svg"),
     )
+    if files.certificate and file and files.certificate.resolve() == Path(file).resolve():
+        raise InputError.of("--certificate", "names the challenge's own file; choose another")
     puzzle = load_set(set)
     posed = pose(puzzle, _challenge(puzzle, challenge, file), leftover)
     with report.shares("of the search") as told:
-        effort = _effort(budget, told)
+        effort = Effort(budget_s, told, begin)
         if question == "starts":
             return answers.tell_starts(posed, effort, report)
-        answer = answer_to(posed, question, engine, effort, limit)
-    rating = answers.rating(posed, answer) if difficulty else None
+        answer = answer_to(posed, question, engine, effort, most)
+    rating = answers.rating(posed, answer, budget_s) if difficulty else None
     answers.tell(posed, question, answer, rating, report)
-    report.document(answers.document(posed, answer, rating))
+    if difficulty and rating is None:
+        report.warn("the difficulty is not known: no try of a person's kind came to an end")
+    if json:
+        report.document(answers.document(posed, answer, rating))
     # The answer is told before its files are made: a proof may take longer, and fail.
     with report.shares("of the proof") as told:
-        written = proofs.write(files, posed, question, answer, _effort(budget, told), report)
+        written = proofs.write(files, posed, question, answer, Effort(budget_s, told), report)
     for path in written:
         report.say(f"wrote {path}")
     kept = answer.unique if question == "unique" else answer.status == SOLVED
-    complete = question != "count" or answer.count is not None
-    return 0 if kept and complete else NO_EXIT
+    complete = answer.count is not None or len(answer.solutions) == most
+    return 0 if kept and (complete or question not in ("count", "all")) else NO_EXIT
 
 
 def _question(flags: dict[str, bool]) -> str:
@@ -171,20 +180,45 @@ def _refuse_beside_starts(values: dict[str, object]) -> None:
 def _challenge(puzzle: PuzzleSet, name: str | None, file: str | None) -> Challenge:
     if file is None:
         return find_challenge(puzzle, name)
+    if not file.strip():
+        raise InputError.of("--file", "is empty; expected a challenge file")
     if name is not None:
         message = f"is given beside the challenge {shown(name)}; give one of them"
         raise InputError.of("--file", message)
-    return load_challenge(Path(file), puzzle)
+    challenge = load_challenge(Path(file), puzzle)
+    if challenge.id in known_names(puzzle):  # its certificate must not pass for the set's own
+        return replace(challenge, id=f"file-{challenge.id}")
+    return challenge
 
 
-def _effort(budget_s: float | None, told: Callable[[float], None]) -> Effort:
-    """The budget, checked, and whom to tell how far it is.
+def _limit(given: str | None) -> int | None:
+    """How many solutions to list at most.
 
     Raises:
-        InputError: when the budget is no number of seconds.
+        InputError: when it is no whole number above 0.
     """
-    from fabkit.solve.engine import Effort
+    if given is None:
+        return None
+    digits = given.lstrip("0")
+    if not (digits and digits.isascii() and digits.isdigit()):
+        message = f"expected a whole number such as 10, from 1 on, found {shown(given)}"
+        raise InputError.of("--limit", message)
+    return int(digits[:_MOST_DIGITS])
 
-    if budget_s is not None and not 0 <= budget_s < float("inf"):
-        raise InputError.of("--budget", f"expected seconds, 0 or more, found {shown(budget_s)}")
-    return Effort(budget_s, told)
+
+def _budget(given: str | None) -> float | None:
+    """The budget in seconds.
+
+    Raises:
+        InputError: when it is no number of seconds.
+    """
+    if given is None:
+        return None
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        message = f"expected seconds such as 30 or 0.5, from 0 on, found {shown(given)}"
+        raise InputError.of("--budget", message)
+    return seconds

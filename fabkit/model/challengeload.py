@@ -92,7 +92,7 @@ def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
     for board in puzzle.boards:
         if board.id == name:
             return _whole_board(puzzle, board)
-    known = _names(puzzle)
+    known = known_names(puzzle)
     if not known:
         raise InputError.of(puzzle.name, _NOTHING_TO_SOLVE)
     in_lower_case = {one.lower(): one for one in known}
@@ -119,7 +119,7 @@ def _usual_challenge(puzzle: PuzzleSet) -> Challenge:
         return puzzle.challenges[0]
     if not puzzle.challenges:
         raise InputError.of(puzzle.name, _NOTHING_TO_SOLVE)
-    message = f"has no board; name a challenge: {_some(_names(puzzle))}"
+    message = f"has no board; name a challenge: {_some(known_names(puzzle))}"
     raise InputError.of(puzzle.name, message)
 
 
@@ -128,7 +128,7 @@ def _whole_board(puzzle: PuzzleSet, board: Board) -> Challenge:
     return Challenge(board.id, board.cells, pieces, flips=puzzle.flips)
 
 
-def _names(puzzle: PuzzleSet) -> list[str]:
+def known_names(puzzle: PuzzleSet) -> list[str]:
     """What `find_challenge` knows, each once."""
     ids = [challenge.id for challenge in puzzle.challenges] + [board.id for board in puzzle.boards]
     return list(dict.fromkeys(ids))

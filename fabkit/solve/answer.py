@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fabkit.base.errors import InputError
 from fabkit.solve.engine import (
     Effort,
+    Engine,
     EngineUnfitError,
     Outcome,
     Solution,
@@ -16,15 +17,20 @@ from fabkit.solve.engines import engine
 from fabkit.solve.obstacles import Obstacle, obstacle
 from fabkit.solve.posing import PosedChallenge
 from fabkit.solve.problem import ExactCoverProblem
+from fabkit.solve.search import Search, nodes_in
 from fabkit.solve.symmetry import fixed_problem, up_to_symmetry
 
 SOLVED, IMPOSSIBLE, UNKNOWN = "solved", "impossible", "unknown"
 #: What can be asked: one solution, how many, all of them, or whether there is exactly one.
 QUESTIONS = ("first", "count", "all", "unique")
 
-#: How long the search tries alone before a challenge is taken for a hard one.
+#: How long the search tries alone, about, before a challenge is taken for a hard one.
 _SEARCH_FIRST_S = 10.0
-_SEARCH_BEFORE_COUNT_S = 0.7
+_SEARCH_BEFORE_COUNT_S = 0.3
+#: Counting up to symmetry comes last, and must not cost what is known already.
+_SYMMETRY_S = 60.0
+#: So many of the solutions listed are checked again; all of them, unless there are very many.
+_MOST_CHECKED = 10_000
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,8 @@ def solve(
         limit: of ``all``: how many solutions to list at most.
 
     Returns:
-        The answer. Every solution in it has been checked, whatever engine found it.
+        The answer. Its solutions (of very many, the first) have been checked again, whatever
+        engine found them.
 
     Raises:
         InputError: when the engine cannot do this.
@@ -112,10 +119,14 @@ def _ask(
     if name is None:
         used, outcome = _choose_and_put(problem, question, effort, limit)
     else:
-        used, outcome = name, _put(name, problem, question, effort, limit)
-        if outcome.complete and not engine(name).trusted:
+        named = engine(name)
+        used, outcome = name, _put(named, problem, question, effort, limit)
+        if outcome.complete and not named.trusted:
             used, outcome = _second_opinion(name, outcome, problem, question, effort, limit)
-    for solution in outcome.solutions:
+    if question == "unique" and outcome.count and not outcome.solutions:  # it cannot list
+        _, found = _choose_and_put(problem, "first", effort, None)
+        outcome = replace(outcome, solutions=found.solutions)
+    for solution in outcome.solutions[:_MOST_CHECKED]:
         if not problem.is_solved_by(solution):
             raise AssertionError(f"the engine {used} gave a wrong solution: {solution}")
     return _complete(problem, used, outcome, effort)
@@ -126,42 +137,38 @@ def _choose_and_put(
 ) -> tuple[str, Outcome]:
     """Asks the engines in the order in which they are likely to be quick."""
     if question == "all":
-        return "search", _put("search", problem, question, effort, limit)
+        return "search", _put(engine("search"), problem, question, effort, limit)
     counting = question == "count"
-    alone_s = _SEARCH_BEFORE_COUNT_S if counting else _SEARCH_FIRST_S
-    left_s = effort.left_s
-    trial = Effort(alone_s if left_s is None else min(alone_s, left_s))
-    outcome = _put("search", problem, question, trial, limit)
-    if outcome.complete or (outcome.count >= (2 if question == "unique" else 1) and not counting):
-        effort.finish()
+    alone = Search(nodes_in(problem, _SEARCH_BEFORE_COUNT_S if counting else _SEARCH_FIRST_S))
+    outcome = _put(alone, problem, question, effort, limit)
+    enough = 2 if question == "unique" else 1
+    if outcome.complete or (outcome.count >= enough and not counting) or effort.left_s == 0:
         return "search", outcome
-    if left_s is not None and left_s <= alone_s:
-        return "search", outcome
-    other = "count" if counting else "sat"
+    other = engine("count" if counting else "sat")
     try:
         found = _put(other, problem, question, effort, limit)
     except InputError:  # the pieces reach too far for a frontier
-        other = "search"
+        other = engine("search")
         found = _put(other, problem, question, effort, limit)
     if not found.complete and outcome.count > found.count:
         return "search", outcome  # what the trial found is certain, too
-    return other, found
+    return other.name, found
 
 
 def _put(
-    name: str, problem: ExactCoverProblem, question: str, effort: Effort, limit: int | None
+    one: Engine, problem: ExactCoverProblem, question: str, effort: Effort, limit: int | None
 ) -> Outcome:
     """Puts a question to an engine.
 
     Raises:
         InputError: when it is not among the engine's abilities, or the problem is not for it.
     """
-    one = engine(name)
-    ability = "enumerate" if question == "all" else question
+    name, ability = one.name, _ability(question)
     if ability not in one.abilities:
         asked = "lists no solutions" if ability in ("first", "enumerate") else "cannot count"
-        able = " and ".join(f"--{able}" for able in sorted(one.abilities & set(QUESTIONS)))
-        raise InputError.of("--engine", f"{name} {asked}; ask it for {able}")
+        able = [f"--{q}" for q in QUESTIONS if _ability(q) in one.abilities]
+        named = f"{', '.join(able[:-1])} and {able[-1]}"
+        raise InputError.of("--engine", f"{name} {asked}; ask it for {named}")
     try:
         if ability == "enumerate":
             return one.enumerate(problem, effort, limit)
@@ -170,6 +177,11 @@ def _put(
         raise InputError.of("--engine", f"{name} cannot solve this: {error}") from None
     assert isinstance(outcome, Outcome)
     return outcome
+
+
+def _ability(question: str) -> str:
+    """What an engine must be able to do, to be asked this."""
+    return "enumerate" if question == "all" else question
 
 
 def _second_opinion(
@@ -181,7 +193,7 @@ def _second_opinion(
     limit: int | None,
 ) -> tuple[str, Outcome]:
     """Confirms that an engine which is not trusted found all there is, or corrects it."""
-    second = _put("search", problem, question, effort, limit)
+    second = _put(engine("search"), problem, question, effort, limit)
     if not second.complete:
         best = max(first, second, key=lambda outcome: outcome.count)
         return name, replace(best, complete=False)
@@ -207,11 +219,12 @@ def _complete(problem: ExactCoverProblem, used: str, outcome: Outcome, effort: E
 
 
 def _up_to_symmetry(problem: ExactCoverProblem, count: int, effort: Effort) -> int | None:
-    """By Burnside's lemma; None when the budget is spent first."""
+    """By Burnside's lemma; None when it would take too long."""
+    left_s = _SYMMETRY_S if effort.left_s is None else min(_SYMMETRY_S, effort.left_s)
+    rest = Effort(left_s)
     fixed = []
     for symmetry in range(1, len(problem.symmetries)) if count else ():
-        rest = Effort(effort.left_s)
-        outcome = _put("search", fixed_problem(problem, symmetry), "count", rest, None)
+        _, outcome = _choose_and_put(fixed_problem(problem, symmetry), "count", rest, None)
         if not outcome.complete:
             return None
         fixed.append(outcome.count)

@@ -1,15 +1,21 @@
 """Compiling kernels with numba, and the two bit operations that Python lacks."""
 
+# mypy: allow-untyped-calls
+
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numba
 import numpy as np
 from llvmlite import ir
+from numba.core.caching import FunctionCache
+from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic
 
 #: Masks are unsigned, so that shifting to the right brings in zeros.
@@ -40,17 +46,82 @@ with _no_linear_algebra():
     import numba.np.arraymath
 
 
+class _Cache(FunctionCache):
+    """Compiled code in files. A run does without what cannot be read or kept."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # cut short when the power failed, say: compiled and kept anew
+            with suppress(Exception):
+                self.flush()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with suppress(Exception):  # the disk is full, say
+            super().save_overload(sig, data)
+
+
+class _Signals:
+    """Lets Ctrl-C and polite kills wait for moments at which they do no harm.
+
+    Python would raise them anywhere, and LLVM, torn out of its middle, crashes or loses them: no
+    exception finds its way out where LLVM calls back into Python.
+    """
+
+    def __init__(self) -> None:
+        self._usual: dict[int, Any] = {}
+        self._waiting: list[tuple[int, Any]] = []
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Signals that come inside are handled at the end, also at the end of an inner one."""
+        if threading.current_thread() is not threading.main_thread():
+            yield  # signals reach the main thread only
+            return
+        outermost = not self._usual
+        if outermost:
+            handlers = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
+            self._usual = {one: usual for one, usual in handlers.items() if callable(usual)}
+            for one in self._usual:
+                signal.signal(one, lambda number, frame: self._waiting.append((number, frame)))
+        usual = self._usual
+        try:
+            yield
+        finally:
+            if outermost:
+                for one, handler in usual.items():
+                    signal.signal(one, handler)
+                self._usual = {}
+            while self._waiting:
+                number, frame = self._waiting.pop()
+                usual[number](number, frame)
+
+
+_SIGNALS = _Signals()
+
+
+class _Kernel(CPUDispatcher):
+    """A function that numba compiles for each combination of types it is called with."""
+
+    def enable_caching(self) -> None:
+        with suppress(RuntimeError):  # numba's "no locator available": no place to keep it
+            self._cache = _Cache(self.py_func)
+
+    def compile(self, sig: Any) -> Any:
+        with _SIGNALS.held():
+            return super().compile(sig)
+
+
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compiles a function when it is first called, and keeps the result for later runs.
 
     The compiled code is kept beside the source, else in the user's cache folder. Where neither
     can be written, it is compiled anew in every run.
     """
-    try:
-        compiled: Any = numba.njit(cache=True)(function)
-    except RuntimeError:  # numba's "no locator available": there is no place to keep it
-        compiled = numba.njit()(function)
-    return compiled  # type: ignore[no-any-return]
+    compiled = _Kernel(function, targetoptions={"nopython": True, "boundscheck": None})
+    compiled.enable_caching()
+    return compiled
 
 
 def _trailing_zeros(_context: Any, _word: Any) -> Any:

@@ -21,7 +21,7 @@ class Count(Engine):
     abilities = frozenset({"count", "unique", "prove"})
 
     def count(self, problem: ExactCoverProblem, effort: Effort) -> Outcome:
-        """See `Engine.count`. From 2^64 solutions on the outcome is not complete."""
+        """See `Engine.count`. Where a state has 2^64 ways to it, the outcome is not complete."""
         if not Frontier.fits(problem):
             raise EngineUnfitError(
                 "the pieces reach over too many cells of this region for its frontier"
@@ -29,10 +29,9 @@ class Count(Engine):
         frontier = Frontier(problem)
         try:
             frontier.run(effort)
-        except BudgetSpentError:
+        except (BudgetSpentError, CountOverflowError):
+            # Ways to an unfinished state, however many, need not lead to a solution.
             return Outcome(frontier.count, False, (), frontier.states)
-        except CountOverflowError:
-            return Outcome(1 << 64, False, (), frontier.states)
         return Outcome(frontier.count, True, (), frontier.states)
 
     def unique(self, problem: ExactCoverProblem, effort: Effort) -> Outcome:

@@ -22,13 +22,15 @@ import random
 from dataclasses import dataclass, replace
 from statistics import fmean
 
+from fabkit.solve.engine import BudgetSpentError, Effort
 from fabkit.solve.fewest import FewestWalk
 from fabkit.solve.problem import ExactCoverProblem
-from fabkit.solve.search import count_within
+from fabkit.solve.search import count_within, in_slices
 
 PROBES = 24
-_MOST_TRIES = 100_000
-_COUNTING_NODES = 5_000_000
+_MOST_TRIES = 50_000
+_MOST_LOOKS = 1_000_000_000
+_COUNTING_NODES = 1_000_000
 #: Levels as the boxes name them, each with the score it ends below.
 LEVELS = (
     ("starter", 3.0),
@@ -70,16 +72,19 @@ class Difficulty:
         return next(name for name, end in LEVELS if self.score < end)
 
 
-def difficulty(problem: ExactCoverProblem, solutions: int | None = None) -> Difficulty | None:
+def difficulty(
+    problem: ExactCoverProblem, solutions: int | None = None, effort: Effort | None = None
+) -> Difficulty | None:
     """Rates a problem.
 
     Args:
         problem: what is left to do for the person.
-        solutions: how many there are, when it is known; else those that a search of some million
-            nodes finds.
+        solutions: how many there are, when it is known; else those that a search of a million nodes
+            finds.
+        effort: a budget; its progress is not told.
 
     Returns:
-        The rating; None when no probe finds a solution.
+        The rating; None when the first probes find no solution, or the time is over.
 
     Example:
         >>> from fabkit.solve.problem import Option
@@ -87,21 +92,38 @@ def difficulty(problem: ExactCoverProblem, solutions: int | None = None) -> Diff
         >>> difficulty(forced).free_moves
         0.0
     """
-    probes = [found for seed in range(PROBES) if (found := _probe(problem, seed))]
-    if not probes:
+    effort = effort or Effort()
+    try:
+        if not any(_probe(problem, seed, effort) for seed in (0, 1)):
+            return None  # or two dozen times as long would be spent on the same
+        found = [_probe(problem, seed, effort) for seed in range(PROBES)]
+        if solutions is None:
+            solutions = count_within(problem, _most(problem, _COUNTING_NODES), effort)
+    except BudgetSpentError:
         return None
-    if solutions is None:
-        solutions = count_within(problem, _COUNTING_NODES)
+    # One that gave up counts with what it tried, and with no piece forced: that is the least.
+    gave_up = _most(problem, _MOST_TRIES), sum(problem.copies)
+    probes = [probe or gave_up for probe in found]
     tries, free_moves = (fmean(values) for values in zip(*probes, strict=True))
     return Difficulty(tries, free_moves, max(solutions, 1))
 
 
-def _probe(problem: ExactCoverProblem, seed: int) -> tuple[int, int] | None:
-    """Tries and free moves of one search in a shuffled order; None when it gives up."""
+def _most(problem: ExactCoverProblem, nodes: int) -> int:
+    """So many nodes, or fewer where the options are so many that each node takes long."""
+    return min(nodes, 1 + _MOST_LOOKS // max(1, len(problem.options)))
+
+
+def _probe(problem: ExactCoverProblem, seed: int, effort: Effort) -> tuple[int, int] | None:
+    """Tries and free moves of one search in a shuffled order; None when it gives up.
+
+    Raises:
+        BudgetSpentError: when the time is over.
+    """
     options = list(problem.options)
     random.Random(seed).shuffle(options)  # noqa: S311
     walk = FewestWalk(replace(problem, options=tuple(options), symmetries=()), listing=True)
-    walk.step(_MOST_TRIES, 1)
+    for _ in in_slices(walk, limit=1, most_nodes=_most(problem, _MOST_TRIES)):
+        effort.tell(0.0)
     if not walk.count:
         return None
     return walk.nodes, sum(count > 1 for count in walk.choices())

@@ -34,7 +34,7 @@ def engine(name: str) -> Engine:
         known = ", ".join(ENGINES)
         hint = did_you_mean(name, ENGINES)
         raise InputError.of(
-            "--engine", f"there is no engine {shown(name)}{hint}; known are {known}"
+            "--engine", f"there is no engine {shown(name)}{hint or f'; known are {known}'}"
         )
     module, cls = _PLACES[name]
     made = getattr(import_module(module), cls)()

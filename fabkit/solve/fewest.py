@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from fabkit.solve.compiled import ONE, ZERO, Word, kernel
 from fabkit.solve.engine import Solution
-from fabkit.solve.packing import Numbers, masks_of_options
+from fabkit.solve.packing import Numbers, in_a_row, masks
 from fabkit.solve.problem import ExactCoverProblem
 
 _OVER, _GOING, _FULL_LIST, _FULL_ITEMS = 0, 1, 2, 3
@@ -192,10 +192,8 @@ class FewestWalk:
         self._listing, self._over = listing, False
         self._first = -1 if first_kind is None else problem.cell_count + first_kind
         options = problem.options
-        self._masks = masks_of_options(problem)
-        self._cells = _numbers(cell for option in options for cell in option.cells)
-        sizes = [len(option.cells) for option in options]
-        self._cell_start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        self._cells, self._cell_start = in_a_row([option.cells for option in options])
+        self._masks = masks(self._cells, self._cell_start, problem.cell_count)
         self._kinds = _numbers(option.kind for option in options)
         self._uses = _numbers(option.copies for option in options)
         self._weights = _numbers(

@@ -11,7 +11,17 @@ import numpy as np
 
 from fabkit.solve.compiled import ONE, ZERO, Word, kernel, trailing_zeros
 from fabkit.solve.engine import Effort, EngineUnfitError
-from fabkit.solve.packing import WORD_BITS, WORD_MASK, CopyCounter, Numbers, Words, mask
+from fabkit.solve.packing import (
+    WORD_BITS,
+    WORD_MASK,
+    CopyCounter,
+    Numbers,
+    Words,
+    in_a_row,
+    masks,
+    words,
+)
+from fabkit.solve.patterns import by_pattern, list_of
 from fabkit.solve.problem import ExactCoverProblem
 
 #: No count of a box challenge needs half of this; what needs more would fill the machine.
@@ -24,6 +34,7 @@ _FULLEST = 0.8
 _GROWTH = 1.5
 _ALL_ONES = np.uint64(WORD_MASK)
 _LOW, _HIGH, _COUNT = 0, 1, 2
+_SLOT_BYTES = 3 * 8
 
 
 class CountOverflowError(Exception):
@@ -104,8 +115,8 @@ def _expand(  # type: ignore[no-untyped-def]
         slot: where to go on in the table.
         next_row: where to go on among the options.
         cell: the cell.
-        start: for each cell its first row.
-        rows: mask from the lowest cell on (two words) and cost in copies, by lowest cell.
+        start: where the lists of options begin.
+        rows: mask from the lowest cell on (two words) and cost in copies, list after list.
         guard: the copy counters' guards.
         copies_shift: where the copies begin in the high word.
         leftover: whether cells may stay bare.
@@ -120,7 +131,6 @@ def _expand(  # type: ignore[no-untyped-def]
     done, overflow = ZERO, False
     window_mask = (ONE << copies_shift) - ONE
     room = batch.shape[1]
-    end = start[cell + 1] + (1 if leftover else 0)
     while slot < table.shape[0]:
         ways = table[slot, _COUNT]
         if ways == ZERO:
@@ -128,8 +138,10 @@ def _expand(  # type: ignore[no-untyped-def]
             continue
         low, high = table[slot, _LOW], table[slot, _HIGH] & window_mask
         copies = table[slot, _HIGH] >> copies_shift
-        for row in range(start[cell] + next_row, end):
-            if row == start[cell + 1]:  # not an option: the cell stays bare
+        options = list_of(cell, low)
+        end = start[options + 1]
+        for row in range(start[options] + next_row, end + (1 if leftover else 0)):
+            if row == end:  # not an option: the cell stays bare
                 after_low, after_high, left = low | ONE, high, copies
             else:
                 if rows[row, 0] & low != ZERO or rows[row, 1] & high != ZERO:
@@ -149,9 +161,9 @@ def _expand(  # type: ignore[no-untyped-def]
                     done += ways
                 continue
             if fill[step] == room:
-                return slot, row - start[cell], done, overflow, step
+                return slot, row - start[options], done, overflow, step
             if not leftover and _is_dead(
-                after_low, after_high, left, cell + step, start, rows, guard
+                after_low, after_high, left, cell + step, start, rows, guard, cells
             ):
                 continue
             place = fill[step]
@@ -165,14 +177,39 @@ def _expand(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _is_dead(low, high, left, cell, start, rows, guard):  # type: ignore[no-untyped-def]
-    """Whether nothing fits on a state's lowest bare cell. Half of all states are like this."""
-    for row in range(start[cell], start[cell + 1]):
+def _is_dead(low, high, left, cell, start, rows, guard, cells):  # type: ignore[no-untyped-def]
+    """Whether a state is stuck, or is so after whatever covers its lowest bare cell.
+
+    Two thirds of all states are like this, and what is not kept costs no memory. To look
+    further ahead, or for islands that cannot be filled, costs more than it saves.
+    """
+    options = list_of(cell, low)
+    for row in range(start[options], start[options + 1]):
+        rest = left - rows[row, 2]
+        if (
+            rows[row, 0] & low == ZERO
+            and rows[row, 1] & high == ZERO
+            and rest & guard == guard
+        ):  # fmt: skip
+            after_low, after_high, step = _from_lowest_bare(low | rows[row, 0], high | rows[row, 1])
+            if cell + step >= cells:
+                if rest == guard:
+                    return False
+            elif not _is_stuck(after_low, after_high, rest, cell + step, start, rows, guard):
+                return False
+    return True
+
+
+@kernel
+def _is_stuck(low, high, left, cell, start, rows, guard):  # type: ignore[no-untyped-def]
+    """Whether nothing fits on a state's lowest bare cell."""
+    options = list_of(cell, low)
+    for row in range(start[options], start[options + 1]):
         if (
             rows[row, 0] & low == ZERO
             and rows[row, 1] & high == ZERO
             and (left - rows[row, 2]) & guard == guard
-        ):
+        ):  # fmt: skip
             return False
     return True
 
@@ -196,7 +233,7 @@ class Frontier:
         self.peak_bytes = 0
         self._counter = CopyCounter.of(problem.copies)
         self._copies_shift = WORD_BITS - self._counter.bits
-        self._start, self._rows = self._options()
+        self._rows, self._start = self._lists()
         window = _window(problem)
         self._batch = np.zeros((window + 1, _BATCH, 3), dtype=np.uint64)
         self._fill = np.zeros(window + 1, dtype=np.int64)
@@ -214,8 +251,8 @@ class Frontier:
 
         Raises:
             BudgetSpentError: when the time is over; `count` then holds those that are certain.
-            CountOverflowError: when there are 2^64 or more.
-        EngineUnfitError: when the tables outgrow `MOST_BYTES`.
+                CountOverflowError: when a state has 2^64 ways or more.
+            EngineUnfitError: when the tables outgrow `MOST_BYTES`.
         """
         if not any(self.problem.copies):
             self.count = int(self.problem.leftover or self.problem.cell_count == 0)
@@ -228,18 +265,18 @@ class Frontier:
         effort.finish()
         return self.count
 
-    def _options(self) -> tuple[Numbers, Words]:
-        """The options as rows for `_expand`, sorted by lowest cell, and where each cell's begin."""
-        rows = sorted(
-            (option.cells[0], mask([cell - option.cells[0] for cell in option.cells]), option)
-            for option in map(self.problem.options.__getitem__, self.problem.usable)
-        )
-        table = np.zeros((len(rows), 3), dtype=np.uint64)
-        for row, (_, window, option) in enumerate(rows):
-            cost = option.copies << int(self._counter.shift[option.kind])
-            table[row] = window & WORD_MASK, window >> WORD_BITS, cost
-        cells = range(self.problem.cell_count + 1)
-        return np.searchsorted([row[0] for row in rows], cells).astype(np.int64), table
+    def _lists(self) -> tuple[Words, Numbers]:
+        """The options as rows for `_expand`, and where each pattern's begin."""
+        options = [self.problem.options[position] for position in self.problem.usable]
+        cells, starts = in_a_row([option.cells for option in options])
+        lowest = cells[starts[:-1]]
+        low, high = masks(cells - np.repeat(lowest, np.diff(starts)), starts, 2 * WORD_BITS).T
+        kinds = [option.kind for option in options]
+        cost = words(option.copies for option in options) << self._counter.shift[kinds]
+        order = np.lexsort((low, high, lowest))
+        first = np.searchsorted(lowest[order], range(self.problem.cell_count + 1))
+        rows = np.stack((low, high, cost), axis=1)[order]
+        return by_pattern(rows, rows[:, 0], first.astype(np.int64))
 
     def _cover(self, cell: int, effort: Effort) -> None:
         """Expands all states whose lowest bare cell is this one."""
@@ -271,7 +308,7 @@ class Frontier:
             table = np.zeros((_FIRST_SLOTS, 3), dtype=np.uint64)
             self._sizes[target] = 0
         if self._sizes[target] + count > _FULLEST * len(table):
-            larger = np.zeros((int(_GROWTH * len(table)) + 2 * count, 3), dtype=np.uint64)
+            larger = self._room(int(_GROWTH * len(table)) + 2 * count, expanding)
             _rehash(table, larger)
             table = larger
         self._tables[target] = table
@@ -280,10 +317,14 @@ class Frontier:
             raise CountOverflowError
         self._sizes[target] += new
         self._fill[step] = 0
-        slots = expanding + sum(map(len, self._tables.values()))
-        self.peak_bytes = max(self.peak_bytes, slots * table.itemsize * table.shape[1])
-        if self.peak_bytes > MOST_BYTES:
+
+    def _room(self, slots: int, expanding: int) -> Words:
+        """A larger table, if the memory allows it beside those that are there."""
+        taken = expanding + slots + sum(map(len, self._tables.values()))
+        self.peak_bytes = max(self.peak_bytes, taken * _SLOT_BYTES)
+        if taken * _SLOT_BYTES > MOST_BYTES:
             raise EngineUnfitError(f"it needs more than {MOST_BYTES >> 30} GiB of memory")
+        return np.zeros((slots, 3), dtype=np.uint64)
 
 
 def _window(problem: ExactCoverProblem) -> int:

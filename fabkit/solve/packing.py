@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from fabkit.solve.problem import ExactCoverProblem
 
 Words = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.int64]
@@ -70,17 +69,39 @@ def words(values: Any) -> Words:
     return np.array(list(values), dtype=np.uint64)
 
 
-def mask(bits: Sequence[int]) -> int:
+def mask(bits: Iterable[int]) -> int:
     """The integer with these bits set."""
     return reduce(lambda found, bit: found | 1 << bit, bits, 0)
 
 
-def masks_of_options(problem: ExactCoverProblem) -> Words:
-    """For each option its cells, lowest cell first, as a row of words."""
-    count = max(1, -(-problem.cell_count // WORD_BITS))
-    found = np.zeros((len(problem.options), count), dtype=np.uint64)
-    for row, option in enumerate(problem.options):
-        whole = mask(option.cells)
-        for word in range(count):
-            found[row, word] = whole >> (WORD_BITS * word) & WORD_MASK
-    return found
+def in_a_row(groups: Sequence[Sequence[int]]) -> tuple[Numbers, Numbers]:
+    """The numbers of all groups in a row; and where each group begins, and the last one ends.
+
+    Example:
+        >>> numbers, starts = in_a_row([(4, 5), (), (6,)])
+        >>> numbers.tolist(), starts.tolist()
+        ([4, 5, 6], [0, 2, 2, 3])
+    """
+    starts = np.zeros(len(groups) + 1, dtype=np.int64)
+    np.cumsum([len(group) for group in groups], out=starts[1:])
+    return np.fromiter(chain.from_iterable(groups), np.int64, int(starts[-1])), starts
+
+
+def masks(numbers: Numbers, starts: Numbers, bits: int) -> Words:
+    """For each group, as from `in_a_row`, a row of words with its bits set, lowest bits first.
+
+    Args:
+        numbers: those of all groups, below `bits`.
+        starts: where each group begins, and the last one ends.
+        bits: how many the words of a row must hold.
+
+    Example:
+        >>> masks(*in_a_row([(0, 2), (65,)]), bits=66).tolist()
+        [[5, 0], [0, 2]]
+    """
+    width = max(1, -(-bits // WORD_BITS))
+    found = np.zeros((len(starts) - 1) * width, dtype=np.uint64)
+    rows = np.repeat(np.arange(0, len(found), width), np.diff(starts))
+    bit = np.uint64(1) << (numbers % WORD_BITS).astype(np.uint64)
+    np.bitwise_or.at(found, rows + numbers // WORD_BITS, bit)
+    return found.reshape(-1, width)

@@ -103,13 +103,13 @@ def pose(puzzle: PuzzleSet, challenge: Challenge, leftover: bool = False) -> Pos
     ids = [piece for piece in challenge.pieces if piece not in given]
     pieces = puzzle.select(ids) if ids else ()
     classes = _classes(puzzle.lattice, pieces, challenge.flips)
-    covers = [
-        [p.cells for p in placements(puzzle.lattice, kind[0], region, challenge.flips)]
-        for kind in classes
-    ]
-    if sum(map(len, covers)) > MAX_OPTIONS:
-        message = f"has more than {MAX_OPTIONS:,} placements; choose a smaller region"
-        raise InputError.of(f"{puzzle.name} {challenge.id}", message)
+    covers = []
+    for kind in classes:
+        found = placements(puzzle.lattice, kind[0], region, challenge.flips)
+        covers.append([placement.cells for placement in found])
+        if sum(map(len, covers)) > MAX_OPTIONS:
+            message = f"has more than {MAX_OPTIONS:,} placements; choose a smaller region"
+            raise InputError.of(f"{puzzle.name} {challenge.id}", message)
     cells = _order(puzzle.lattice, region, list(chain.from_iterable(covers)))
     number = {cell: index for index, cell in enumerate(cells)}
     options = sorted(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from fabkit.base.files import digest
+import numpy as np
+
+from fabkit.solve.packing import in_a_row, masks
 
 #: A symmetry of the problem: ``permutation[i]`` is the image of cell ``i``.
 Permutation = tuple[int, ...]
@@ -99,22 +102,27 @@ class ExactCoverProblem:
         )
 
     @cached_property
-    def digest(self) -> str:
-        """SHA-256 over everything that decides the solutions."""
-        options = ((o.kind, o.cells, o.copies) for o in self.options)
-        return digest(repr((self.cell_count, self.copies, tuple(options), self.leftover)))
-
-    @cached_property
     def images(self) -> tuple[tuple[int, ...], ...]:
         """For each symmetry, the position of every option's image."""
-        place = {(o.kind, o.cells): position for position, o in enumerate(self.options)}
-        return tuple(
-            tuple(
-                place[option.kind, tuple(sorted([symmetry[cell] for cell in option.cells]))]
-                for option in self.options
-            )
-            for symmetry in self.symmetries
-        )
+        kinds = [option.kind for option in self.options]
+        cells, starts = in_a_row([option.cells for option in self.options])
+        own = masks(cells, starts, self.cell_count)
+        places = np.lexsort((*own.T, kinds))
+        images = []
+        for symmetry in np.array(self.symmetries, dtype=np.int64):
+            moved = masks(symmetry[cells], starts, self.cell_count)
+            order = np.lexsort((*moved.T, kinds))
+            if not np.array_equal(moved[order], own[places]):
+                raise ValueError("a symmetry does not carry the options to options")
+            image = np.empty_like(places)
+            image[order] = places
+            images.append(tuple(image.tolist()))
+        return tuple(images)
+
+    @cached_property
+    def _orbit_sizes(self) -> Counter[int]:
+        """For the least option of every orbit under the symmetries, the orbit's size."""
+        return Counter(map(min, zip(*self.images, strict=True)))
 
     def is_solved_by(self, solution: Iterable[int]) -> bool:
         """Whether the options cover everything that must be covered, and nothing twice.
@@ -142,6 +150,5 @@ class ExactCoverProblem:
             The least option's position and the size of the orbit.
         """
         for position in self.by_kind[kind]:
-            orbit = {image[position] for image in self.images}
-            if position == min(orbit):
-                yield position, len(orbit)
+            if position in self._orbit_sizes:
+                yield position, self._orbit_sizes[position]

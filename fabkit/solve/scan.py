@@ -13,11 +13,19 @@ import numpy as np
 
 from fabkit.solve.compiled import ONE, ZERO, Word, kernel, population, trailing_zeros
 from fabkit.solve.engine import Solution
-from fabkit.solve.packing import WORD_BITS, CopyCounter, Words, mask, words
+from fabkit.solve.packing import (
+    WORD_BITS,
+    CopyCounter,
+    Numbers,
+    Words,
+    in_a_row,
+    mask,
+    masks,
+    words,
+)
+from fabkit.solve.patterns import by_pattern, list_of
 from fabkit.solve.problem import ExactCoverProblem
 
-#: So many cells after the lowest bare one choose the list of options.
-_PATTERN_BITS = 7
 #: Islands are looked for near the root only: deeper the look costs more than it saves.
 _ISLAND_DEPTH = 5
 _BUFFERED = 4096
@@ -58,49 +66,15 @@ def _split_off(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _tabulate(options, first, pattern_bits):  # type: ignore[no-untyped-def]
-    """The options by lowest cell and by the pattern that is covered of the cells after it.
-
-    Args:
-        options: rows of mask, cost, position, sorted by lowest cell.
-        first: for each cell the first row with this lowest cell, and the end.
-        pattern_bits: how many cells make the pattern.
-
-    Returns:
-        All rows for all patterns, and where each pattern's rows begin.
-    """
-    cells, patterns = first.shape[0] - 1, 1 << pattern_bits
-    start = np.zeros(cells * patterns + 1, dtype=np.int64)
-    total = 0
-    for index in range(cells * patterns):
-        cell, pattern = index // patterns, Word(index % patterns)
-        start[index] = total
-        for row in range(first[cell], first[cell + 1]):
-            if ((options[row, 0] >> Word(cell)) >> ONE) & pattern == ZERO:
-                total += 1
-    start[cells * patterns] = total
-    table = np.empty((total, 3), dtype=np.uint64)
-    total = 0
-    for index in range(cells * patterns):
-        cell, pattern = index // patterns, Word(index % patterns)
-        for row in range(first[cell], first[cell + 1]):
-            if ((options[row, 0] >> Word(cell)) >> ONE) & pattern == ZERO:
-                table[total] = options[row]
-                total += 1
-    return table, start
-
-
-@kernel
-def _list_of(covered, pattern_bits):  # type: ignore[no-untyped-def]
+def _list_from(covered):  # type: ignore[no-untyped-def]
     """Which list of options belongs to what is covered."""
     cell = trailing_zeros(~covered)
-    pattern = ((covered >> cell) >> ONE) & ((ONE << pattern_bits) - ONE)
-    return np.int64((cell << pattern_bits) + pattern)
+    return list_of(cell, covered >> cell)
 
 
 @kernel
 def _walk(  # type: ignore[no-untyped-def]
-    table, start, pattern_bits, full, guard, island_depth,
+    table, start, full, guard, island_depth,
     steps, step_masks, shift, field, sizes,
     covered, left, cursor, found, depth, node_limit, solution_limit,
 ):  # fmt: skip
@@ -115,7 +89,7 @@ def _walk(  # type: ignore[no-untyped-def]
     nodes = solutions = 0
     while depth >= 0:
         here, free = covered[depth], left[depth]
-        row, end = cursor[depth], start[_list_of(here, pattern_bits) + 1]
+        row, end = cursor[depth], start[_list_from(here) + 1]
         descended = False
         while row < end:
             if table[row, 0] & here == ZERO:
@@ -143,7 +117,7 @@ def _walk(  # type: ignore[no-untyped-def]
                         cursor[depth] = row + 1
                         depth += 1
                         covered[depth], left[depth] = after, rest
-                        cursor[depth] = start[_list_of(after, pattern_bits)]
+                        cursor[depth] = start[_list_from(after)]
                         descended = True
                         break
             row += 1
@@ -157,12 +131,12 @@ def _walk(  # type: ignore[no-untyped-def]
 
 @kernel
 def _share(  # type: ignore[no-untyped-def]
-    table, start, pattern_bits, guard, covered, left, cursor, depth
+    table, start, guard, covered, left, cursor, depth
 ):
     """The share of the tree that is behind: each subtree weighs its part of the branching."""
     share, weight = 0.0, 1.0
     for level in range(depth + 1):
-        index = _list_of(covered[level], pattern_bits)
+        index = _list_from(covered[level])
         done = total = 0
         behind = cursor[level] - (1 if level < depth else 0)
         for row in range(start[index], start[index + 1]):
@@ -198,22 +172,10 @@ class ScanWalk:
         self._root = -1
         self._depth = -1
         self._counter = CopyCounter.of(problem.copies)
-        rows = []
-        for position in problem.usable:
-            option = problem.options[position]
-            cost = option.copies << int(self._counter.shift[option.kind])
-            rows.append((option.cells[0], mask(option.cells), cost, position))
-        rows.sort()
-        lowest = [row[0] for row in rows]
-        first = np.searchsorted(lowest, range(problem.cell_count + 1)).astype(np.int64)
-        options = np.array([row[1:] for row in rows], dtype=np.uint64).reshape(-1, 3)
-        self._table, self._start = _tabulate(options, first, _PATTERN_BITS)
+        self._table, self._start = self._lists()
         self._full = (1 << problem.cell_count) - 1
         self._steps, self._step_masks = _steps(problem)
-        self._sizes = words(
-            mask(sorted({len(problem.options[p].cells) for p in kind if len(problem.options[p].cells) < WORD_BITS}))
-            for kind in problem.by_kind
-        )  # fmt: skip
+        self._sizes = words(map(mask, _sizes(problem)))
         depths = sum(problem.copies) + 2
         self._covered = np.zeros(depths, dtype=np.uint64)
         self._left = np.zeros(depths, dtype=np.uint64)
@@ -239,7 +201,7 @@ class ScanWalk:
             if limit is not None:
                 most = min(most, -(-(limit - self.count) // self._roots[self._root][1]))
             self._depth, walked, found = _walk(
-                self._table, self._start, Word(_PATTERN_BITS), Word(self._full),
+                self._table, self._start, Word(self._full),
                 Word(self._counter.guard), _ISLAND_DEPTH if len(self._steps) else 0,
                 self._steps, self._step_masks, self._counter.shift, self._counter.field,
                 self._sizes, self._covered, self._left, self._cursor, self._found,
@@ -258,10 +220,24 @@ class ScanWalk:
         if self._depth < 0:
             return (self._root + 1) / len(self._roots) if self._roots else 1.0
         inside = _share(
-            self._table, self._start, Word(_PATTERN_BITS), Word(self._counter.guard),
+            self._table, self._start, Word(self._counter.guard),
             self._covered, self._left, self._cursor, self._depth,
         )  # fmt: skip
         return (self._root + float(inside)) / len(self._roots)
+
+    def _lists(self) -> tuple[Words, Numbers]:
+        """The options as rows of mask, cost and position, and where each pattern's begin."""
+        positions = self.problem.usable
+        options = [self.problem.options[position] for position in positions]
+        cells, starts = in_a_row([option.cells for option in options])
+        lowest, covered = cells[starts[:-1]], masks(cells, starts, WORD_BITS)[:, 0]
+        kinds = [option.kind for option in options]
+        cost = words(option.copies for option in options) << self._counter.shift[kinds]
+        order = np.lexsort((covered, lowest))
+        rows = np.stack((covered, cost, words(positions)), axis=1)[order]
+        first = np.searchsorted(lowest[order], range(self.problem.cell_count + 1))
+        windows = covered[order] >> lowest[order].astype(np.uint64)
+        return by_pattern(rows, windows, first.astype(np.int64))
 
     def _next_root(self) -> bool:
         """Sets the state to the next root; False when there is none."""
@@ -277,7 +253,7 @@ class ScanWalk:
                     continue  # a root is one of several pieces; alone it is not a solution
             self._depth = 0
             self._covered[0], self._left[0] = covered, left
-            self._cursor[0] = self._start[_list_of(Word(covered), Word(_PATTERN_BITS))]
+            self._cursor[0] = self._start[_list_from(Word(covered))]
             return True
         return False
 
@@ -289,6 +265,14 @@ class ScanWalk:
         begin: Solution = () if root is None else (root,)
         for row in self._found[:found].tolist():
             self.solutions.append(tuple(sorted((*begin, *row[: row.index(-1)]))))
+
+
+def _sizes(problem: ExactCoverProblem) -> list[set[int]]:
+    """For each kind the numbers of cells of its options, but for that of a whole board of 64."""
+    found: list[set[int]] = [set() for _ in problem.copies]
+    for option in problem.options:
+        found[option.kind].add(len(option.cells))
+    return [sizes - {WORD_BITS} for sizes in found]
 
 
 def _steps(problem: ExactCoverProblem) -> tuple[Words, Words]:

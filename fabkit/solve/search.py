@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from fabkit.solve.engine import BudgetSpentError, Effort, Engine, Outcome
+import time
+from collections.abc import Iterator
+
+from fabkit.solve.engine import BudgetSpentError, Effort, Engine, Outcome, Solution
 from fabkit.solve.fewest import FewestWalk
 from fabkit.solve.problem import ExactCoverProblem
 from fabkit.solve.scan import ScanWalk
 
-#: Nodes between two looks at the clock: some tens of milliseconds.
-_SLICE = 200_000
-_FIRST_SLICE = 2_000
+#: How long a walk goes on between two looks at the clock, about.
+_SLICE_S = 0.05
+_FIRST_SLICE, _LONGEST_SLICE = 64, 1 << 20
+
+Walk = ScanWalk | FewestWalk
 
 
 class Search(Engine):
@@ -27,27 +32,103 @@ class Search(Engine):
 
     name = "search"
 
+    def __init__(self, most_nodes: int | None = None) -> None:
+        """A search that gives up after about so many nodes, or one that does not."""
+        self._most_nodes = most_nodes
+
     def enumerate(
         self, problem: ExactCoverProblem, effort: Effort, limit: int | None = None
     ) -> Outcome:
         """See `Engine.enumerate`."""
-        return _run(_walk(problem, reduced=False, listing=True), effort, limit)
+        return self._run(start_walk(problem, reduced=False, listing=True), effort, limit)
 
     def first(self, problem: ExactCoverProblem, effort: Effort) -> Outcome:
         """See `Engine.first`."""
-        found = _run(_walk(problem, reduced=True, listing=True), effort, 1)
+        found = self._run(start_walk(problem, reduced=True, listing=True), effort, 1)
         return Outcome(len(found.solutions[:1]), found.complete, found.solutions[:1], found.nodes)
 
     def count(self, problem: ExactCoverProblem, effort: Effort) -> Outcome:
         """See `Engine.count`."""
-        return _run(_walk(problem, reduced=True, listing=False), effort, None)
+        return self._run(start_walk(problem, reduced=True, listing=False), effort, None)
+
+    def _run(self, walk: Walk, effort: Effort, limit: int | None) -> Outcome:
+        """Walks until it is over, the limit is reached, or nodes or time are spent."""
+        over = False
+        try:
+            for ended in in_slices(walk, limit, self._most_nodes) if limit != 0 else ():
+                over = ended
+                effort.tell(walk.share())
+        except BudgetSpentError:
+            pass
+        if over:
+            effort.finish()
+        complete = over and (limit is None or walk.count < limit)
+        return Outcome(walk.count, complete, tuple(walk.solutions), walk.nodes)
 
 
-def count_within(problem: ExactCoverProblem, nodes: int) -> int:
-    """The solutions that a search of about so many nodes finds: the same in every run."""
-    walk = _walk(problem, reduced=True, listing=False)
-    walk.step(nodes, None)
+def each_solution(problem: ExactCoverProblem, effort: Effort) -> Iterator[Solution]:
+    """All solutions, one after the other, without keeping them.
+
+    Raises:
+        BudgetSpentError: when the time is over before the last.
+    """
+    walk = start_walk(problem, reduced=False, listing=True)
+    for _ in in_slices(walk):
+        yield from walk.solutions
+        walk.solutions.clear()
+        effort.tell(walk.share())
+    effort.finish()
+
+
+def nodes_in(problem: ExactCoverProblem, seconds: float) -> int:
+    """About how many nodes a search visits in so many seconds: an estimate, not a measurement.
+
+    What it decides is the same on every machine and in every run.
+    """
+    if ScanWalk.fits(problem):
+        return int(seconds * 25e6)
+    return int(seconds * 1e9 / (500 + len(problem.options)))
+
+
+def count_within(problem: ExactCoverProblem, nodes: int, effort: Effort) -> int:
+    """The solutions that a search of about so many nodes finds: the same in every run.
+
+    Raises:
+        BudgetSpentError: when the time is over before.
+    """
+    walk = start_walk(problem, reduced=True, listing=False)
+    for _ in in_slices(walk, most_nodes=nodes):
+        effort.tell(0.0)
     return walk.count
+
+
+def in_slices(
+    walk: Walk, limit: int | None = None, most_nodes: int | None = None
+) -> Iterator[bool]:
+    """Goes through a walk in slices of some hundredths of a second, as long as they are taken.
+
+    A node of a large problem may cost a thousand times as much as one of a small problem, so a
+    slice's number of nodes follows the clock. What is found does not depend on it.
+
+    Args:
+        walk: a walk.
+        limit: so many solutions end it.
+        most_nodes: and so do so many nodes.
+
+    Yields:
+        After each slice, whether the walk is over.
+    """
+    size, over = _FIRST_SLICE, False
+    while not over and (most_nodes is None or walk.nodes < most_nodes):
+        begin = time.monotonic()
+        room = size if most_nodes is None else min(size, most_nodes - walk.nodes)
+        over = walk.step(room, limit)
+        took_s = time.monotonic() - begin
+        if took_s < _SLICE_S / 2:
+            size = min(2 * size, _LONGEST_SLICE)
+        elif took_s > 2 * _SLICE_S:
+            size = max(size // 4, 1)
+        yield over
 
 
 def symmetric_start(problem: ExactCoverProblem) -> tuple[int | None, dict[int, int]]:
@@ -72,26 +153,16 @@ def symmetric_start(problem: ExactCoverProblem) -> tuple[int | None, dict[int, i
     return (best[0][2], best[1]) if best else (None, {})
 
 
-def _walk(problem: ExactCoverProblem, reduced: bool, listing: bool) -> ScanWalk | FewestWalk:
+def start_walk(problem: ExactCoverProblem, reduced: bool, listing: bool) -> Walk:
+    """A walk through all solutions of a problem, which has not begun.
+
+    Args:
+        problem: any.
+        reduced: whether solutions that are images of each other are found together.
+        listing: whether solutions are kept.
+    """
     kind, orbits = symmetric_start(problem) if reduced else (None, {})
     if ScanWalk.fits(problem):
         roots = [(None, 1)] if kind is None else list(orbits.items())
         return ScanWalk(problem, roots, listing)
     return FewestWalk(problem, kind, None if kind is None else orbits, listing)
-
-
-def _run(walk: ScanWalk | FewestWalk, effort: Effort, limit: int | None) -> Outcome:
-    """Walks slice by slice until it is over, the limit is reached, or the budget is spent."""
-    over, cut = limit == 0, False
-    size = _FIRST_SLICE
-    try:
-        while not over:
-            over = walk.step(size, limit)
-            size = _SLICE
-            effort.tell(walk.share())
-    except BudgetSpentError:
-        cut = not over
-    complete = over and not cut and (limit is None or walk.count < limit)
-    if complete:
-        effort.finish()
-    return Outcome(walk.count, complete, tuple(walk.solutions), walk.nodes)

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fabkit.solve.engine import Effort
+from fabkit.solve.engine import BudgetSpentError, Effort
 from fabkit.solve.posing import PosedChallenge
-from fabkit.solve.search import Search
+from fabkit.solve.search import each_solution
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,14 @@ def starts(posed: PosedChallenge, effort: Effort | None = None) -> Starts | None
         (1, 3)
     """
     problem = posed.problem
-    outcome = Search().enumerate(problem, effort or Effort())
-    if not outcome.complete:
-        return None
     placements: Counter[int] = Counter(dict.fromkeys(range(len(problem.options)), 0))
-    for solution in outcome.solutions:
-        placements.update(solution)
+    total = 0
+    try:
+        for solution in each_solution(problem, effort or Effort()):
+            placements.update(solution)
+            total += 1
+    except BudgetSpentError:
+        return None
     clues = Counter(
         {
             (kind, cell): 0
@@ -63,4 +65,4 @@ def starts(posed: PosedChallenge, effort: Effort | None = None) -> Starts | None
         option = problem.options[position]
         for cell in option.cells:
             clues[option.kind, cell] += count
-    return Starts(outcome.count, placements, clues)
+    return Starts(total, placements, clues)

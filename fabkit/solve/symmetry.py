@@ -36,9 +36,11 @@ def fixed_problem(problem: ExactCoverProblem, symmetry: int) -> ExactCoverProble
             orbit.append(image[orbit[-1]])
         seen.update(orbit)
         kind = problem.options[start].kind
-        cells = sorted(cell for one in orbit for cell in problem.options[one].cells)
         copies = sum(problem.options[one].copies for one in orbit)
-        if copies <= problem.copies[kind] and all(a != b for a, b in pairwise(cells)):
+        if copies > problem.copies[kind]:
+            continue
+        cells = sorted(cell for one in orbit for cell in problem.options[one].cells)
+        if all(a != b for a, b in pairwise(cells)):
             options.append(Option(kind, tuple(cells), copies))
     return ExactCoverProblem(
         problem.cell_count, problem.copies, tuple(sorted(options)), problem.leftover

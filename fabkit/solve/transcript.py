@@ -19,13 +19,12 @@ from fabkit.solve.fewest import FewestWalk
 from fabkit.solve.obstacles import obstacle
 from fabkit.solve.posing import PosedChallenge
 from fabkit.solve.problem import ExactCoverProblem, Option
-from fabkit.solve.search import symmetric_start
+from fabkit.solve.search import in_slices, symmetric_start
 from fabkit.solve.symmetry import fixed_problem, up_to_symmetry
 
 #: A count's transcript with more nodes than this is refused: it would be a file of megabytes
 #: that takes longer to check than the count took to make.
 MOST_COUNT_NODES = 1_000_000
-_SLICE = 100_000
 
 
 def certificate(posed: PosedChallenge, claim: str, effort: Effort | None = None) -> dict[str, Any]:
@@ -154,13 +153,15 @@ def _walk_all(
         InputError: then; the message says how large the tree is expected to be.
         BudgetSpentError: when the time is over.
     """
-    while not walk.step(_SLICE, limit):
+    over = False
+    for ended in in_slices(walk, limit, None if most is None else most + 1):
+        over = ended
         effort.tell(walk.share())
-        if most is not None and walk.nodes > most:
-            expected = walk.nodes / max(walk.share(), 1e-12)
-            raise InputError.of(
-                name,
-                f"the transcript of its count would have about {expected:.0e} nodes; a certificate "
-                f"takes {most:,} at most, so certify impossibility or uniqueness instead",
-            )
+    if most is not None and not over:
+        expected = float(f"{walk.nodes / max(walk.share(), 1e-12):.1g}")
+        raise InputError.of(
+            name,
+            f"the transcript of its count would have about {expected:,.0f} nodes; a certificate "
+            f"takes {most:,} at most, so certify impossibility or uniqueness instead",
+        )
     effort.tell(1.0)

@@ -1,0 +1,239 @@
+"""Compiled code is kept where that is possible, and nothing goes wrong where it is not."""
+
+from __future__ import annotations
+
+import errno
+import importlib.util
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+import pytest
+from numba.core.caching import IndexDataCacheFile
+
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.skipif(
+    numba.config.DISABLE_JIT or bool(numba.config.CACHE_DIR), reason="numba is set up otherwise"
+)
+
+COUNT = ["solve", "fridgeiq", "square_01", "--count"]
+ANSWER = "square_01: 4 solutions, 1 up to symmetry\n"
+
+
+# --- an installed package ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """A copy of the package without anything compiled."""
+    leave = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "fabkit", tmp_path / "fabkit", ignore=leave)
+    shutil.copytree(ROOT / "pieces", tmp_path / "pieces")
+    (tmp_path / "home").mkdir()
+    return tmp_path
+
+
+def run(
+    folder: Path,
+    *arguments: str,
+    home: str = "home",
+    code: str = "from fabkit.cli import main; raise SystemExit(main())",
+    prepare: Callable[[], None] | None = None,
+) -> tuple[str, list[str]]:
+    """Runs the copy; returns standard output, and standard error but for progress.
+
+    Warnings are shown that are usually hidden.
+    """
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA")}
+    kept = {"HOME": str(folder / home), "XDG_CACHE_HOME": str(folder / home / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-W", "always::UserWarning", "-c", code, *arguments],
+        capture_output=True, text=True, check=True, cwd=folder, preexec_fn=prepare,
+        env={**clean, **kept, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(folder)},
+    )  # fmt: skip
+    return done.stdout, [line for line in done.stderr.splitlines() if "% of the" not in line]
+
+
+def compiled(folder: Path) -> dict[str, int]:
+    """The files of compiled code by name, with the time at which each was written."""
+    return {path.name: path.stat().st_mtime_ns for path in folder.rglob("*.nb?")}
+
+
+def no_place(folder: Path) -> None:
+    """Puts files where folders would have to be, which stops even root."""
+    (folder / "fabkit/solve/__pycache__").write_text("")
+    (folder / "nowhere").write_text("")
+
+
+def test_the_copy_is_what_runs(installed: Path) -> None:
+    code = "import fabkit; from fabkit.model.library import shipped_folder as pieces;"
+    out, _ = run(installed, code=f"{code} print(fabkit.__file__, pieces(), sep='\\n')")
+    assert [Path(line).is_relative_to(installed) for line in out.splitlines()] == [True, True]
+
+
+def test_a_second_run_compiles_nothing(installed: Path) -> None:
+    assert run(installed, *COUNT) == (ANSWER, [])
+    kept = compiled(installed)
+    assert {Path(name).suffix for name in kept} == {".nbi", ".nbc"}
+    assert {path.parent.name for path in installed.rglob("*.nb?")} == {"__pycache__"}
+    code = (
+        "from fabkit.cli import main; main(); from fabkit.solve import scan;"
+        "stats = scan._walk.stats;"
+        "print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))"
+    )
+    assert run(installed, *COUNT, code=code) == (f"{ANSWER}1 0\n", [])
+    assert compiled(installed) == kept
+
+
+def test_beside_a_read_only_package_the_user_s_folder_is_used(installed: Path) -> None:
+    (installed / "fabkit/solve/__pycache__").write_text("")
+    assert run(installed, *COUNT) == (ANSWER, [])
+    kept = compiled(installed / "home")
+    assert kept
+    assert run(installed, *COUNT) == (ANSWER, [])
+    assert compiled(installed / "home") == kept
+
+
+def test_without_any_place_to_write_it_works_all_the_same(installed: Path) -> None:
+    no_place(installed)
+    assert run(installed, *COUNT, home="nowhere/home") == (ANSWER, [])
+    assert compiled(installed) == {}
+
+
+def test_a_full_disk_stops_nothing(installed: Path) -> None:
+    """The limit lets files be made, but nothing be written into them: the same for root."""
+
+    def full() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    assert run(installed, *COUNT, prepare=full) == (ANSWER, [])
+    assert [name for name in compiled(installed) if name.endswith(".nbc")] == []
+    assert [path.name for path in installed.rglob("*.tmp.*")] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["search", "count"])
+@pytest.mark.parametrize("challenge", ["square_02", "triangle_09"])
+def test_every_kernel_works_without_a_place(installed: Path, challenge: str, engine: str) -> None:
+    no_place(installed)
+    arguments = ["solve", "fridgeiq", challenge, "--count", "--engine", engine]
+    plain, _ = run(ROOT, *arguments, home="/nowhere")
+    assert run(installed, *arguments, home="nowhere/home") == (plain, [])
+
+
+# --- one small kernel -------------------------------------------------------------------------------
+
+KERNEL = """
+from fabkit.solve.compiled import ONE, kernel, trailing_zeros
+
+@kernel
+def lowest(word):
+    return trailing_zeros(word | ONE << ONE)
+"""
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Callable[[], Any]:
+    """Loads a module with a kernel as a new process would."""
+    path = tmp_path / "small.py"
+    path.write_text(KERNEL)
+
+    def fresh() -> Any:
+        spec = importlib.util.spec_from_file_location("small", path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module.lowest
+
+    return fresh
+
+
+def answers(kernel: Any) -> tuple[int, int]:
+    """Whether it was found in the cache, or missed; its answer has to be right."""
+    from numpy import uint64
+
+    assert int(kernel(uint64(12))) == 1
+    return sum(kernel.stats.cache_hits.values()), sum(kernel.stats.cache_misses.values())
+
+
+HIT, MISSED = (1, 0), (0, 1)
+
+
+def halved(content: bytes) -> bytes:
+    """As after a power failure: the length is right, the end was never written."""
+    return content[: len(content) // 2] + bytes(len(content) - len(content) // 2)
+
+
+@pytest.mark.parametrize("which", ["nbi", "nbc"])
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda content: b"",
+        lambda content: content[:50],
+        lambda content: content[:-1],
+        halved,
+        lambda content: bytes(len(content)),
+        lambda content: b"what is this?" * 100,
+    ],
+    ids=["empty", "cut off early", "cut off late", "end unwritten", "zeros", "text"],
+)
+def test_a_damaged_file_is_replaced(
+    which: str, harm: Callable[[bytes], bytes], load: Callable[[], Any], tmp_path: Path
+) -> None:
+    assert answers(load()) == MISSED
+    assert answers(load()) == HIT
+    (damaged,) = tmp_path.rglob(f"*.{which}")
+    damaged.write_bytes(harm(damaged.read_bytes()))
+    assert answers(load()) == MISSED
+    assert answers(load()) == HIT
+
+
+def test_a_damaged_file_that_cannot_be_replaced_is_passed_over(
+    load: Callable[[], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert answers(load()) == MISSED
+    (damaged,) = tmp_path.rglob("*.nbi")
+    damaged.write_bytes(b"what is this?")
+    monkeypatch.setattr(IndexDataCacheFile, "_open_for_write", refuse)
+    assert answers(load()) == MISSED
+    assert answers(load()) == MISSED
+
+
+def refuse(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("step", ["_save_index", "_save_data", "_open_for_write"])
+def test_what_cannot_be_kept_is_compiled_again(
+    step: str, load: Callable[[], Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with monkeypatch.context() as full:
+        full.setattr(IndexDataCacheFile, step, refuse)
+        assert answers(load()) == MISSED
+        assert answers(load()) == MISSED
+    assert answers(load()) == MISSED
+    assert answers(load()) == HIT
+
+
+def test_a_folder_that_vanishes_is_made_again(load: Callable[[], Any], tmp_path: Path) -> None:
+    kernel = load()
+    shutil.rmtree(tmp_path / "__pycache__")
+    assert answers(kernel) == MISSED
+    assert answers(load()) == HIT
+
+
+def test_a_changed_source_is_compiled_anew(load: Callable[[], Any], tmp_path: Path) -> None:
+    assert answers(load()) == MISSED
+    path = tmp_path / "small.py"
+    path.write_text(re.sub(r"ONE << ONE", "ONE + ONE", path.read_text()))
+    assert answers(load()) == MISSED
+    assert answers(load()) == HIT
