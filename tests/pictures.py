@@ -21,7 +21,7 @@ from shapely import affinity, box
 
 from fabkit.model.lattice import LATTICES, Cell, Ring
 from fabkit.model.puzzle import in_units
-from fabkit.solve.engine import Solution
+from fabkit.solve.engines.engine import Solution
 from fabkit.solve.posing import PosedChallenge, outlines
 from tests.conftest import ROOT
 

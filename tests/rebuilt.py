@@ -15,8 +15,8 @@ from fabkit.model.lattice import LATTICES, Cell
 from fabkit.model.piece import Form, Piece
 from fabkit.model.polygon import cells_of_rings, rings_of_cells
 from fabkit.model.puzzle import Challenge, Given, PuzzleSet
-from fabkit.solve.engine import Effort
-from fabkit.solve.oracle import Oracle
+from fabkit.solve.engines.engine import Effort
+from fabkit.solve.engines.oracle import Oracle
 from fabkit.solve.posing import PosedChallenge, pose
 from fabkit.solve.transcript import certificate
 from tests.transcripts import Sketch, Solution, solutions

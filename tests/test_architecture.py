@@ -41,6 +41,10 @@ def test_imports_go_down_only(copy_of_house: Path) -> None:
         ("fabkit/blueprint/draft.py", "import cadquery"),
         ("fabkit/plan/export.py", "import trimesh"),
         ("fabkit/model/lattice.py", "import fabkit.model.placement"),
+        ("fabkit/certify/check.py", "import fabkit.solve.problem"),
+        ("fabkit/certify/cover.py", "import numba"),
+        ("fabkit/solve/answer.py", "import ortools"),
+        ("fabkit/solve/engines/search.py", "import pysat"),
     ],
 )
 def test_a_planted_import_is_found(copy_of_house: Path, file: str, line: str) -> None:

@@ -15,8 +15,8 @@ from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.model.setfile import read_set
 from fabkit.sheet.challenge import challenge_sheet
-from fabkit.solve.engine import Effort
-from fabkit.solve.oracle import Oracle
+from fabkit.solve.engines.engine import Effort
+from fabkit.solve.engines.oracle import Oracle
 from fabkit.solve.posing import Layout, pose
 from tests.published import iqfit_samples, iqstars_samples
 

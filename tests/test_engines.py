@@ -14,15 +14,15 @@ from fabkit.model.library import load_set
 from fabkit.model.piece import Piece
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.solve.answer import solve
-from fabkit.solve.count import Count
-from fabkit.solve.engine import Effort, Engine, EngineUnfitError, Outcome
-from fabkit.solve.fewest import FewestWalk
-from fabkit.solve.frontier import Frontier
-from fabkit.solve.oracle import Oracle
+from fabkit.solve.engines.count import Count
+from fabkit.solve.engines.engine import Effort, Engine, EngineUnfitError, Outcome
+from fabkit.solve.engines.fewest import FewestWalk
+from fabkit.solve.engines.frontier import Frontier
+from fabkit.solve.engines.oracle import Oracle
+from fabkit.solve.engines.scan import ScanWalk
+from fabkit.solve.engines.search import Search, symmetric_start
 from fabkit.solve.posing import PosedChallenge, pose
 from fabkit.solve.problem import ExactCoverProblem, Option
-from fabkit.solve.scan import ScanWalk
-from fabkit.solve.search import Search, symmetric_start
 from fabkit.solve.symmetry import up_to_symmetry
 from tests.problems import dominoes, problems
 from tests.strategies import cell_sets, piece_of

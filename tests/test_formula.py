@@ -8,9 +8,9 @@ from itertools import combinations
 import pytest
 from hypothesis import assume, given, settings
 
-from fabkit.solve.engine import BudgetSpentError, Effort
-from fabkit.solve.formula import Formula, formula, refutation
-from fabkit.solve.oracle import Oracle
+from fabkit.solve.engines.engine import BudgetSpentError, Effort
+from fabkit.solve.engines.formula import Formula, formula, refutation
+from fabkit.solve.engines.oracle import Oracle
 from fabkit.solve.problem import ExactCoverProblem
 from tests.drat import refutes
 from tests.problems import dominoes, impossible_rectangle, pigeons, problems

@@ -69,7 +69,7 @@ def compiled(folder: Path) -> dict[str, int]:
 
 def no_place(folder: Path) -> None:
     """Puts files where folders would have to be, which stops even root."""
-    (folder / "fabkit/solve/__pycache__").write_text("")
+    (folder / "fabkit/solve/engines/__pycache__").write_text("")
     (folder / "nowhere").write_text("")
 
 
@@ -85,7 +85,7 @@ def test_a_second_run_compiles_nothing(installed: Path) -> None:
     assert {Path(name).suffix for name in kept} == {".nbi", ".nbc"}
     assert {path.parent.name for path in installed.rglob("*.nb?")} == {"__pycache__"}
     code = (
-        "from fabkit.cli import main; main(); from fabkit.solve import scan;"
+        "from fabkit.cli import main; main(); from fabkit.solve.engines import scan;"
         "stats = scan._walk.stats;"
         "print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))"
     )
@@ -94,7 +94,7 @@ def test_a_second_run_compiles_nothing(installed: Path) -> None:
 
 
 def test_beside_a_read_only_package_the_user_s_folder_is_used(installed: Path) -> None:
-    (installed / "fabkit/solve/__pycache__").write_text("")
+    (installed / "fabkit/solve/engines/__pycache__").write_text("")
     assert run(installed, *COUNT) == (ANSWER, [])
     kept = compiled(installed / "home")
     assert kept
@@ -132,7 +132,7 @@ def test_every_kernel_works_without_a_place(installed: Path, challenge: str, eng
 # --- one small kernel -------------------------------------------------------------------------------
 
 KERNEL = """
-from fabkit.solve.compiled import ONE, kernel, trailing_zeros
+from fabkit.solve.engines.compiled import ONE, kernel, trailing_zeros
 
 @kernel
 def lowest(word):

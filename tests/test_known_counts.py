@@ -12,13 +12,13 @@ from fabkit.model.challengeload import find_challenge
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge
 from fabkit.solve.answer import solve
-from fabkit.solve.count import Count
-from fabkit.solve.engine import Effort
-from fabkit.solve.frontier import Frontier
-from fabkit.solve.oracle import Oracle
+from fabkit.solve.engines.count import Count
+from fabkit.solve.engines.engine import Effort
+from fabkit.solve.engines.frontier import Frontier
+from fabkit.solve.engines.oracle import Oracle
+from fabkit.solve.engines.search import Search
 from fabkit.solve.posing import PosedChallenge, pose
 from fabkit.solve.problem import ExactCoverProblem
-from fabkit.solve.search import Search
 from fabkit.solve.starts import starts
 from tests.published import Sample, iqfit_samples, iqstars_samples, known_counts
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from fabkit.certify import Verdict
 from fabkit.model.puzzle import Given
 from fabkit.solve.answer import IMPOSSIBLE, solve
-from fabkit.solve.engine import Effort
+from fabkit.solve.engines.engine import Effort
+from fabkit.solve.engines.oracle import Oracle
 from fabkit.solve.obstacles import obstacle
-from fabkit.solve.oracle import Oracle
 from fabkit.solve.posing import PosedChallenge, pose
 from tests.rebuilt import posed, truth, written
 from tests.sketches import (

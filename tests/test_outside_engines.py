@@ -20,15 +20,15 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from fabkit.base.errors import OutsideError
 from fabkit.model.library import load_set
-from fabkit.solve import apart
-from fabkit.solve.apart import OutsideEngine, answers
-from fabkit.solve.cpsat import CpSat
-from fabkit.solve.engine import Effort, Outcome, Solution
-from fabkit.solve.mip import Mip
-from fabkit.solve.oracle import Oracle
+from fabkit.solve.engines import apart
+from fabkit.solve.engines.apart import OutsideEngine, answers
+from fabkit.solve.engines.cpsat import CpSat
+from fabkit.solve.engines.engine import Effort, Outcome, Solution
+from fabkit.solve.engines.mip import Mip
+from fabkit.solve.engines.oracle import Oracle
+from fabkit.solve.engines.sat import Sat
 from fabkit.solve.posing import pose
 from fabkit.solve.problem import ExactCoverProblem, Option
-from fabkit.solve.sat import Sat
 from tests.conftest import ROOT
 from tests.problems import dominoes, impossible_rectangle, pigeons, problems
 
@@ -191,7 +191,7 @@ class Told(subprocess.Popen):
         super().__init__(*args, **settings)
         print(self.pid, flush=True)
 subprocess.Popen = Told
-from fabkit.solve.engine import Effort
+from fabkit.solve.engines.engine import Effort
 from tests.test_outside_engines import ENDLESS, ENGINES
 from tests.problems import pigeons
 engine = next(one for one in ENGINES if one.name == {name!r})

@@ -14,8 +14,8 @@ from shapely import affinity
 from fabkit.model.challengeload import find_challenge
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge
-from fabkit.solve.engine import Effort, Solution
-from fabkit.solve.engines import ENGINES, engine
+from fabkit.solve.engines import ENGINES, engine_named
+from fabkit.solve.engines.engine import Effort, Solution
 from fabkit.solve.posing import PosedChallenge, pose
 from tests.conftest import ROOT
 from tests.pictures import (
@@ -45,7 +45,7 @@ def assert_right(posed: PosedChallenge, drawing: Drawing, solutions: Iterable[So
 
 
 def found(posed: PosedChallenge, name: str, limit: int | None) -> tuple[Solution, ...]:
-    outcome = engine(name).enumerate(posed.problem, Effort(), limit)
+    outcome = engine_named(name).enumerate(posed.problem, Effort(), limit)
     assert len(set(outcome.solutions)) == outcome.count
     return outcome.solutions
 
@@ -61,7 +61,7 @@ def test_box_challenges(name: str) -> None:
     posed = pose(puzzle, find_challenge(puzzle, name))
     solutions = found(posed, "search", 2000)
     assert bool(solutions) == (posed.challenge.answer == "solved")
-    first = engine("search").first(posed.problem, Effort()).solutions
+    first = engine_named("search").first(posed.problem, Effort()).solutions
     assert_right(posed, asked("fridgeiq", name), {*solutions[:: len(solutions) // 20 + 1], *first})
 
 

@@ -18,8 +18,8 @@ from fabkit.model.challengeload import find_challenge
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge
 from fabkit.solve.answer import solve
-from fabkit.solve.engine import BudgetSpentError, Effort
-from fabkit.solve.oracle import Oracle
+from fabkit.solve.engines.engine import BudgetSpentError, Effort
+from fabkit.solve.engines.oracle import Oracle
 from fabkit.solve.posing import PosedChallenge, pose
 from fabkit.solve.transcript import MOST_COUNT_NODES, certificate
 from tests.conftest import ROOT

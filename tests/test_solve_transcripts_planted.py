@@ -11,11 +11,11 @@ import pytest
 from fabkit.model.challengeload import find_challenge
 from fabkit.model.library import load_set
 from fabkit.solve import transcript
-from fabkit.solve.fewest import FewestWalk
+from fabkit.solve.engines.fewest import FewestWalk
+from fabkit.solve.engines.search import Search, symmetric_start
 from fabkit.solve.obstacles import Obstacle
 from fabkit.solve.posing import PosedChallenge, pose
 from fabkit.solve.problem import ExactCoverProblem
-from fabkit.solve.search import Search, symmetric_start
 from fabkit.solve.symmetry import fixed_problem, up_to_symmetry
 from tests.rebuilt import is_true, posed, written
 from tests.sketches import SKETCHES, SQUARE, TWO, corner, domino, judged, squares

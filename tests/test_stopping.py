@@ -17,7 +17,7 @@ import pytest
 
 from fabkit.model.challengeload import find_challenge
 from fabkit.model.library import load_set
-from fabkit.solve.compiled import _SIGNALS
+from fabkit.solve.engines.compiled import _SIGNALS
 from fabkit.solve.posing import pose
 from fabkit.solve.transcript import certificate
 
@@ -147,7 +147,7 @@ def test_ctrl_c_stops_the_making_of_a_certificate(tmp_path: Path) -> None:
 def test_ctrl_c_stops_the_making_of_a_refutation(tmp_path: Path) -> None:
     """In the middle of CaDiCaL's search for one that it does not find in a lifetime."""
     endless = (
-        "import fabkit.solve.formula as one, tests.problems as other\n"
+        "import fabkit.solve.engines.formula as one, tests.problems as other\n"
         "usual = one.formula\n"
         "one.formula = lambda problem, blocked=(): usual(other.pigeons(14))"
     )
@@ -174,7 +174,7 @@ def test_ctrl_c_stops_a_check(tmp_path: Path) -> None:
 
 #: Tells when numba begins to compile.
 TELLING = """
-from fabkit.solve import compiled
+from fabkit.solve.engines import compiled
 usual = compiled._Kernel.compile
 def compile(self, sig):
     print("compiling 0% done", file=sys.stderr, flush=True)

@@ -13,7 +13,7 @@ from fabkit.model.polygon import rings_of_cells, spelt
 from fabkit.model.puzzle import in_units
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, Answer
 from fabkit.solve.difficulty import Difficulty, difficulty
-from fabkit.solve.engine import Effort
+from fabkit.solve.engines.engine import Effort
 from fabkit.solve.posing import Layout, PosedChallenge, outlines
 from fabkit.solve.starts import starts
 

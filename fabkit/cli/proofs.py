@@ -9,7 +9,7 @@ from fabkit.base.files import json_text, write_whole
 from fabkit.cli.answers import in_words
 from fabkit.cli.report import Report
 from fabkit.solve.answer import IMPOSSIBLE, Answer
-from fabkit.solve.engine import BudgetSpentError, Effort
+from fabkit.solve.engines.engine import BudgetSpentError, Effort
 from fabkit.solve.posing import PosedChallenge
 
 
@@ -93,7 +93,7 @@ def _write_cnf(
     path: Path, posed: PosedChallenge, question: str, answer: Answer, effort: Effort
 ) -> list[Path]:
     """The challenge as a formula, and the refutation when it (or a second solution) has one."""
-    from fabkit.solve.formula import formula, refutation
+    from fabkit.solve.engines.formula import formula, refutation
 
     proved = _claim(question, answer) in ("impossible", "unique")
     said = formula(posed.problem, answer.solutions if answer.unique else ())

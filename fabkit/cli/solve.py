@@ -105,7 +105,7 @@ def solve(
     from fabkit.cli import answers, proofs
     from fabkit.solve.answer import SOLVED
     from fabkit.solve.answer import solve as answer_to
-    from fabkit.solve.engine import Effort
+    from fabkit.solve.engines.engine import Effort
     from fabkit.solve.posing import pose
 
     question = _question(

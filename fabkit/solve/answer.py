@@ -6,18 +6,18 @@ import time
 from dataclasses import dataclass, replace
 
 from fabkit.base.errors import InputError
-from fabkit.solve.engine import (
+from fabkit.solve.engines import engine_named
+from fabkit.solve.engines.engine import (
     Effort,
     Engine,
     EngineUnfitError,
     Outcome,
     Solution,
 )
-from fabkit.solve.engines import engine
+from fabkit.solve.engines.search import Search, nodes_in
 from fabkit.solve.obstacles import Obstacle, obstacle
 from fabkit.solve.posing import PosedChallenge
 from fabkit.solve.problem import ExactCoverProblem
-from fabkit.solve.search import Search, nodes_in
 from fabkit.solve.symmetry import fixed_problem, up_to_symmetry
 
 SOLVED, IMPOSSIBLE, UNKNOWN = "solved", "impossible", "unknown"
@@ -119,7 +119,7 @@ def _ask(
     if name is None:
         used, outcome = _choose_and_put(problem, question, effort, limit)
     else:
-        named = engine(name)
+        named = engine_named(name)
         used, outcome = name, _put(named, problem, question, effort, limit)
         if outcome.complete and not named.trusted:
             used, outcome = _second_opinion(name, outcome, problem, question, effort, limit)
@@ -137,18 +137,18 @@ def _choose_and_put(
 ) -> tuple[str, Outcome]:
     """Asks the engines in the order in which they are likely to be quick."""
     if question == "all":
-        return "search", _put(engine("search"), problem, question, effort, limit)
+        return "search", _put(engine_named("search"), problem, question, effort, limit)
     counting = question == "count"
     alone = Search(nodes_in(problem, _SEARCH_BEFORE_COUNT_S if counting else _SEARCH_FIRST_S))
     outcome = _put(alone, problem, question, effort, limit)
     enough = 2 if question == "unique" else 1
     if outcome.complete or (outcome.count >= enough and not counting) or effort.left_s == 0:
         return "search", outcome
-    other = engine("count" if counting else "sat")
+    other = engine_named("count" if counting else "sat")
     try:
         found = _put(other, problem, question, effort, limit)
     except InputError:  # the pieces reach too far for a frontier
-        other = engine("search")
+        other = engine_named("search")
         found = _put(other, problem, question, effort, limit)
     if not found.complete and outcome.count > found.count:
         return "search", outcome  # what the trial found is certain, too
@@ -193,7 +193,7 @@ def _second_opinion(
     limit: int | None,
 ) -> tuple[str, Outcome]:
     """Confirms that an engine which is not trusted found all there is, or corrects it."""
-    second = _put(engine("search"), problem, question, effort, limit)
+    second = _put(engine_named("search"), problem, question, effort, limit)
     if not second.complete:
         best = max(first, second, key=lambda outcome: outcome.count)
         return name, replace(best, complete=False)

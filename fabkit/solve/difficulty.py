@@ -22,10 +22,10 @@ import random
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from fabkit.solve.engine import BudgetSpentError, Effort
-from fabkit.solve.fewest import FewestWalk
+from fabkit.solve.engines.engine import BudgetSpentError, Effort
+from fabkit.solve.engines.fewest import FewestWalk
+from fabkit.solve.engines.search import count_within, in_slices
 from fabkit.solve.problem import ExactCoverProblem
-from fabkit.solve.search import count_within, in_slices
 
 PROBES = 24
 _MOST_TRIES = 50_000

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fabkit.solve.engine import BudgetSpentError, Effort
+from fabkit.solve.engines.engine import BudgetSpentError, Effort
+from fabkit.solve.engines.search import each_solution
 from fabkit.solve.posing import PosedChallenge
-from fabkit.solve.search import each_solution
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ from typing import Any
 
 from fabkit.base.errors import InputError
 from fabkit.model.statement import statement
-from fabkit.solve.engine import Effort
-from fabkit.solve.fewest import FewestWalk
+from fabkit.solve.engines.engine import Effort
+from fabkit.solve.engines.fewest import FewestWalk
+from fabkit.solve.engines.search import in_slices, symmetric_start
 from fabkit.solve.obstacles import obstacle
 from fabkit.solve.posing import PosedChallenge
 from fabkit.solve.problem import ExactCoverProblem, Option
-from fabkit.solve.search import in_slices, symmetric_start
 from fabkit.solve.symmetry import fixed_problem, up_to_symmetry
 
 #: A count's transcript with more nodes than this is refused: it would be a file of megabytes

@@ -79,9 +79,9 @@ def pose_case(case: Case) -> Any:
 
 def kernel_seconds(name: str, problem: Any) -> float:
     """What an engine needs once its arrays are ready."""
-    from fabkit.solve.engine import Effort
-    from fabkit.solve.frontier import Frontier
-    from fabkit.solve.search import start_walk
+    from fabkit.solve.engines.engine import Effort
+    from fabkit.solve.engines.frontier import Frontier
+    from fabkit.solve.engines.search import start_walk
 
     if name == "count":
         frontier = Frontier(problem)
@@ -98,8 +98,8 @@ def kernel_seconds(name: str, problem: Any) -> float:
 def by_fabkit(case: Case) -> Iterator[dict[str, Any]]:
     """Both engines; a copy of the problem each time, so that nothing is known of it before."""
     from fabkit.solve.answer import solve
-    from fabkit.solve.engine import Effort
     from fabkit.solve.engines import engine
+    from fabkit.solve.engines.engine import Effort
     from fabkit.solve.symmetry import fixed_problem
 
     posed = pose_case(case)
@@ -185,8 +185,8 @@ def first_call(solver: str) -> None:
     if solver != OURS:
         assert COUNTERS[solver](np.array([[1, 1, 1], [0, 0, 1]], dtype=np.int32)) == 1
         return
-    from fabkit.solve.engine import Effort
     from fabkit.solve.engines import engine
+    from fabkit.solve.engines.engine import Effort
     from fabkit.solve.problem import ExactCoverProblem, Option
 
     domino = ExactCoverProblem(2, (1,), (Option(0, (0, 1)),))
@@ -198,8 +198,8 @@ def be(solver: str, with_cases: bool) -> None:
     """Says how long its start took, and then what each case did."""
     begin = time.perf_counter()
     if solver == OURS:
-        import fabkit.solve.count
-        import fabkit.solve.search  # noqa: F401
+        import fabkit.solve.engines.count
+        import fabkit.solve.engines.search  # noqa: F401
     else:
         __import__(solver.split(maxsplit=1)[0].replace("-", "_"))
     loaded = time.perf_counter()

@@ -12,8 +12,8 @@ import time
 from fabkit.model.challengeload import find_challenge
 from fabkit.model.library import load_set
 from fabkit.solve.answer import solve
-from fabkit.solve.engine import Effort
-from fabkit.solve.frontier import Frontier
+from fabkit.solve.engines.engine import Effort
+from fabkit.solve.engines.frontier import Frontier
 from fabkit.solve.posing import pose
 
 LIMIT_S, LIMIT_BYTES = 60.0, 2e9

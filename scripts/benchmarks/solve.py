@@ -162,8 +162,8 @@ def dominoes(rows: int, columns: int) -> Any:
 
 def growth() -> None:
     """Dominoes: the search grows with the solutions, the count with the frontier."""
-    from fabkit.solve.engine import Effort
     from fabkit.solve.engines import engine
+    from fabkit.solve.engines.engine import Effort
 
     print("\nhow it grows: dominoes on rectangles, nodes or states, CPU seconds")
     for name in ("count", "search"):

@@ -33,7 +33,7 @@ class Effort:
         >>> effort.tell(0.5)
         Traceback (most recent call last):
         ...
-        fabkit.solve.engine.BudgetSpentError
+        fabkit.solve.engines.engine.BudgetSpentError
     """
 
     budget_s: float | None = None

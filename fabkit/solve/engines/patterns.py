@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabkit.solve.compiled import ONE, ZERO, Word, kernel
+from fabkit.solve.engines.compiled import ONE, ZERO, Word, kernel
 from fabkit.solve.packing import Numbers, Words
 
 #: So many cells after the lowest bare one choose the list of options.

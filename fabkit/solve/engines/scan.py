@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fabkit.solve.compiled import ONE, ZERO, Word, kernel, population, trailing_zeros
-from fabkit.solve.engine import Solution
+from fabkit.solve.engines.compiled import ONE, ZERO, Word, kernel, population, trailing_zeros
+from fabkit.solve.engines.engine import Solution
+from fabkit.solve.engines.patterns import by_pattern, list_of
 from fabkit.solve.packing import (
     WORD_BITS,
     CopyCounter,
@@ -23,7 +24,6 @@ from fabkit.solve.packing import (
     masks,
     words,
 )
-from fabkit.solve.patterns import by_pattern, list_of
 from fabkit.solve.problem import ExactCoverProblem
 
 #: Islands are looked for near the root only: deeper the look costs more than it saves.

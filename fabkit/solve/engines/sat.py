@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fabkit.solve.apart import OutsideEngine, library
-from fabkit.solve.engine import Solution
-from fabkit.solve.formula import CADICAL, blocking_clause, formula
+from fabkit.solve.engines.apart import OutsideEngine, library
+from fabkit.solve.engines.engine import Solution
+from fabkit.solve.engines.formula import CADICAL, blocking_clause, formula
 from fabkit.solve.problem import ExactCoverProblem
 
 
@@ -16,7 +16,7 @@ class Sat(OutsideEngine):
     It counts by listing, which is slow when there are many.
 
     Example:
-        >>> from fabkit.solve.engine import Effort
+        >>> from fabkit.solve.engines.engine import Effort
         >>> Sat().count(ExactCoverProblem(1, (1,), ()), Effort())
         Outcome(count=0, complete=True, solutions=(), nodes=0)
     """

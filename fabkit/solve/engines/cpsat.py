@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fabkit.base.errors import OutsideError
-from fabkit.solve.apart import OutsideEngine, library
-from fabkit.solve.engine import Solution
+from fabkit.solve.engines.apart import OutsideEngine, library
+from fabkit.solve.engines.engine import Solution
 from fabkit.solve.problem import ExactCoverProblem
 
 _SEED = 1
@@ -19,7 +19,7 @@ class CpSat(OutsideEngine):
     a second opinion.
 
     Example:
-        >>> from fabkit.solve.engine import Effort
+        >>> from fabkit.solve.engines.engine import Effort
         >>> from fabkit.solve.problem import Option
         >>> pair = ExactCoverProblem(2, (2,), (Option(0, (0,)), Option(0, (1,))))
         >>> CpSat().first(pair, Effort()).solutions

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from fabkit.solve.engine import BudgetSpentError, Effort, Engine, Outcome, Solution
-from fabkit.solve.fewest import FewestWalk
+from fabkit.solve.engines.engine import BudgetSpentError, Effort, Engine, Outcome, Solution
+from fabkit.solve.engines.fewest import FewestWalk
+from fabkit.solve.engines.scan import ScanWalk
 from fabkit.solve.problem import ExactCoverProblem
-from fabkit.solve.scan import ScanWalk
 
 #: How long a walk goes on between two looks at the clock, about.
 _SLICE_S = 0.05

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fabkit.base.errors import OutsideError
-from fabkit.solve.apart import OutsideEngine, library
-from fabkit.solve.engine import GOALS, Solution
+from fabkit.solve.engines.apart import OutsideEngine, library
+from fabkit.solve.engines.engine import GOALS, Solution
 from fabkit.solve.problem import ExactCoverProblem
 
 _SEED = 1
@@ -18,7 +18,7 @@ class Mip(OutsideEngine):
     It computes with rounded numbers, so its "no" needs a second opinion.
 
     Example:
-        >>> from fabkit.solve.engine import Effort
+        >>> from fabkit.solve.engines.engine import Effort
         >>> from fabkit.solve.problem import Option
         >>> pair = ExactCoverProblem(2, (2,), (Option(0, (0,)), Option(0, (1,))))
         >>> Mip().first(pair, Effort()).solutions

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from fabkit.solve.compiled import ONE, ZERO, Word, kernel
-from fabkit.solve.engine import Solution
+from fabkit.solve.engines.compiled import ONE, ZERO, Word, kernel
+from fabkit.solve.engines.engine import Solution
 from fabkit.solve.packing import Numbers, in_a_row, masks
 from fabkit.solve.problem import ExactCoverProblem
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fabkit.solve.engine import BudgetSpentError, Effort, Engine, EngineUnfitError, Outcome
-from fabkit.solve.frontier import CountOverflowError, Frontier
+from fabkit.solve.engines.engine import BudgetSpentError, Effort, Engine, EngineUnfitError, Outcome
+from fabkit.solve.engines.frontier import CountOverflowError, Frontier
 from fabkit.solve.problem import ExactCoverProblem
 
 

@@ -23,7 +23,7 @@ from typing import IO, Any
 
 from fabkit.base.errors import FabkitError, OutsideError, printable
 from fabkit.base.files import outside_failures
-from fabkit.solve.engine import BudgetSpentError, Effort, Engine, Outcome, Solution
+from fabkit.solve.engines.engine import BudgetSpentError, Effort, Engine, Outcome, Solution
 from fabkit.solve.problem import ExactCoverProblem, Option
 
 #: What runs in the child: a function at the top of its module, given a task and where to put
@@ -38,7 +38,7 @@ _START = """
 import json, sys
 job = json.loads(sys.stdin.buffer.readline())
 sys.path[:] = job["path"]
-from fabkit.solve.apart import child
+from fabkit.solve.engines.apart import child
 child(job)
 """
 

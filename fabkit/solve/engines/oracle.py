@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabkit.solve.engine import BudgetSpentError, Effort, Engine, Outcome, Solution
+from fabkit.solve.engines.engine import BudgetSpentError, Effort, Engine, Outcome, Solution
 from fabkit.solve.problem import ExactCoverProblem
 
 

@@ -5,29 +5,29 @@ from __future__ import annotations
 from importlib import import_module
 
 from fabkit.base.errors import InputError, did_you_mean, shown
-from fabkit.solve.engine import Engine
+from fabkit.solve.engines.engine import Engine
 
 _PLACES = {
-    "search": ("fabkit.solve.search", "Search"),
-    "count": ("fabkit.solve.count", "Count"),
-    "sat": ("fabkit.solve.sat", "Sat"),
-    "cp-sat": ("fabkit.solve.cpsat", "CpSat"),
-    "mip": ("fabkit.solve.mip", "Mip"),
-    "oracle": ("fabkit.solve.oracle", "Oracle"),
+    "search": ("fabkit.solve.engines.search", "Search"),
+    "count": ("fabkit.solve.engines.count", "Count"),
+    "sat": ("fabkit.solve.engines.sat", "Sat"),
+    "cp-sat": ("fabkit.solve.engines.cpsat", "CpSat"),
+    "mip": ("fabkit.solve.engines.mip", "Mip"),
+    "oracle": ("fabkit.solve.engines.oracle", "Oracle"),
 }
 
 #: The engines' names, the fastest for most things first.
 ENGINES = tuple(_PLACES)
 
 
-def engine(name: str) -> Engine:
+def engine_named(name: str) -> Engine:
     """The engine of that name.
 
     Raises:
         InputError: when there is none.
 
     Example:
-        >>> engine("oracle").name
+        >>> engine_named("oracle").name
         'oracle'
     """
     if name not in _PLACES:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabkit.solve.compiled import ONE, ZERO, Word, kernel, trailing_zeros
-from fabkit.solve.engine import Effort, EngineUnfitError
+from fabkit.solve.engines.compiled import ONE, ZERO, Word, kernel, trailing_zeros
+from fabkit.solve.engines.engine import Effort, EngineUnfitError
+from fabkit.solve.engines.patterns import by_pattern, list_of
 from fabkit.solve.packing import (
     WORD_BITS,
     WORD_MASK,
@@ -21,7 +22,6 @@ from fabkit.solve.packing import (
     masks,
     words,
 )
-from fabkit.solve.patterns import by_pattern, list_of
 from fabkit.solve.problem import ExactCoverProblem
 
 #: No count of a box challenge needs half of this; what needs more would fill the machine.

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import combinations, count
 from typing import Any
 
-from fabkit.solve.apart import answers, library
-from fabkit.solve.engine import Effort, Solution
+from fabkit.solve.engines.apart import answers, library
+from fabkit.solve.engines.engine import Effort, Solution
 from fabkit.solve.problem import ExactCoverProblem, Option
 
 #: Literals: a variable's number, negative when it is to be false.
