@@ -82,7 +82,7 @@ def file_path(given: str | None, option: str, ending: str) -> Path | None:
     path = output_path(given, "a file", option)
     if path.is_dir() or path.suffix.lower() != ending:
         found = "is a folder" if path.is_dir() else f"does not end in {ending}"
-        example = f"{Path(given).stem or 'file'}{ending}"
+        example = f"{Path(given).stem.strip('.') or 'file'}{ending}"
         raise InputError.of(printable(given), f"{found}; expected a file such as {example}")
     return path
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from fabkit.base.files import json_text, write_whole
 from fabkit.cli.answers import in_words
 from fabkit.cli.report import Report
-from fabkit.solve.answer import IMPOSSIBLE, Answer
+from fabkit.solve.answer import IMPOSSIBLE, UNKNOWN, Answer
 from fabkit.solve.engines.engine import BudgetSpentError, Effort
 from fabkit.solve.posing import PosedChallenge
 
@@ -57,6 +57,8 @@ def write(
     try:
         if files.cnf is not None:
             written += _write_cnf(files.cnf, posed, question, answer, effort)
+            if answer.status == UNKNOWN or (question == "unique" and answer.unique is None):
+                report.warn("there is no proof beside the formula: the answer is not known")
         if files.certificate is not None:
             claim = _claim(question, answer)
             written += _write_certificate(files.certificate, posed, claim, effort, report)

@@ -25,6 +25,8 @@ from fabkit.solve.symmetry import fixed_problem, up_to_symmetry
 #: A count's transcript with more nodes than this is refused: it would be a file of megabytes
 #: that takes longer to check than the count took to make.
 MOST_COUNT_NODES = 1_000_000
+#: What the checker reads at most. No proof of a shipped challenge comes near it.
+MOST_NODES = 25_000_000
 
 
 def certificate(posed: PosedChallenge, claim: str, effort: Effort | None = None) -> dict[str, Any]:
@@ -116,13 +118,12 @@ def _by_transcript(
     problem: ExactCoverProblem, claim: str, effort: Effort, name: str
 ) -> tuple[dict[str, Any], int, int | None]:
     """The argument, with the number of solutions and (of a count) of their orbits."""
-    most = MOST_COUNT_NODES if claim == "count" else None
     kind, orbits = symmetric_start(problem)
     walk = FewestWalk(problem, kind, orbits if kind is not None else None, noting=True)
     parts = len(problem.symmetries) if claim == "count" else 1
     expected = {"impossible": 0, "unique": 1}.get(claim)
     too_many = None if expected is None else expected + 1
-    _walk_all(walk, effort.part(0.0, 1 / parts), most, name, too_many)
+    _walk_all(walk, effort.part(0.0, 1 / parts), claim, name, too_many)
     if expected is not None and walk.count != expected:
         found = {0: "no solution", 1: "a solution"}.get(walk.count, "more than one solution")
         raise InputError.of(name, f"has {found}, so it is not {claim}")
@@ -138,14 +139,14 @@ def _by_transcript(
     for symmetry in range(1, parts):
         # The symmetries are sorted, so the identity comes first.
         fixed = FewestWalk(fixed_problem(problem, symmetry), noting=True)
-        _walk_all(fixed, effort.part(symmetry / parts, (symmetry + 1) / parts), most, name)
+        _walk_all(fixed, effort.part(symmetry / parts, (symmetry + 1) / parts), claim, name)
         counts.append(fixed.count)
         argument["fixed"].append(fixed.items)
     return argument, walk.count, up_to_symmetry(walk.count, counts)
 
 
 def _walk_all(
-    walk: FewestWalk, effort: Effort, most: int | None, name: str, limit: int | None = None
+    walk: FewestWalk, effort: Effort, claim: str, name: str, limit: int | None = None
 ) -> None:
     """Walks to the end or to so many solutions, unless it takes more nodes than allowed.
 
@@ -153,15 +154,17 @@ def _walk_all(
         InputError: then; the message says how large the tree is expected to be.
         BudgetSpentError: when the time is over.
     """
-    over = False
-    for ended in in_slices(walk, limit, None if most is None else most + 1):
+    counting, over = claim == "count", False
+    most = MOST_COUNT_NODES if counting else MOST_NODES
+    for ended in in_slices(walk, limit, most + 1):
         over = ended
         effort.tell(walk.share())
-    if most is not None and not over:
+    if not over:
+        advice = ", so certify impossibility or uniqueness instead" if counting else ""
         expected = float(f"{walk.nodes / max(walk.share(), 1e-12):.1g}")
         raise InputError.of(
             name,
-            f"the transcript of its count would have about {expected:,.0f} nodes; a certificate "
-            f"takes {most:,} at most, so certify impossibility or uniqueness instead",
+            f"the transcript of its {'count' if counting else 'proof'} would have about {expected:,.0f} nodes; a certificate "
+            f"takes {most:,} at most{advice}",
         )
     effort.tell(1.0)
