@@ -239,3 +239,10 @@ def test_files_that_are_something_else_are_refused(line: str, capsys: Capture) -
     else:
         assert said.err.startswith(f"fabkit: {line.rsplit(maxsplit=1)[-1]}: ")
     assert files() == before
+
+
+def test_a_drawing_of_a_count_shows_a_solution(capsys: Capture) -> None:
+    assert main(["solve", "fridgeiq", "square_01", "--count", "--svg", "s.svg"]) == 0
+    drawn = Path("s.svg").read_text()
+    assert "one solution" in drawn
+    assert "4 solutions, 1 up to symmetry" in drawn

@@ -8,7 +8,7 @@ from pathlib import Path
 from fabkit.base.files import json_text, write_whole
 from fabkit.cli.answers import in_words
 from fabkit.cli.report import Report
-from fabkit.solve.answer import IMPOSSIBLE, UNKNOWN, Answer
+from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, Answer, solve
 from fabkit.solve.engines.engine import BudgetSpentError, Effort
 from fabkit.solve.posing import PosedChallenge
 
@@ -49,7 +49,10 @@ def write(
     if files.svg is not None:
         from fabkit.sheet.challenge import challenge_sheet
 
-        layout = posed.layout(answer.solutions[0]) if answer.solutions else None
+        drawn = answer.solutions
+        if answer.status == SOLVED and not drawn:  # a count lists none
+            drawn = solve(posed, "first", effort=Effort(effort.left_s)).solutions
+        layout = posed.layout(drawn[0]) if drawn else None
         write_whole(
             files.svg, challenge_sheet(posed.puzzle, posed.challenge, layout, in_words(answer))
         )

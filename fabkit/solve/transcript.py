@@ -164,7 +164,7 @@ def _walk_all(
         expected = float(f"{walk.nodes / max(walk.share(), 1e-12):.1g}")
         raise InputError.of(
             name,
-            f"the transcript of its {'count' if counting else 'proof'} would have about {expected:,.0f} nodes; a certificate "
-            f"takes {most:,} at most{advice}",
+            f"the transcript of its {'count' if counting else 'proof'} would have about "
+            f"{expected:,.0f} nodes; a certificate takes {most:,} at most{advice}",
         )
     effort.tell(1.0)
