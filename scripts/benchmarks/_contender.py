@@ -98,7 +98,7 @@ def kernel_seconds(name: str, problem: Any) -> float:
 def by_fabkit(case: Case) -> Iterator[dict[str, Any]]:
     """Both engines; a copy of the problem each time, so that nothing is known of it before."""
     from fabkit.solve.answer import solve
-    from fabkit.solve.engines import engine
+    from fabkit.solve.engines import engine_named
     from fabkit.solve.engines.engine import Effort
     from fabkit.solve.symmetry import fixed_problem
 
@@ -114,7 +114,7 @@ def by_fabkit(case: Case) -> Iterator[dict[str, Any]]:
             orbits = answer.count_up_to_symmetry
         else:
             call, answer = median_s(
-                lambda: engine(name).count(replace(problem), Effort())  # noqa: B023
+                lambda: engine_named(name).count(replace(problem), Effort())  # noqa: B023
             )
         kernels = [sum(kernel_seconds(name, part) for part in parts) for _ in range(3)]
         yield {
@@ -185,13 +185,13 @@ def first_call(solver: str) -> None:
     if solver != OURS:
         assert COUNTERS[solver](np.array([[1, 1, 1], [0, 0, 1]], dtype=np.int32)) == 1
         return
-    from fabkit.solve.engines import engine
+    from fabkit.solve.engines import engine_named
     from fabkit.solve.engines.engine import Effort
     from fabkit.solve.problem import ExactCoverProblem, Option
 
     domino = ExactCoverProblem(2, (1,), (Option(0, (0, 1)),))
     for name in ("search", "count"):
-        assert engine(name).count(domino, Effort()).count == 1
+        assert engine_named(name).count(domino, Effort()).count == 1
 
 
 def be(solver: str, with_cases: bool) -> None:

@@ -162,12 +162,12 @@ def dominoes(rows: int, columns: int) -> Any:
 
 def growth() -> None:
     """Dominoes: the search grows with the solutions, the count with the frontier."""
-    from fabkit.solve.engines import engine
+    from fabkit.solve.engines import engine_named
     from fabkit.solve.engines.engine import Effort
 
     print("\nhow it grows: dominoes on rectangles, nodes or states, CPU seconds")
     for name in ("count", "search"):
-        engine(name).count(dominoes(2, 2), Effort())  # loads the kernels
+        engine_named(name).count(dominoes(2, 2), Effort())  # loads the kernels
     boards = [(rows, columns) for rows in (4, 6, 8) for columns in (4, 8, 12, 16, 20)]
     for rows, columns in boards:
         text = f"  {rows} x {columns:2}"
@@ -179,7 +179,7 @@ def growth() -> None:
                 continue
             problem = dominoes(rows, columns)
             begin = time.process_time()
-            outcome = engine(name).count(problem, Effort())
+            outcome = engine_named(name).count(problem, Effort())
             took = time.process_time() - begin
             if name == "count":
                 text += f"{outcome.count:27,}"
