@@ -237,17 +237,17 @@ MALFORMED = {
 
 PLAIN = json.dumps(stated(TWO, TWICE, by_items(0, 2, 1)))
 NOT_JSON = {
-    "empty": ("", "is not JSON: Expecting value (line 1, column 1)"),
+    "empty": ("", "is not JSON: Expecting value (at line 1, column 1)"),
     "truncated": (PLAIN[:-30], "is not JSON: "),
     "not-an-object": ("[]", "is not a certificate; expected an object"),
     "a-text": ('"x"', "is not a certificate; expected an object"),
     "nan": (PLAIN.replace('"schema": 1', '"schema": NaN'), "is not JSON: NaN is not a number"),
     "infinity": (PLAIN.replace("[0, 2, 1]", "[-Infinity]"), "-Infinity is not a number"),
-    "key-twice": ('{"kind": 1, "kind": 2}', 'the key "kind" stands twice in an object'),
+    "key-twice": ('{"kind": 1, "kind": 2}', 'the key "kind" stands twice'),
     "nested": ("[" * 100_000 + "]" * 100_000, "is nested too deeply"),
     "digits": (
         PLAIN.replace("[0, 2, 1]", f"[{'9' * 5000}]"),
-        "is not a certificate: a number has too many digits",
+        "is not JSON: a number has too many digits",
     ),
     "lists": ("[" + "[]," * 1_000_001 + "[]]", "holds more than 1000000 lists"),
     "latin-1": (PLAIN.replace("mine", "M\xfcnze").encode("latin-1"), "is not UTF-8 text (byte "),

@@ -29,8 +29,30 @@ def parse_json(text: str, source: str) -> dict[str, Any]:
         ...
         fabkit.base.errors.InputError: mine.json: is not JSON: the key "pieces" stands twice
     """
+    document = strict_json(text, source)
+    if not isinstance(document, dict):
+        raise InputError.of(source, f"expected a JSON object, found {shown(document)}")
+    if _holds_null(document):
+        raise InputError.of(source, "holds null, which says nothing here; leave the key out")
+    return document
+
+
+def strict_json(text: str, source: str) -> Any:
+    """Parses any JSON value: no key twice, no NaN, no infinity.
+
+    Args:
+        text: of the whole file.
+        source: its name in messages.
+
+    Raises:
+        InputError: when it is not such a value, or nested too deeply.
+
+    Example:
+        >>> strict_json("[1, null]", "mine.json")
+        [1, None]
+    """
     try:
-        document = json.loads(text, object_pairs_hook=_each_once, parse_constant=_refuse_constant)
+        return json.loads(text, object_pairs_hook=_each_once, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         place = f"(at line {error.lineno}, column {error.colno})"
         reason = error.msg.removesuffix(" at")
@@ -41,11 +63,6 @@ def parse_json(text: str, source: str) -> dict[str, Any]:
         raise InputError.of(source, "is nested too deeply") from None
     except ValueError:  # an integer of more digits than Python will convert
         raise InputError.of(source, "is not JSON: a number has too many digits") from None
-    if not isinstance(document, dict):
-        raise InputError.of(source, f"expected a JSON object, found {shown(document)}")
-    if _holds_null(document):
-        raise InputError.of(source, "holds null, which says nothing here; leave the key out")
-    return document
 
 
 class _RefusedError(ValueError):

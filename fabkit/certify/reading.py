@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 from fabkit.base.errors import InputError, cut, printable, shown
 from fabkit.base.files import SCHEMA
+from fabkit.base.jsonfile import strict_json
 from fabkit.certify.certificate import (
     Answer,
     Argument,
@@ -85,37 +85,10 @@ def document_of(content: bytes, source: str) -> Any:
     if content.count(b"[") + content.count(b"{") > MAX_LISTS:
         raise InputError.of(source, f"holds more than {MAX_LISTS} lists")
     try:
-        return json.loads(
-            content.decode("utf-8"), object_pairs_hook=_fields_once, parse_constant=_no_constant
-        )
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError.of(source, f"is not UTF-8 text (byte {error.start})") from None
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise InputError.of(source, f"is not JSON: {error.msg} ({where})") from None
-    except RecursionError:
-        raise InputError.of(source, "is nested too deeply") from None
-    except _NotStrictError as error:
-        raise InputError.of(source, f"is not JSON: {error}") from None
-    except ValueError:  # an integer of more digits than Python will convert
-        raise InputError.of(source, "is not a certificate: a number has too many digits") from None
-
-
-class _NotStrictError(ValueError):
-    """What the parser would let pass."""
-
-
-def _fields_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in fields:
-            raise _NotStrictError(f"the key {shown(name)} stands twice in an object")
-        fields[name] = value
-    return fields
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise _NotStrictError(f"{name} is not a number")
+    return strict_json(text, source)
 
 
 def certificate_of(document: Any, source: str) -> Certificate:

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterator
 from importlib import import_module
 from typing import IO, Any
@@ -47,6 +48,7 @@ class OutsideEngine(Engine):
     """An engine whose search is a library's. It implements `seek`."""
 
     @staticmethod
+    @abstractmethod
     def seek(
         problem: ExactCoverProblem, limit: int | None, found: Callable[[Solution], None]
     ) -> int:
@@ -60,7 +62,6 @@ class OutsideEngine(Engine):
         Returns:
             The library's measure of work.
         """
-        raise NotImplementedError
 
     def enumerate(
         self, problem: ExactCoverProblem, effort: Effort, limit: int | None = None

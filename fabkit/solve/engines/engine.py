@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -94,7 +95,7 @@ class EngineUnfitError(Exception):
     """An engine cannot do what is asked of it; the sentence says why."""
 
 
-class Engine:
+class Engine(ABC):
     """An exact cover engine.
 
     An engine implements `enumerate`; one that counts without listing implements `count` as
@@ -110,6 +111,7 @@ class Engine:
     abilities: frozenset[str] = frozenset(GOALS)
     trusted = True
 
+    @abstractmethod
     def enumerate(
         self, problem: ExactCoverProblem, effort: Effort, limit: int | None = None
     ) -> Outcome:
@@ -118,7 +120,6 @@ class Engine:
         Raises:
             EngineUnfitError: when it cannot take this problem.
         """
-        raise NotImplementedError
 
     def first(self, problem: ExactCoverProblem, effort: Effort) -> Outcome:
         """One solution, or a complete outcome without any."""
