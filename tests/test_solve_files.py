@@ -216,7 +216,7 @@ WRONG = {
     "solve iqblock --file proof.json": None,
     "solve iqblock --certificate folder.json": "folder.json: is a folder; expected a file such as "
     "folder.json",
-    "certify mine.toml": "mine.toml: is not JSON: Expecting value (line 2, column 2)",
+    "certify mine.toml": "mine.toml: is not JSON: Expecting value (at line 2, column 2)",
     "certify proof.json --set unknown": 'there is no set "unknown"; shipped are cubimagici, '
     "fridgeiq, iqblock, iqfit, iqstars, or give a path to a .toml file",
     "certify strip.json": None,
