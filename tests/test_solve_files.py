@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+from pysat.solvers import Solver
 
 from fabkit.cli import main
 from fabkit.solve.engines import ENGINES
@@ -163,8 +164,7 @@ def test_what_is_impossible_gets_a_refutation(
 def test_what_can_be_solved_gets_its_formula_alone(question: str) -> None:
     assert main(["solve", "fridgeiq", "square_01", question, "--cnf", "f.cnf", "-q"]) in (0, 1)
     assert files() == ["f.cnf"]
-    pysat = pytest.importorskip("pysat.solvers")
-    with pysat.Solver("cadical195", bootstrap_with=clauses("f.cnf")) as solver:
+    with Solver("cadical195", bootstrap_with=clauses("f.cnf")) as solver:
         assert solver.solve()
 
 

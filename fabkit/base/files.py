@@ -62,6 +62,33 @@ def json_text(document: dict[str, Any], indent: int | None = 2) -> str:
     return json.dumps({"schema": SCHEMA, **document}, indent=indent, ensure_ascii=False) + "\n"
 
 
+def read_bytes(path: Path, source: str, expected: str, most: int) -> bytes:
+    """Reads a file that anybody may have made.
+
+    Args:
+        path: the file.
+        source: its name in messages.
+        expected: what it should be, for messages, such as ``"a TOML file"``.
+        most: so many bytes at most are wanted.
+
+    Returns:
+        Its bytes; one more than wanted when it is larger, for the caller to refuse.
+
+    Raises:
+        InputError: when there is no such file, or it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(most + 1)
+    except FileNotFoundError:
+        raise InputError.of(source, "there is no such file") from None
+    except IsADirectoryError:
+        raise InputError.of(source, f"is a folder; expected {expected}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError.of(source, f"cannot be read: {reason}") from None
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """Reads a JSON file that fabkit wrote.
 

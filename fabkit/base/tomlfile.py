@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fabkit.base.errors import InputError, cut, printable
+from fabkit.base.files import read_bytes
 
 #: A set or profile larger than this is not a drawing any more.
 MAX_BYTES = 8 * 1024 * 1024
@@ -46,16 +47,7 @@ def read_text(path: Path, source: str, expected: str) -> str:
     Raises:
         InputError: when the file cannot be read, is too large or is not UTF-8.
     """
-    try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise InputError.of(source, "there is no such file") from None
-    except IsADirectoryError:
-        raise InputError.of(source, f"is a folder; expected {expected}") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError.of(source, f"cannot be read: {reason}") from None
+    content = read_bytes(path, source, expected, MAX_BYTES)
     if len(content) > MAX_BYTES:
         size = f"{MAX_BYTES // 1024**2} MiB"
         raise InputError.of(source, f"is larger than {size}; expected {expected}")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from fabkit.base.errors import InputError, cut, printable, shown
-from fabkit.base.files import SCHEMA
+from fabkit.base.files import SCHEMA, read_bytes
 from fabkit.base.jsonfile import strict_json
 from fabkit.certify.certificate import (
     Answer,
@@ -52,16 +52,7 @@ def read_certificate(path: Path) -> Certificate:
             place, what was found and what was expected.
     """
     source = printable(str(path))
-    try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise InputError.of(source, "there is no such file") from None
-    except IsADirectoryError:
-        raise InputError.of(source, "is a folder; expected a certificate") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError.of(source, f"cannot be read: {reason}") from None
+    content = read_bytes(path, source, "a certificate", MAX_BYTES)
     return certificate_of(document_of(content, source), source)
 
 
