@@ -1,0 +1,1 @@
+"""Meshes, wherever they come from: read, inspected as parts, put together, read back as outlines."""
