@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from fabkit.base.errors import Fault, InputError, cut, nearest, printable, shown
-from fabkit.base.units import format_mm, parse_length_mm
+from fabkit.base.units import format_degrees, format_mm, parse_degrees, parse_length_mm
 
 _MAX_FAULTS = 50
 _MAX_NAMED = 40
@@ -189,16 +190,29 @@ class Table:
 
     def length_mm(self, name: str, low_mm: float, high_mm: float) -> float | None:
         """A length with its unit, such as ``"20 mm"``; None when absent or wrong."""
+        return self._measure(name, low_mm, high_mm, parse_length_mm, partial(format_mm, digits=6))
+
+    def degrees(self, name: str, low: float, high: float) -> float | None:
+        """An angle with its unit, such as ``"45 deg"``; None when absent or wrong."""
+        return self._measure(name, low, high, parse_degrees, format_degrees)
+
+    def _measure(
+        self,
+        name: str,
+        low: float,
+        high: float,
+        parse: Callable[[object], float],
+        text: Callable[[float], str],
+    ) -> float | None:
         if not self.has(name):
             return None
         try:
-            value = parse_length_mm(self._data[name])
+            value = parse(self._data[name])
         except ValueError as error:
             self.fault(name, str(error))
             return None
-        if not low_mm <= value <= high_mm:
-            low, high = format_mm(low_mm), format_mm(high_mm)
-            self.fault(name, f"is {format_mm(value, 6)}; expected {low} to {high}")
+        if not low <= value <= high:
+            self.fault(name, f"is {text(value)}; expected {text(low)} to {text(high)}")
             return None
         return value
 

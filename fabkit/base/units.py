@@ -1,4 +1,5 @@
-"""Lengths as people write them. They are parsed once, at the border; inside, all is millimetres."""
+"""Lengths and angles as people write them. They are parsed once, at the border; inside, lengths are
+millimetres and angles degrees."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ MM_PER_UNIT = {
 }
 
 _LENGTH = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\s*([a-zA-Zµμ]*)\s*")
+_ANGLE = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\s*(?:deg|°)\s*")
 _LONGEST = 40
 _DIGITS = 6  # nanometres: what is read can be written down exactly
 _LARGEST = 1e9
@@ -70,3 +72,35 @@ def format_mm(value_mm: float, digits: int = 3) -> str:
         return "no length"
     text = f"{value_mm:.{digits}f}".rstrip("0").rstrip(".")
     return f"{'0' if text in ('', '-0') else text} mm"
+
+
+def parse_degrees(text: object) -> float:
+    """Reads an angle with its unit.
+
+    Args:
+        text: such as ``"45 deg"``.
+
+    Returns:
+        Degrees.
+
+    Raises:
+        ValueError: with a sentence that says what was found and what was expected.
+
+    Example:
+        >>> parse_degrees("45 deg"), parse_degrees("52.5°")
+        (45.0, 52.5)
+    """
+    match = _ANGLE.fullmatch(text) if isinstance(text, str) and len(text) <= _LONGEST else None
+    if match is None:
+        raise ValueError(f'expected an angle such as "45 deg", found {shown(text)}')
+    return float(round(Decimal(match[1]), _DIGITS))
+
+
+def format_degrees(value: float) -> str:
+    """An angle for people and files, without needless zeros.
+
+    Example:
+        >>> format_degrees(45.0)
+        '45 deg'
+    """
+    return f"{value:.{_DIGITS}f}".rstrip("0").rstrip(".") + " deg"

@@ -67,7 +67,7 @@ def dump(
 
 
 def _values(profile: Profile) -> dict[str, Any]:
-    """A profile for scripts: keys as in the TOML file, lengths as numbers in mm."""
+    """A profile for scripts: keys as in the TOML file, lengths as numbers in mm, angles in degrees."""
     return {
         "name": profile.name,
         "title": profile.title,

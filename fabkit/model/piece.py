@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from fabkit.model.balls import BallBody, FlatPose, flat_poses
@@ -61,7 +62,9 @@ def forms_of_balls(body: BallBody) -> tuple[Form, ...]:
     lattice = LATTICES["square"]
     classes: dict[frozenset[frozenset[Cell]], FlatPose] = {}
     for pose in flat_poses(body):
-        turned = frozenset(_normal(lattice, turn, pose.cells) for turn in lattice.moves(False))
+        turned = frozenset(
+            at_anchor(lattice, map(turn, pose.cells)) for turn in lattice.moves(False)
+        )
         classes.setdefault(turned, pose)
     forms: dict[str, Form] = {}
     for pose in sorted(classes.values(), key=lambda pose: len(pose.cells)):
@@ -76,9 +79,15 @@ def forms_of_balls(body: BallBody) -> tuple[Form, ...]:
 _FORM_NAMES = {0: "spine", 1: "single", 2: "double", 3: "triple"}
 
 
-def _normal(lattice: Lattice, symmetry: Symmetry, cells: frozenset[Cell]) -> frozenset[Cell]:
-    """The cells' image with the lattice's anchor at the origin."""
-    image = frozenset(map(symmetry, cells))
+def at_anchor(lattice: Lattice, cells: Iterable[Cell]) -> frozenset[Cell]:
+    """Cells moved so that the lattice's anchor is at the origin: translations divided out.
+
+    Example:
+        >>> square = LATTICES["square"]
+        >>> at_anchor(square, [(7, 5), (9, 5)]) == at_anchor(square, [(1, 1), (3, 1)])
+        True
+    """
+    image = frozenset(cells)
     dx, dy = lattice.anchor(image)
     return frozenset((x - dx, y - dy) for x, y in image)
 
@@ -120,7 +129,7 @@ def orientations(lattice: Lattice, piece: Piece, flips: bool) -> tuple[Orientati
     found: dict[frozenset[Cell], Orientation] = {}
     for index, form in enumerate(piece.forms):
         for symmetry in lattice.moves(flips):
-            cells = _normal(lattice, symmetry, form.cells)
+            cells = at_anchor(lattice, map(symmetry, form.cells))
             if cells not in found:
                 rings = rings_of_cells(lattice, cells)
                 found[cells] = Orientation(index, symmetry, cells, rings)
@@ -140,6 +149,5 @@ def is_image(lattice: Lattice, piece: Piece, cells: frozenset[Cell], flips: bool
     """
     if len(cells) not in {len(form.cells) for form in piece.forms}:
         return False
-    identity = lattice.symmetries[0]
     images = (orientation.cells for orientation in orientations(lattice, piece, flips))
-    return _normal(lattice, identity, cells) in images
+    return at_anchor(lattice, cells) in images

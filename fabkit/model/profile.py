@@ -22,7 +22,12 @@ FACES = ("front", "both", "none")
 
 def _mm(key: str, low_mm: float, high_mm: float) -> Any:
     """A length that is written as ``key = "20 mm"``."""
-    return field(metadata={"key": key, "low_mm": low_mm, "high_mm": high_mm})
+    return field(metadata={"key": key, "low": low_mm, "high": high_mm, "unit": "mm"})
+
+
+def _degrees(key: str, low: float, high: float) -> Any:
+    """An angle that is written as ``key = "45 deg"``."""
+    return field(metadata={"key": key, "low": low, "high": high, "unit": "deg"})
 
 
 def _choice(key: str, choices: tuple[str, ...]) -> Any:
@@ -65,6 +70,13 @@ class Profile:
         stroke_mm: the least width of a letter's strokes.
         label_margin_mm: room between the letter and the top chamfer.
         faces: where the letter is engraved, one of `FACES`.
+        gap_min_mm: the least gap between two printed pieces that lie as a challenge asks.
+        gap_max_mm: the greatest gap along an edge that two such pieces share.
+        max_bridge_mm: the widest ceiling that the printer can span.
+        bed_width_mm: of the printer's bed.
+        bed_depth_mm: of the printer's bed.
+        bed_height_mm: up to which it prints.
+        overhang_degrees: the steepest overhang it prints, from the vertical.
     """
 
     name: str
@@ -97,6 +109,13 @@ class Profile:
     stroke_mm: float = _mm("label.stroke", 0.2, 5)
     label_margin_mm: float = _mm("label.margin", 0, 20)
     faces: str = _choice("label.faces", FACES)
+    gap_min_mm: float = _mm("gap.min", 0, 2)
+    gap_max_mm: float = _mm("gap.max", 0.01, 10)
+    max_bridge_mm: float = _mm("printer.max_bridge", 1, 100)
+    bed_width_mm: float = _mm("printer.bed_width", 20, 2000)
+    bed_depth_mm: float = _mm("printer.bed_depth", 20, 2000)
+    bed_height_mm: float = _mm("printer.bed_height", 5, 2000)
+    overhang_degrees: float = _degrees("printer.overhang", 0, 89)
 
     @property
     def has_recesses(self) -> bool:
@@ -116,16 +135,23 @@ class Setting:
     Attributes:
         key: as written, such as ``magnet.diameter``.
         attribute: the `Profile` field it fills.
-        choices: the allowed words, or empty for a length.
-        low_mm: the least sane length.
-        high_mm: the greatest sane length.
+        choices: the allowed words, or empty for a number.
+        low: the least sane number.
+        high: the greatest sane number.
+        unit: ``mm`` or ``deg``; empty for words.
     """
 
     key: str
     attribute: str
     choices: tuple[str, ...]
-    low_mm: float
-    high_mm: float
+    low: float
+    high: float
+    unit: str
+
+    @property
+    def shapes(self) -> bool:
+        """Whether it shapes the pieces; the others only say what is checked."""
+        return not self.key.startswith(("gap.", "printer."))
 
 
 #: Every key of a profile file, in the order in which they are written.
@@ -134,8 +160,9 @@ SETTINGS: tuple[Setting, ...] = tuple(
         f.metadata["key"],
         f.name,
         f.metadata.get("choices", ()),
-        f.metadata.get("low_mm", 0.0),
-        f.metadata.get("high_mm", 0.0),
+        f.metadata.get("low", 0.0),
+        f.metadata.get("high", 0.0),
+        f.metadata.get("unit", ""),
     )
     for f in fields(Profile)
     if f.metadata

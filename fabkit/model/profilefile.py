@@ -12,7 +12,7 @@ import tomli_w
 from fabkit.base.errors import Fault, InputError, printable, shown
 from fabkit.base.reading import Reader, Table
 from fabkit.base.tomlfile import read_toml
-from fabkit.base.units import format_mm
+from fabkit.base.units import format_degrees, format_mm
 from fabkit.model.layers import recess_span
 from fabkit.model.profile import MAX_RIB_SHARE, RIB_COUNT, SETTINGS, Profile, Setting
 
@@ -86,8 +86,15 @@ def dump_profile(profile: Profile) -> str:
         section, _, key = setting.key.rpartition(".")
         table = document.setdefault(section, {}) if section else document
         value = getattr(profile, setting.attribute)
-        table[key] = value if setting.choices else format_mm(value, digits=6)
+        table[key] = _written(setting, value)
     return tomli_w.dumps(document)
+
+
+def _written(setting: Setting, value: Any) -> str:
+    """A value as it stands in a file."""
+    if setting.choices:
+        return str(value)
+    return format_degrees(value) if setting.unit == "deg" else format_mm(value, digits=6)
 
 
 def contradictions(profile: Profile) -> Iterable[Fault]:
@@ -107,6 +114,11 @@ def contradictions(profile: Profile) -> Iterable[Fault]:
         )
     if profile.unit_mm < 8 * profile.inset_mm:
         yield Fault("inset", f"{format_mm(profile.inset_mm)} is more than an eighth of the unit")
+    if profile.gap_min_mm > profile.gap_max_mm:
+        yield Fault(
+            "gap.min",
+            f"{format_mm(profile.gap_min_mm)} is more than gap.max, {format_mm(profile.gap_max_mm)}",
+        )
     if profile.faces == "both" and profile.fit not in ("embedded", "none"):
         yield Fault(
             "label.faces",
@@ -205,5 +217,6 @@ def _read_settings(settings: Sequence[str]) -> Values:
 def _read_setting(table: Table, key: str, setting: Setting) -> Values:
     if setting.choices:
         return {setting.attribute: table.choice(key, setting.choices)} if table.has(key) else {}
-    value_mm = table.length_mm(key, setting.low_mm, setting.high_mm)
-    return {} if value_mm is None else {setting.attribute: value_mm}
+    read = table.degrees if setting.unit == "deg" else table.length_mm
+    value = read(key, setting.low, setting.high)
+    return {} if value is None else {setting.attribute: value}

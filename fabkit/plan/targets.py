@@ -76,8 +76,8 @@ def plan_targets(
 
 
 def profile_digest(profile: Profile) -> str:
-    """A hash of a profile's numbers; its name and title do not count."""
-    return digest(*(f"{s.key}={getattr(profile, s.attribute)}" for s in SETTINGS))
+    """A hash of the numbers that shape the pieces; a profile's name and title do not count."""
+    return digest(*(f"{s.key}={getattr(profile, s.attribute)}" for s in SETTINGS if s.shapes))
 
 
 @cache

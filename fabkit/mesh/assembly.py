@@ -1,0 +1,355 @@
+"""Putting meshes together as a solution does, and measuring how they lie beside each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import shapely
+from shapely import Polygon, affinity
+from shapely.geometry.base import BaseGeometry
+
+from fabkit.base.errors import InputError
+from fabkit.mesh.body import Points
+from fabkit.mesh.finding import TINY_MM
+from fabkit.mesh.part import Outline, Part
+from fabkit.mesh.section import filled
+from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
+from fabkit.model.piece import at_anchor
+from fabkit.model.polygon import rings_of_cells
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import in_units
+
+#: Along a shared edge the gap is measured outside these ends: corners and tips are wider.
+END_ZONE_MM = 3.0
+#: Gaps are looked for up to this part of a grid unit.
+_REACH_UNITS = 0.25
+#: … and along edges up to this, so that no other edge of a sharp corner comes into the way.
+_EDGE_REACH_MM = 0.8 * END_ZONE_MM
+#: Less overlap than this (mm3) is what single precision makes of faces that touch.
+TINY_MM3 = 1e-3
+
+#: Where a part lies: the lattice's move, and the frame vector that follows it.
+Pose = tuple[Symmetry, Point]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Two parts beside each other.
+
+    Attributes:
+        overlap_mm3: the volume that both take.
+        gap_mm: the least distance between them; what is far apart counts as one reach.
+        edge_gaps_mm: the least and the greatest distance along the edges that they share; None
+            when they share none that is long enough.
+    """
+
+    overlap_mm3: float
+    gap_mm: float
+    edge_gaps_mm: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """What was measured on a solution put together from meshes.
+
+    Attributes:
+        challenge: its id.
+        ok: whether all of it keeps the limits.
+        overlap_mm3: the overlap of all pairs together.
+        min_gap_mm: the least gap between two parts; None when there is only one part.
+        max_gap_mm: the greatest gap along a shared edge; None when none is long enough.
+        outside_mm: how far a part reaches out of the region.
+        messages: what is wrong, a sentence for each pair and part.
+    """
+
+    challenge: str
+    ok: bool
+    overlap_mm3: float
+    min_gap_mm: float | None
+    max_gap_mm: float | None
+    outside_mm: float
+    messages: tuple[str, ...]
+
+
+class Table:
+    """Where meshes are put together. How two of them lie beside each other is measured once.
+
+    Args:
+        parts: by their keys; each with its outline read.
+        lattice: the set's.
+        profile: the least and the greatest gap.
+    """
+
+    def __init__(self, parts: Mapping[str, Part], lattice: Lattice, profile: Profile) -> None:
+        self.profile = profile
+        self._lattice = lattice
+        self._laid = {key: _Laid(part, lattice) for key, part in parts.items()}
+        self._beside: dict[tuple[str, str, Pose], Beside] = {}
+
+    @property
+    def poses_measured(self) -> int:
+        """How many pairs of parts were measured in how they lie beside each other."""
+        return len(self._beside)
+
+    def assemble(
+        self, challenge: str, region: frozenset[Cell], layout: Mapping[str, frozenset[Cell]]
+    ) -> Assembly:
+        """Puts one solution together.
+
+        Args:
+            challenge: its id.
+            region: the cells to cover.
+            layout: for each part the cells that it covers.
+
+        Returns:
+            What was measured.
+        """
+        poses = {key: self._pose(key, cells) for key, cells in layout.items()}
+        found: dict[tuple[str, str], Beside] = {}
+        keys = sorted(layout)
+        boxes = {key: self._laid[key].shadow_at(poses[key]).bounds for key in keys}
+        for i, one in enumerate(keys):
+            for other in keys[i + 1 :]:
+                if _near(boxes[one], boxes[other], self._laid[one].reach_mm):
+                    found[one, other] = self._measured(one, other, poses)
+        outside = {key: self._outside_mm(key, poses[key], region) for key in keys}
+        messages = [*self._complaints(found), *_sticking_out(outside)]
+        gaps = [beside.gap_mm for beside in found.values()]
+        most = [beside.edge_gaps_mm[1] for beside in found.values() if beside.edge_gaps_mm]
+        return Assembly(
+            challenge=challenge,
+            ok=not messages,
+            overlap_mm3=sum(beside.overlap_mm3 for beside in found.values()),
+            min_gap_mm=min(gaps, default=None),
+            max_gap_mm=max(most, default=None),
+            outside_mm=max(outside.values(), default=0.0),
+            messages=tuple(messages),
+        )
+
+    def _pose(self, key: str, cells: frozenset[Cell]) -> Pose:
+        """The move that carries a part's own cells onto those that it covers."""
+        own = self._laid[key].outline.cells
+        target = at_anchor(self._lattice, cells)
+        for move in self._lattice.symmetries:
+            image = [move(cell) for cell in own]
+            if at_anchor(self._lattice, image) == target:
+                (to_x, to_y), (from_x, from_y) = map(self._lattice.anchor, (cells, image))
+                return move, (to_x - from_x, to_y - from_y)
+        raise InputError.of(key, "does not have the shape that the solution asks for")
+
+    def _measured(self, one: str, other: str, poses: Mapping[str, Pose]) -> Beside:
+        relative = _relative(self._lattice, poses[one], poses[other])
+        if (one, other, relative) not in self._beside:
+            first, second = self._laid[one], self._laid[other]
+            self._beside[one, other, relative] = _measure(first, second, relative, self._lattice)
+        return self._beside[one, other, relative]
+
+    def _complaints(self, found: Mapping[tuple[str, str], Beside]) -> list[str]:
+        least_mm, most_mm = self.profile.gap_min_mm, self.profile.gap_max_mm
+        messages = []
+        for (one, other), beside in found.items():
+            pair = f"{one} and {other}"
+            if beside.overlap_mm3 > TINY_MM3:
+                messages.append(f"{pair} overlap by {beside.overlap_mm3:.3f} mm3")
+            elif beside.gap_mm < least_mm - TINY_MM:
+                gap = f"leave a gap of {beside.gap_mm:.3f} mm"
+                messages.append(f"{pair} {gap}; at least {least_mm:g} mm is asked for")
+            if beside.edge_gaps_mm and beside.edge_gaps_mm[1] > most_mm + TINY_MM:
+                gap = f"leave a gap of {beside.edge_gaps_mm[1]:.3f} mm along an edge"
+                messages.append(f"{pair} {gap}; at most {most_mm:g} mm is asked for")
+        return messages
+
+    def _outside_mm(self, key: str, pose: Pose, region: frozenset[Cell]) -> float:
+        """How far a part reaches out of a region."""
+        laid = self._laid[key]
+        area = _area(self._lattice, region, laid.outline.unit_mm)
+        rest = laid.shadow_at(pose).difference(area.buffer(TINY_MM))
+        if rest.is_empty:
+            return 0.0
+        return float(shapely.distance(shapely.points(shapely.get_coordinates(rest)), area).max())
+
+
+def _sticking_out(outside: Mapping[str, float]) -> list[str]:
+    return [
+        f"{key} reaches {reach_mm:.3f} mm out of the region"
+        for key, reach_mm in outside.items()
+        if reach_mm > TINY_MM
+    ]
+
+
+class _Laid:
+    """A part, ready to be laid down anywhere."""
+
+    def __init__(self, part: Part, lattice: Lattice) -> None:
+        assert part.outline is not None
+        self.part = part
+        self.outline: Outline = part.outline
+        self._lattice = lattice
+        steps = [math.sqrt(squared) for squared in lattice.step_squared]
+        self.step_mm = np.array(steps) * self.outline.unit_mm
+
+    @property
+    def reach_mm(self) -> float:
+        """Up to where gaps are looked for."""
+        return _REACH_UNITS * self.outline.unit_mm
+
+    @cached_property
+    def manifold(self) -> Any:
+        """The mesh for boolean operations."""
+        import manifold3d
+
+        vertices = np.ascontiguousarray(self.part.vertices, dtype=np.float32)
+        faces = np.ascontiguousarray(self.part.body.faces, dtype=np.uint32)
+        return manifold3d.Manifold(manifold3d.Mesh(vertices, faces))
+
+    @cached_property
+    def section(self) -> BaseGeometry:
+        """The outline at mid-height."""
+        return filled(self.part.sections.at(self.part.thickness_mm / 2))
+
+    def matrix(self, pose: Pose) -> Points:
+        """The rigid motion of a pose in mm, shape (3, 4); a flip turns the part over."""
+        move, (dx, dy) = pose
+        a, b, c, d = (value / 2 for value in move.doubled)
+        sx, sy = self.step_mm
+        matrix = np.zeros((3, 4))
+        matrix[:2, :2] = [[a, b * sx / sy], [c * sy / sx, d]]
+        matrix[:2, 3] = dx * sx, dy * sy
+        matrix[2, 2] = -1.0 if move.flipped else 1.0
+        matrix[2, 3] = self.part.thickness_mm if move.flipped else 0.0
+        return matrix
+
+    def placed(self, area: BaseGeometry, pose: Pose) -> BaseGeometry:
+        """A flat area, laid down."""
+        (a, b, _, x), (c, d, _, y), _ = self.matrix(pose)
+        return affinity.affine_transform(area, [a, b, c, d, x, y])
+
+    def shadow_at(self, pose: Pose) -> Polygon:
+        """The part seen from above, laid down."""
+        return self.placed(self.part.shadow, pose)
+
+
+def _relative(lattice: Lattice, one: Pose, other: Pose) -> Pose:
+    """The second pose as seen from the first part."""
+    (first, (ax, ay)), (second, (bx, by)) = one, other
+    back = next(move for move in lattice.symmetries if _is_inverse(lattice, first, move))
+    cell = [back(second(point)) for point in _PROBES]
+    both = next(move for move in lattice.symmetries if [move(point) for point in _PROBES] == cell)
+    return both, back((bx - ax, by - ay))
+
+
+#: Frame points that tell moves apart; even, since sixths of a turn halve.
+_PROBES = ((12, 0), (0, 12))
+
+
+def _is_inverse(lattice: Lattice, one: Symmetry, other: Symmetry) -> bool:
+    return all(other(one(point)) == point for point in _PROBES)
+
+
+def _measure(one: _Laid, other: _Laid, relative: Pose, lattice: Lattice) -> Beside:
+    moved = other.manifold.transform(other.matrix(relative))
+    both = one.manifold ^ moved
+    overlap_mm3 = max(0.0, float(both.volume()))
+    gap_mm = 0.0 if overlap_mm3 > TINY_MM3 else float(one.manifold.min_gap(moved, one.reach_mm))
+    return Beside(overlap_mm3, gap_mm, _edge_gaps(one, other, relative, lattice))
+
+
+def _edge_gaps(
+    one: _Laid, other: _Laid, relative: Pose, lattice: Lattice
+) -> tuple[float, float] | None:
+    """The least and the greatest gap along shared edges, normal to them, at mid-height."""
+    move, (dx, dy) = relative
+    cells = frozenset((x + dx, y + dy) for x, y in map(move, other.outline.cells))
+    here, there = one.section, other.placed(other.section, relative)
+    gaps: list[float] = []
+    for start, end in _shared_edges(lattice, one.outline.cells, cells):
+        a, b = np.array(start) * one.step_mm, np.array(end) * one.step_mm
+        length = float(np.linalg.norm(b - a))
+        if length <= 2 * END_ZONE_MM:
+            continue
+        along = (b - a) / length
+        # The first part lies to the left of its own edges, so outwards is to the right.
+        outwards = np.array([along[1], -along[0]])
+        gaps += _gaps_between(here, there, a, along, outwards, length)
+    return (min(gaps), max(gaps)) if gaps else None
+
+
+def _gaps_between(
+    here: BaseGeometry,
+    there: BaseGeometry,
+    start: Points,
+    along: Points,
+    outwards: Points,
+    length: float,
+) -> list[float]:
+    """Gaps at the ends of the measured stretch and at every corner of an outline beside it."""
+    reach_mm = _EDGE_REACH_MM
+    stops = {END_ZONE_MM, length / 2, length - END_ZONE_MM}
+    for area in (here, there):
+        corners = shapely.get_coordinates(area) - start
+        near = np.abs(corners @ outwards) < reach_mm
+        places = (corners @ along)[near]
+        stops |= {float(s) for s in places if END_ZONE_MM < s < length - END_ZONE_MM}
+    points = start + np.array(sorted(stops))[:, None] * along
+    rays = shapely.linestrings(
+        np.stack([points - reach_mm * outwards, points + reach_mm * outwards], axis=1)
+    )
+    ends = []
+    for area, sign in ((here, 1.0), (there, -1.0)):
+        coordinates, which = shapely.get_coordinates(
+            shapely.intersection(rays, area), return_index=True
+        )
+        out = np.full(len(points), -reach_mm)
+        np.maximum.at(out, which, sign * ((coordinates - points[which]) @ outwards))
+        ends.append(out)
+    return [float(gap) for gap in -(ends[0] + ends[1])]
+
+
+def _shared_edges(
+    lattice: Lattice, one: frozenset[Cell], other: frozenset[Cell]
+) -> list[tuple[Point, Point]]:
+    """The stretches of border between two sets of cells, the first one on their left."""
+    border = {edge for cell in one for edge in lattice.cell_edges(cell)}
+    border &= {(end, start) for cell in other for start, end in lattice.cell_edges(cell)}
+    stretches = []
+    while border:
+        start, end = edge = min(border)
+        border.remove(edge)
+        vector = end[0] - start[0], end[1] - start[1]
+        for forwards in (True, False):
+            while True:
+                x, y = end if forwards else start
+                step = vector if forwards else (-vector[0], -vector[1])
+                following = ((x, y), (x + step[0], y + step[1]))
+                following = following if forwards else following[::-1]
+                if following not in border:
+                    break
+                border.remove(following)
+                start, end = (start, following[1]) if forwards else (following[0], end)
+        stretches.append((start, end))
+    return stretches
+
+
+def _near(one: Sequence[float], other: Sequence[float], reach_mm: float) -> bool:
+    return (
+        one[0] - reach_mm < other[2]
+        and other[0] - reach_mm < one[2]
+        and one[1] - reach_mm < other[3]
+        and other[1] - reach_mm < one[3]
+    )
+
+
+def _area(lattice: Lattice, cells: frozenset[Cell], unit_mm: float) -> BaseGeometry:
+    """A region in mm."""
+    rings = [
+        np.array([(x * unit_mm, y * unit_mm) for x, y in in_units(lattice, ring)])
+        for ring in rings_of_cells(lattice, cells)
+    ]
+    return shapely.build_area(
+        shapely.geometrycollections([shapely.linearrings(ring) for ring in rings])
+    )

@@ -1,0 +1,247 @@
+"""Faces that cut through each other.
+
+Two faces cross if they have inner points in common and one would have to be moved by more than
+`TOUCHING_MM` to part them. Whether they share corners makes no difference to that: faces beside
+each other have no inner point in common, but faces folded flat onto each other have. A surface
+may also go through a face exactly where two of its own faces meet; then both cross that face,
+although each of them only touches it.
+
+Candidates come from a tree of boxes, split at medians. A pair of candidates is parted if, along
+some direction, the one ends where the other begins. If any such direction exists, then also
+among a few: across either face, or across an edge of each; for faces in one plane, within that
+plane across an edge of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabkit.mesh.body import Body, Points
+from fabkit.mesh.topology import FLAT_MM, Positions, heights
+
+#: Faces that reach less than this into each other touch. Single precision moves a corner by up
+#: to 1.3e-5 mm at coordinates of 256 mm, so that faces which only touched, before a file was
+#: written, reach into each other by up to twice as much.
+TOUCHING_MM = 3e-5
+#: No more pairs are reported: a picture of the fault needs fewer.
+MOST_CROSSINGS = 1000
+#: Pairs of boxes or faces that are looked at together: some ten megabytes an array.
+_PAIRS_AT_ONCE = 1 << 16
+
+#: Pairs of positions: one a row in what `crossings` returns, one a column inside.
+Pairs = NDArray[np.int64]
+
+
+def crossings(body: Body) -> Pairs:
+    """The pairs of faces that cut through each other, or lie on each other in one plane.
+
+    Faces of no extent (`fabkit.mesh.topology.degenerate_faces`) have no inner points and cross
+    nothing.
+
+    Args:
+        body: in any state.
+
+    Returns:
+        Positions of faces, the smaller first, shape (k, 2), sorted; if there are more than
+        `MOST_CROSSINGS`, that many of them.
+
+    Example:
+        >>> corners = np.array([[0.0, 0, 0], [9, 0, 0], [0, 9, 0], [1, 1, -1], [2, 2, -1], [1, 2, 1]])
+        >>> crossings(Body("a pierced face", corners, np.array([[0, 1, 2], [3, 4, 5]]))).tolist()
+        [[0, 1]]
+    """
+    tall = heights(body)
+    # The broad ones come first, since rounding tilts their planes least.
+    order = np.argsort(-tall, kind="stable")[: np.count_nonzero(tall >= FLAT_MM)]
+    faces = body.faces[order].T
+    triangles = np.ascontiguousarray(np.moveaxis(body.vertices[faces], 2, 0))
+    planes = _planes(triangles)
+    found = [np.empty((2, 0), dtype=np.int64)]
+    lying = [np.empty((5, 0), dtype=np.int64)]
+    count = 0
+    for pairs in _near_pairs(triangles):
+        one, other = np.sort(pairs, axis=0)
+        other_above = _above(triangles.take(other, 2), planes.take(one, 1))
+        one_above = _above(triangles.take(one, 2), planes.take(other, 1))
+        found.append(_crossing(triangles, planes, np.stack([one, other]), other_above, one_above))
+        lying.append(_lying_edges(faces, triangles, planes, np.stack([one, other]), other_above))
+        lying.append(_lying_edges(faces, triangles, planes, np.stack([other, one]), one_above))
+        count += found[-1].shape[1]
+        if count >= MOST_CROSSINGS:
+            break
+    found.append(_through_at_edges(np.concatenate(lying, axis=1)))
+    each = np.sort(order[np.concatenate(found, axis=1)[:, :MOST_CROSSINGS]], axis=0)
+    return np.unique(each.T, axis=0)
+
+
+# --- pairs --------------------------------------------------------------------------------
+
+# Numpy is quick along long rows. So coordinates come first below, and triangles or pairs last:
+# triangles have the shape (3, 3, m), with their corners in the middle, and vectors (3, m).
+# `take` keeps the rows long; indexing would lay them out the other way.
+
+
+def _planes(triangles: Points) -> Points:
+    """The plane of each triangle, shape (4, m): its normal of length 1, and how high it lies."""
+    normals = np.cross(_side(triangles, 0), _side(triangles, 1), axis=0)
+    normals /= np.linalg.norm(normals, axis=0)
+    return np.vstack([normals, _along(triangles[:, :1], normals)])
+
+
+def _above(triangles: Points, planes: Points) -> Points:
+    """How far the corners of each triangle are above a plane of its own, shape (3, m)."""
+    return np.asarray(_along(triangles, planes[:3]) - planes[3])
+
+
+def _crossing(
+    triangles: Points, planes: Points, pairs: Pairs, slim_above: Points, broad_above: Points
+) -> Pairs:
+    """Those of some pairs (2, p) that have inner points in common.
+
+    The broader triangle comes first in each pair. Then how far the corners of the slimmer one
+    are above the plane of the broader one, and the other way round, each of shape (3, p).
+    """
+    is_flat = (np.abs(slim_above) <= TOUCHING_MM).all(axis=0)
+    flat = pairs[:, is_flat]
+    tilted = pairs[:, _on_both_sides(slim_above) & _on_both_sides(broad_above)]
+    for one, other in product(range(3), range(3)):
+        broad, slim = (triangles.take(some, 2) for some in tilted)
+        axes = np.cross(_side(broad, one), _side(slim, other), axis=0)
+        tilted = tilted[:, _overlap(broad, slim, axes)]
+    for one, other in product(range(2), range(3)):
+        both = [triangles.take(some, 2) for some in flat]
+        axes = np.cross(planes[:3].take(flat[0], 1), _side(both[one], other), axis=0)
+        flat = flat[:, _overlap(both[0], both[1], axes)]
+    return np.concatenate([tilted, flat], axis=1)
+
+
+def _on_both_sides(above: Points) -> NDArray[np.bool_]:
+    return np.asarray((above.min(axis=0) < -TOUCHING_MM) & (above.max(axis=0) > TOUCHING_MM))
+
+
+def _lying_edges(
+    faces: Pairs, triangles: Points, planes: Points, pairs: Pairs, above: Points
+) -> Pairs:
+    """The edges of the second face of each pair (2, p) that lie inside the first one.
+
+    The corners of the second face are `above` the first one (3, p).
+
+    Returns:
+        Shape (5, k): the two faces, the two corners of the edge, the smaller first, and whether
+        the second face goes on above the first one or below (1 or 0).
+    """
+    off = np.abs(above) > TOUCHING_MM
+    some = np.flatnonzero(np.count_nonzero(off, axis=0) == 1)
+    tips = off[:, some].argmax(axis=0)
+    ground, other = pairs[:, some]
+    ends = (tips + 1) % 3, (tips + 2) % 3
+    corners = np.sort([faces[end, other] for end in ends], axis=0)
+    found = np.vstack([ground, other, corners, above[tips, some] > 0])
+    # An edge is a triangle without breadth.
+    start, end = (triangles[:, at, other] for at in ends)
+    edges = np.stack([start, end, end], axis=1)
+    for side in range(4):
+        base = triangles.take(found[0], 2)
+        along = _side(base, side) if side < 3 else _side(edges, 0)
+        inside = _overlap(base, edges, np.cross(planes[:3].take(found[0], 1), along, axis=0))
+        found, edges = found[:, inside], edges[..., inside]
+    return found
+
+
+def _through_at_edges(lying: Pairs) -> Pairs:
+    """The pairs of those that `_lying_edges` found whose edge goes on at either side."""
+    _, edge = np.unique(lying[[0, 2, 3]], axis=1, return_inverse=True)
+    edge = edge.reshape(-1)
+    sides = [np.bincount(edge, lying[4] == up, lying.shape[1]) > 0 for up in (0, 1)]
+    return lying[:2, (sides[0] & sides[1])[edge]]
+
+
+def _overlap(ones: Points, others: Points, axes: Points) -> NDArray[np.bool_]:
+    """Whether the two triangles of each pair reach into each other along an axis.
+
+    An axis across parallel edges has no length; it parts nothing.
+    """
+    one, other = _along(ones, axes), _along(others, axes)
+    depth = np.minimum(one.max(axis=0) - other.min(axis=0), other.max(axis=0) - one.min(axis=0))
+    return np.asarray(depth >= TOUCHING_MM * np.linalg.norm(axes, axis=0))
+
+
+def _along(triangles: Points, axes: Points) -> Points:
+    """Where the corners of each triangle lie along an axis of its own, shape (3, m)."""
+    x, y, z = triangles
+    return np.asarray(x * axes[0] + y * axes[1] + z * axes[2])
+
+
+def _side(triangles: Points, corner: int) -> Points:
+    """The way from a corner of each triangle to the next one."""
+    return np.asarray(triangles[:, (corner + 1) % 3] - triangles[:, corner])
+
+
+# --- candidates ---------------------------------------------------------------------------
+
+
+def _near_pairs(triangles: Points) -> Iterator[Pairs]:
+    """All pairs of triangles whose boxes meet, in chunks of the shape (2, p)."""
+    if triangles.shape[-1] < 2:
+        return
+    leaves, lows, highs = _tree(triangles)
+    waiting = [np.zeros((2, 1), dtype=np.int64)]
+    while waiting:
+        pairs = waiting.pop()
+        if pairs.shape[1] > _PAIRS_AT_ONCE:
+            waiting += np.split(pairs, [_PAIRS_AT_ONCE], axis=1)[::-1]
+            continue
+        # The children of two nodes meet crosswise; those of one node in three ways.
+        left = 2 * pairs + 1
+        apart = left[:, left[0] != left[1]]
+        crosswise = ((0, 0, left), (0, 1, left), (1, 1, left), (1, 0, apart))
+        one, other = (
+            np.concatenate([some[0] + a for a, _, some in crosswise]),
+            np.concatenate([some[1] + b for _, b, some in crosswise]),
+        )
+        for low, high in zip(lows, highs, strict=True):
+            meet = (low[one] <= high[other]) & (low[other] <= high[one])
+            one, other = one[meet], other[meet]
+        pairs = np.stack([one, other])
+        if len(one) and one[0] < len(leaves) - 1:
+            waiting.append(pairs)
+        else:
+            yield leaves[pairs[:, one != other] - (len(leaves) - 1)]
+
+
+def _tree(triangles: Points) -> tuple[Positions, Points, Points]:
+    """A tree of boxes around triangles: node ``i`` is above the nodes ``2 * i + 1`` and the next.
+
+    Returns:
+        The triangles at the leaves, which are the last nodes; positions beyond the last triangle
+        fill the tree, and their boxes are empty. Then where the box of each node begins and
+        ends, along each axis.
+    """
+    low, high = triangles.min(axis=1) - TOUCHING_MM, triangles.max(axis=1) + TOUCHING_MM
+    count = triangles.shape[-1]
+    more = ((0, 0), (0, (1 << (count - 1).bit_length()) - count))
+    order = _by_nearness(np.pad((low + high) / 2, more, mode="edge").T)
+    lows = [np.pad(low, more, constant_values=np.inf)[:, order]]
+    highs = [np.pad(high, more, constant_values=-np.inf)[:, order]]
+    while lows[-1].shape[1] > 1:
+        lows.append(np.minimum(lows[-1][:, ::2], lows[-1][:, 1::2]))
+        highs.append(np.maximum(highs[-1][:, ::2], highs[-1][:, 1::2]))
+    return order, np.concatenate(lows[::-1], axis=1), np.concatenate(highs[::-1], axis=1)
+
+
+def _by_nearness(places: Points) -> Positions:
+    """An order of 2**k places that, halved again and again, keeps near ones together."""
+    size = len(places)
+    order = np.arange(size)
+    while size > 1:
+        groups = order.reshape(-1, size)
+        inside = places[groups]
+        widest = np.ptp(inside, axis=1).argmax(axis=1)
+        along = np.take_along_axis(inside, widest[:, None, None], axis=2)[..., 0]
+        order = np.take_along_axis(groups, along.argsort(axis=1), axis=1).ravel()
+        size //= 2
+    return order

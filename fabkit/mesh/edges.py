@@ -1,0 +1,217 @@
+"""The long edges of an outline: what is left of it when tips and roundings are looked past."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from shapely import LinearRing, Polygon
+from shapely.geometry.base import BaseGeometry
+from shapely.geometry.polygon import orient
+
+from fabkit.mesh.body import Points
+from fabkit.mesh.section import parts
+from fabkit.mesh.upright import Upright
+from fabkit.model.lattice import Lattice
+
+#: Where a body is cut to see its outline, as parts of its height.
+_HEIGHTS = (0.12, 0.3, 0.42, 0.5, 0.62, 0.75, 0.88)
+#: Corners nearer than this part of the outline's extent are one.
+_GRAIN = 2e-6
+#: An edge of the lattice's directions counts from this part of the longest one.
+_LONG = 0.1
+#: How far (radians) an edge may be from a direction of the lattice, in meshes from elsewhere.
+_NEAR_DIRECTION = math.radians(1.5)
+
+
+@dataclass(frozen=True)
+class LongEdges:
+    """The edges of an outline that run along directions of a lattice, in order, ring by ring.
+
+    Attributes:
+        starts: where they begin, shape (n, 2); the material is on their left.
+        ends: where they end, shape (n, 2).
+        rings: the number of the ring that each is part of, shape (n,).
+    """
+
+    starts: Points
+    ends: Points
+    rings: NDArray[np.int64]
+
+    @property
+    def lengths(self) -> NDArray[np.float64]:
+        """Their lengths."""
+        return np.asarray(np.linalg.norm(self.ends - self.starts, axis=1))
+
+    @property
+    def normals(self) -> Points:
+        """The unit vectors out of the material."""
+        along = (self.ends - self.starts) / self.lengths[:, None]
+        return np.column_stack([along[:, 1], -along[:, 0]])
+
+    @property
+    def offsets(self) -> NDArray[np.float64]:
+        """How far out their lines lie, from the origin."""
+        return np.asarray(((self.starts + self.ends) / 2 * self.normals).sum(axis=1))
+
+    def corners(self) -> list[Points]:
+        """Where the line of each edge meets that of the next one: for each ring, shape (k, 2).
+
+        That is the corner itself, however it was cut back or rounded.
+        """
+        rings = []
+        for ring in np.unique(self.rings):
+            here = np.flatnonzero(self.rings == ring)
+            found = []
+            for one, other in zip(here, np.roll(here, -1), strict=True):
+                lines = self.normals[[one, other]]
+                if abs(np.linalg.det(lines)) > 0.1:
+                    found.append(np.linalg.solve(lines, self.offsets[[one, other]]))
+            rings.append(np.array(found).reshape(-1, 2))
+        return rings
+
+
+def silhouette(upright: Upright) -> BaseGeometry:
+    """The outline of a body, seen from above: what any of several sections shows.
+
+    Recesses and letters, which are closed at some height, are no part of it; holes that go
+    through are.
+    """
+    thickness = upright.thickness
+    cuts = [upright.sections.at(share * thickness) for share in _HEIGHTS]
+    extent = float(np.ptp(upright.vertices[:, :2], axis=0).max())
+    grain = max(extent * _GRAIN, 1e-12)
+    return shapely.union_all(cuts, grid_size=grain).simplify(2 * grain)
+
+
+def largest(area: BaseGeometry) -> Polygon:
+    """The largest part of an area; an empty polygon of none."""
+    found = parts(area)
+    return orient(found[0]) if found else Polygon()
+
+
+def direction_step(lattice: Lattice) -> float:
+    """The angle (radians) between neighbouring directions of a lattice's edges.
+
+    Example:
+        >>> from fabkit.model.lattice import LATTICES
+        >>> [round(math.degrees(direction_step(one))) for one in LATTICES.values()]
+        [90, 45, 60]
+    """
+    return math.pi / len({_angle(lattice, *edge) for edge in _edges(lattice)})
+
+
+def first_direction(lattice: Lattice) -> float:
+    """The least angle (radians) of a lattice's edges, from the x axis."""
+    step = direction_step(lattice)
+    return min(_angle(lattice, *edge) % step for edge in _edges(lattice))
+
+
+def turn_of(outline: Polygon, lattice: Lattice) -> float:
+    """How far (radians) an outline is turned against a lattice, up to the step of its directions.
+
+    Args:
+        outline: its long edges run along directions of the lattice.
+        lattice: the lattice.
+
+    Returns:
+        An angle between 0 and the step.
+
+    Example:
+        >>> from shapely import affinity, box
+        >>> from fabkit.model.lattice import LATTICES
+        >>> turned = affinity.rotate(box(0, 0, 3, 2), 10)
+        >>> round(math.degrees(turn_of(turned, LATTICES["quarter-square"])), 6)
+        10.0
+    """
+    step = direction_step(lattice)
+    total = 0j
+    for ring in _rings(outline):
+        along = np.diff(np.asarray(ring.coords)[:, :2], axis=0)
+        angles = np.arctan2(along[:, 1], along[:, 0])
+        # Squares of lengths: many short edges of a rounding weigh nothing.
+        total += ((along**2).sum(axis=1) * np.exp(2j * math.pi / step * angles)).sum()
+    angle = float(np.angle(total)) / (2 * math.pi) * step
+    return (angle - first_direction(lattice)) % step
+
+
+def long_edges(outline: Polygon, lattice: Lattice) -> LongEdges:
+    """The long edges of an outline that lies straight on a lattice.
+
+    Args:
+        outline: in any unit, material inside, turned so that its edges have the lattice's
+            directions.
+        lattice: the lattice.
+
+    Returns:
+        Its edges of at least a tenth of the longest; pieces of one line are one edge.
+    """
+    step, first = direction_step(lattice), first_direction(lattice)
+    starts, ends, rings = [], [], []
+    for number, ring in enumerate(_rings(orient(outline))):
+        points = np.asarray(ring.coords)[:, :2]
+        along = np.diff(points, axis=0)
+        angles = np.arctan2(along[:, 1], along[:, 0]) - first
+        off = np.abs((angles + step / 2) % step - step / 2)
+        for i in np.flatnonzero((off < _NEAR_DIRECTION) & (np.hypot(*along.T) > 0)):
+            starts.append(points[i])
+            ends.append(points[i + 1])
+            rings.append(number)
+    if not starts:
+        return LongEdges(np.empty((0, 2)), np.empty((0, 2)), np.empty(0, dtype=np.int64))
+    joined = _joined(LongEdges(np.array(starts), np.array(ends), np.array(rings)))
+    long = joined.lengths >= _LONG * joined.lengths.max()
+    return LongEdges(joined.starts[long], joined.ends[long], joined.rings[long])
+
+
+def _joined(edges: LongEdges) -> LongEdges:
+    """Neighbours on one line made one edge, as when a side was cut into pieces."""
+    merged: list[list[int]] = []
+    normals, offsets, rings = edges.normals, edges.offsets, edges.rings
+    tiny = 1e-3 * edges.lengths.max()
+
+    def same_line(one: int, other: int) -> bool:
+        return bool(
+            rings[one] == rings[other]
+            and normals[one] @ normals[other] > math.cos(_NEAR_DIRECTION)
+            and abs(offsets[one] - offsets[other]) < tiny
+            and np.linalg.norm(edges.ends[one] - edges.starts[other]) < tiny
+        )
+
+    for i in range(len(rings)):
+        if merged and same_line(merged[-1][-1], i):
+            merged[-1].append(i)
+        else:
+            merged.append([i])
+    for ring in np.unique(rings):
+        of_ring = [group for group in merged if rings[group[0]] == ring]
+        if len(of_ring) > 1 and same_line(of_ring[-1][-1], of_ring[0][0]):
+            of_ring[0][:0] = of_ring[-1]
+            merged.remove(of_ring[-1])
+    return LongEdges(
+        np.array([edges.starts[group[0]] for group in merged]),
+        np.array([edges.ends[group[-1]] for group in merged]),
+        np.array([rings[group[0]] for group in merged]),
+    )
+
+
+def _rings(outline: Polygon) -> list[LinearRing]:
+    return [outline.exterior, *outline.interiors]
+
+
+def _edges(lattice: Lattice) -> list[tuple[Points, Points]]:
+    return [
+        (np.array(start, float), np.array(end, float))
+        for cell in lattice.first
+        for start, end in lattice.cell_edges(cell)
+    ]
+
+
+def _angle(lattice: Lattice, start: Points, end: Points) -> float:
+    """The direction of an edge of a cell, in 0 to pi, the same number for the same direction."""
+    steps = [math.sqrt(squared) for squared in lattice.step_squared]
+    dx, dy = (end - start) * steps
+    return round(math.atan2(dy, dx) % math.pi, 9) % round(math.pi, 9)

@@ -1,0 +1,121 @@
+"""A finding: what one rule says of one part, with the number, its limit and a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from shapely.geometry.base import BaseGeometry
+
+#: What single precision and chords of curves may cost, in mm; limits are kept to this.
+TINY_MM = 5e-4
+
+#: A limit: at least or at most a number, or between two.
+Limit = float | tuple[float, float] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """What one rule says.
+
+    Attributes:
+        rule: its id.
+        ok: whether the part keeps it.
+        value: what was measured; None when there is nothing to measure.
+        limit: what is asked for: one number, or the least and the greatest.
+        unit: of both, such as ``mm``; empty for counts.
+        message: one sentence.
+        where: the place, seen from above in the part's frame, for a drawing; None for the whole.
+    """
+
+    rule: str
+    ok: bool
+    value: float | None
+    limit: Limit
+    unit: str
+    message: str
+    where: BaseGeometry | None = None
+
+    def document(self) -> dict[str, Any]:
+        """For JSON; lengths to a tenth of a micrometre, so that turned meshes read the same."""
+        limit = list(self.limit) if isinstance(self.limit, tuple) else self.limit
+        return {
+            "rule": self.rule,
+            "ok": self.ok,
+            "value": None if self.value is None else round(self.value, DIGITS),
+            "limit": limit,
+            "unit": self.unit,
+            "message": self.message,
+        }
+
+
+#: Digits kept of a measured value.
+DIGITS = 3
+
+
+def at_least(
+    rule: str, value: float, limit: float, unit: str, what: str, where: BaseGeometry | None = None
+) -> Finding:
+    """A finding on a value that must not be smaller than its limit.
+
+    Args:
+        rule: the rule's id.
+        value: as measured.
+        limit: as asked for.
+        unit: of both.
+        what: the beginning of the sentence, such as ``"the thinnest wall"``.
+        where: the place.
+
+    Example:
+        >>> at_least("wall", 1.2, 2.0, "mm", "the wall").message
+        'the wall is 1.2 mm; at least 2 mm is asked for'
+    """
+    ok = value >= limit - TINY_MM
+    message = f"{what} is {_text(value, unit)}; at least {_text(limit, unit)} is asked for"
+    return Finding(rule, ok, value, limit, unit, message, where)
+
+
+def at_most(
+    rule: str, value: float, limit: float, unit: str, what: str, where: BaseGeometry | None = None
+) -> Finding:
+    """A finding on a value that must not be larger than its limit; see `at_least`."""
+    ok = value <= limit + TINY_MM
+    message = f"{what} is {_text(value, unit)}; at most {_text(limit, unit)} is asked for"
+    return Finding(rule, ok, value, limit, unit, message, where)
+
+
+def between(
+    rule: str,
+    value: float,
+    limit: tuple[float, float],
+    unit: str,
+    what: str,
+    where: BaseGeometry | None = None,
+) -> Finding:
+    """A finding on a value that must lie between two; see `at_least`."""
+    low, high = limit = round(limit[0], 6), round(limit[1], 6)
+    ok = low - TINY_MM <= value <= high + TINY_MM
+    asked = f"{_text(low, unit)} to {_text(high, unit)}" if low != high else _text(low, unit)
+    return Finding(
+        rule, ok, value, limit, unit, f"{what} is {_text(value, unit)}; {asked} is asked for", where
+    )
+
+
+def counted(
+    rule: str, value: int, limit: int, what: str, where: BaseGeometry | None = None
+) -> Finding:
+    """A finding on a number of things that must be exact.
+
+    Example:
+        >>> counted("shells", 2, 1, "bodies in the mesh").message
+        'bodies in the mesh: 2; 1 is right'
+    """
+    return Finding(
+        rule, value == limit, value, limit, "", f"{what}: {value}; {limit} is right", where
+    )
+
+
+def _text(value: float, unit: str) -> str:
+    text = f"{value:.3f}".rstrip("0").rstrip(".")
+    text = "0" if text == "-0" else text
+    return f"{text} {unit}" if unit else text

@@ -1,0 +1,182 @@
+"""Which piece of a set each part is: by its letter, by its outline, or both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from fabkit.mesh.anatomy import Anatomy
+from fabkit.mesh.finding import Finding, at_most, counted
+from fabkit.mesh.letters import Letter, read_letter
+from fabkit.mesh.part import Part
+from fabkit.model.lattice import Cell, Lattice
+from fabkit.model.piece import Piece, at_anchor, orientations
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet
+
+#: An outline counts as read when it is nowhere farther off than this part of a grid unit: tips
+#: cut back by a tenth of their edges and rounded corners stay below.
+_OFF_UNITS = 0.2
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a part is.
+
+    Attributes:
+        key: its name in reports: the piece's id, with a number behind it for a second one; or
+            ``unknown-1``.
+        piece: the id of the piece that it is, or None.
+        letter: the engraved letter, if one was read.
+        alike: the ids of the pieces that have its outline.
+        mirrored: whether they have it only when turned over.
+    """
+
+    key: str
+    piece: str | None
+    letter: Letter | None
+    alike: tuple[str, ...]
+    mirrored: bool
+
+    @property
+    def words(self) -> str:
+        """Who it is, for people: ``A``, or ``same shape as E and R``."""
+        if self.letter or len(self.alike) == 1 or not self.alike:
+            return self.key
+        return f"same shape as {' and '.join(self.alike)}"
+
+
+def identify(
+    parts: Sequence[Part], anatomies: Sequence[Anatomy], puzzle: PuzzleSet
+) -> list[Identity]:
+    """Finds out which piece of the set each part is.
+
+    The letter decides, since it is on the part itself; without one that can be read, the
+    outline. Of several parts alike the order of their volumes decides, so that names do not
+    depend on the order of files.
+
+    Args:
+        parts: in any order.
+        anatomies: one for each.
+        puzzle: the set.
+
+    Returns:
+        One identity for each part, with different keys.
+    """
+    lattice = puzzle.lattice
+    images = {
+        flips: [_images(lattice, piece, flips) for piece in puzzle.pieces]
+        for flips in (False, True)
+    }
+    texts = [piece.label for piece in puzzle.pieces]
+    turns = len(lattice.moves(False))
+    found = []
+    for part, anatomy in zip(parts, anatomies, strict=True):
+        letter = read_letter(anatomy.labels, texts, turns) if part.outline else None
+        cells = at_anchor(lattice, part.outline.cells) if part.outline else frozenset()
+        alike, turned = (
+            tuple(
+                piece.id
+                for piece, shown in zip(puzzle.pieces, images[flips], strict=True)
+                if cells in shown
+            )
+            for flips in (False, True)
+        )
+        found.append(Identity("", None, letter, alike or turned, bool(turned) and not alike))
+    return _named(found, parts, puzzle)
+
+
+def _images(lattice: Lattice, piece: Piece, flips: bool) -> set[frozenset[Cell]]:
+    return {orientation.cells for orientation in orientations(lattice, piece, flips)}
+
+
+def _named(found: Sequence[Identity], parts: Sequence[Part], puzzle: PuzzleSet) -> list[Identity]:
+    order = sorted(range(len(parts)), key=lambda i: (_measure(parts[i]), i))
+    by_label = {piece.label: piece.id for piece in puzzle.pieces}
+    taken: dict[str, int] = {}
+    named = list(found)
+
+    def name(i: int, piece: str | None) -> None:
+        stem = piece or "unknown"
+        taken[stem] = taken.get(stem, 0) + 1
+        number = taken[stem]
+        key = stem if piece and number == 1 else f"{stem}-{number}"
+        named[i] = replace(found[i], key=key, piece=piece)
+
+    lettered = [i for i in order if found[i].letter]
+    for i in lettered:
+        letter = found[i].letter
+        assert letter is not None
+        name(i, by_label[letter.text])
+    for i in [i for i in order if not found[i].letter]:
+        free = [piece for piece in found[i].alike if piece not in taken]
+        name(i, next(iter(free or found[i].alike), None))
+    return named
+
+
+def _measure(part: Part) -> tuple[float, float]:
+    """What tells parts apart however they are turned, named or ordered."""
+    return round(part.volume_mm3, 2), round(part.shadow.length, 2)
+
+
+def identity_findings(part: Part, identity: Identity, profile: Profile) -> Iterator[Finding]:
+    """What the outline and the letter say of a part: is it a piece of the set?"""
+    outline = part.outline
+    if outline is None:
+        message = "its outline does not lie on the set's lattice"
+        yield Finding("read-back", False, None, None, "mm", message, part.shadow.boundary)
+        return
+    what = f"how far the outline is off ({outline.area_off:+.1%} of its area)"
+    limit_mm = round(_OFF_UNITS * outline.unit_mm, 3)
+    yield at_most("read-back", outline.hausdorff_mm, limit_mm, "mm", what, part.shadow.boundary)
+    yield _shape(part, identity)
+    if profile.faces != "none":
+        yield _letter(identity)
+
+
+def _shape(part: Part, identity: Identity) -> Finding:
+    piece = identity.piece
+    ok = piece in identity.alike and not identity.mirrored
+    alike = " and ".join(identity.alike)
+    if ok:
+        message = f"it has the outline of {alike}"
+    elif identity.mirrored and (piece in identity.alike or piece is None):
+        message = f"it is the mirror image of {alike}"
+    elif identity.alike:
+        mirror = "the mirror image of " if identity.mirrored else ""
+        message = f"it is engraved {piece}, but has the outline of {mirror}{alike}"
+    elif piece:
+        message = f"it is engraved {piece}, but has the outline of no piece of the set"
+    else:
+        message = "it has the outline of no piece of the set"
+    return Finding("shape", ok, None, None, "", message, None if ok else part.shadow.boundary)
+
+
+def _letter(identity: Identity) -> Finding:
+    letter = identity.letter
+    if letter is None:
+        return Finding("letter", True, None, None, "", "there is no letter that can be read")
+    if letter.mirrored:
+        message = f"the letter {letter.text} is seen as in a mirror"
+        return Finding("letter", False, letter.likeness, None, "", message)
+    return Finding("letter", True, letter.likeness, None, "", f"the letter is {letter.text}")
+
+
+def set_findings(identities: Sequence[Identity], puzzle: PuzzleSet) -> list[Finding]:
+    """Whether the parts are the whole set: nothing missing, nothing there twice or strange.
+
+    A part that could not be told may be one that is missing.
+    """
+    pieces = [identity.piece for identity in identities if identity.piece]
+    missing = [piece.id for piece in puzzle.pieces if piece.id not in pieces]
+    twice = sorted({piece for piece in pieces if pieces.count(piece) > 1})
+    strange = [identity.key for identity in identities if identity.piece is None]
+    found = []
+    for rule, names, what in (
+        ("missing", missing, "pieces of the set that are missing"),
+        ("twice", twice, "pieces that are there more than once"),
+        ("strange", strange, "parts that are no piece of the set"),
+    ):
+        named = f"{what} ({', '.join(names)})" if names else what
+        found.append(counted(rule, len(names), 0, named))
+    return found

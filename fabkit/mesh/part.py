@@ -1,0 +1,179 @@
+"""A part: a body in millimetres, on its back, straight on the lattice where it could be read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from shapely import Polygon, affinity
+
+from fabkit.mesh.body import Body, Points
+from fabkit.mesh.edges import largest, silhouette
+from fabkit.mesh.readback import Reading, read_back
+from fabkit.mesh.section import Sections
+from fabkit.mesh.upright import Upright, stand_up
+from fabkit.model.lattice import Cell, Ring
+from fabkit.model.puzzle import PuzzleSet
+
+#: What a file's unit of length may be, in mm, when the file does not say.
+LENGTHS_MM = {"mm": 1.0, "cm": 10.0, "inch": 25.4, "m": 1000.0}
+#: A file's unit is another than mm when the grid's unit comes this near to what it should be.
+_NEAR_UNIT = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """What was read back from one part, in mm on the lattice's frame.
+
+    Attributes:
+        cells: the cells that it fills.
+        rings: their outline, in frame points.
+        unit_mm: the grid unit of the set that it was read with.
+        own_unit_mm: the grid unit that this part shows on its own; None where its shape does
+            not tell.
+        inset_mm: by how much its edges lie inside the outline, on average.
+        edge_insets_mm: the same for each edge, least and greatest.
+        canonical: the outline as read.
+        hausdorff_mm: the greatest distance between the outline as seen and as read.
+        area_off: by which part the area as seen differs from the area as read.
+    """
+
+    cells: frozenset[Cell]
+    rings: tuple[Ring, ...]
+    unit_mm: float
+    own_unit_mm: float | None
+    inset_mm: float
+    edge_insets_mm: tuple[float, float]
+    canonical: Polygon
+    hausdorff_mm: float
+    area_off: float
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A body as a part to be inspected.
+
+    Attributes:
+        body: as the file has it.
+        vertices: its corners in mm, shape (n, 3): the back at height 0, x and y on the
+            lattice's frame (as in the file when its outline could not be read).
+        tilt_degrees: between the file's vertical and the part's.
+        turned_over: whether it lies on its face in the file.
+        outline: what was read back; None when its outline does not lie on the lattice.
+    """
+
+    body: Body
+    vertices: Points
+    tilt_degrees: float
+    turned_over: bool
+    outline: Outline | None
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self.body.name
+
+    @cached_property
+    def sections(self) -> Sections:
+        """To cut it."""
+        return Sections(self.vertices, self.body.faces)
+
+    @property
+    def thickness_mm(self) -> float:
+        """From back to face."""
+        return self.sections.high
+
+    @cached_property
+    def shadow(self) -> Polygon:
+        """Its outline seen from above; holes that go through are its interiors."""
+        return largest(silhouette(Upright(self.body, self.vertices, 0.0, False)))
+
+    @cached_property
+    def volume_mm3(self) -> float:
+        """The volume inside; negative when the mesh is inside out."""
+        a, b, c = (self.vertices[self.body.faces[:, corner]] for corner in range(3))
+        return float((a * np.cross(b, c)).sum() / 6)
+
+    @property
+    def size_mm(self) -> tuple[float, float, float]:
+        """Width, depth and height of the box around it, straight on the lattice."""
+        width, depth, height = np.ptp(self.vertices, axis=0).tolist()
+        return width, depth, height
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of some files.
+
+    Attributes:
+        parts: one for each body, in their order.
+        length_mm: the unit of length of the files, in mm.
+    """
+
+    parts: tuple[Part, ...]
+    length_mm: float
+
+    @property
+    def unit_mm(self) -> float | None:
+        """The grid unit that all parts share; None when none could be read."""
+        units = [part.outline.unit_mm for part in self.parts if part.outline]
+        return units[0] if units else None
+
+
+def take_in(bodies: Sequence[Body], puzzle: PuzzleSet, unit_mm: float) -> Parts:
+    """Stands bodies up, reads their outlines back and finds their unit of length.
+
+    Args:
+        bodies: the parts of a set, or some of them.
+        puzzle: the set.
+        unit_mm: what its grid unit should be. It decides only in which unit of length the
+            files are, and what is assumed of shapes that do not tell the unit from the
+            clearance.
+
+    Returns:
+        A part for each body.
+    """
+    standing = [stand_up(body) for body in bodies]
+    readings = read_back(standing, puzzle, unit_mm)
+    unit = next((reading.lie.unit for reading in readings if reading), None)
+    length_mm = 1.0 if unit is None else _length_mm(unit, unit_mm)
+    parts = [
+        _part(body, reading, length_mm) for body, reading in zip(standing, readings, strict=True)
+    ]
+    return Parts(tuple(parts), length_mm)
+
+
+def _length_mm(unit: float, unit_mm: float) -> float:
+    """The unit of length with which a grid unit is nearly what it should be; mm if none is."""
+    off = {length: abs(math.log(unit * length / unit_mm)) for length in LENGTHS_MM.values()}
+    nearest = min(off, key=lambda length: off[length])
+    return nearest if off[nearest] < _NEAR_UNIT else 1.0
+
+
+def _part(upright: Upright, reading: Reading | None, length_mm: float) -> Part:
+    tilt, over = upright.tilt_degrees, upright.turned_over
+    if reading is None:
+        return Part(upright.body, upright.vertices * length_mm, tilt, over, None)
+    lie = reading.lie
+    cos, sin = math.cos(lie.turn), math.sin(lie.turn)
+    straight = upright.vertices.copy()
+    straight[:, :2] = upright.vertices[:, :2] @ np.array([[cos, -sin], [sin, cos]])
+    straight[:, :2] -= lie.origin
+    outline = Outline(
+        reading.cells,
+        reading.rings,
+        lie.unit * length_mm,
+        reading.own_unit * length_mm if reading.own_unit else None,
+        reading.inset * length_mm,
+        (reading.edge_insets[0] * length_mm, reading.edge_insets[1] * length_mm),
+        affinity.affine_transform(
+            reading.canonical,
+            [length_mm, 0, 0, length_mm, -length_mm * lie.origin[0], -length_mm * lie.origin[1]],
+        ),
+        reading.hausdorff * length_mm,
+        reading.area_off,
+    )
+    return Part(upright.body, straight * length_mm, tilt, over, outline)

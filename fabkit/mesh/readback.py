@@ -1,0 +1,413 @@
+"""Reading back: from the outlines of bodies to cells of a lattice, with nothing else to go by."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from shapely import Polygon, affinity
+
+from fabkit.mesh.body import Points
+from fabkit.mesh.edges import LongEdges, direction_step, largest, long_edges, silhouette, turn_of
+from fabkit.mesh.upright import Upright
+from fabkit.model.lattice import Cell, Lattice, Point, Ring
+from fabkit.model.piece import at_anchor, orientations
+from fabkit.model.polygon import pieces_apart, rings_of_cells
+from fabkit.model.puzzle import PuzzleSet, in_units
+
+#: How far, in grid units, a corner may lie from the lattice's: what the inset of a sharp tip,
+#: another clearance and an imprecise print come to.
+_CORNER_OFF = 0.16
+#: A cell of a piece is at least so full, and one beside it at most as full as is left to 1.
+_FULL = 0.7
+#: A unit is good when it fits this part of what the best one fits: others may be no pieces at all.
+_MOST_FIT = 0.75
+#: A piece is at most so many grid units long.
+_LONGEST_UNITS = 12
+#: Units closer than this part are one, and so many are tried in full.
+_UNITS_ALIKE, _UNITS_TRIED = 0.01, 4
+
+
+@dataclass(frozen=True, eq=False)
+class Lie:
+    """How a body lies on the lattice.
+
+    Attributes:
+        unit: the length of a grid unit, in the file's lengths.
+        turn: radians, by which the lattice is turned.
+        origin: where the lattice's origin is in the turned frame, in the file's lengths.
+    """
+
+    unit: float
+    turn: float
+    origin: tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What was read back from one body. Lengths are those of the file.
+
+    Attributes:
+        upright: the body.
+        lie: how it lies on the lattice.
+        cells: the cells that it fills.
+        rings: their outline, in frame points.
+        own_unit: the grid unit that this body shows on its own; None where its shape does not
+            tell (a square's width may come from the unit or from the clearance).
+        inset: by how much its edges lie inside the outline, on average.
+        edge_insets: the same for each edge, least and greatest.
+        outline: what was seen, on the lattice's frame.
+        canonical: the outline as read, at the same place.
+    """
+
+    upright: Upright
+    lie: Lie
+    cells: frozenset[Cell]
+    rings: tuple[Ring, ...]
+    own_unit: float | None
+    inset: float
+    edge_insets: tuple[float, float]
+    outline: Polygon
+    canonical: Polygon
+
+    @property
+    def hausdorff(self) -> float:
+        """The greatest distance between the outline as seen and as read."""
+        return float(self.outline.hausdorff_distance(self.canonical))
+
+    @property
+    def area_off(self) -> float:
+        """By which part the area as seen differs from the area as read."""
+        return float(self.outline.area / self.canonical.area - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """One body's outline, straight on the lattice, in each way in which that can be."""
+
+    upright: Upright
+    ways: tuple[tuple[float, Polygon, LongEdges], ...]
+
+
+def read_back(
+    bodies: Sequence[Upright], puzzle: PuzzleSet, unit: float | None = None
+) -> list[Reading | None]:
+    """Recovers the cells that bodies fill.
+
+    The grid unit is found first, from all bodies together: one with which most of them have
+    their corners on the lattice. Of several the one is taken with which most bodies are pieces
+    of the set, or else have their corners on whole points, or else the largest. (What lies on
+    the quarter-square lattice may also lie, turned by 45 degrees, on one 1.41 times as wide.)
+    Then each body is laid on the lattice; its cells are those that it fills, whatever the set's
+    pieces are.
+
+    Args:
+        bodies: the parts of one set, or some of them.
+        puzzle: the set, whose lattice it is.
+        unit: what the grid unit should be, for shapes that do not tell; only used for those.
+
+    Returns:
+        For each body what was read; None for one whose outline does not lie on the lattice.
+    """
+    lattice = puzzle.lattice
+    seen = [_see(body, lattice) for body in bodies]
+    known = {o.cells for p in puzzle.pieces for o in orientations(lattice, p, flips=True)}
+    best: tuple[tuple[int, int, float], list[Reading | None]] | None = None
+    for common in _common_units(seen, lattice):
+        readings = [_lay(one, lattice, common) for one in seen]
+        read = [reading for reading in readings if reading is not None]
+        pieces = sum(at_anchor(lattice, reading.cells) in known for reading in read)
+        whole = sum(_corners_are_alike(lattice, reading.rings) for reading in read)
+        if best is None or (pieces, whole, common) > best[0]:
+            best = (pieces, whole, common), readings
+    if best is None:
+        return [None for _ in bodies]
+    (_, _, common), readings = best
+    shown = [reading.own_unit for reading in readings if reading and reading.own_unit]
+    exact = float(np.median(shown)) if shown else common
+    if not shown and unit is not None and abs(unit / common - 1) < _CORNER_OFF:
+        exact = unit
+    return [_refined(reading, lattice, exact) if reading else None for reading in readings]
+
+
+def _corners_are_alike(lattice: Lattice, rings: Sequence[Ring]) -> bool:
+    """Whether all corners of an outline are of one kind, as whole points of the grid are."""
+    return len({lattice.residue(corner) for ring in rings for corner in ring}) == 1
+
+
+def _see(body: Upright, lattice: Lattice) -> _Seen:
+    outline = largest(silhouette(body))
+    if outline.is_empty:
+        return _Seen(body, ())
+    turn, step = turn_of(outline, lattice), direction_step(lattice)
+    # A turn that the lattice itself does not have gives another way to lie: along the diagonals.
+    count = round(2 * math.pi / len(lattice.moves(False)) / step)
+    ways = []
+    for k in range(count):
+        straight = affinity.rotate(outline, -(turn + k * step), origin=(0, 0), use_radians=True)
+        ways.append((turn + k * step, straight, long_edges(straight, lattice)))
+    return _Seen(body, tuple(ways))
+
+
+# --- the unit -------------------------------------------------------------------------------
+
+
+def _common_units(seen: Sequence[_Seen], lattice: Lattice) -> list[float]:
+    """The largest units that fit most bodies."""
+    able = [one for one in seen if one.ways]
+    tried: dict[float, int] = {}
+    # Small bodies have few corners, so few units to try; more serve if the first is no piece.
+    small = sorted(able, key=lambda one: one.ways[0][1].area)
+    for one in small[: 1 + math.ceil((1 - _MOST_FIT) * len(able))]:
+        for unit in _units_of(one, lattice):
+            if all(abs(unit / other - 1) > _UNITS_ALIKE for other in tried):
+                tried[unit] = sum(_fits(other, lattice, unit) for other in able)
+        if max(tried.values(), default=0) == len(able):
+            break
+    most = max(tried.values(), default=0)
+    good = [unit for unit, fits in tried.items() if fits >= _MOST_FIT * most > 0]
+    return sorted(good, reverse=True)[:_UNITS_TRIED]
+
+
+def _units_of(one: _Seen, lattice: Lattice) -> list[float]:
+    """The units that a body's own corners suggest, the largest first."""
+    step_x = math.sqrt(lattice.step_squared[0])
+    corner_steps = {
+        abs(a - b) for (a, _), (b, _) in itertools.permutations(_corner_kinds(lattice), 2)
+    }
+    step = min([step * step_x for step in corner_steps if step] + [1.0])
+    found: set[float] = set()
+    for _, _, edges in one.ways:
+        corners = np.concatenate([*edges.corners(), np.empty((0, 2))])
+        for axis in (0, 1) if lattice.step_squared[0] == lattice.step_squared[1] else (0,):
+            apart = np.abs(corners[:, None, axis] - corners[None, :, axis]).ravel()
+            for length in apart[apart > 0.05 * max(apart.max(initial=0), 1e-12)]:
+                found |= {float(length / (k * step)) for k in range(1, _LONGEST_UNITS + 1)}
+    extent = max(_extent(outline) for _, outline, _ in one.ways)
+    return sorted((u for u in found if u >= extent / _LONGEST_UNITS), reverse=True)
+
+
+def _fits(one: _Seen, lattice: Lattice, unit: float) -> bool:
+    """Whether a body's corners lie on a lattice of that unit, in one of the ways it can lie."""
+    return any(_corners_off(edges.corners(), lattice, unit) is not None for _, _, edges in one.ways)
+
+
+def _corner_kinds(lattice: Lattice) -> list[Point]:
+    """The corners of cells, translations divided out."""
+    return sorted(
+        {lattice.residue(corner) for cell in lattice.first for corner in lattice.ring(cell)}
+    )
+
+
+def _corners_off(
+    rings: Sequence[Points], lattice: Lattice, unit: float
+) -> tuple[float, tuple[float, float]] | None:
+    """How well the corners of an outline lie on the lattice, and where its origin is then.
+
+    Returns:
+        The greatest distance of a corner from the lattice's (in grid units) and the origin;
+        None when they do not lie on it, or edges between them do not run along cells.
+    """
+    corners = np.concatenate([*rings, np.empty((0, 2))])
+    if len(corners) < 3:
+        return None
+    steps = np.array([math.sqrt(squared) for squared in lattice.step_squared])
+    kinds = _corner_kinds(lattice)
+    best = None
+    for kind in kinds:
+        frame = (corners - corners[0]) / (unit * steps) + kind
+        for _ in range(2):  # the second time about the middle, not about one corner
+            nearest = _nearest_corners(frame, lattice, kinds)
+            frame = frame + (nearest - frame).mean(axis=0)
+        off = float(np.linalg.norm((frame - nearest) * steps, axis=1).max())
+        if off < _CORNER_OFF and (best is None or off < best[0]):
+            ends = np.cumsum([len(ring) for ring in rings])[:-1]
+            if all(_runs_along(lattice, ring) for ring in np.split(nearest, ends)):
+                x, y = (corners - nearest * unit * steps).mean(axis=0)
+                best = off, (float(x), float(y))
+    return best
+
+
+def _runs_along(lattice: Lattice, ring: Points) -> bool:
+    """Whether a ring of corners, in frame steps, runs along edges of cells."""
+    points = [(round(x), round(y)) for x, y in ring.tolist()]
+    return all(
+        lattice.walk(start, end) for start, end in zip(points, points[1:] + points[:1], strict=True)
+    )
+
+
+def _nearest_corners(frame: Points, lattice: Lattice, kinds: Sequence[Point]) -> Points:
+    """The lattice corner nearest to each point, in frame steps."""
+    steps = np.array([math.sqrt(squared) for squared in lattice.step_squared])
+    (ux, _), (vx, vy) = lattice.basis
+    candidates = []
+    for x, y in kinds:
+        rows = np.round((frame[:, 1] - y) / vy)
+        for more in (-1, 0, 1):  # on a slanting basis the nearest row is not always nearest
+            columns = np.round((frame[:, 0] - x - (rows + more) * vx) / ux)
+            candidates.append(
+                np.column_stack([x + columns * ux + (rows + more) * vx, y + (rows + more) * vy])
+            )
+    stack = np.array(candidates)
+    distance = np.linalg.norm((stack - frame) * steps, axis=2)
+    return np.asarray(stack[distance.argmin(axis=0), np.arange(len(frame))])
+
+
+# --- laying a body on the lattice -------------------------------------------------------------
+
+
+def _lay(one: _Seen, lattice: Lattice, unit: float) -> Reading | None:
+    """A body's cells, in the way in which it lies best."""
+    ways = []
+    for turn, outline, edges in one.ways:
+        found = _corners_off(edges.corners(), lattice, unit)
+        if found is not None:
+            ways.append((found[0], turn, outline, found[1]))
+    for _, turn, outline, origin in sorted(ways, key=lambda way: way[0]):
+        cells = _full_cells(outline, lattice, unit, origin)
+        if cells and pieces_apart(lattice, cells) == 1:
+            rings = rings_of_cells(lattice, cells)
+            reading = Reading(
+                one.upright,
+                Lie(unit, turn, origin),
+                cells,
+                rings,
+                None,
+                0.0,
+                (0.0, 0.0),
+                outline,
+                outline,
+            )
+            return _refined(reading, lattice, None)
+    return None
+
+
+def _full_cells(
+    outline: Polygon, lattice: Lattice, unit: float, origin: tuple[float, float]
+) -> frozenset[Cell]:
+    """The cells that an outline fills; none when a cell is neither full nor empty."""
+    steps = np.array([math.sqrt(squared) for squared in lattice.step_squared])
+    left, bottom, right, top = outline.bounds
+    low = (np.array([left, bottom]) - origin) / (unit * steps)
+    high = (np.array([right, top]) - origin) / (unit * steps)
+    cells = list(_cells_between(lattice, low, high))
+    shapes = shapely.polygons(
+        [[np.asarray(lattice.ring(cell)) * steps * unit + origin for cell in cells]][0]
+    )
+    shapely.prepare(outline)
+    share = shapely.area(shapely.intersection(shapes, outline)) / shapely.area(shapes)
+    if ((share < _FULL) & (share > 1 - _FULL)).any():
+        return frozenset()
+    return frozenset(cell for cell, part in zip(cells, share, strict=True) if part >= _FULL)
+
+
+def _cells_between(lattice: Lattice, low: Points, high: Points) -> Iterator[Cell]:
+    """The cells whose period meets a box, in frame steps."""
+    (ux, _), (vx, vy) = lattice.basis
+    for row in range(math.floor(low[1] / vy) - 1, math.ceil(high[1] / vy) + 2):
+        shift = row * vx
+        for col in range(
+            math.floor((low[0] - shift) / ux) - 1, math.ceil((high[0] - shift) / ux) + 2
+        ):
+            for x, y in sorted(lattice.corners):
+                yield x + col * ux + shift, y + row * vy
+
+
+def _refined(reading: Reading, lattice: Lattice, unit: float | None) -> Reading:
+    """The reading with its lie and insets measured on its edges, by least squares.
+
+    Each long edge lies its inset inside a line of the outline: n . (origin + unit * k) - inset,
+    with the outward normal n and the line's exact place k in grid units.
+
+    Args:
+        reading: with the right cells.
+        lattice: the lattice.
+        unit: the set's grid unit; None leaves it to this body's edges.
+    """
+    edges = long_edges(reading.outline, lattice)
+    match = _matched(edges, reading, lattice)
+    normals, places, offsets = match.normals, match.places, match.offsets
+    weights = np.sqrt(match.lengths)
+    columns = [normals[:, 0], normals[:, 1], -np.ones(len(offsets))]
+    own = _solved([*columns, places], offsets, weights)
+    scale = unit or (float(own[3]) if own is not None else reading.lie.unit)
+    rest = _solved(columns, offsets - scale * places, weights)
+    if rest is None:  # the edges do not even tell where it lies
+        return reading
+    origin = float(rest[0]), float(rest[1])
+    insets = normals @ rest[:2] + scale * places - offsets
+    rings = [
+        [(scale * x + origin[0], scale * y + origin[1]) for x, y in in_units(lattice, ring)]
+        for ring in reading.rings
+    ]
+    outer = max(rings, key=lambda ring: Polygon(ring).area)
+    return Reading(
+        reading.upright,
+        Lie(scale, reading.lie.turn, origin),
+        reading.cells,
+        reading.rings,
+        float(own[3]) if own is not None else None,
+        float(rest[2]),
+        (float(insets.min()), float(insets.max())),
+        reading.outline,
+        Polygon(outer, [ring for ring in rings if ring is not outer]),
+    )
+
+
+@dataclass(frozen=True)
+class _Matched:
+    """Long edges, each with the line of the outline that it belongs to."""
+
+    normals: Points
+    places: NDArray[np.float64]
+    offsets: NDArray[np.float64]
+    lengths: NDArray[np.float64]
+
+
+def _matched(edges: LongEdges, reading: Reading, lattice: Lattice) -> _Matched:
+    lie = reading.lie
+    lines = []
+    for ring in reading.rings:
+        points = np.array(in_units(lattice, ring))
+        along = np.roll(points, -1, axis=0) - points
+        normal = (
+            np.column_stack([along[:, 1], -along[:, 0]]) / np.linalg.norm(along, axis=1)[:, None]
+        )
+        middle = (points + np.roll(points, -1, axis=0)) / 2
+        half = np.linalg.norm(along, axis=1) / 2
+        lines += list(zip(normal, (points * normal).sum(axis=1), middle, half, strict=True))
+    normals, offsets, lengths = edges.normals, edges.offsets, edges.lengths
+    middles = (edges.starts + edges.ends) / 2
+    kept, places = [], []
+    for i in range(len(offsets)):
+        near = []
+        for normal, place, middle, half in lines:
+            if normal @ normals[i] < math.cos(math.radians(3)):
+                continue
+            away = middles[i] - (middle * lie.unit + np.array(lie.origin))
+            if abs(away @ (-normal[1], normal[0])) < half * lie.unit:
+                near.append((abs(away @ normal) / lie.unit, place))
+        if near and min(near)[0] < 2 * _CORNER_OFF:
+            kept.append(i)
+            places.append(min(near)[1])
+    return _Matched(normals[kept], np.array(places), offsets[kept], lengths[kept])
+
+
+def _solved(
+    columns: Sequence[NDArray[np.float64]], right: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
+    """The least squares solution; None when the columns do not tell."""
+    matrix = np.column_stack(columns) * weights[:, None]
+    if len(right) < len(columns) or np.linalg.cond(matrix) > 1e6:
+        return None
+    return np.asarray(np.linalg.lstsq(matrix, right * weights, rcond=None)[0])
+
+
+def _extent(outline: Polygon) -> float:
+    left, bottom, right, top = outline.bounds
+    return float(max(right - left, top - bottom))

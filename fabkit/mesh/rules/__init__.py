@@ -1,0 +1,1 @@
+"""The rules of an inspection, by what they look at. Each gives its findings on one part."""

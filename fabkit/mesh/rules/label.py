@@ -1,0 +1,77 @@
+"""Rules on the letter: its depth, its strokes, the islands in it, and which letter it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from shapely import Polygon, maximum_inscribed_circle, union_all
+from shapely.geometry.base import BaseGeometry
+
+from fabkit.blueprint.glyphs import strokes_are_at_least
+from fabkit.mesh.cavities import Cavity
+from fabkit.mesh.finding import Finding, at_least, between
+from fabkit.mesh.rules.outline import TOLERANCE_MM
+from fabkit.mesh.section import parts
+from fabkit.model.profile import Profile
+
+#: An island inside a letter, as in an O, is at least one line of a 0.4 mm nozzle wide.
+_ISLAND_MM = 0.4
+#: Strokes of a mesh are chords of curves: this part may be missing.
+_STROKE_ROUNDING = 0.02
+#: Strokes are measured to a part of the asked width in so many halvings.
+_HALVINGS = 6
+
+
+def label_findings(labels: Sequence[Cavity], profile: Profile) -> Iterator[Finding]:
+    """All findings on the engraving of a part.
+
+    Args:
+        labels: the cavities that are letters, or parts of them.
+        profile: what is asked for.
+    """
+    front = [label for label in labels if label.above]
+    back = [label for label in labels if label.below and not label.above]
+    asked = {"none": (False, False), "front": (True, False), "both": (True, True)}[profile.faces]
+    for side, found, wanted in (("face", front, asked[0]), ("back", back, asked[1])):
+        if bool(found) != wanted:
+            there = "there is a letter" if found else "there is no letter"
+            message = f"{there} on the {side}; the profile asks for {'one' if wanted else 'none'}"
+            yield Finding(f"label-{side}", False, float(bool(found)), float(wanted), "", message)
+        elif wanted:
+            yield Finding(f"label-{side}", True, 1.0, 1.0, "", f"there is a letter on the {side}")
+    wanted_labels = [*(front if asked[0] else []), *(back if asked[1] else [])]
+    if wanted_labels:
+        yield from _measures(wanted_labels, profile)
+
+
+def _measures(labels: Sequence[Cavity], profile: Profile) -> Iterator[Finding]:
+    right_mm = profile.label_depth_mm
+    worst = max(labels, key=lambda label: abs(label.depth_mm - right_mm))
+    limit = (right_mm - TOLERANCE_MM, right_mm + TOLERANCE_MM)
+    yield between(
+        "label-depth", worst.depth_mm, limit, "mm", "the depth of the letter", worst.middle
+    )
+    area = union_all([label.middle for label in labels if label.above] or [labels[0].middle])
+    least_mm = round(profile.stroke_mm * (1 - _STROKE_ROUNDING), 3)
+    wide = strokes_are_at_least(area, least_mm)
+    stroke_mm = (
+        max(least_mm, _stroke_mm(area, least_mm)) if wide else _stroke_mm(area, least_mm / 2)
+    )
+    yield at_least("label-stroke", stroke_mm, least_mm, "mm", "the letter's thinnest stroke", area)
+    islands = [Polygon(ring) for part in parts(area) for ring in part.interiors]
+    if islands:
+        width_mm = min(2 * maximum_inscribed_circle(island).length for island in islands)
+        what = "the narrowest island in the letter"
+        yield at_least("label-island", width_mm, _ISLAND_MM, "mm", what, area)
+
+
+def _stroke_mm(area: BaseGeometry, asked_mm: float) -> float:
+    """The width of the thinnest stroke, up to twice what is asked for."""
+    low_mm, high_mm = 0.0, 2 * asked_mm
+    for _ in range(_HALVINGS):
+        middle_mm = (low_mm + high_mm) / 2
+        if strokes_are_at_least(area, middle_mm):
+            low_mm = middle_mm
+        else:
+            high_mm = middle_mm
+    return low_mm

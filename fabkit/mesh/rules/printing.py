@@ -1,0 +1,85 @@
+"""Rules on what a printer can do with a part: overhangs, bridges, the size of its bed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from shapely import MultiPoint, Polygon
+
+from fabkit.mesh.finding import Finding, at_most
+from fabkit.mesh.part import Part
+from fabkit.mesh.section import DOWN, parts
+from fabkit.model.profile import Profile
+
+#: A chamfer of exactly the limit is not beyond it; the facets of a cone lean 0.8 degrees more.
+_ANGLE_TINY = 1.0
+#: A face this nearly level is a ceiling, which is bridged.
+_LEVEL_DEGREES = 89.9
+#: What is this low lies on the bed.
+_ON_BED_MM = 0.01
+#: Overhangs of less area in all (mm2) are specks.
+_SPECK_MM2 = 0.01
+
+
+def printing_findings(part: Part, profile: Profile) -> Iterator[Finding]:
+    """All findings on printing a part on its back."""
+    yield _overhang(part, profile)
+    yield from _bridges(part, profile)
+    yield _bed(part, profile)
+
+
+def _overhang(part: Part, profile: Profile) -> Finding:
+    corners = part.vertices[part.body.faces]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    doubled = np.linalg.norm(normals, axis=1)
+    solid = doubled > 0
+    leaning = np.zeros(len(normals))
+    leaning[solid] = np.degrees(np.arcsin(np.clip(-normals[solid, 2] / doubled[solid], -1, 1)))
+    free = solid & (leaning < _LEVEL_DEGREES) & (corners[:, :, 2].max(axis=1) > _ON_BED_MM)
+    order = np.argsort(-leaning[free])
+    worst, where = 0.0, None
+    areas = np.cumsum(doubled[free][order] / 2)
+    seen = np.flatnonzero(areas > _SPECK_MM2)
+    if len(seen):
+        worst = max(0.0, float(leaning[free][order][seen[0]]))
+        steep = np.flatnonzero(free)[order][: seen[0] + 1]
+        where = MultiPoint(corners[steep][:, :, :2].reshape(-1, 2)).convex_hull.buffer(0.2)
+    limit = profile.overhang_degrees + _ANGLE_TINY
+    return at_most(
+        "overhang", worst, limit, "deg", "the steepest overhang, from the vertical", where
+    )
+
+
+def _bridges(part: Part, profile: Profile) -> Iterator[Finding]:
+    """Ceilings are bridged along their shorter side."""
+    spans = []
+    for height_mm, facing in part.sections.flats():
+        if facing == DOWN and height_mm > _ON_BED_MM:
+            ceilings = parts(part.sections.flat(height_mm, DOWN))
+            spans += [(_span_mm(ceiling), ceiling) for ceiling in ceilings]
+    if spans:
+        span_mm, where = max(spans, key=lambda one: one[0])
+        what = "the widest ceiling, which is bridged,"
+        yield at_most("bridge", span_mm, profile.max_bridge_mm, "mm", what, where)
+
+
+def _span_mm(ceiling: Polygon) -> float:
+    """The shorter side of the narrowest rectangle around a ceiling."""
+    ring = np.asarray(ceiling.minimum_rotated_rectangle.exterior.coords)
+    return float(min(np.linalg.norm(ring[1] - ring[0]), np.linalg.norm(ring[2] - ring[1])))
+
+
+def _bed(part: Part, profile: Profile) -> Finding:
+    """Whether the part fits the bed, turned as suits it best."""
+    hull = part.shadow.convex_hull
+    beds = (profile.bed_width_mm, profile.bed_depth_mm)
+    least = math.inf
+    for degrees in range(0, 180, 5):
+        cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+        points = np.asarray(hull.exterior.coords) @ np.array([[cos, -sin], [sin, cos]])
+        sides = np.ptp(points, axis=0)
+        least = min(least, max(float(side / bed) for side, bed in zip(sides, beds, strict=True)))
+    share = max(least, part.thickness_mm / profile.bed_height_mm)
+    return at_most("bed", share, 1.0, "", "the part of the printer's room that it takes", None)

@@ -1,0 +1,193 @@
+"""Rules on recesses: their number, bores, depth, mouths, and the walls and floors around them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from shapely.affinity import rotate
+from shapely.geometry.base import BaseGeometry
+
+from fabkit.blueprint.recess import TWO_MAGNETS_FROM_UNITS, bores
+from fabkit.mesh.anatomy import Anatomy
+from fabkit.mesh.cavities import Cavity, Circle, circle_of
+from fabkit.mesh.finding import Finding, at_least, at_most, between, counted
+from fabkit.mesh.identity import Identity
+from fabkit.mesh.part import Part
+from fabkit.mesh.rules.outline import TOLERANCE_MM
+from fabkit.model.lattice import Lattice
+from fabkit.model.layers import MAX_AIR_MM, layer_top_mm
+from fabkit.model.profile import Profile
+
+#: A bore that is open wider than its middle by this is in its mouth.
+_WIDER_MM = 0.004
+#: The upper end of a closed cavity is where the print pauses: at the end of a layer, nearly.
+_LAYER_MM = 0.02
+
+
+def recess_findings(
+    part: Part, anatomy: Anatomy, identity: Identity, lattice: Lattice, profile: Profile
+) -> Iterator[Finding]:
+    """All findings on a part's recesses.
+
+    Args:
+        part: the part.
+        anatomy: its recesses and letters.
+        identity: which piece it is, and how its letter lies.
+        lattice: the set's.
+        profile: what is asked for.
+    """
+    recesses = anatomy.recesses
+    expected = _expected_counts(part, identity, lattice, profile)
+    if expected:
+        right = min(expected, key=lambda count: (abs(count - len(recesses)), count))
+        what = "recesses for magnets"
+        yield counted("recess-count", len(recesses), right, what, part.shadow.boundary)
+    if not recesses or not profile.has_recesses:
+        return
+    circles = [circle_of(recess.middle) for recess in recesses]
+    yield from _bores(circles, recesses, profile)
+    yield from _heights(recesses, profile)
+    yield from _floors(part, recesses, anatomy.labels, profile)
+    if not profile.embedded:
+        yield from _mouths(recesses, circles, profile)
+    yield from _walls(recesses, circles, profile)
+
+
+def _expected_counts(
+    part: Part, identity: Identity, lattice: Lattice, profile: Profile
+) -> set[int]:
+    """How many magnets a piece of this length gets; none when its outline was not read.
+
+    The length is that along x or y as the piece is drawn, with its letter upright. Without a
+    letter it may have been drawn in any of the ways it can be turned.
+    """
+    if not profile.has_recesses:
+        return {0}
+    if part.outline is None:
+        return set()
+    moves = lattice.moves(False)
+    turns = [identity.letter.turns] if identity.letter else range(len(moves))
+    counts = set()
+    for turn in turns:
+        drawn = rotate(part.outline.canonical, -360 * turn / len(moves), origin=(0, 0))
+        left, bottom, right, top = drawn.bounds
+        length_units = max(right - left, top - bottom) / part.outline.unit_mm
+        counts.add(2 if length_units > TWO_MAGNETS_FROM_UNITS - 1e-6 else 1)
+    return counts
+
+
+def _bores(
+    circles: Sequence[Circle], recesses: Sequence[Cavity], profile: Profile
+) -> Iterator[Finding]:
+    asked = bores(profile)
+    diameter, widest = _worst([c.diameter_mm for c in circles], asked.widest_mm, recesses)
+    limit = (asked.widest_mm - TOLERANCE_MM, asked.widest_mm + TOLERANCE_MM)
+    yield between("recess-diameter", diameter, limit, "mm", "the bore", widest)
+    if asked.crest_mm is None:
+        off = [c.outer_mm - c.inner_mm for c in circles]
+        worst, where = _worst(off, 0.0, recesses)
+        yield at_most(
+            "recess-round", worst, 2 * TOLERANCE_MM, "mm", "how far the bore is from round", where
+        )
+        return
+    crest, where = _worst([c.inner_mm for c in circles], asked.crest_mm, recesses)
+    limit = (asked.crest_mm - TOLERANCE_MM, asked.crest_mm + TOLERANCE_MM)
+    yield between("rib-crest", crest, limit, "mm", "the circle between the ribs", where)
+
+
+def _heights(recesses: Sequence[Cavity], profile: Profile) -> Iterator[Finding]:
+    magnet_mm = profile.magnet_height_mm
+    limit = (magnet_mm + profile.air_mm, magnet_mm + MAX_AIR_MM)
+    depth, where = _worst([r.depth_mm for r in recesses], sum(limit) / 2, recesses)
+    yield between("recess-depth", depth, limit, "mm", "the depth of the recess", where)
+    closed = [recess for recess in recesses if not recess.below]
+    if profile.embedded:
+        yield counted("recess-closed", len(closed), len(recesses), "closed cavities")
+        off = [abs(r.high_mm - layer_top_mm(profile, r.high_mm - _LAYER_MM)) for r in recesses]
+        worst, where = _worst(off, 0.0, recesses)
+        what = "how far the pause is from the end of a layer"
+        yield at_most("pause-height", worst, _LAYER_MM, "mm", what, where)
+    else:
+        open_below = len(recesses) - len(closed)
+        yield counted(
+            "recess-open", open_below, len(recesses), "recesses that are open at the back"
+        )
+
+
+def _floors(
+    part: Part, recesses: Sequence[Cavity], others: Sequence[Cavity], profile: Profile
+) -> Iterator[Finding]:
+    """Plastic above and below a recess, up to the letter where that lies over it."""
+    roofs, floors = [], []
+    for recess in recesses:
+        over = [o for o in others if o.middle.intersects(recess.middle)]
+        above = [o.low_mm for o in over if o.above and not o.below]
+        below = [o.high_mm for o in over if o.below and not o.above]
+        high_mm = part.thickness_mm if recess.above else recess.high_mm
+        roofs.append(max(0.0, min(above, default=part.thickness_mm) - high_mm))
+        floors.append(max(0.0, recess.low_mm - max(below, default=0.0)))
+    roof, where = min(zip(roofs, (r.middle for r in recesses), strict=True), key=lambda one: one[0])
+    what = "the plastic between the recess and the letter or face"
+    yield at_least("roof", roof, profile.roof_mm, "mm", what, where)
+    if profile.embedded:
+        floor, where = min(
+            zip(floors, (r.middle for r in recesses), strict=True), key=lambda one: one[0]
+        )
+        what = "the plastic between the recess and the back"
+        least_mm = min(profile.roof_mm, profile.floor_mm)
+        yield at_least("floor", floor, least_mm, "mm", what, where)
+
+
+def _mouths(
+    recesses: Sequence[Cavity], circles: Sequence[Circle], profile: Profile
+) -> Iterator[Finding]:
+    """The 45-degree lead-in: how much wider the rim is, on each side."""
+    widths = []
+    for recess, circle in zip(recesses, circles, strict=True):
+        cut, area = recess.cuts[0]
+        rim = circle_of(area)
+        widths.append((rim.diameter_mm - circle.diameter_mm) / 2 + cut.height_mm)
+    mouth, where = _worst(widths, profile.mouth_mm, recesses)
+    low = max(0.0, profile.mouth_mm - TOLERANCE_MM)
+    yield between(
+        "mouth",
+        mouth,
+        (low, profile.mouth_mm + TOLERANCE_MM),
+        "mm",
+        "the lead-in of the recess",
+        where,
+    )
+
+
+def _walls(
+    recesses: Sequence[Cavity], circles: Sequence[Circle], profile: Profile
+) -> Iterator[Finding]:
+    """Walls to the side and to the next recess, on sections: beside the bore, and at the bed."""
+    walls: dict[str, list[tuple[float, BaseGeometry]]] = {"wall": [], "bed-wall": []}
+    for recess, circle in zip(recesses, circles, strict=True):
+        for cut, area in recess.cuts:
+            in_mouth = not profile.embedded and _widest(area) > circle.outer_mm + _WIDER_MM
+            inside = cut.outer.buffer(1e-6).contains(area)
+            wall_mm = cut.outer.boundary.distance(area) if inside else 0.0
+            walls["bed-wall" if in_mouth else "wall"].append((wall_mm, area))
+    for one, other in itertools.combinations(recesses, 2):
+        walls["wall"].append((one.middle.distance(other.middle), one.middle))
+    asked = {"wall": profile.wall_mm, "bed-wall": profile.bed_wall_mm}
+    name = {"wall": "the wall beside the recess", "bed-wall": "the wall at the recess's mouth"}
+    for rule, found in walls.items():
+        if found:
+            wall_mm, where = min(found, key=lambda one: one[0])
+            yield at_least(rule, wall_mm, asked[rule], "mm", name[rule], where)
+
+
+def _widest(area: BaseGeometry) -> float:
+    return circle_of(area).outer_mm
+
+
+def _worst(
+    values: Sequence[float], right: float, recesses: Sequence[Cavity]
+) -> tuple[float, BaseGeometry]:
+    """The value that is farthest from what is right, and where."""
+    worst = max(range(len(values)), key=lambda i: abs(values[i] - right))
+    return values[worst], recesses[worst].middle

@@ -1,0 +1,86 @@
+"""Rules on the mesh as such: closed, turned outwards, of one body, cutting nowhere into itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from shapely.geometry.base import BaseGeometry
+
+from fabkit.mesh.body import Body, Points
+from fabkit.mesh.crossing import crossings
+from fabkit.mesh.finding import Finding, counted
+from fabkit.mesh.part import Part
+from fabkit.mesh.topology import (
+    Shell,
+    degenerate_faces,
+    duplicate_faces,
+    encloses,
+    open_edges,
+    shells,
+    turned_faces,
+)
+from fabkit.model.profile import Profile
+
+#: How far around a faulty face or edge a drawing marks it, in mm.
+_MARK_MM = 0.3
+
+
+def sound_findings(part: Part, profile: Profile) -> Iterator[Finding]:
+    """All findings on the mesh as such."""
+    body = Body(part.name, part.vertices, part.body.faces)
+    edges = open_edges(body)
+    where = _edges(body.vertices, edges)
+    yield counted("watertight", len(edges), 0, "edges that do not join exactly two faces", where)
+    turned = turned_faces(body)
+    where = _faces(body, turned)
+    yield counted("winding", len(turned), 0, "faces that are turned the wrong way", where)
+    useless = np.union1d(degenerate_faces(body), duplicate_faces(body)).astype(np.int64)
+    where = _faces(body, useless)
+    yield counted("degenerate", len(useless), 0, "faces without extent, or there twice", where)
+    crossing = crossings(body)
+    where = _faces(body, np.unique(crossing))
+    what = "pairs of faces that cut through each other"
+    yield counted("self-intersection", len(crossing), 0, what, where)
+    yield from _shells(body, part, profile)
+    volume = part.volume_mm3
+    message = f"the volume is {volume:.1f} mm3"
+    if volume <= 0:
+        message += "; the mesh is inside out: turn its faces over"
+    yield Finding("volume", volume > 0, volume, 0.0, "mm3", message)
+
+
+def _shells(body: Body, part: Part, profile: Profile) -> Iterator[Finding]:
+    """One shell faces outwards, and one inwards for each magnet that is closed in."""
+    found = shells(body)
+    outward = [shell for shell in found if shell.volume_mm3 > 0]
+    inward = [shell for shell in found if shell.volume_mm3 < 0]
+    where = _faces(body, np.concatenate([s.faces for s in outward[1:]])) if outward[1:] else None
+    yield counted("shells", len(outward), 1, "bodies in the mesh that face outwards", where)
+    inside = [one for one in inward if outward and encloses(body, outward[0], one)]
+    where = _shells_at(body, inward)
+    if not profile.embedded or not profile.has_recesses:
+        yield counted("cavities", len(inward), 0, "shells that face inwards", where)
+    elif outward:
+        loose = len(inward) - len(inside)
+        yield counted("cavities", loose, 0, "closed cavities that reach out of the body", where)
+
+
+def _shells_at(body: Body, found: list[Shell]) -> BaseGeometry | None:
+    return _faces(body, np.concatenate([shell.faces for shell in found])) if found else None
+
+
+def _faces(body: Body, positions: NDArray[np.int64]) -> BaseGeometry | None:
+    """Faces seen from above, with a margin; None without any."""
+    if not len(positions):
+        return None
+    corners = body.vertices[body.faces[positions]][:, :, :2]
+    return shapely.union_all(shapely.convex_hull(shapely.multipoints(corners))).buffer(_MARK_MM)
+
+
+def _edges(vertices: Points, edges: NDArray[np.int64]) -> BaseGeometry | None:
+    if not len(edges):
+        return None
+    return shapely.union_all(shapely.linestrings(vertices[edges][:, :, :2])).buffer(_MARK_MM)

@@ -1,0 +1,180 @@
+"""Standing a body upright: which way its flat faces lie, and which of them is the back."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from shapely import maximum_inscribed_circle
+from shapely.geometry.base import BaseGeometry
+
+from fabkit.mesh.body import Body, Faces, Points
+from fabkit.mesh.section import DOWN, UP, Sections, hollows
+
+#: Normals this near (radians) are one direction …
+_SAME_DIRECTION = 0.01
+#: … and so many of the largest directions are tried as the upright.
+_DIRECTIONS_TRIED = 12
+#: What stands this nearly (radians) upright in its file stands as it was meant to, if so much
+#: of its surface is level or upright then; chamfers take the rest.
+_AS_IT_STANDS, _STANDS = math.radians(3), 0.6
+#: A pocket is told from scratches by its room: a disc of this part of the body's height.
+_POCKET_ROOM = 0.05
+#: Just below a face, as a part of the body's height: under the face, above a letter's bottom.
+_JUST_BELOW = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Upright:
+    """A body, turned so that it lies on its back, the back at height 0.
+
+    Attributes:
+        body: as the file has it.
+        vertices: its corners, turned; x and y as in the file if it lay flat there, shape (n, 3).
+        tilt_degrees: between the file's vertical and the body's; 180 for one that lies on its
+            face.
+        turned_over: whether it lies on its face in the file.
+    """
+
+    body: Body
+    vertices: Points
+    tilt_degrees: float
+    turned_over: bool
+
+    @property
+    def faces(self) -> Faces:
+        """Its triangles."""
+        return self.body.faces
+
+    @cached_property
+    def sections(self) -> Sections:
+        """To cut it."""
+        return Sections(self.vertices, self.body.faces)
+
+    @property
+    def thickness(self) -> float:
+        """From back to face."""
+        return float(self.vertices[:, 2].max())
+
+
+def stand_up(body: Body) -> Upright:
+    """Turns a body so that it lies on its back.
+
+    A prism's flat faces are found from the directions of its triangles; of several ways to
+    stand (a box has three) the file's own is kept. The back is the side into which a magnet
+    goes; without one the side that has no letter; without either the side that is down.
+
+    Args:
+        body: of at least one triangle.
+
+    Returns:
+        The body on its back. It is only turned and moved, never mirrored.
+
+    Example:
+        >>> corners = np.array([[x, y, z] for x in (0, 3) for y in (0, 1) for z in (0, 2)], float)
+        >>> quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+        >>> box = np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))])
+        >>> stand_up(Body("box", corners, box)).thickness
+        2.0
+    """
+    up = _upright_direction(body)
+    turn = _turn_to_vertical(up)
+    vertices = _on_the_bed(body.vertices @ turn.T)
+    tilt = math.degrees(math.acos(min(1.0, max(-1.0, float(up[2])))))
+    over = _lies_on_its_face(Sections(vertices, body.faces))
+    if over:
+        vertices = _on_the_bed(vertices * np.array([1.0, -1.0, -1.0]))
+        tilt = 180.0 - tilt
+    return Upright(body, vertices, tilt, over)
+
+
+def _upright_direction(body: Body) -> Points:
+    """The unit vector that is up, nearest to the file's of the body's own."""
+    corners = body.vertices[body.faces]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    areas = np.linalg.norm(normals, axis=1)
+    normals, areas = normals[areas > 0] / areas[areas > 0, None], areas[areas > 0]
+    if not len(areas):
+        return np.array([0.0, 0.0, 1.0])
+    ways = []
+    for direction in _main_directions(normals, areas):
+        along = np.abs(normals @ direction)
+        level = float(areas[along > math.cos(_SAME_DIRECTION)].sum() / areas.sum())
+        upright = float(areas[along < math.sin(_SAME_DIRECTION)].sum() / areas.sum())
+        ways.append((level + upright if min(level, upright) > 0 else 0.0, level, direction))
+    for share, _, direction in ways:
+        if direction[2] > math.cos(_AS_IT_STANDS) and share > _STANDS:
+            return direction
+    return max(ways, key=lambda way: way[0] + way[1] / 10)[2]
+
+
+def _main_directions(normals: Points, areas: Points) -> list[Points]:
+    """The directions in which most of the surface faces, upwards, the most nearly vertical first."""
+    left = np.ones(len(normals), dtype=bool)
+    found: list[Points] = []
+    while left.any() and len(found) < _DIRECTIONS_TRIED:
+        first = normals[left][areas[left].argmax()]
+        near = left & (np.abs(normals @ first) > math.cos(_SAME_DIRECTION))
+        signs = np.sign(normals[near] @ first)
+        mean = (normals[near] * (signs * areas[near])[:, None]).sum(axis=0)
+        mean /= np.linalg.norm(mean)
+        found.append(mean if mean[2] >= 0 else -mean)
+        left &= ~near
+    return sorted(found, key=lambda direction: -float(direction[2]))
+
+
+def _turn_to_vertical(up: Points) -> Points:
+    """The rotation that carries a direction to the vertical by the shortest way, shape (3, 3)."""
+    x, y, z = (float(value) for value in up)
+    if z < -1 + 1e-12:
+        return np.diag([1.0, -1.0, -1.0])
+    factor = 1 / (1 + z)
+    return np.array(
+        [
+            [1 - factor * x * x, -factor * x * y, -x],
+            [-factor * x * y, 1 - factor * y * y, -y],
+            [x, y, z],
+        ]
+    )
+
+
+def _on_the_bed(vertices: Points) -> Points:
+    return np.asarray(vertices - np.array([0.0, 0.0, float(vertices[:, 2].min())]))
+
+
+def _lies_on_its_face(sections: Sections) -> bool:
+    """Whether a magnet's recess is open at the top, or a letter is engraved below only."""
+    height = sections.high - sections.low
+    below = _deepest_pocket(sections, DOWN, height)
+    above = _deepest_pocket(sections, UP, height)
+    if max(below, above) > height / 4:  # a recess, which is deeper than any letter
+        return above > below
+    return below > 0 and above == 0
+
+
+def _deepest_pocket(sections: Sections, facing: int, height: float) -> float:
+    """How deep the pockets go that are open on a side; 0 without any.
+
+    Holes that go all the way through are no pockets.
+    """
+
+    def at(depth: float) -> list[BaseGeometry]:
+        z = sections.high - depth if facing == UP else sections.low + depth
+        return hollows(sections.at(z))
+
+    room = _POCKET_ROOM * height
+    opened = [h for h in at(_JUST_BELOW * height) if maximum_inscribed_circle(h).length > room]
+    other_side = at((1 - _JUST_BELOW) * height)
+    deepest = 0.0
+    for hole in opened:
+        if any(hole.intersection(other).area > 0.5 * hole.area for other in other_side):
+            continue
+        ends = [
+            abs(level - (sections.high if facing == UP else sections.low))
+            for level in sections.levels()
+            if sections.flat(level, facing).intersection(hole).area > 0.3 * hole.area
+        ]
+        deepest = max(deepest, min((e for e in ends if e > _JUST_BELOW * height), default=0.0))
+    return deepest

@@ -1,0 +1,1 @@
+"""The loop closed: meshes read back, checked against their profile, and made to solve the catalog."""

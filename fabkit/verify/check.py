@@ -1,0 +1,177 @@
+"""`fabkit check`: are the meshes printable, and do they fit each other?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fabkit.mesh.assembly import Assembly, Table
+from fabkit.mesh.finding import DIGITS, Finding
+from fabkit.mesh.identity import Identity, set_findings
+from fabkit.mesh.inspect import inspect
+from fabkit.mesh.part import LENGTHS_MM, Part
+from fabkit.model.profile import Profile
+from fabkit.verify.answers import Answered, Progress, answer_catalog, read_set
+from fabkit.verify.taking import Taken
+
+#: A set whose parts are inset less than this (mm) has no clearance at all.
+_NO_CLEARANCE_MM = 0.005
+
+
+@dataclass(frozen=True, eq=False)
+class PartReport:
+    """What was found on one part.
+
+    Attributes:
+        part: the part.
+        identity: which piece it is.
+        findings: of every rule.
+    """
+
+    part: Part
+    identity: Identity
+    findings: tuple[Finding, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether it keeps every rule."""
+        return all(finding.ok for finding in self.findings)
+
+    @property
+    def failed(self) -> list[Finding]:
+        """The findings of the rules that it does not keep."""
+        return [finding for finding in self.findings if not finding.ok]
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        tight = next(finding for finding in self.findings if finding.rule == "watertight")
+        outline = self.part.outline
+        return {
+            "ok": self.ok,
+            "piece": self.identity.piece,
+            "is": self.identity.words,
+            "watertight": tight.ok,
+            "volume_mm3": round(self.part.volume_mm3, DIGITS),
+            "bbox_mm": [round(size, DIGITS) for size in self.part.size_mm],
+            "unit_mm": round(outline.unit_mm, DIGITS) if outline else None,
+            "inset_mm": round(outline.inset_mm, DIGITS) if outline else None,
+            "hausdorff_mm": round(outline.hausdorff_mm, DIGITS) if outline else None,
+            "findings": [finding.document() for finding in self.findings],
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class CheckReport:
+    """What `check` found.
+
+    Attributes:
+        taken: the parts.
+        profile: the limits.
+        findings: on the set as a whole.
+        parts: one for each part, in the set's order.
+        assemblies: one for each challenge that was put together.
+    """
+
+    taken: Taken
+    profile: Profile
+    findings: tuple[Finding, ...]
+    parts: tuple[PartReport, ...]
+    assemblies: tuple[Assembly, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything keeps every rule."""
+        return (
+            all(finding.ok for finding in self.findings)
+            and all(part.ok for part in self.parts)
+            and all(assembly.ok for assembly in self.assemblies)
+        )
+
+    def document(self) -> dict[str, Any]:
+        """For JSON; the same for the same meshes, however they are named, ordered or turned."""
+        return {
+            "set": self.taken.puzzle.name,
+            "ok": self.ok,
+            "profile": self.profile.name,
+            "findings": [finding.document() for finding in self.findings],
+            "pieces": {part.identity.key: part.document() for part in self.parts},
+            "assemblies": [_assembly(one) for one in self.assemblies],
+        }
+
+
+def _assembly(one: Assembly) -> dict[str, Any]:
+    def shown(value: float | None) -> float | None:
+        return None if value is None else round(value, DIGITS)
+
+    return {
+        "challenge": one.challenge,
+        "ok": one.ok,
+        "min_gap_mm": shown(one.min_gap_mm),
+        "max_gap_mm": shown(one.max_gap_mm),
+        "overlap_mm3": shown(one.overlap_mm3),
+        "outside_mm": shown(one.outside_mm),
+        "messages": list(one.messages),
+    }
+
+
+def check(
+    taken: Taken,
+    profile: Profile,
+    budget_s: float | None = None,
+    progress: Progress = lambda done, total, name: None,
+) -> CheckReport:
+    """Inspects every part, and puts the parts together as the catalog's solutions do.
+
+    Args:
+        taken: the parts.
+        profile: what is asked for.
+        budget_s: seconds for solving each challenge.
+        progress: told what is being done.
+    """
+    puzzle = taken.puzzle
+    parts = []
+    for done, (part, anatomy, identity) in enumerate(
+        zip(taken.parts, taken.anatomies, taken.identities, strict=True)
+    ):
+        progress(done, len(taken.parts), f"inspecting {identity.key}")
+        found = inspect(part, anatomy, identity, taken.common, puzzle, profile)
+        parts.append(PartReport(part, identity, tuple(found)))
+    order = {piece.id: number for number, piece in enumerate(puzzle.pieces)}
+    parts.sort(key=lambda one: (order.get(one.identity.piece or "", len(order)), one.identity.key))
+    pieces = taken.pieces()
+    answers = answer_catalog(read_set(puzzle, pieces), budget_s, progress)
+    return CheckReport(
+        taken,
+        profile,
+        tuple(_set_findings(taken)),
+        tuple(parts),
+        tuple(assemble(taken, answers, profile)),
+    )
+
+
+def assemble(taken: Taken, answers: Sequence[Answered], profile: Profile) -> list[Assembly]:
+    """Puts every solution together from the meshes."""
+    table = Table(taken.pieces(), taken.puzzle.lattice, profile)
+    return [
+        table.assemble(answered.challenge.id, answered.challenge.region, answered.layout)
+        for answered in answers
+        if answered.layout
+    ]
+
+
+def _set_findings(taken: Taken) -> list[Finding]:
+    found = set_findings(taken.identities, taken.puzzle)
+    name = next(name for name, mm in LENGTHS_MM.items() if mm == taken.read.length_mm)
+    message = f"lengths in the files are in {name}"
+    if name != "mm":
+        message += "; slicers take them for mm: scale the files"
+    found.append(Finding("lengths", name == "mm", taken.read.length_mm, 1.0, "mm", message))
+    if taken.common is not None:
+        inset_mm = taken.common.inset_mm
+        ok = inset_mm > _NO_CLEARANCE_MM
+        message = f"the clearance between two parts is {2 * inset_mm:.3f} mm"
+        if not ok:
+            message += ": these parts have none, and will not go together once printed"
+        found.append(Finding("clearance", ok, 2 * inset_mm, 0.0, "mm", message))
+    return found
