@@ -59,7 +59,7 @@ def _export(
     folder = default if output is None else options.output_path(output, "a folder")
     with report.progress() as progress:
         done = export(puzzle, profile, [kind], folder, piece_ids or (), force, progress)
-    _tell(done, kind.upper(), profile, report)
+    tell_export(done, kind.upper(), profile, report)
     report.document(
         {
             "set": puzzle.name,
@@ -75,7 +75,8 @@ def _export(
     )
 
 
-def _tell(done: Export, kind: str, profile: Profile, report: Report) -> None:
+def tell_export(done: Export, kind: str, profile: Profile, report: Report) -> None:
+    """Prints what an export did."""
     for name, file in done.files.items():
         report.detail(f"{'wrote' if file['written'] else 'kept '} {done.folder / name}")
     unchanged = len(done.files) - done.written

@@ -17,10 +17,13 @@ from fabkit import __version__
 from fabkit.base.errors import FabkitError, did_you_mean, shown
 from fabkit.cli import profiles
 from fabkit.cli.certify import certify
+from fabkit.cli.check import check
 from fabkit.cli.export import EXPORTS, export_command
+from fabkit.cli.make import make
 from fabkit.cli.report import to_stderr
 from fabkit.cli.sets import sets, show
 from fabkit.cli.solve import solve
+from fabkit.cli.verify import verify
 
 USAGE_EXIT = 2
 OUTSIDE_EXIT = 3
@@ -37,6 +40,9 @@ app.command()(sets)
 app.command()(show)
 for _kind in EXPORTS:
     app.command(f"export-{_kind}")(export_command(_kind))
+app.command()(make)
+app.command()(check)
+app.command()(verify)
 app.command()(solve)
 app.command()(certify)
 app.add_typer(profiles.app, name="profiles")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -47,6 +48,15 @@ Folder = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Build every file again.")]
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        "--budget",
+        metavar="SECONDS",
+        help="Give up on a challenge after so long.",
+        show_default="60",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but errors.")]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say more.")]
@@ -90,3 +100,21 @@ def file_path(given: str | None, option: str, ending: str) -> Path | None:
 def profile_for(puzzle: PuzzleSet, names: list[str] | None, settings: list[str] | None) -> Profile:
     """The effective profile for a set: its own unit yields to what the user asked for."""
     return load_profile(names or (), settings or (), puzzle.unit_mm)
+
+
+def seconds(given: str | None, default: float | None = None) -> float | None:
+    """The seconds of ``--budget``, or the default when it is not given.
+
+    Raises:
+        InputError: when it is no number of seconds.
+    """
+    if given is None:
+        return default
+    try:
+        value = float(given)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        message = f"expected seconds such as 30 or 0.5, from 0 on, found {shown(given)}"
+        raise InputError.of("--budget", message)
+    return value

@@ -124,7 +124,7 @@ def solve(
             }
         )
     begin = time.monotonic()  # reading and preparing are part of the budget
-    most, budget_s = _limit(limit), _budget(budget)
+    most, budget_s = _limit(limit), options.seconds(budget)
     report = Report(json, quiet, verbose)
     files = proofs.Files(
         certificate=options.file_path(certificate, "--certificate", ".json"),
@@ -204,21 +204,3 @@ def _limit(given: str | None) -> int | None:
         message = f"expected a whole number such as 10, from 1 on, found {shown(given)}"
         raise InputError.of("--limit", message)
     return int(digits[:_MOST_DIGITS])
-
-
-def _budget(given: str | None) -> float | None:
-    """The budget in seconds.
-
-    Raises:
-        InputError: when it is no number of seconds.
-    """
-    if given is None:
-        return None
-    try:
-        seconds = float(given)
-    except ValueError:
-        seconds = math.nan
-    if not 0 <= seconds < math.inf:
-        message = f"expected seconds such as 30 or 0.5, from 0 on, found {shown(given)}"
-        raise InputError.of("--budget", message)
-    return seconds

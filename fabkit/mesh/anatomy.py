@@ -8,6 +8,7 @@ from shapely import Point, Polygon
 
 from fabkit.mesh.cavities import Cavity, Slice, cavities, circle_of, slices
 from fabkit.mesh.part import Part
+from fabkit.mesh.section import DOWN, UP, filled
 
 #: A hole that goes through is part of the outline when it opens this part of a square unit.
 _HOLE_UNITS2 = 0.1
@@ -15,6 +16,8 @@ _HOLE_UNITS2 = 0.1
 _RECESS_DEPTH = 0.25
 #: … and fills this part of the circle around it, ribs taken off.
 _ROUND = 0.6
+#: Chamfers of both faces that differ by no more than this are alike, in mm.
+_CHAMFERS_ALIKE_MM = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,3 +75,23 @@ def _is_recess(cavity: Cavity, thickness_mm: float) -> bool:
     lowest = cavity.cuts[len(cavity.cuts) // 4][1]
     around_mm2 = Point(0, 0).buffer(circle_of(lowest).outer_mm / 2).area
     return cavity.beside or (isinstance(lowest, Polygon) and lowest.area > _ROUND * around_mm2)
+
+
+def can_be_turned_over(part: Part, found: Anatomy) -> bool:
+    """Whether a part can be played on either face: no recess is open, and both faces are alike.
+
+    Args:
+        part: the part.
+        found: its anatomy.
+    """
+    front = any(label.above for label in found.labels)
+    back = any(label.below for label in found.labels)
+    chamfers = [
+        part.shadow.exterior.distance(filled(part.sections.flat(height, facing)).boundary)
+        for height, facing in ((0.0, DOWN), (part.thickness_mm, UP))
+    ]
+    return (
+        not any(recess.below or recess.above for recess in found.recesses)
+        and front == back
+        and abs(chamfers[0] - chamfers[1]) <= _CHAMFERS_ALIKE_MM
+    )

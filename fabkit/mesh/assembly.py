@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 import shapely
-from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.base.errors import InputError
 from fabkit.mesh.body import Points
 from fabkit.mesh.finding import TINY_MM
-from fabkit.mesh.part import Outline, Part
-from fabkit.mesh.section import filled
+from fabkit.mesh.laying import Laid, Pose
+from fabkit.mesh.part import Part
 from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
-from fabkit.model.piece import at_anchor
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import in_units
@@ -32,9 +26,6 @@ _REACH_UNITS = 0.25
 _EDGE_REACH_MM = 0.8 * END_ZONE_MM
 #: Less overlap than this (mm3) is what single precision makes of faces that touch.
 TINY_MM3 = 1e-3
-
-#: Where a part lies: the lattice's move, and the frame vector that follows it.
-Pose = tuple[Symmetry, Point]
 
 
 @dataclass(frozen=True)
@@ -88,7 +79,7 @@ class Table:
     def __init__(self, parts: Mapping[str, Part], lattice: Lattice, profile: Profile) -> None:
         self.profile = profile
         self._lattice = lattice
-        self._laid = {key: _Laid(part, lattice) for key, part in parts.items()}
+        self._laid = {key: Laid(part, lattice) for key, part in parts.items()}
         self._beside: dict[tuple[str, str, Pose], Beside] = {}
 
     @property
@@ -109,13 +100,13 @@ class Table:
         Returns:
             What was measured.
         """
-        poses = {key: self._pose(key, cells) for key, cells in layout.items()}
+        poses = {key: self._laid[key].pose(cells) for key, cells in layout.items()}
         found: dict[tuple[str, str], Beside] = {}
         keys = sorted(layout)
         boxes = {key: self._laid[key].shadow_at(poses[key]).bounds for key in keys}
         for i, one in enumerate(keys):
             for other in keys[i + 1 :]:
-                if _near(boxes[one], boxes[other], self._laid[one].reach_mm):
+                if _near(boxes[one], boxes[other], _reach_mm(self._laid[one])):
                     found[one, other] = self._measured(one, other, poses)
         outside = {key: self._outside_mm(key, poses[key], region) for key in keys}
         messages = [*self._complaints(found), *_sticking_out(outside)]
@@ -130,17 +121,6 @@ class Table:
             outside_mm=max(outside.values(), default=0.0),
             messages=tuple(messages),
         )
-
-    def _pose(self, key: str, cells: frozenset[Cell]) -> Pose:
-        """The move that carries a part's own cells onto those that it covers."""
-        own = self._laid[key].outline.cells
-        target = at_anchor(self._lattice, cells)
-        for move in self._lattice.symmetries:
-            image = [move(cell) for cell in own]
-            if at_anchor(self._lattice, image) == target:
-                (to_x, to_y), (from_x, from_y) = map(self._lattice.anchor, (cells, image))
-                return move, (to_x - from_x, to_y - from_y)
-        raise InputError.of(key, "does not have the shape that the solution asks for")
 
     def _measured(self, one: str, other: str, poses: Mapping[str, Pose]) -> Beside:
         relative = _relative(self._lattice, poses[one], poses[other])
@@ -182,58 +162,6 @@ def _sticking_out(outside: Mapping[str, float]) -> list[str]:
     ]
 
 
-class _Laid:
-    """A part, ready to be laid down anywhere."""
-
-    def __init__(self, part: Part, lattice: Lattice) -> None:
-        assert part.outline is not None
-        self.part = part
-        self.outline: Outline = part.outline
-        self._lattice = lattice
-        steps = [math.sqrt(squared) for squared in lattice.step_squared]
-        self.step_mm = np.array(steps) * self.outline.unit_mm
-
-    @property
-    def reach_mm(self) -> float:
-        """Up to where gaps are looked for."""
-        return _REACH_UNITS * self.outline.unit_mm
-
-    @cached_property
-    def manifold(self) -> Any:
-        """The mesh for boolean operations."""
-        import manifold3d
-
-        vertices = np.ascontiguousarray(self.part.vertices, dtype=np.float32)
-        faces = np.ascontiguousarray(self.part.body.faces, dtype=np.uint32)
-        return manifold3d.Manifold(manifold3d.Mesh(vertices, faces))
-
-    @cached_property
-    def section(self) -> BaseGeometry:
-        """The outline at mid-height."""
-        return filled(self.part.sections.at(self.part.thickness_mm / 2))
-
-    def matrix(self, pose: Pose) -> Points:
-        """The rigid motion of a pose in mm, shape (3, 4); a flip turns the part over."""
-        move, (dx, dy) = pose
-        a, b, c, d = (value / 2 for value in move.doubled)
-        sx, sy = self.step_mm
-        matrix = np.zeros((3, 4))
-        matrix[:2, :2] = [[a, b * sx / sy], [c * sy / sx, d]]
-        matrix[:2, 3] = dx * sx, dy * sy
-        matrix[2, 2] = -1.0 if move.flipped else 1.0
-        matrix[2, 3] = self.part.thickness_mm if move.flipped else 0.0
-        return matrix
-
-    def placed(self, area: BaseGeometry, pose: Pose) -> BaseGeometry:
-        """A flat area, laid down."""
-        (a, b, _, x), (c, d, _, y), _ = self.matrix(pose)
-        return affinity.affine_transform(area, [a, b, c, d, x, y])
-
-    def shadow_at(self, pose: Pose) -> Polygon:
-        """The part seen from above, laid down."""
-        return self.placed(self.part.shadow, pose)
-
-
 def _relative(lattice: Lattice, one: Pose, other: Pose) -> Pose:
     """The second pose as seen from the first part."""
     (first, (ax, ay)), (second, (bx, by)) = one, other
@@ -251,16 +179,21 @@ def _is_inverse(lattice: Lattice, one: Symmetry, other: Symmetry) -> bool:
     return all(other(one(point)) == point for point in _PROBES)
 
 
-def _measure(one: _Laid, other: _Laid, relative: Pose, lattice: Lattice) -> Beside:
+def _reach_mm(laid: Laid) -> float:
+    """Up to where gaps are looked for."""
+    return _REACH_UNITS * laid.outline.unit_mm
+
+
+def _measure(one: Laid, other: Laid, relative: Pose, lattice: Lattice) -> Beside:
     moved = other.manifold.transform(other.matrix(relative))
     both = one.manifold ^ moved
     overlap_mm3 = max(0.0, float(both.volume()))
-    gap_mm = 0.0 if overlap_mm3 > TINY_MM3 else float(one.manifold.min_gap(moved, one.reach_mm))
+    gap_mm = 0.0 if overlap_mm3 > TINY_MM3 else float(one.manifold.min_gap(moved, _reach_mm(one)))
     return Beside(overlap_mm3, gap_mm, _edge_gaps(one, other, relative, lattice))
 
 
 def _edge_gaps(
-    one: _Laid, other: _Laid, relative: Pose, lattice: Lattice
+    one: Laid, other: Laid, relative: Pose, lattice: Lattice
 ) -> tuple[float, float] | None:
     """The least and the greatest gap along shared edges, normal to them, at mid-height."""
     move, (dx, dy) = relative

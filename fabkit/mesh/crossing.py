@@ -39,7 +39,8 @@ Pairs = NDArray[np.int64]
 def crossings(body: Body) -> Pairs:
     """The pairs of faces that cut through each other, or lie on each other in one plane.
 
-    Faces of no extent (`fabkit.mesh.topology.degenerate_faces`) have no inner points and cross
+    The work grows with the pairs of faces whose boxes meet: about linearly with the faces, but
+    with the square of those around one corner. Faces of no extent (`fabkit.mesh.topology.degenerate_faces`) have no inner points and cross
     nothing.
 
     Args:

@@ -21,6 +21,8 @@ from fabkit.model.lattice import Lattice
 _HEIGHTS = (0.12, 0.3, 0.42, 0.5, 0.62, 0.75, 0.88)
 #: Corners nearer than this part of the outline's extent are one.
 _GRAIN = 2e-6
+#: An edge may waver by this part of the outline's extent: the noise of other people's meshes.
+_WAVER = 2e-4
 #: An edge of the lattice's directions counts from this part of the longest one.
 _LONG = 0.1
 #: How far (radians) an edge may be from a direction of the lattice, in meshes from elsewhere.
@@ -129,7 +131,7 @@ def turn_of(outline: Polygon, lattice: Lattice) -> float:
     """
     step = direction_step(lattice)
     total = 0j
-    for ring in _rings(outline):
+    for ring in _rings(_smooth(outline)):
         along = np.diff(np.asarray(ring.coords)[:, :2], axis=0)
         angles = np.arctan2(along[:, 1], along[:, 0])
         # Squares of lengths: many short edges of a rounding weigh nothing.
@@ -151,7 +153,7 @@ def long_edges(outline: Polygon, lattice: Lattice) -> LongEdges:
     """
     step, first = direction_step(lattice), first_direction(lattice)
     starts, ends, rings = [], [], []
-    for number, ring in enumerate(_rings(orient(outline))):
+    for number, ring in enumerate(_rings(orient(_smooth(outline)))):
         points = np.asarray(ring.coords)[:, :2]
         along = np.diff(points, axis=0)
         angles = np.arctan2(along[:, 1], along[:, 0]) - first
@@ -196,6 +198,11 @@ def _joined(edges: LongEdges) -> LongEdges:
         np.array([edges.ends[group[-1]] for group in merged]),
         np.array([rings[group[0]] for group in merged]),
     )
+
+
+def _smooth(outline: Polygon) -> Polygon:
+    left, bottom, right, top = outline.bounds
+    return outline.simplify(_WAVER * max(right - left, top - bottom))
 
 
 def _rings(outline: Polygon) -> list[LinearRing]:

@@ -126,7 +126,7 @@ def sound_body(name: str, vertices: Points, faces: Faces, source: str, place: st
         raise InputError.of(source, "holds no triangles", place)
     flat = faces.ravel()
     corners = vertices + 0.0  # which makes -0.0 the 0.0 that it equals
-    outside = ~((corners >= -MAX_COORDINATE) & (corners <= MAX_COORDINATE)).all(axis=1)
+    outside = np.asarray(~((corners >= -MAX_COORDINATE) & (corners <= MAX_COORDINATE)).all(axis=1))
     if outside.any() and outside[flat].any():
         wrong = int(np.argmax(outside[flat]))
         found = ", ".join(f"{value:g}" for value in corners[flat[wrong]])

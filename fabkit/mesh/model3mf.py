@@ -256,7 +256,10 @@ class _ModelReader:
         words = text.split()
         if len(words) != 12:
             self._refuse(f"a transform has 12 numbers, this one {len(words)}")
-        return np.array(decimals(words, self._source, self._place)).reshape(4, 3)
+        transform = np.array(decimals(words, self._source, self._place)).reshape(4, 3)
+        if not np.isfinite(transform).all():
+            self._refuse("a transform has a number that is too large for a computer")
+        return transform
 
     def _attribute(self, attributes: Attributes, name: str) -> str:
         if name not in attributes:

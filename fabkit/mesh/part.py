@@ -18,7 +18,7 @@ from fabkit.mesh.upright import Upright, stand_up
 from fabkit.model.lattice import Cell, Ring
 from fabkit.model.puzzle import PuzzleSet
 
-#: What a file's unit of length may be, in mm, when the file does not say.
+#: What a file's unit of length may be, in mm, when the file does not say; the first that fits.
 LENGTHS_MM = {"mm": 1.0, "cm": 10.0, "inch": 25.4, "m": 1000.0}
 #: A file's unit is another than mm when the grid's unit comes this near to what it should be.
 _NEAR_UNIT = 0.05
@@ -123,34 +123,35 @@ class Parts:
         return units[0] if units else None
 
 
-def take_in(bodies: Sequence[Body], puzzle: PuzzleSet, unit_mm: float) -> Parts:
+def take_in(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Parts:
     """Stands bodies up, reads their outlines back and finds their unit of length.
 
     Args:
         bodies: the parts of a set, or some of them.
         puzzle: the set.
-        unit_mm: what its grid unit should be. It decides only in which unit of length the
-            files are, and what is assumed of shapes that do not tell the unit from the
-            clearance.
+        units_mm: what its grid unit may be, at least one. They decide only in which unit of
+            length the files are, and what is assumed of shapes that do not tell the unit from
+            the clearance.
 
     Returns:
         A part for each body.
     """
     standing = [stand_up(body) for body in bodies]
-    readings = read_back(standing, puzzle, unit_mm)
+    readings = read_back(standing, puzzle, units_mm)
     unit = next((reading.lie.unit for reading in readings if reading), None)
-    length_mm = 1.0 if unit is None else _length_mm(unit, unit_mm)
+    length_mm = 1.0 if unit is None else _length_mm(unit, units_mm)
     parts = [
         _part(body, reading, length_mm) for body, reading in zip(standing, readings, strict=True)
     ]
     return Parts(tuple(parts), length_mm)
 
 
-def _length_mm(unit: float, unit_mm: float) -> float:
+def _length_mm(unit: float, units_mm: Sequence[float]) -> float:
     """The unit of length with which a grid unit is nearly what it should be; mm if none is."""
-    off = {length: abs(math.log(unit * length / unit_mm)) for length in LENGTHS_MM.values()}
-    nearest = min(off, key=lambda length: off[length])
-    return nearest if off[nearest] < _NEAR_UNIT else 1.0
+    for length in LENGTHS_MM.values():
+        if any(abs(unit * length / asked - 1) < _NEAR_UNIT for asked in units_mm):
+            return length
+    return 1.0
 
 
 def _part(upright: Upright, reading: Reading | None, length_mm: float) -> Part:

@@ -31,6 +31,8 @@ _MOST_FIT = 0.75
 _LONGEST_UNITS = 12
 #: Units closer than this part are one, and so many are tried in full.
 _UNITS_ALIKE, _UNITS_TRIED = 0.01, 4
+#: A unit that shapes do not tell is taken for the one expected from this nearness on.
+_NEAR_UNIT = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +97,7 @@ class _Seen:
 
 
 def read_back(
-    bodies: Sequence[Upright], puzzle: PuzzleSet, unit: float | None = None
+    bodies: Sequence[Upright], puzzle: PuzzleSet, units: Sequence[float] = ()
 ) -> list[Reading | None]:
     """Recovers the cells that bodies fill.
 
@@ -109,7 +111,7 @@ def read_back(
     Args:
         bodies: the parts of one set, or some of them.
         puzzle: the set, whose lattice it is.
-        unit: what the grid unit should be, for shapes that do not tell; only used for those.
+        units: what the grid unit may be, for shapes that do not tell; only used for those.
 
     Returns:
         For each body what was read; None for one whose outline does not lie on the lattice.
@@ -130,8 +132,8 @@ def read_back(
     (_, _, common), readings = best
     shown = [reading.own_unit for reading in readings if reading and reading.own_unit]
     exact = float(np.median(shown)) if shown else common
-    if not shown and unit is not None and abs(unit / common - 1) < _CORNER_OFF:
-        exact = unit
+    if not shown:
+        exact = next((unit for unit in units if abs(unit / common - 1) < _NEAR_UNIT), common)
     return [_refined(reading, lattice, exact) if reading else None for reading in readings]
 
 
@@ -403,6 +405,8 @@ def _solved(
 ) -> NDArray[np.float64] | None:
     """The least squares solution; None when the columns do not tell."""
     matrix = np.column_stack(columns) * weights[:, None]
+    import os
+    if os.environ.get('CC') and len(right)>=len(columns): print('COND', len(columns), np.linalg.cond(matrix))
     if len(right) < len(columns) or np.linalg.cond(matrix) > 1e6:
         return None
     return np.asarray(np.linalg.lstsq(matrix, right * weights, rcond=None)[0])

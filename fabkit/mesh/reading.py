@@ -6,6 +6,7 @@ opens another file, and none leaves the process: see the formats' own modules fo
 
 from __future__ import annotations
 
+import stat
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,14 +39,26 @@ def read_bodies(path: Path) -> list[Body]:
             that is printed; with the place in it, what was found and what was expected.
     """
     source = printable(str(path))
-    content = read_bytes(path, source, _EXPECTED, MAX_BYTES)
-    if len(content) > MAX_BYTES:
+    size = _size(path)
+    # Not more is asked for than there is, since memory is taken for all of it.
+    wanted = MAX_BYTES if size is None else min(size, MAX_BYTES)
+    content = b"" if (size or 0) > MAX_BYTES else read_bytes(path, source, _EXPECTED, wanted)
+    if max(size or 0, len(content)) > MAX_BYTES:
         raise InputError.of(
             source, f"is larger than {MAX_BYTES // 1024**2} MiB; make the mesh coarser"
         )
     bodies = _read(content, path.suffix.lower(), source)
     names = body_names(path.name, [body.name for body in bodies])
     return [replace(body, name=name) for body, name in zip(bodies, names, strict=True)]
+
+
+def _size(path: Path) -> int | None:
+    """A file's size on the disk; None for a pipe, or where opening it will tell what is wrong."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
 def _read(content: bytes, suffix: str, source: str) -> list[Body]:

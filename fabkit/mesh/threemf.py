@@ -7,12 +7,13 @@ hours over a few that double at every step. It reads what tests have made, besid
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from urllib.parse import unquote
 
 import numpy as np
 
 from fabkit.base.errors import InputError, shown
-from fabkit.mesh.body import Body
+from fabkit.mesh.body import Body, Faces, Points
 from fabkit.mesh.limits import (
     MAX_BODIES,
     MAX_TRIANGLES,
@@ -20,7 +21,7 @@ from fabkit.mesh.limits import (
     refuse_triangles,
     sound_body,
 )
-from fabkit.mesh.model3mf import Budget, Model, Object, Placed, Transform, read_model
+from fabkit.mesh.model3mf import Budget, Model, Placed, Transform, read_model
 from fabkit.mesh.package import Package
 from fabkit.mesh.xmlpart import Attributes, read_xml
 
@@ -89,6 +90,25 @@ def _known(package: Package, target: str, source: str, place: str) -> str:
     return part
 
 
+@dataclass(frozen=True)
+class _Leaf:
+    """A mesh at one of its places.
+
+    Attributes:
+        name: its object's, or that of the nearest object around it that has one.
+        vertices: in the model's unit, before the transform.
+        faces: positions in `vertices`.
+        transform: shape (4, 4), for points as rows.
+        place: of the item in the file.
+    """
+
+    name: str
+    vertices: Points
+    faces: Faces
+    transform: Transform
+    place: str
+
+
 class _Assembly:
     """A package's models while they are put together."""
 
@@ -97,7 +117,6 @@ class _Assembly:
         self._budget = Budget()
         self._models: dict[str, Model] = {}
         self._unit_mm = self._model(root).unit_mm
-        self._triangles = 0
 
     def bodies(self) -> list[Body]:
         """Each mesh at each of its places."""
@@ -106,17 +125,20 @@ class _Assembly:
             raise InputError.of(
                 self._source, "has nothing to build; add its objects to the build", self._root
             )
-        result: list[Body] = []
+        leaves: list[_Leaf] = []
+        triangles = 0
         for number, item in enumerate(items, start=1):
-            place = f"{self._root}: item {number}"
-            for name, mesh, transform in self._leaves(item, place):
-                if len(result) == MAX_BODIES:
+            for leaf in self._leaves(item, f"{self._root}: item {number}"):
+                leaves.append(leaf)
+                if len(leaves) > MAX_BODIES:
                     refuse_bodies(self._source)
-                result.append(self._body(name, mesh, transform, place))
-        return result
+                triangles += len(leaf.faces)
+                if triangles > MAX_TRIANGLES:
+                    refuse_triangles(self._source)
+        return [self._body(leaf) for leaf in leaves]
 
-    def _leaves(self, item: Placed, place: str) -> Iterator[tuple[str, Object, Transform]]:
-        """The meshes of an item: the nearest name, the object, where it is.
+    def _leaves(self, item: Placed, place: str) -> Iterator[_Leaf]:
+        """The meshes of an item.
 
         Each object that is looked at leads to a mesh or to a refusal, and meshes are counted; so
         components that double at every step soon end.
@@ -144,7 +166,7 @@ class _Assembly:
                 inner = np.column_stack([placed.transform, [0.0, 0.0, 0.0, 1.0]]) @ outer
             name = found.name or name
             if found.faces is not None:
-                yield name, found, inner
+                yield _Leaf(name, found.vertices, found.faces, inner, place)
             for component in reversed(found.components):
                 waiting.append((part, component, inner, name, (*above, key)))
 
@@ -159,18 +181,15 @@ class _Assembly:
             self._models[key] = model
         return self._models[key]
 
-    def _body(self, name: str, mesh: Object, transform: Transform, place: str) -> Body:
-        faces = np.empty((0, 3), np.int64) if mesh.faces is None else mesh.faces
-        self._triangles += len(faces)
-        if self._triangles > MAX_TRIANGLES:
-            refuse_triangles(self._source)
+    def _body(self, leaf: _Leaf) -> Body:
+        turn, shift = leaf.transform[:3, :3], leaf.transform[3, :3]
         with np.errstate(all="ignore"):
-            turns = np.linalg.det(transform[:3, :3])
-            vertices = (mesh.vertices @ transform[:3, :3] + transform[3, :3]) * self._unit_mm
+            turns = np.linalg.det(turn)
+            vertices = (leaf.vertices @ turn + shift) * self._unit_mm
         if turns == 0:
             raise InputError.of(
-                self._source, "a transform flattens an object; expected its size kept", place
+                self._source, "a transform flattens an object; expected its size kept", leaf.place
             )
-        if turns < 0:  # a mirror image, whose outside is still the outside
-            faces = faces[:, ::-1]
-        return sound_body(name, vertices, faces, self._source, place)
+        # The outside of a mirror image is still its outside.
+        faces = leaf.faces[:, ::-1] if turns < 0 else leaf.faces
+        return sound_body(leaf.name, vertices, faces, self._source, leaf.place)

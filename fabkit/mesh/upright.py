@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,10 +14,15 @@ from shapely.geometry.base import BaseGeometry
 from fabkit.mesh.body import Body, Faces, Points
 from fabkit.mesh.section import DOWN, UP, Sections, hollows
 
-#: Normals this near (radians) are one direction …
-_SAME_DIRECTION = 0.01
+#: Normals this near (radians) are one direction: corners that are a few micrometres off turn small
+#: triangles by as much …
+_SAME_DIRECTION = 0.03
 #: … and so many of the largest directions are tried as the upright.
 _DIRECTIONS_TRIED = 12
+#: Sides may lean by this much (radians), as those of moulded pieces do.
+_LEANS = math.radians(4)
+#: A face is at an end of the body when it lies within this part of its height of it.
+_AT_END = 0.02
 #: What stands this nearly (radians) upright in its file stands as it was meant to, if so much
 #: of its surface is level or upright then; chamfers take the rest.
 _AS_IT_STANDS, _STANDS = math.radians(3), 0.6
@@ -24,6 +30,8 @@ _AS_IT_STANDS, _STANDS = math.radians(3), 0.6
 _POCKET_ROOM = 0.05
 #: Just below a face, as a part of the body's height: under the face, above a letter's bottom.
 _JUST_BELOW = 0.02
+#: How often the height is halved to find the bottom of a pocket.
+_HALVINGS = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,19 +103,26 @@ def _upright_direction(body: Body) -> Points:
     corners = body.vertices[body.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     areas = np.linalg.norm(normals, axis=1)
-    normals, areas = normals[areas > 0] / areas[areas > 0, None], areas[areas > 0]
+    corners, normals, areas = (some[areas > 0] for some in (corners, normals, areas))
     if not len(areas):
         return np.array([0.0, 0.0, 1.0])
+    normals = normals / areas[:, None]
     ways = []
     for direction in _main_directions(normals, areas):
         along = np.abs(normals @ direction)
-        level = float(areas[along > math.cos(_SAME_DIRECTION)].sum() / areas.sum())
-        upright = float(areas[along < math.sin(_SAME_DIRECTION)].sum() / areas.sum())
-        ways.append((level + upright if min(level, upright) > 0 else 0.0, level, direction))
-    for share, _, direction in ways:
+        level, upright = along > math.cos(_SAME_DIRECTION), along < math.sin(_LEANS)
+        share = areas[level | upright].sum() / areas.sum() if upright.any() else 0.0
         if direction[2] > math.cos(_AS_IT_STANDS) and share > _STANDS:
             return direction
-    return max(ways, key=lambda way: way[0] + way[1] / 10)[2]
+        # A piece of squares is made of level and upright faces whichever of them is below; but
+        # only its back and its face lie at its ends and nowhere between.
+        heights = corners.mean(axis=1) @ direction
+        low, high = heights[level].min(), heights[level].max()
+        between = np.minimum(heights - low, high - heights) > _AT_END * (high - low)
+        at_ends = 1 - areas[level & between].sum() / areas[level].sum()
+        broad = areas[level].sum() / areas.sum()
+        ways.append((float(share + at_ends / 2 + broad / 20), direction))
+    return max(ways, key=lambda way: way[0])[1]
 
 
 def _main_directions(normals: Points, areas: Points) -> list[Points]:
@@ -160,21 +175,27 @@ def _deepest_pocket(sections: Sections, facing: int, height: float) -> float:
     Holes that go all the way through are no pockets.
     """
 
-    def at(depth: float) -> list[BaseGeometry]:
-        z = sections.high - depth if facing == UP else sections.low + depth
-        return hollows(sections.at(z))
+    def at(part: float) -> list[BaseGeometry]:
+        depth = part * height
+        return hollows(sections.at(sections.high - depth if facing == UP else sections.low + depth))
 
     room = _POCKET_ROOM * height
-    opened = [h for h in at(_JUST_BELOW * height) if maximum_inscribed_circle(h).length > room]
-    other_side = at((1 - _JUST_BELOW) * height)
-    deepest = 0.0
-    for hole in opened:
-        if any(hole.intersection(other).area > 0.5 * hole.area for other in other_side):
-            continue
-        ends = [
-            abs(level - (sections.high if facing == UP else sections.low))
-            for level in sections.levels()
-            if sections.flat(level, facing).intersection(hole).area > 0.3 * hole.area
-        ]
-        deepest = max(deepest, min((e for e in ends if e > _JUST_BELOW * height), default=0.0))
-    return deepest
+    opened = [hole for hole in at(_JUST_BELOW) if maximum_inscribed_circle(hole).length > room]
+    closed = [hole for hole in opened if not _goes_on(hole, at(1 - _JUST_BELOW))]
+    if not closed:
+        return 0.0
+    # Halving finds the bottom of the deepest, which need not be flat.
+    low, high = _JUST_BELOW, 1 - _JUST_BELOW
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        below = at(middle)
+        if any(_goes_on(hole, below) for hole in closed):
+            low = middle
+        else:
+            high = middle
+    return low * height
+
+
+def _goes_on(hole: BaseGeometry, below: Sequence[BaseGeometry]) -> bool:
+    """Whether a hole is there at another height, too."""
+    return any(hole.intersection(other).area > 0.5 * hole.area for other in below)

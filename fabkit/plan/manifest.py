@@ -9,12 +9,14 @@ from typing import Any
 
 from fabkit import __version__
 from fabkit.base.errors import InputError, many, printable, shown
-from fabkit.base.files import NewerSchemaError, outside_failures, read_json, sha256
+from fabkit.base.files import NewerSchemaError, digest, outside_failures, read_json, sha256
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.plan.targets import KINDS, PROFILE, Target, plan_targets, profile_digest
 
 MANIFEST = "manifest.json"
+#: What `check` and `verify` write.
+REPORTS = ("check.json", "check.html", "verify.json")
 _SAFE_NAME = re.compile(r"([a-z]+/)?[A-Za-z0-9][A-Za-z0-9_-]{0,39}\.[a-z0-9]+")
 _TEXTS = ("sha256", "recipe", "profile")
 
@@ -134,7 +136,7 @@ def left_behind(
     """What in the folder does not belong to the set as it is now, in sentences."""
     recipes = {t.name: t.recipe for t in plan_targets(puzzle, puzzle.pieces, profile, KINDS)}
     here = {name: entry for name, entry in manifest["files"].items() if (folder / name).is_file()}
-    strangers = sorted(here.keys() - recipes.keys() - {PROFILE})
+    strangers = sorted(here.keys() - recipes.keys() - {PROFILE} - set(REPORTS))
     if strangers:
         yield f"no longer part of the set: {', '.join(strangers)}"
     others = sorted(n for n in here.keys() & recipes.keys() if here[n]["recipe"] != recipes[n])
@@ -144,3 +146,13 @@ def left_behind(
             f"made from another drawing or profile: {many(len(others), 'file')} ({kinds}); export "
             "again, or keep profiles apart with -o"
         )
+    meshes = meshes_digest(manifest["files"])
+    old = [name for name in REPORTS if name in here and here[name]["recipe"] not in ("", meshes)]
+    if old:
+        yield f"of other meshes than are here now: {', '.join(old)}; check and verify again"
+
+
+def meshes_digest(files: Mapping[str, Entry]) -> str:
+    """A hash of the meshes in a folder, as its manifest knows them."""
+    meshes = sorted((name, files[name]["sha256"]) for name in files if name.startswith("stl/"))
+    return digest(*(text for entry in meshes for text in entry))

@@ -50,16 +50,16 @@ class Taken:
         }
 
 
-def take(bodies: Sequence[Body], puzzle: PuzzleSet, unit_mm: float) -> Taken:
+def take(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Taken:
     """Reads meshes back.
 
     Args:
         bodies: of some files, in any order.
         puzzle: the set that they should be.
-        unit_mm: what the grid unit should be; see `fabkit.mesh.part.take_in`.
+        units_mm: what the grid unit may be; see `fabkit.mesh.part.take_in`.
     """
     # The order of files must not show in any result, not even in rounding.
     ordered = sorted(bodies, key=lambda body: (len(body.faces), len(body.vertices), body.name))
-    read = take_in(ordered, puzzle, unit_mm)
+    read = take_in(ordered, puzzle, *units_mm)
     anatomies = tuple(anatomy(part) for part in read.parts)
     return Taken(puzzle, read, anatomies, tuple(identify(read.parts, anatomies, puzzle)))

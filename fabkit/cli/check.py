@@ -1,0 +1,126 @@
+"""`fabkit check`: are the meshes printable, and do they fit?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fabkit.base.errors import many
+from fabkit.cli import meshes, options
+from fabkit.cli.report import Report
+from fabkit.model.library import load_set
+
+if TYPE_CHECKING:
+    from fabkit.verify.check import CheckReport, PartReport
+
+FAILED_EXIT = 1
+
+
+def check(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SET] [FILE]...",
+            help="The set; then mesh files (STL, 3MF, OBJ) or folders of them.",
+            show_default="the STL files in output/SET",
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-s",
+            "--set",
+            metavar="SET|KEY=VALUE",
+            help="The set, before mesh files; or one number of the profile, as elsewhere.",
+        ),
+    ] = None,
+    output: options.Folder = None,
+    profile: options.ProfileNames = None,
+    printer_error: Annotated[
+        str | None,
+        typer.Option(
+            "--printer-error",
+            metavar="LENGTH",
+            help='How far each printed side may be off, such as "0.1mm": do rows still close?',
+        ),
+    ] = None,
+    hole_error: Annotated[
+        str | None,
+        typer.Option(
+            "--hole-error",
+            metavar="LENGTH",
+            help="How much smaller holes print.",
+            show_default="0.2mm",
+        ),
+    ] = None,
+    budget: options.Budget = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Inspect meshes as parts, and put them together. Exit code 1 if anything fails."""
+    from fabkit.verify.check import check as check_parts
+
+    report = Report(json, quiet, verbose)
+    set_name, files, changes = meshes.which(names, settings)
+    puzzle = load_set(set_name)
+    default = Path("output") / puzzle.name
+    folder = default if output is None else options.output_path(output, "a folder")
+    source = meshes.files_named(files) if files else meshes.own_files(folder, set_name)
+    taken, limits = meshes.take_files(source, puzzle, profile, changes, report)
+    with report.progress() as progress:
+        found = check_parts(taken, limits, options.seconds(budget, meshes.BUDGET_S), progress)
+    tell_check(found, report)
+    if source.folder is not None or output is not None:
+        from fabkit.plan.reports import write_check
+
+        for warning in write_check(folder, found, source.folder is not None):
+            report.warn(warning)
+        report.say(f"wrote {folder / 'check.html'} and check.json")
+    report.document(found.document())
+    return 0 if found.ok else FAILED_EXIT
+
+
+def tell_check(found: CheckReport, report: Report) -> None:
+    """Prints a report: the table, then what fails, then the verdict."""
+    report.table(
+        ["part", "is", "gap", "wall", "bore", "depth", "fails"],
+        [
+            [
+                part.part.name,
+                part.identity.words,
+                *(_value(part, rule) for rule in ("gap-least", "wall", "recess-diameter")),
+                _value(part, "recess-depth"),
+                ", ".join(finding.rule for finding in part.failed) or "-",
+            ]
+            for part in found.parts
+        ],
+    )
+    for part in found.parts:
+        for finding in part.findings:
+            tell = report.say if not finding.ok else report.detail
+            tell(f"{part.identity.key}: {finding.rule}: {finding.message}")
+    for finding in found.findings:
+        tell = report.say if not finding.ok else report.detail
+        tell(f"{finding.rule}: {finding.message}")
+    for assembly in found.assemblies:
+        for message in assembly.messages:
+            report.say(f"{assembly.challenge}: {message}")
+    report.say(_summary(found))
+
+
+def _value(part: PartReport, rule: str) -> str:
+    values = [finding.value for finding in part.findings if finding.rule == rule]
+    return f"{values[0]:.2f}" if values and values[0] is not None else ""
+
+
+def _summary(found: CheckReport) -> str:
+    rules = sum(len(part.findings) for part in found.parts)
+    gaps = [one.min_gap_mm for one in found.assemblies if one.min_gap_mm is not None]
+    least = f", least gap {min(gaps):.3f} mm" if gaps else ""
+    together = f"{many(len(found.assemblies), 'challenge')} put together{least}"
+    checked = f"{many(len(found.parts), 'part')}, {rules} rules, {together}"
+    verdict = "passed" if found.ok else "FAILED"
+    return f"{verdict}: {checked}; held against profile {found.profile.name}"

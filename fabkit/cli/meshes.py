@@ -1,0 +1,191 @@
+"""What the commands on meshes share: which files, which set, which limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fabkit.base.errors import InputError, printable, shown
+from fabkit.base.files import outside_failures
+from fabkit.cli import options
+from fabkit.model.library import shipped_names
+from fabkit.model.profile import SETTINGS, Profile
+from fabkit.model.profilefile import load_profile, preset_names
+from fabkit.model.puzzle import PuzzleSet
+from fabkit.plan.targets import PROFILE
+
+if TYPE_CHECKING:
+    from fabkit.cli.report import Report
+    from fabkit.verify.taking import Taken
+
+#: How names of mesh files end.
+ENDINGS = (".stl", ".3mf", ".obj")
+#: Seconds for solving one challenge, when none are given.
+BUDGET_S = 60.0
+#: More files than this are a mistake.
+_MOST_FILES = 1000
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where meshes come from.
+
+    Attributes:
+        files: the mesh files.
+        folder: the output folder that they lie in; None for meshes from elsewhere.
+        words: the place, for messages.
+    """
+
+    files: tuple[Path, ...]
+    folder: Path | None
+    words: str
+
+
+def which(
+    names: Sequence[str] | None, settings: Sequence[str] | None
+) -> tuple[str, list[str], list[str]]:
+    """Which set, which files and which settings a command line names.
+
+    ``--set`` is the name of two options: what is ``KEY=VALUE`` is a setting, all else a set.
+
+    Args:
+        names: the arguments: the set (unless ``--set`` names it) and mesh files.
+        settings: the values of ``-s`` and ``--set``.
+
+    Returns:
+        The set, the files, the settings.
+
+    Raises:
+        InputError: when no set is named, or two are.
+
+    Example:
+        >>> which(["fridgeiq"], ["unit=15 mm"])
+        ('fridgeiq', [], ['unit=15 mm'])
+        >>> which(["1.stl", "2.stl"], ["fridgeiq"])
+        ('fridgeiq', ['1.stl', '2.stl'], [])
+    """
+    files, given = list(names or ()), list(settings or ())
+    keys = {setting.key for setting in SETTINGS}
+    sets = [one for one in given if one.partition("=")[0].strip() not in keys]
+    sets = [one for one in sets if "=" not in one or one.endswith(".toml")]
+    if len(sets) > 1:
+        raise InputError.of("--set", f"names two sets, {shown(sets[0])} and {shown(sets[1])}")
+    if not sets and not files:
+        known = ", ".join(shipped_names())
+        raise InputError.of("", f"name a set; shipped are {known}, or give a set's TOML file")
+    set_name = sets[0] if sets else files.pop(0)
+    return set_name, files, [one for one in given if one not in sets]
+
+
+def own_files(folder: Path, set_name: str) -> Source:
+    """The STL files of an output folder.
+
+    Raises:
+        InputError: when there are none.
+    """
+    files = _meshes_in(folder / "stl")
+    words = printable(str(folder / "stl"))
+    if not files:
+        raise InputError.of(
+            words,
+            f"there are no STL files; make them with `fabkit export-stl {printable(set_name)}`, or "
+            "name mesh files",
+        )
+    return Source(files, folder, words)
+
+
+def files_named(names: Sequence[str]) -> Source:
+    """Mesh files and folders of mesh files that a command names.
+
+    Raises:
+        InputError: when a folder holds none.
+    """
+    files: list[Path] = []
+    for name in names:
+        path = options.output_path(name, "a mesh file", "FILE")
+        if not path.is_dir():
+            files.append(path)
+            continue
+        inside = _meshes_in(path) or _meshes_in(path / "stl")
+        if not inside:
+            kinds = ", ".join(f"*{ending}" for ending in ENDINGS)
+            raise InputError.of(printable(name), f"is a folder without mesh files ({kinds})")
+        files += inside
+    if len(files) > _MOST_FILES:
+        raise InputError.of("", f"{len(files)} mesh files; at most {_MOST_FILES} are read at once")
+    words = printable(names[0]) if len(names) == 1 else f"{len(files)} files"
+    return Source(tuple(dict.fromkeys(files)), None, words)
+
+
+def _meshes_in(folder: Path) -> tuple[Path, ...]:
+    with outside_failures(f"cannot read {printable(str(folder))}"):
+        inside = sorted(folder.iterdir()) if folder.is_dir() else []
+    return tuple(
+        path
+        for path in inside
+        if path.suffix.lower() in ENDINGS and not path.name.startswith(".") and path.is_file()
+    )
+
+
+def take_files(
+    source: Source,
+    puzzle: PuzzleSet,
+    profile_names: list[str] | None,
+    settings: list[str],
+    report: Report,
+) -> tuple[Taken, Profile]:
+    """Reads meshes, and finds out what they are to be held against.
+
+    A profile that the command names is taken as it is. Else the meshes tell with which of the
+    shipped profiles, or with the one beside them, they were made.
+
+    Raises:
+        InputError: when a file is no mesh, or the set's pieces are not flat.
+        OutsideError: when a file cannot be read.
+    """
+    from fabkit.verify.recognise import recognise
+
+    default = options.profile_for(puzzle, profile_names, settings)
+    if profile_names or settings:
+        return take_with(source, puzzle, [default], report), default
+    candidates = [default, *(load_profile([name]) for name in preset_names())]
+    candidates += _profile_beside(source)
+    taken = take_with(source, puzzle, candidates, report)
+    found = recognise(taken, candidates)
+    if found is None:
+        report.warn(
+            f"the meshes were made with none of the known profiles; they are held against "
+            f"{default.name}. Name the right one with -p"
+        )
+    return taken, found or default
+
+
+def take_with(
+    source: Source, puzzle: PuzzleSet, profiles: Sequence[Profile], report: Report
+) -> Taken:
+    """Reads meshes that may have been made with one of several profiles; see `take_files`."""
+    from fabkit.mesh.reading import read_bodies
+    from fabkit.verify.taking import take
+
+    if puzzle.made_of_balls:
+        raise InputError.of(
+            puzzle.name, "its pieces are made of balls; only flat pieces can be read back"
+        )
+    bodies = []
+    with report.progress() as progress:
+        for done, path in enumerate(source.files):
+            progress(done, len(source.files), f"reading {printable(path.name)}")
+            bodies += read_bodies(path)
+    return take(bodies, puzzle, *(profile.unit_mm for profile in profiles))
+
+
+def _profile_beside(source: Source) -> list[Profile]:
+    """The profile in the output folder, if it can be read: it is only one more to compare."""
+    if source.folder is None or not (source.folder / PROFILE).is_file():
+        return []
+    try:
+        return [load_profile([str(source.folder / PROFILE)])]
+    except InputError:
+        return []

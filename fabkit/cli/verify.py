@@ -1,0 +1,86 @@
+"""`fabkit verify`: do the pieces that the meshes are solve the catalog?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fabkit.base.errors import many
+from fabkit.cli import meshes, options
+from fabkit.cli.report import Report
+from fabkit.model.library import load_set
+
+if TYPE_CHECKING:
+    from fabkit.verify.catalog import VerifyReport
+
+FAILED_EXIT = 1
+
+
+def verify(
+    set: options.Set,
+    source_names: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--from",
+            metavar="DIR|FILE",
+            help="A folder of meshes, or a mesh file; repeatable.",
+            show_default="the STL files in output/SET",
+        ),
+    ] = None,
+    output: options.Folder = None,
+    profile: options.ProfileNames = None,
+    settings: options.Settings = None,
+    budget: options.Budget = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Read meshes back and solve the catalog with what they are. Exit code 1 if it fails."""
+    from fabkit.verify.catalog import verify as verify_parts
+
+    report = Report(json, quiet, verbose)
+    puzzle = load_set(set)
+    default = Path("output") / puzzle.name
+    folder = default if output is None else options.output_path(output, "a folder")
+    source = meshes.files_named(source_names) if source_names else meshes.own_files(folder, set)
+    taken, limits = meshes.take_files(source, puzzle, profile, settings or [], report)
+    with report.progress() as progress:
+        found = verify_parts(taken, limits, options.seconds(budget, meshes.BUDGET_S), progress)
+    tell_verify(found, report)
+    if source.folder is not None or output is not None:
+        from fabkit.plan.reports import write_verify
+
+        for warning in write_verify(folder, found, limits, source.folder is not None):
+            report.warn(warning)
+        report.say(f"wrote {folder / 'verify.json'}")
+    report.document(found.document())
+    return 0 if found.ok else FAILED_EXIT
+
+
+def tell_verify(found: VerifyReport, report: Report) -> None:
+    """Prints a report: what is not as it should be, and the verdict."""
+    for part, identity in sorted(
+        zip(found.taken.parts, found.taken.identities, strict=True), key=lambda pair: pair[1].key
+    ):
+        off = f"off by {part.outline.hausdorff_mm:.2f} mm" if part.outline else "not read"
+        report.detail(f"{part.name} is {identity.words}, {off}")
+    for finding in found.findings:
+        tell = report.detail if finding.ok else report.say
+        tell(f"{finding.rule}: {finding.message}")
+    for one in found.challenges:
+        tell = report.detail if one.ok else report.say
+        tell(f"{one.answered.challenge.id}: {one.message}")
+    if found.flips is not None:
+        report.say(found.flips.message)
+    if found.least_gap_mm is not None and found.least_gap_mm > 0:
+        report.say(
+            f"in any solution two parts keep {found.least_gap_mm:.3f} mm apart: each lies inside "
+            "its own outline"
+        )
+    right = sum(one.ok for one in found.challenges)
+    verdict = "verified" if found.ok else "FAILED"
+    parts = many(len(found.taken.parts), "part")
+    asked = many(len(found.challenges), "challenge")
+    report.say(f"{verdict}: {right} of {asked} answered as the catalog says, from {parts}")

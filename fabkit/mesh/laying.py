@@ -1,0 +1,99 @@
+"""Laying a part down: the motion that carries its mesh onto the cells that it covers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from shapely import Polygon, affinity
+from shapely.geometry.base import BaseGeometry
+
+from fabkit.base.errors import InputError
+from fabkit.mesh.body import Points
+from fabkit.mesh.part import Outline, Part
+from fabkit.mesh.section import filled
+from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
+from fabkit.model.piece import at_anchor
+
+#: Where a part lies: the lattice's move, and the frame vector that follows it.
+Pose = tuple[Symmetry, Point]
+
+
+class Laid:
+    """A part, ready to be laid down anywhere.
+
+    Args:
+        part: with its outline read.
+        lattice: its set's.
+    """
+
+    def __init__(self, part: Part, lattice: Lattice) -> None:
+        assert part.outline is not None
+        self.part = part
+        self.outline: Outline = part.outline
+        self._lattice = lattice
+        self.step_mm = step_mm(lattice, self.outline.unit_mm)
+
+    @cached_property
+    def manifold(self) -> Any:
+        """The mesh for boolean operations."""
+        import manifold3d
+
+        vertices = np.ascontiguousarray(self.part.vertices, dtype=np.float32)
+        faces = np.ascontiguousarray(self.part.body.faces, dtype=np.uint32)
+        return manifold3d.Manifold(manifold3d.Mesh(vertices, faces))
+
+    @cached_property
+    def section(self) -> BaseGeometry:
+        """The outline at mid-height."""
+        return filled(self.part.sections.at(self.part.thickness_mm / 2))
+
+    def pose(self, cells: Iterable[Cell]) -> Pose:
+        """The move that carries the part's own cells onto others.
+
+        Raises:
+            InputError: when the part does not have their shape.
+        """
+        cells = frozenset(cells)
+        target = at_anchor(self._lattice, cells)
+        for move in self._lattice.symmetries:
+            image = [move(cell) for cell in self.outline.cells]
+            if at_anchor(self._lattice, image) == target:
+                (to_x, to_y), (from_x, from_y) = map(self._lattice.anchor, (cells, image))
+                return move, (to_x - from_x, to_y - from_y)
+        raise InputError.of(self.part.name, "does not have the shape that the solution asks for")
+
+    def matrix(self, pose: Pose) -> Points:
+        """The rigid motion of a pose in mm, shape (3, 4); a flip turns the part over."""
+        move, (dx, dy) = pose
+        a, b, c, d = (value / 2 for value in move.doubled)
+        sx, sy = self.step_mm
+        matrix = np.zeros((3, 4))
+        matrix[:2, :2] = [[a, b * sx / sy], [c * sy / sx, d]]
+        matrix[:2, 3] = dx * sx, dy * sy
+        matrix[2, 2] = -1.0 if move.flipped else 1.0
+        matrix[2, 3] = self.part.thickness_mm if move.flipped else 0.0
+        return matrix
+
+    def placed(self, area: BaseGeometry, pose: Pose) -> BaseGeometry:
+        """A flat area, laid down."""
+        (a, b, _, x), (c, d, _, y), _ = self.matrix(pose)
+        return affinity.affine_transform(area, [a, b, c, d, x, y])
+
+    def shadow_at(self, pose: Pose) -> Polygon:
+        """The part seen from above, laid down."""
+        return self.placed(self.part.shadow, pose)
+
+
+def step_mm(lattice: Lattice, unit_mm: float) -> Points:
+    """The lengths of the frame's steps along x and y, in mm.
+
+    Example:
+        >>> from fabkit.model.lattice import LATTICES
+        >>> step_mm(LATTICES["square"], 20.0).tolist()
+        [10.0, 10.0]
+    """
+    return np.array([math.sqrt(squared) for squared in lattice.step_squared]) * unit_mm

@@ -1,0 +1,74 @@
+"""Recognising a profile: which of several the meshes were made with, measured on them alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from fabkit.blueprint.recess import bores
+from fabkit.mesh.cavities import circle_of
+from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE
+from fabkit.model.profile import Profile
+from fabkit.verify.taking import Taken
+
+#: Insets that differ by less than this (mm) are one.
+_SAME_INSET_MM = 0.01
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What most parts of a set show.
+
+    Attributes:
+        unit_mm: the grid unit.
+        inset_mm: on each side.
+        thickness_mm: from back to face.
+        bore_mm: the widest diameter of a recess; None without recesses.
+        embedded: whether recesses are closed.
+    """
+
+    unit_mm: float
+    inset_mm: float
+    thickness_mm: float
+    bore_mm: float | None
+    embedded: bool
+
+
+def traits(taken: Taken) -> Traits | None:
+    """What most parts show; None when none could be read."""
+    common = taken.common
+    if common is None:
+        return None
+    recesses = [recess for anatomy in taken.anatomies for recess in anatomy.recesses]
+    closed = sum(not recess.below and not recess.above for recess in recesses)
+    return Traits(
+        common.unit_mm,
+        common.inset_mm,
+        common.thickness_mm,
+        median(circle_of(recess.middle).diameter_mm for recess in recesses) if recesses else None,
+        2 * closed > len(recesses),
+    )
+
+
+def recognise(taken: Taken, candidates: Sequence[Profile]) -> Profile | None:
+    """The first profile with which the parts may have been made; None when there is none."""
+    seen = traits(taken)
+    if seen is None:
+        return None
+    return next((profile for profile in candidates if _agrees(seen, profile)), None)
+
+
+def _agrees(seen: Traits, profile: Profile) -> bool:
+    if (seen.bore_mm is not None) != profile.has_recesses:
+        return False
+    if seen.bore_mm is not None and (
+        seen.embedded != profile.embedded
+        or abs(seen.bore_mm - bores(profile).widest_mm) > TOLERANCE_MM / 2
+    ):
+        return False
+    return (
+        abs(seen.unit_mm / profile.unit_mm - 1) < UNIT_TOLERANCE
+        and abs(seen.inset_mm - profile.inset_mm) < _SAME_INSET_MM
+        and abs(seen.thickness_mm - profile.thickness_mm) < TOLERANCE_MM
+    )
