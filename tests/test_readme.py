@@ -73,7 +73,8 @@ def test_every_script_exists() -> None:
 
 def test_every_option_exists(capsys: pytest.CaptureFixture[str]) -> None:
     helps = ""
-    for command in ("export-stl", "export-step", "show", "sets", "profiles", "solve", "certify"):
+    commands = "export-stl export-step show sets profiles solve certify check verify make"
+    for command in commands.split():
         main([command, "--help"])
         helps += capsys.readouterr().out
     for option in sorted(set(re.findall(r"`(--?[a-z]+)", README)) - {"--slow"}):

@@ -66,6 +66,9 @@ def tell_verify(found: VerifyReport, report: Report) -> None:
     ):
         off = f"off by {part.outline.hausdorff_mm:.2f} mm" if part.outline else "not read"
         report.detail(f"{part.name} is {identity.words}, {off}")
+        if part.outline and identity.piece and not identity.as_drawn:
+            mirror = " but its mirror image" if identity.mirrored else ""
+            report.warn(f"{identity.key} has not the outline that the set's file draws{mirror}")
     for finding in found.findings:
         tell = report.detail if finding.ok else report.say
         tell(f"{finding.rule}: {finding.message}")

@@ -79,7 +79,7 @@ class Table:
     def __init__(self, parts: Mapping[str, Part], lattice: Lattice, profile: Profile) -> None:
         self.profile = profile
         self._lattice = lattice
-        self._laid = {key: Laid(part, lattice) for key, part in parts.items()}
+        self._laid = {key: Laid(key, part, lattice) for key, part in parts.items()}
         self._beside: dict[tuple[str, str, Pose], Beside] = {}
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import shapely
@@ -21,6 +22,8 @@ from fabkit.model.lattice import Lattice
 _HEIGHTS = (0.12, 0.3, 0.42, 0.5, 0.62, 0.75, 0.88)
 #: Corners nearer than this part of the outline's extent are one.
 _GRAIN = 2e-6
+#: Two lines meet when the sine of the angle between them is at least this.
+_MEET = 0.1
 #: An edge may waver by this part of the outline's extent: the noise of other people's meshes.
 _WAVER = 2e-4
 #: An edge of the lattice's directions counts from this part of the longest one.
@@ -43,37 +46,62 @@ class LongEdges:
     ends: Points
     rings: NDArray[np.int64]
 
-    @property
+    @cached_property
     def lengths(self) -> NDArray[np.float64]:
         """Their lengths."""
         return np.asarray(np.linalg.norm(self.ends - self.starts, axis=1))
 
-    @property
+    @cached_property
     def normals(self) -> Points:
         """The unit vectors out of the material."""
         along = (self.ends - self.starts) / self.lengths[:, None]
         return np.column_stack([along[:, 1], -along[:, 0]])
 
-    @property
+    @cached_property
     def offsets(self) -> NDArray[np.float64]:
         """How far out their lines lie, from the origin."""
         return np.asarray(((self.starts + self.ends) / 2 * self.normals).sum(axis=1))
 
-    def corners(self) -> list[Points]:
-        """Where the line of each edge meets that of the next one: for each ring, shape (k, 2).
+    @cached_property
+    def corners(self) -> Corners:
+        """Where the line of each edge meets that of the next one.
 
         That is the corner itself, however it was cut back or rounded.
         """
-        rings = []
+        pairs = []
         for ring in np.unique(self.rings):
             here = np.flatnonzero(self.rings == ring)
-            found = []
-            for one, other in zip(here, np.roll(here, -1), strict=True):
-                lines = self.normals[[one, other]]
-                if abs(np.linalg.det(lines)) > 0.1:
-                    found.append(np.linalg.solve(lines, self.offsets[[one, other]]))
-            rings.append(np.array(found).reshape(-1, 2))
-        return rings
+            around = np.column_stack([here, np.roll(here, -1)])
+            lines = self.normals[around]
+            pairs.append(around[np.abs(np.linalg.det(lines)) > _MEET])
+        both = np.concatenate([*pairs, np.empty((0, 2), dtype=np.int64)])
+        normals, offsets = self.normals[both], self.offsets[both]
+        points = np.linalg.solve(normals, offsets[:, :, None])[:, :, 0]
+        outwards = np.linalg.solve(normals, np.ones((len(both), 2, 1)))[:, :, 0]
+        return Corners(points, outwards, normals, offsets, tuple(map(len, pairs)))
+
+
+@dataclass(frozen=True)
+class Corners:
+    """Corners between long edges, in order, ring by ring.
+
+    Attributes:
+        points: where they are, shape (n, 2).
+        outwards: by which each moves when all edges move out by 1, shape (n, 2).
+        normals: of the two edges at each, out of the material, shape (n, 2, 2).
+        offsets: how far out these two lie, from the origin, shape (n, 2).
+        counts: how many are on each ring.
+    """
+
+    points: Points
+    outwards: Points
+    normals: Points
+    offsets: Points
+    counts: tuple[int, ...]
+
+    def by_ring(self, values: Points) -> list[Points]:
+        """What belongs to the corners, apart for each ring."""
+        return np.split(values, np.cumsum(self.counts)[:-1])
 
 
 def silhouette(upright: Upright) -> BaseGeometry:

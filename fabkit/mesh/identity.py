@@ -39,6 +39,11 @@ class Identity:
     mirrored: bool
 
     @property
+    def as_drawn(self) -> bool:
+        """Whether it has the outline of its piece, as the set's file draws it."""
+        return self.piece in self.alike and not self.mirrored
+
+    @property
     def words(self) -> str:
         """Who it is, for people: ``A``, or ``same shape as E and R``."""
         if self.letter or len(self.alike) == 1 or not self.alike:
@@ -136,7 +141,7 @@ def identity_findings(part: Part, identity: Identity, profile: Profile) -> Itera
 
 def _shape(part: Part, identity: Identity) -> Finding:
     piece = identity.piece
-    ok = piece in identity.alike and not identity.mirrored
+    ok = identity.as_drawn
     alike = " and ".join(identity.alike)
     if ok:
         message = f"it has the outline of {alike}"

@@ -18,6 +18,9 @@ from fabkit.mesh.section import filled
 from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
 from fabkit.model.piece import at_anchor
 
+#: Digits of a grid unit in mm.
+_UNIT_DIGITS = 4
+
 #: Where a part lies: the lattice's move, and the frame vector that follows it.
 Pose = tuple[Symmetry, Point]
 
@@ -26,12 +29,14 @@ class Laid:
     """A part, ready to be laid down anywhere.
 
     Args:
+        key: what messages call it.
         part: with its outline read.
         lattice: its set's.
     """
 
-    def __init__(self, part: Part, lattice: Lattice) -> None:
+    def __init__(self, key: str, part: Part, lattice: Lattice) -> None:
         assert part.outline is not None
+        self.key = key
         self.part = part
         self.outline: Outline = part.outline
         self._lattice = lattice
@@ -64,7 +69,7 @@ class Laid:
             if at_anchor(self._lattice, image) == target:
                 (to_x, to_y), (from_x, from_y) = map(self._lattice.anchor, (cells, image))
                 return move, (to_x - from_x, to_y - from_y)
-        raise InputError.of(self.part.name, "does not have the shape that the solution asks for")
+        raise InputError.of(self.key, "does not have the shape that the solution asks for")
 
     def matrix(self, pose: Pose) -> Points:
         """The rigid motion of a pose in mm, shape (3, 4); a flip turns the part over."""
@@ -91,9 +96,15 @@ class Laid:
 def step_mm(lattice: Lattice, unit_mm: float) -> Points:
     """The lengths of the frame's steps along x and y, in mm.
 
+    Args:
+        lattice: whose frame it is.
+        unit_mm: the grid unit, as read back. That is good to some 0.00002 mm; what is beyond
+            must not show where many units lie in a row.
+
     Example:
         >>> from fabkit.model.lattice import LATTICES
-        >>> step_mm(LATTICES["square"], 20.0).tolist()
+        >>> step_mm(LATTICES["square"], 20.00001).tolist()
         [10.0, 10.0]
     """
-    return np.array([math.sqrt(squared) for squared in lattice.step_squared]) * unit_mm
+    steps = [math.sqrt(squared) for squared in lattice.step_squared]
+    return np.array(steps) * round(unit_mm, _UNIT_DIGITS)

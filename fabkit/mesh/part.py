@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import median
 
 import numpy as np
 from shapely import Polygon, affinity
@@ -14,14 +15,15 @@ from fabkit.mesh.body import Body, Points
 from fabkit.mesh.edges import largest, silhouette
 from fabkit.mesh.readback import Reading, read_back
 from fabkit.mesh.section import Sections
+from fabkit.mesh.topology import signed_volume
 from fabkit.mesh.upright import Upright, stand_up
 from fabkit.model.lattice import Cell, Ring
 from fabkit.model.puzzle import PuzzleSet
 
 #: What a file's unit of length may be, in mm, when the file does not say; the first that fits.
 LENGTHS_MM = {"mm": 1.0, "cm": 10.0, "inch": 25.4, "m": 1000.0}
-#: A file's unit is another than mm when the grid's unit comes this near to what it should be.
-_NEAR_UNIT = 0.05
+#: Two lengths this near are meant to be one: grid units, thicknesses.
+_NEAR = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +96,12 @@ class Part:
     @cached_property
     def volume_mm3(self) -> float:
         """The volume inside; negative when the mesh is inside out."""
-        a, b, c = (self.vertices[self.body.faces[:, corner]] for corner in range(3))
-        return float((a * np.cross(b, c)).sum() / 6)
+        return signed_volume(self.straight)
+
+    @cached_property
+    def straight(self) -> Body:
+        """The body as it lies here."""
+        return Body(self.body.name, self.vertices, self.body.faces)
 
     @property
     def size_mm(self) -> tuple[float, float, float]:
@@ -137,6 +143,11 @@ def take_in(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Part
         A part for each body.
     """
     standing = [stand_up(body) for body in bodies]
+    thickness = median(upright.thickness for upright in standing) if standing else 0.0
+    standing = [
+        upright if _alike(upright.thickness, thickness) else stand_up(upright.body, thickness)
+        for upright in standing
+    ]
     readings = read_back(standing, puzzle, units_mm)
     unit = next((reading.lie.unit for reading in readings if reading), None)
     length_mm = 1.0 if unit is None else _length_mm(unit, units_mm)
@@ -149,9 +160,13 @@ def take_in(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Part
 def _length_mm(unit: float, units_mm: Sequence[float]) -> float:
     """The unit of length with which a grid unit is nearly what it should be; mm if none is."""
     for length in LENGTHS_MM.values():
-        if any(abs(unit * length / asked - 1) < _NEAR_UNIT for asked in units_mm):
+        if any(_alike(unit * length, asked) for asked in units_mm):
             return length
     return 1.0
+
+
+def _alike(one: float, other: float) -> bool:
+    return abs(one - other) < _NEAR * other
 
 
 def _part(upright: Upright, reading: Reading | None, length_mm: float) -> Part:

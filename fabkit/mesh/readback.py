@@ -13,24 +13,47 @@ from numpy.typing import NDArray
 from shapely import Polygon, affinity
 
 from fabkit.mesh.body import Points
-from fabkit.mesh.edges import LongEdges, direction_step, largest, long_edges, silhouette, turn_of
+from fabkit.mesh.edges import (
+    Corners,
+    LongEdges,
+    direction_step,
+    largest,
+    long_edges,
+    silhouette,
+    turn_of,
+)
 from fabkit.mesh.upright import Upright
 from fabkit.model.lattice import Cell, Lattice, Point, Ring
 from fabkit.model.piece import at_anchor, orientations
 from fabkit.model.polygon import pieces_apart, rings_of_cells
 from fabkit.model.puzzle import PuzzleSet, in_units
 
-#: How far, in grid units, a corner may lie from the lattice's: what the inset of a sharp tip,
-#: another clearance and an imprecise print come to.
-_CORNER_OFF = 0.16
+#: How far, in grid units, an edge may lie from where the lattice and the inset have it, in a body
+#: that is read: what a wrong scale and an imprecise print come to.
+_EDGE_OFF = 0.08
+#: … and in one from which the unit is found: there are many wrong units that are nearly right.
+_EDGE_EXACT = 0.02
+#: An inset is between these parts of a grid unit. (Pieces with a large clearance would also lie on
+#: a finer lattice, reaching out of it.)
+_INSETS = (-0.04, 0.12)
+#: Before the inset is known a corner is looked for within this part of a grid unit.
+_CORNER_NEAR = 0.34
 #: A cell of a piece is at least so full, and one beside it at most as full as is left to 1.
 _FULL = 0.7
-#: A unit is good when it fits this part of what the best one fits: others may be no pieces at all.
-_MOST_FIT = 0.75
+#: A unit is tried in full when it fits this part of what the best one fits.
+_MANY_FIT = 0.5
+#: Units are sought on so many of the bodies, in case some are no pieces.
+_STRANGE = 0.25
+#: The snapping to the lattice and the inset are found in turns, at most so many.
+_ROUNDS = 4
 #: A piece is at most so many grid units long.
 _LONGEST_UNITS = 12
-#: Units closer than this part are one, and so many are tried in full.
-_UNITS_ALIKE, _UNITS_TRIED = 0.01, 4
+#: Edges tell what is sought when an error in where they lie grows by no more than this: pieces come
+#: to 50, shapes that do not tell (squares) to what their noise is divided by.
+_TELLS = 500
+#: Units closer than this part are one (roughly, before they are made exact), and so many are tried
+#: in full.
+_UNITS_ALIKE, _ROUGHLY, _UNITS_TRIED = 0.01, 0.005, 6
 #: A unit that shapes do not tell is taken for the one expected from this nearness on.
 _NEAR_UNIT = 0.05
 
@@ -101,10 +124,11 @@ def read_back(
 ) -> list[Reading | None]:
     """Recovers the cells that bodies fill.
 
-    The grid unit is found first, from all bodies together: one with which most of them have
-    their corners on the lattice. Of several the one is taken with which most bodies are pieces
-    of the set, or else have their corners on whole points, or else the largest. (What lies on
-    the quarter-square lattice may also lie, turned by 45 degrees, on one 1.41 times as wide.)
+    The grid unit is found first, from all bodies together: one with which many of them have
+    their edges on the lattice. Of several the one is taken with which most bodies are pieces
+    of the set, or else have their corners on whole points, or else the expected, or else the
+    largest. (What lies on the quarter-square lattice may also lie, turned by 45 degrees, on one
+    1.41 times as wide.)
     Then each body is laid on the lattice; its cells are those that it fills, whatever the set's
     pieces are.
 
@@ -119,22 +143,29 @@ def read_back(
     lattice = puzzle.lattice
     seen = [_see(body, lattice) for body in bodies]
     known = {o.cells for p in puzzle.pieces for o in orientations(lattice, p, flips=True)}
-    best: tuple[tuple[int, int, float], list[Reading | None]] | None = None
+    best: tuple[tuple[int, int, bool, float], list[Reading | None]] | None = None
     for common in _common_units(seen, lattice):
-        readings = [_lay(one, lattice, common) for one in seen]
+        readings = _lay_all(seen, lattice, common)
         read = [reading for reading in readings if reading is not None]
         pieces = sum(at_anchor(lattice, reading.cells) in known for reading in read)
         whole = sum(_corners_are_alike(lattice, reading.rings) for reading in read)
-        if best is None or (pieces, whole, common) > best[0]:
-            best = (pieces, whole, common), readings
+        rank = (pieces, whole, _is_one_of(common, units), common)
+        if best is None or rank > best[0]:
+            best = rank, readings
     if best is None:
         return [None for _ in bodies]
-    (_, _, common), readings = best
+    (*_, common), readings = best
     shown = [reading.own_unit for reading in readings if reading and reading.own_unit]
     exact = float(np.median(shown)) if shown else common
     if not shown:
-        exact = next((unit for unit in units if abs(unit / common - 1) < _NEAR_UNIT), common)
-    return [_refined(reading, lattice, exact) if reading else None for reading in readings]
+        exact = next((unit for unit in units if _is_one_of(common, [unit])), common)
+    refined = [_refined(one, lattice, exact) if one else None for one in readings]
+    return [one if one and _INSETS[0] < one.inset / exact < _INSETS[1] else None for one in refined]
+
+
+def _is_one_of(unit: float, units: Sequence[float], near: float = _NEAR_UNIT) -> bool:
+    """Whether a grid unit is near to one of several."""
+    return any(abs(unit / one - 1) < near for one in units)
 
 
 def _corners_are_alike(lattice: Lattice, rings: Sequence[Ring]) -> bool:
@@ -160,43 +191,81 @@ def _see(body: Upright, lattice: Lattice) -> _Seen:
 
 
 def _common_units(seen: Sequence[_Seen], lattice: Lattice) -> list[float]:
-    """The largest units that fit most bodies."""
+    """The units that fit many bodies, those that fit most and are large first."""
     able = [one for one in seen if one.ways]
-    tried: dict[float, int] = {}
+    tried: list[float] = []
+    fits: dict[float, int] = {}
     # Small bodies have few corners, so few units to try; more serve if the first is no piece.
     small = sorted(able, key=lambda one: one.ways[0][1].area)
-    for one in small[: 1 + math.ceil((1 - _MOST_FIT) * len(able))]:
-        for unit in _units_of(one, lattice):
-            if all(abs(unit / other - 1) > _UNITS_ALIKE for other in tried):
-                tried[unit] = sum(_fits(other, lattice, unit) for other in able)
-        if max(tried.values(), default=0) == len(able):
+    for tells in (True, False):
+        asked = 0
+        for one in small:
+            units = _units_of(one, lattice, tells)
+            for unit in units:
+                if not _is_one_of(unit, tried, _UNITS_ALIKE):
+                    tried.append(unit)
+                    agreed = _agreed(unit, able, lattice)
+                    if not _is_one_of(agreed, [*fits], _UNITS_ALIKE):
+                        fits[agreed] = sum(_fits(other, lattice, agreed) for other in able)
+            asked += bool(units)
+            if asked > _STRANGE * len(able) or max(fits.values(), default=0) == len(able):
+                break
+        if fits:
             break
-    most = max(tried.values(), default=0)
-    good = [unit for unit, fits in tried.items() if fits >= _MOST_FIT * most > 0]
-    return sorted(good, reverse=True)[:_UNITS_TRIED]
+    most = max(fits.values(), default=0)
+    good = [unit for unit, count in fits.items() if count >= _MANY_FIT * most > 0]
+    return sorted(good, key=lambda unit: (-fits[unit], -unit))[:_UNITS_TRIED]
 
 
-def _units_of(one: _Seen, lattice: Lattice) -> list[float]:
-    """The units that a body's own corners suggest, the largest first."""
+def _units_of(one: _Seen, lattice: Lattice, tells: bool) -> list[float]:
+    """The units that a body's own corners suggest, the largest first.
+
+    Args:
+        one: the body.
+        lattice: the lattice.
+        tells: takes only those that its shape tells apart from its inset.
+    """
     step_x = math.sqrt(lattice.step_squared[0])
     corner_steps = {
         abs(a - b) for (a, _), (b, _) in itertools.permutations(_corner_kinds(lattice), 2)
     }
     step = min([step * step_x for step in corner_steps if step] + [1.0])
-    found: set[float] = set()
+    least = max(_extent(outline) for _, outline, _ in one.ways) / _LONGEST_UNITS
+    found: list[float] = []
     for _, _, edges in one.ways:
-        corners = np.concatenate([*edges.corners(), np.empty((0, 2))])
+        corners = edges.corners.points
+        rough: set[float] = set()
         for axis in (0, 1) if lattice.step_squared[0] == lattice.step_squared[1] else (0,):
             apart = np.abs(corners[:, None, axis] - corners[None, :, axis]).ravel()
             for length in apart[apart > 0.05 * max(apart.max(initial=0), 1e-12)]:
-                found |= {float(length / (k * step)) for k in range(1, _LONGEST_UNITS + 1)}
-    extent = max(_extent(outline) for _, outline, _ in one.ways)
-    return sorted((u for u in found if u >= extent / _LONGEST_UNITS), reverse=True)
+                rough |= {float(length / (k * step)) for k in range(1, _LONGEST_UNITS + 1)}
+        tried: list[float] = []
+        for unit in sorted((unit for unit in rough if unit > 0.9 * least), reverse=True):
+            if tried and tried[-1] / unit < 1 + _ROUGHLY:
+                continue
+            tried.append(unit)
+            fit = _fitted(edges.corners, lattice, unit, True, _EDGE_EXACT)
+            if fit is not None and fit.tells >= tells:
+                found.append(fit.unit)
+    return sorted((unit for unit in found if unit >= least), reverse=True)
+
+
+def _agreed(unit: float, seen: Sequence[_Seen], lattice: Lattice) -> float:
+    """What all bodies make of a unit that one of them suggests."""
+    shown = [
+        fit.unit
+        for one in seen
+        for _, _, edges in one.ways
+        if (fit := _fitted(edges.corners, lattice, unit, True, _EDGE_EXACT)) and fit.tells
+    ]
+    return float(np.median(shown)) if shown else unit
 
 
 def _fits(one: _Seen, lattice: Lattice, unit: float) -> bool:
-    """Whether a body's corners lie on a lattice of that unit, in one of the ways it can lie."""
-    return any(_corners_off(edges.corners(), lattice, unit) is not None for _, _, edges in one.ways)
+    """Whether a body's edges lie on a lattice of that unit, in one of the ways it can lie."""
+    return any(
+        _fitted(edges.corners, lattice, unit, False, _EDGE_EXACT) for _, _, edges in one.ways
+    )
 
 
 def _corner_kinds(lattice: Lattice) -> list[Point]:
@@ -206,33 +275,85 @@ def _corner_kinds(lattice: Lattice) -> list[Point]:
     )
 
 
-def _corners_off(
-    rings: Sequence[Points], lattice: Lattice, unit: float
-) -> tuple[float, tuple[float, float]] | None:
-    """How well the corners of an outline lie on the lattice, and where its origin is then.
+@dataclass(frozen=True)
+class _Fit:
+    """How the corners of an outline lie on the lattice.
+
+    Attributes:
+        unit: the grid unit.
+        origin: where the lattice's origin is.
+        inset: by how much, in grid units, edges lie inside the lattice's.
+        off: the greatest distance of an edge, in grid units, from where the lattice and the
+            inset have it.
+        tells: whether the unit was found on the corners.
+    """
+
+    unit: float
+    origin: tuple[float, float]
+    inset: float
+    off: float
+    tells: bool
+
+
+def _fitted(
+    corners: Corners, lattice: Lattice, unit: float, free: bool, most_off: float
+) -> _Fit | None:
+    """Lays the corners of an outline on the lattice.
+
+    Args:
+        corners: of an outline that lies straight on it.
+        lattice: the lattice.
+        unit: the grid unit, roughly.
+        free: finds the unit that is best for these corners, if they tell.
+        most_off: how far an edge may be off, in grid units.
 
     Returns:
-        The greatest distance of a corner from the lattice's (in grid units) and the origin;
-        None when they do not lie on it, or edges between them do not run along cells.
+        The best way; None when they do not lie on the lattice, or edges between them do not run
+        along cells.
     """
-    corners = np.concatenate([*rings, np.empty((0, 2))])
-    if len(corners) < 3:
+    if len(corners.points) < 3:
         return None
+    found = [_fitted_at(kind, corners, lattice, unit, free) for kind in _corner_kinds(lattice)]
+    good = [fit for fit in found if fit is not None and fit.off < most_off]
+    return min(good, key=lambda fit: fit.off, default=None)
+
+
+def _fitted_at(
+    kind: Point, corners: Corners, lattice: Lattice, unit: float, free: bool
+) -> _Fit | None:
+    """The same, with the first corner on one kind of corner of the lattice."""
     steps = np.array([math.sqrt(squared) for squared in lattice.step_squared])
     kinds = _corner_kinds(lattice)
-    best = None
-    for kind in kinds:
-        frame = (corners - corners[0]) / (unit * steps) + kind
-        for _ in range(2):  # the second time about the middle, not about one corner
-            nearest = _nearest_corners(frame, lattice, kinds)
-            frame = frame + (nearest - frame).mean(axis=0)
-        off = float(np.linalg.norm((frame - nearest) * steps, axis=1).max())
-        if off < _CORNER_OFF and (best is None or off < best[0]):
-            ends = np.cumsum([len(ring) for ring in rings])[:-1]
-            if all(_runs_along(lattice, ring) for ring in np.split(nearest, ends)):
-                x, y = (corners - nearest * unit * steps).mean(axis=0)
-                best = off, (float(x), float(y))
-    return best
+    frame = (corners.points - corners.points[0]) / (unit * steps) + kind
+    for _ in range(2):  # the second time about the middle, not about one corner
+        nearest = _nearest_corners(frame, lattice, kinds)
+        frame = frame + (nearest - frame).mean(axis=0)
+    if np.linalg.norm((frame - nearest) * steps, axis=1).max() > _CORNER_NEAR:
+        return None
+    normals, offsets = corners.normals.reshape(-1, 2), corners.offsets.ravel()
+    weights = np.ones(len(offsets))
+    columns = [normals[:, 0], normals[:, 1], -weights]
+    for _ in range(_ROUNDS):
+        places = (corners.normals @ (nearest * steps)[:, :, None]).ravel()
+        solved = _solved([*columns, places], offsets, weights) if free else None
+        tells = solved is not None
+        if solved is None:
+            rest = _solved(columns, offsets - unit * places, weights)
+            if rest is None:
+                return None
+            solved = np.append(rest, unit)
+        x, y, inset, unit = (float(value) for value in solved)
+        if unit <= 0 or not _INSETS[0] < inset / unit < _INSETS[1]:
+            return None
+        before = nearest
+        moved = corners.points + inset * corners.outwards - (x, y)
+        nearest = _nearest_corners(moved / (unit * steps), lattice, kinds)
+        if (nearest == before).all():
+            break
+    if not all(_runs_along(lattice, ring) for ring in corners.by_ring(nearest)):
+        return None
+    off = np.abs(normals @ (x, y) + unit * places - inset - offsets).max() / unit
+    return _Fit(unit, (x, y), inset / unit, float(off), tells)
 
 
 def _runs_along(lattice: Lattice, ring: Points) -> bool:
@@ -263,14 +384,36 @@ def _nearest_corners(frame: Points, lattice: Lattice, kinds: Sequence[Point]) ->
 # --- laying a body on the lattice -------------------------------------------------------------
 
 
-def _lay(one: _Seen, lattice: Lattice, unit: float) -> Reading | None:
+#: A way to lie: how it fits, by how much it is turned, and the outline when it is.
+_Way = tuple[_Fit, float, Polygon]
+
+
+def _lay_all(seen: Sequence[_Seen], lattice: Lattice, unit: float) -> list[Reading | None]:
+    """The cells of all bodies.
+
+    Three edges fit the lattice in any size, with an inset that makes up for it. So of several
+    ways to lie the one is taken whose inset is that of the other bodies.
+    """
+    ways = [_ways_to_lie(one, lattice, unit) for one in seen]
+    insets = [
+        min((fit.off + abs(fit.inset), fit.inset) for fit, _, _ in some) for some in ways if some
+    ]
+    usual = float(np.median([inset for _, inset in insets])) if insets else 0.0
+    return [_lay(one, some, lattice, usual) for one, some in zip(seen, ways, strict=True)]
+
+
+def _ways_to_lie(one: _Seen, lattice: Lattice, unit: float) -> list[_Way]:
+    fits = [
+        (_fitted(edges.corners, lattice, unit, False, _EDGE_OFF), turn, outline)
+        for turn, outline, edges in one.ways
+    ]
+    return [(fit, turn, outline) for fit, turn, outline in fits if fit is not None]
+
+
+def _lay(one: _Seen, ways: Sequence[_Way], lattice: Lattice, inset: float) -> Reading | None:
     """A body's cells, in the way in which it lies best."""
-    ways = []
-    for turn, outline, edges in one.ways:
-        found = _corners_off(edges.corners(), lattice, unit)
-        if found is not None:
-            ways.append((found[0], turn, outline, found[1]))
-    for _, turn, outline, origin in sorted(ways, key=lambda way: way[0]):
+    for fit, turn, outline in sorted(ways, key=lambda way: way[0].off + abs(way[0].inset - inset)):
+        unit, origin = fit.unit, fit.origin
         cells = _full_cells(outline, lattice, unit, origin)
         if cells and pieces_apart(lattice, cells) == 1:
             rings = rings_of_cells(lattice, cells)
@@ -394,7 +537,7 @@ def _matched(edges: LongEdges, reading: Reading, lattice: Lattice) -> _Matched:
             away = middles[i] - (middle * lie.unit + np.array(lie.origin))
             if abs(away @ (-normal[1], normal[0])) < half * lie.unit:
                 near.append((abs(away @ normal) / lie.unit, place))
-        if near and min(near)[0] < 2 * _CORNER_OFF:
+        if near and min(near)[0] < _CORNER_NEAR:
             kept.append(i)
             places.append(min(near)[1])
     return _Matched(normals[kept], np.array(places), offsets[kept], lengths[kept])
@@ -405,9 +548,7 @@ def _solved(
 ) -> NDArray[np.float64] | None:
     """The least squares solution; None when the columns do not tell."""
     matrix = np.column_stack(columns) * weights[:, None]
-    import os
-    if os.environ.get('CC') and len(right)>=len(columns): print('COND', len(columns), np.linalg.cond(matrix))
-    if len(right) < len(columns) or np.linalg.cond(matrix) > 1e6:
+    if len(right) < len(columns) or np.linalg.cond(matrix) > _TELLS:
         return None
     return np.asarray(np.linalg.lstsq(matrix, right * weights, rcond=None)[0])
 

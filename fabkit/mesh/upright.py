@@ -23,11 +23,12 @@ _DIRECTIONS_TRIED = 12
 _LEANS = math.radians(4)
 #: A face is at an end of the body when it lies within this part of its height of it.
 _AT_END = 0.02
-#: What stands this nearly (radians) upright in its file stands as it was meant to, if so much
-#: of its surface is level or upright then; chamfers take the rest.
-_AS_IT_STANDS, _STANDS = math.radians(3), 0.6
-#: A pocket is told from scratches by its room: a disc of this part of the body's height.
-_POCKET_ROOM = 0.05
+#: What stands this nearly (radians) upright in its file stands as it was meant to, unless another
+#: way is better by this much.
+_AS_IT_STANDS, _AS_GOOD = math.radians(3), 0.06
+#: A pocket is told from scratches by its room: a disc of this part of the body's height,
+#: or of its breadth if that is less.
+_POCKET_ROOM = 0.04
 #: Just below a face, as a part of the body's height: under the face, above a letter's bottom.
 _JUST_BELOW = 0.02
 #: How often the height is halved to find the bottom of a pocket.
@@ -67,15 +68,17 @@ class Upright:
         return float(self.vertices[:, 2].max())
 
 
-def stand_up(body: Body) -> Upright:
+def stand_up(body: Body, thickness: float | None = None) -> Upright:
     """Turns a body so that it lies on its back.
 
     A prism's flat faces are found from the directions of its triangles; of several ways to
-    stand (a box has three) the file's own is kept. The back is the side into which a magnet
-    goes; without one the side that has no letter; without either the side that is down.
+    stand that are as good (a box has three) the file's own is kept. The back is the side into
+    which a magnet goes; without one the side that has no letter; without either the side that
+    is down.
 
     Args:
         body: of at least one triangle.
+        thickness: decides between ways that are as good, in place of the file.
 
     Returns:
         The body on its back. It is only turned and moved, never mirrored.
@@ -84,10 +87,11 @@ def stand_up(body: Body) -> Upright:
         >>> corners = np.array([[x, y, z] for x in (0, 3) for y in (0, 1) for z in (0, 2)], float)
         >>> quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
         >>> box = np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))])
-        >>> stand_up(Body("box", corners, box)).thickness
-        2.0
+        >>> body = Body("box", corners, box)
+        >>> stand_up(body).thickness, stand_up(body, thickness=1.1).thickness
+        (2.0, 1.0)
     """
-    up = _upright_direction(body)
+    up = _upright_direction(body, thickness)
     turn = _turn_to_vertical(up)
     vertices = _on_the_bed(body.vertices @ turn.T)
     tilt = math.degrees(math.acos(min(1.0, max(-1.0, float(up[2])))))
@@ -98,7 +102,7 @@ def stand_up(body: Body) -> Upright:
     return Upright(body, vertices, tilt, over)
 
 
-def _upright_direction(body: Body) -> Points:
+def _upright_direction(body: Body, thickness: float | None) -> Points:
     """The unit vector that is up, nearest to the file's of the body's own."""
     corners = body.vertices[body.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -107,22 +111,40 @@ def _upright_direction(body: Body) -> Points:
     if not len(areas):
         return np.array([0.0, 0.0, 1.0])
     normals = normals / areas[:, None]
-    ways = []
-    for direction in _main_directions(normals, areas):
-        along = np.abs(normals @ direction)
-        level, upright = along > math.cos(_SAME_DIRECTION), along < math.sin(_LEANS)
-        share = areas[level | upright].sum() / areas.sum() if upright.any() else 0.0
-        if direction[2] > math.cos(_AS_IT_STANDS) and share > _STANDS:
+    ways = [
+        (_how_good(direction, corners.mean(axis=1), normals, areas), direction)
+        for direction in _main_directions(normals, areas)
+    ]
+    best = max(good for good, _ in ways)
+    ways = [way for way in ways if way[0] > best - _AS_GOOD]
+    if thickness is not None:
+        return min(ways, key=lambda way: abs(np.ptp(body.vertices @ way[1]) - thickness))[1]
+    for _, direction in ways:
+        if direction[2] > math.cos(_AS_IT_STANDS):
             return direction
-        # A piece of squares is made of level and upright faces whichever of them is below; but
-        # only its back and its face lie at its ends and nowhere between.
-        heights = corners.mean(axis=1) @ direction
-        low, high = heights[level].min(), heights[level].max()
-        between = np.minimum(heights - low, high - heights) > _AT_END * (high - low)
-        at_ends = 1 - areas[level & between].sum() / areas[level].sum()
-        broad = areas[level].sum() / areas.sum()
-        ways.append((float(share + at_ends / 2 + broad / 20), direction))
     return max(ways, key=lambda way: way[0])[1]
+
+
+def _how_good(direction: Points, middles: Points, normals: Points, areas: Points) -> float:
+    """How much a body looks like a prism when a direction is up.
+
+    Args:
+        direction: a unit vector, in which faces look.
+        middles: of its triangles.
+        normals: of its triangles.
+        areas: of its triangles.
+    """
+    along = np.abs(normals @ direction)
+    level, upright = along > math.cos(_SAME_DIRECTION), along < math.sin(_LEANS)
+    share = areas[level | upright].sum() / areas.sum() if upright.any() else 0.0
+    # A piece of squares is made of level and upright faces whichever of them is below; but only
+    # its back and its face lie at its ends and nowhere between.
+    heights = middles @ direction
+    low, high = heights[level].min(), heights[level].max()
+    between = np.minimum(heights - low, high - heights) > _AT_END * (high - low)
+    at_ends = 1 - areas[level & between].sum() / areas[level].sum()
+    broad = areas[level].sum() / areas.sum()
+    return float(share + at_ends / 2 + broad / 20)
 
 
 def _main_directions(normals: Points, areas: Points) -> list[Points]:
@@ -179,7 +201,8 @@ def _deepest_pocket(sections: Sections, facing: int, height: float) -> float:
         depth = part * height
         return hollows(sections.at(sections.high - depth if facing == UP else sections.low + depth))
 
-    room = _POCKET_ROOM * height
+    breadth = float(np.ptp(sections.vertices[:, :2], axis=0).max())
+    room = _POCKET_ROOM * min(height, breadth)
     opened = [hole for hole in at(_JUST_BELOW) if maximum_inscribed_circle(hole).length > room]
     closed = [hole for hole in opened if not _goes_on(hole, at(1 - _JUST_BELOW))]
     if not closed:

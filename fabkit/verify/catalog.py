@@ -133,10 +133,12 @@ class VerifyReport:
 def _piece(puzzle: PuzzleSet, part: Part, identity: Identity) -> dict[str, Any]:
     outline = part.outline
     if outline is None:
-        return {"piece": identity.piece, "is": identity.words, "outline": None}
+        return {"piece": identity.piece, "is": identity.words, "read": False}
     return {
         "piece": identity.piece,
         "is": identity.words,
+        "read": True,
+        "as_drawn": identity.as_drawn,
         "cells": len(outline.cells),
         "unit_mm": round(outline.unit_mm, DIGITS),
         "inset_mm": round(outline.inset_mm, DIGITS),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fabkit.mesh.anatomy import Anatomy
 from fabkit.mesh.assembly import Assembly, Table
 from fabkit.mesh.finding import DIGITS, Finding
 from fabkit.mesh.identity import Identity, set_findings
@@ -25,11 +26,13 @@ class PartReport:
 
     Attributes:
         part: the part.
+        anatomy: what is open in it.
         identity: which piece it is.
         findings: of every rule.
     """
 
     part: Part
+    anatomy: Anatomy
     identity: Identity
     findings: tuple[Finding, ...]
 
@@ -136,7 +139,7 @@ def check(
     ):
         progress(done, len(taken.parts), f"inspecting {identity.key}")
         found = inspect(part, anatomy, identity, taken.common, puzzle, profile)
-        parts.append(PartReport(part, identity, tuple(found)))
+        parts.append(PartReport(part, anatomy, identity, tuple(found)))
     order = {piece.id: number for number, piece in enumerate(puzzle.pieces)}
     parts.sort(key=lambda one: (order.get(one.identity.piece or "", len(order)), one.identity.key))
     pieces = taken.pieces()

@@ -12,6 +12,7 @@ from fabkit.mesh.identity import Identity, identify
 from fabkit.mesh.inspect import in_common
 from fabkit.mesh.part import Part, Parts, take_in
 from fabkit.mesh.rules.outline import Common
+from fabkit.mesh.separate import separate
 from fabkit.model.puzzle import PuzzleSet
 
 
@@ -54,12 +55,13 @@ def take(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Taken:
     """Reads meshes back.
 
     Args:
-        bodies: of some files, in any order.
+        bodies: of some files, in any order; one that holds parts apart is taken apart.
         puzzle: the set that they should be.
         units_mm: what the grid unit may be; see `fabkit.mesh.part.take_in`.
     """
+    apart = [part for body in bodies for part in separate(body)]
     # The order of files must not show in any result, not even in rounding.
-    ordered = sorted(bodies, key=lambda body: (len(body.faces), len(body.vertices), body.name))
+    ordered = sorted(apart, key=lambda body: (len(body.faces), len(body.vertices), body.name))
     read = take_in(ordered, puzzle, *units_mm)
     anatomies = tuple(anatomy(part) for part in read.parts)
     return Taken(puzzle, read, anatomies, tuple(identify(read.parts, anatomies, puzzle)))

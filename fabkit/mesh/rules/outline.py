@@ -147,7 +147,7 @@ def _acute_corners(outline: Polygon) -> Iterator[tuple[np.ndarray, float, np.nda
         ):
             back = (before - here) / np.linalg.norm(before - here)
             on = (after - here) / np.linalg.norm(after - here)
-            if np.cross(on, back) > 0 and on @ back > 1e-6:
+            if on[0] * back[1] > on[1] * back[0] and on @ back > 1e-6:
                 yield here, math.acos(float(on @ back)), (on + back) / np.linalg.norm(on + back)
 
 

@@ -30,7 +30,7 @@ _MARK_MM = 0.3
 
 def sound_findings(part: Part, profile: Profile) -> Iterator[Finding]:
     """All findings on the mesh as such."""
-    body = Body(part.name, part.vertices, part.body.faces)
+    body = part.straight
     edges = open_edges(body)
     where = _edges(body.vertices, edges)
     yield counted("watertight", len(edges), 0, "edges that do not join exactly two faces", where)
@@ -83,4 +83,6 @@ def _faces(body: Body, positions: NDArray[np.int64]) -> BaseGeometry | None:
 def _edges(vertices: Points, edges: NDArray[np.int64]) -> BaseGeometry | None:
     if not len(edges):
         return None
-    return shapely.union_all(shapely.linestrings(vertices[edges][:, :, :2])).buffer(_MARK_MM)
+    # Each on its own: crossing lines, joined first, would be cut at every one of their crossings.
+    lines = shapely.linestrings(vertices[edges][:, :, :2])
+    return shapely.union_all(shapely.buffer(lines, _MARK_MM))

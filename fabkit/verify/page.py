@@ -1,0 +1,108 @@
+"""What `fabkit check` found, as its page shows it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from shapely import affinity
+
+from fabkit.base.errors import many
+from fabkit.base.units import format_mm
+from fabkit.mesh.assembly import Assembly
+from fabkit.mesh.finding import Finding, Limit
+from fabkit.sheet.inspected import CheckSheet, PieceSheet, RuleRow, Section, SectionRow
+from fabkit.sheet.svg import number
+from fabkit.verify.check import CheckReport, PartReport
+
+_ASSEMBLY_HEAD = (
+    "Challenge",
+    "Least gap",
+    "Greatest gap",
+    "Overlap",
+    "Sticks out",
+    "What is wrong",
+)
+
+
+def check_sheet(report: CheckReport) -> CheckSheet:
+    """What the page shows of a report, for `fabkit.sheet.inspection.check_page`.
+
+    Args:
+        report: what was found.
+
+    Returns:
+        All texts and shapes; each piece turned so that its letter stands upright.
+    """
+    puzzle = report.taken.puzzle
+    turns = len(puzzle.lattice.moves(False))
+    return CheckSheet(
+        puzzle.title,
+        report.profile.name,
+        tuple(_row(finding, 0.0) for finding in report.findings),
+        tuple(_piece(part, turns) for part in report.parts),
+        (_assemblies(report.assemblies, len(puzzle.challenges)),),
+    )
+
+
+def _piece(report: PartReport, turns: int) -> PieceSheet:
+    part, identity, anatomy = report.part, report.identity, report.anatomy
+    degrees = -360.0 * identity.letter.turns / turns if identity.letter else 0.0
+    upright = partial(affinity.rotate, angle=degrees, origin=(0, 0))
+    return PieceSheet(
+        key=identity.key,
+        title="" if identity.words == identity.key else identity.words,
+        source=part.name,
+        seen=upright(part.shadow),
+        canonical=upright(part.outline.canonical) if part.outline else None,
+        recesses=tuple(upright(recess.middle) for recess in anatomy.recesses),
+        letters=tuple(upright(label.middle) for label in anatomy.labels if label.above),
+        rows=tuple(_row(finding, degrees) for finding in report.findings),
+    )
+
+
+def _row(finding: Finding, degrees: float) -> RuleRow:
+    where = finding.where
+    return RuleRow(
+        finding.rule,
+        finding.ok,
+        finding.message,
+        _number(finding.value, finding.unit),
+        _number(finding.limit, finding.unit),
+        None if where is None else affinity.rotate(where, degrees, origin=(0, 0)),
+    )
+
+
+def _number(limit: Limit, unit: str) -> str:
+    """A number or two with their unit; nothing for none."""
+    if limit is None:
+        return ""
+    ends = limit if isinstance(limit, tuple) else (limit,)
+    return f"{' to '.join(number(end) for end in ends)} {unit}".strip()
+
+
+def _assemblies(assemblies: tuple[Assembly, ...], challenges: int) -> Section:
+    rows = [
+        SectionRow(
+            (
+                one.challenge,
+                _length(one.min_gap_mm),
+                _length(one.max_gap_mm),
+                f"{number(one.overlap_mm3)} mm3",
+                format_mm(one.outside_mm),
+                "; ".join(one.messages),
+            ),
+            one.ok,
+        )
+        for one in assemblies
+    ]
+    intro = (
+        f"Solutions of {len(rows)} of the set's {many(challenges, 'challenge')}, put together from "
+        "the meshes."
+    )
+    if len(rows) < challenges:
+        intro += " The others have no solution, none was found in time, or pieces are missing."
+    return Section("Put together", intro, _ASSEMBLY_HEAD, tuple(rows), "challenge")
+
+
+def _length(length_mm: float | None) -> str:
+    return "" if length_mm is None else format_mm(length_mm)

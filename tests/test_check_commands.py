@@ -1,0 +1,256 @@
+"""`check`, `verify` and `make` as users call them, on a set of three pieces."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabkit.cli import main
+
+TRIO = """
+[set]
+name = "trio"
+title = "Three in a tray"
+lattice = "square"
+moves = "rotations"
+
+[[piece]]
+id = "L"
+cells = [[0, 0], [1, 0], [2, 0], [2, 1]]
+
+[[piece]]
+id = "J"
+cells = [[0, 1], [1, 1], [2, 1], [2, 0]]
+
+[[piece]]
+id = "Q"
+cells = [[0, 0], [0, 1], [1, 0], [1, 1]]
+
+[[board]]
+id = "tray"
+size = [3, 4]
+
+[[challenge]]
+id = "tray"
+board = "tray"
+answer = "solved"
+
+[[challenge]]
+id = "bar"
+outline = [[0, 0], [6, 0], [6, 2], [0, 2]]
+answer = "impossible"
+"""
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the set's file, and its output beside it."""
+    folder = tmp_path_factory.mktemp("trio")
+    (folder / "trio.toml").write_text(TRIO)
+    output = str(folder / "output" / "trio")
+    assert main(["export-stl", str(folder / "trio.toml"), "-q", "-o", output]) == 0
+    return folder
+
+
+@pytest.fixture
+def here(exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of that folder to stand in."""
+    shutil.copytree(exported, tmp_path / "copy")
+    monkeypatch.chdir(tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    capsys.readouterr()
+    code = main(list(arguments))
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def document(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
+    code, out, _ = run(capsys, *arguments, "--json", "-q")
+    return code, json.loads(out)
+
+
+def test_check_passes_and_writes_its_reports(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = run(capsys, "check", "trio.toml")
+    assert code == 0
+    assert "passed: 3 parts" in out
+    assert "profile default" in out
+    written = json.loads((here / "output/trio/check.json").read_text())
+    assert written["schema"] == 1
+    assert written["ok"] is True
+    assert (here / "output/trio/check.html").read_text().startswith("<!DOCTYPE html>")
+    manifest = json.loads((here / "output/trio/manifest.json").read_text())
+    assert {"check.json", "check.html", "stl/L.stl"} <= manifest["files"].keys()
+
+
+def test_json_keeps_the_contract(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = document(capsys, "check", "trio.toml")
+    assert code == 0
+    assert (found["schema"], found["set"], found["ok"]) == (1, "trio", True)
+    assert list(found["pieces"]) == ["L", "J", "Q"]
+    piece = found["pieces"]["L"]
+    assert {"ok", "watertight", "volume_mm3", "bbox_mm", "findings"} <= piece.keys()
+    assert sorted(piece["bbox_mm"][:2]) == pytest.approx([39.8, 59.8], abs=0.001)
+    assert piece["bbox_mm"][2] == pytest.approx(7, abs=0.001)
+    for finding in piece["findings"]:
+        assert finding.keys() == {"rule", "ok", "value", "limit", "unit", "message"}
+    (assembly,) = found["assemblies"]
+    assert (assembly["challenge"], assembly["ok"]) == ("tray", True)
+    assert assembly["min_gap_mm"] == pytest.approx(0.2, abs=0.002)
+    assert assembly["max_gap_mm"] == pytest.approx(0.2, abs=0.002)
+    assert assembly["overlap_mm3"] == 0
+
+
+def test_verify_solves_with_what_was_read(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = document(capsys, "verify", "trio.toml")
+    assert code == 0
+    statuses = {one["challenge"]: (one["status"], one["ok"]) for one in found["challenges"]}
+    assert statuses == {"tray": ("solved", True), "bar": ("impossible", True)}
+    assert found["every_solution_gap_mm"] == pytest.approx(0.2, abs=0.002)
+    assert not found["flips"]["possible"]
+    assert json.loads((here / "output/trio/verify.json").read_text()) == found
+
+
+def test_verify_says_when_the_catalog_claims_too_much(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = TRIO.replace('answer = "impossible"', 'answer = "solved"')
+    (here / "trio.toml").write_text(text)
+    code, out, _ = run(capsys, "verify", "trio.toml")
+    assert code == 1
+    assert "bar: impossible, and the catalog says solved" in out
+    assert "FAILED: 1 of 2 challenges" in out
+
+
+@pytest.mark.parametrize("command", ["check", "verify"])
+def test_nothing_but_meshes_counts(
+    command: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Other names and order, an altered profile and manifest: the same answer."""
+    _, first = document(capsys, command, "trio.toml")
+    stl = here / "output/trio/stl"
+    for number, name in enumerate(("Q", "L", "J"), 1):
+        (stl / f"{name}.stl").rename(stl / f"{number}.stl")
+    profile = here / "output/trio/profile.toml"
+    profile.write_text(profile.read_text().replace('inset = "0.1 mm"', 'inset = "0.4 mm"'))
+    (here / "output/trio/manifest.json").write_text('{"schema": 1, "set": "other", "files": {}}')
+    code, second = document(capsys, command, "trio.toml")
+    assert code == 0
+    assert second == first
+
+
+def test_a_manifest_that_cannot_be_read_is_left_alone(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "output/trio/manifest.json").write_text("{")
+    code, _, err = run(capsys, "check", "trio.toml")
+    assert code == 0
+    assert "manifest.json was left as it is" in err
+    assert (here / "output/trio/manifest.json").read_text() == "{"
+    assert (here / "output/trio/check.json").is_file()
+
+
+def test_drawings_altered_after_the_export_change_no_answer_of_verify(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Letters say which piece is which, and outlines come from the meshes."""
+    _, first = document(capsys, "verify", "trio.toml")
+    altered = TRIO.replace("[[0, 0], [1, 0], [2, 0], [2, 1]]", "[[0, 0], [0, 1], [0, 2], [0, 3]]")
+    assert altered != TRIO
+    (here / "trio.toml").write_text(altered)
+    code, second = document(capsys, "verify", "trio.toml")
+    assert code == 0
+    assert (first["pieces"]["L"].pop("as_drawn"), second["pieces"]["L"].pop("as_drawn")) == (
+        True,
+        False,
+    )
+    assert second == first
+    code, found = document(capsys, "check", "trio.toml")
+    assert code == 1
+    failed = [f["rule"] for f in found["pieces"]["L"]["findings"] if not f["ok"]]
+    assert failed == ["shape"]
+
+
+def test_meshes_from_elsewhere(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = sorted(str(path) for path in (here / "output/trio/stl").iterdir())
+    before = sorted(here.rglob("*"))
+    for arguments in (
+        ["check", "--set", "trio.toml", *files],
+        ["check", "trio.toml", *files],
+        ["check", "--set", "trio.toml", "output/trio/stl"],
+        ["check", "--set", "trio.toml", "output/trio"],
+        ["verify", "trio.toml", "--from", "output/trio"],
+    ):
+        code, out, err = run(capsys, *arguments)
+        assert code == 0, (arguments, out, err)
+    assert sorted(here.rglob("*")) == before, "meshes from elsewhere leave no files"
+    code, _, _ = run(capsys, "check", "--set", "trio.toml", *files, "-o", "reports")
+    assert code == 0
+    assert (here / "reports/check.html").is_file()
+
+
+def test_a_missing_piece_fails_both(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "output/trio/stl/Q.stl").unlink()
+    code, out, _ = run(capsys, "check", "trio.toml")
+    assert code == 1
+    assert "pieces of the set that are missing (Q): 1; 0 is right" in out
+    code, out, _ = run(capsys, "verify", "trio.toml")
+    assert code == 1
+    assert "tray: not answered: Q missing" in out
+
+
+def test_the_profile_is_recognised_or_named(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["export-stl", "trio.toml", "-q", "-o", "small", "-p", "compact"])
+    code, found = document(capsys, "check", "trio.toml", "-o", "small")
+    assert (code, found["profile"]) == (0, "compact")
+    main(["export-stl", "trio.toml", "-q", "-o", "own", "-s", "recess.fit=glue"])
+    code, found = document(capsys, "check", "trio.toml", "-o", "own")
+    assert (code, found["profile"]) == (0, "profile"), "the profile beside the meshes"
+    code, found = document(capsys, "check", "trio.toml", "-o", "own", "-s", "recess.fit=press")
+    assert code == 1
+    failed = {f["rule"] for f in found["pieces"]["L"]["findings"] if not f["ok"]}
+    assert failed == {"recess-diameter"}
+    (here / "own/profile.toml").unlink()
+    code, _, err = run(capsys, "check", "trio.toml", "-o", "own")
+    assert code == 1
+    assert "made with none of the known profiles" in err
+
+
+def test_make_makes_checks_and_verifies(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "make", "trio.toml", "-o", "all")
+    assert code == 0
+    assert "done: all holds" in out
+    files = {path.name for path in (here / "all").iterdir()}
+    assert files >= {"stl", "step", "trio.step", "check.json", "check.html", "verify.json"}
+    first = {path: path.read_bytes() for path in (here / "all").rglob("*") if path.is_file()}
+    code, out, _ = run(capsys, "make", "trio.toml", "-o", "all")
+    assert code == 0
+    assert "nothing to do" in out
+    assert first == {p: p.read_bytes() for p in (here / "all").rglob("*") if p.is_file()}
+
+
+def test_make_does_not_call_a_failed_set_done(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = run(capsys, "make", "trio.toml", "-o", "all", "-s", "gap.min=0.3 mm")
+    assert code == 1
+    assert "NOT done" in out
+    assert "done: all" not in out
+    code, found = document(capsys, "make", "trio.toml", "-o", "all", "-s", "gap.min=0.3 mm")
+    assert (code, found["ok"], found["verify"]["ok"]) == (1, False, True)
+
+
+def test_reports_of_other_meshes_are_told(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "check", "trio.toml")
+    _, _, err = run(capsys, "export-stl", "trio.toml")
+    assert "other meshes" not in err
+    _, _, err = run(capsys, "export-stl", "trio.toml", "-s", "thickness=8 mm")
+    assert "of other meshes than are here now: check.json, check.html" in err
