@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fabkit.base.errors import many
+from fabkit.base.errors import InputError, many
 from fabkit.cli import meshes, options
 from fabkit.cli.report import Report
 from fabkit.model.library import load_set
 
 if TYPE_CHECKING:
+    from fabkit.mesh.tolerance import PrinterError
     from fabkit.verify.check import CheckReport, PartReport
 
 FAILED_EXIT = 1
+#: No printer is as far off as this.
+MOST_ERROR_MM = 2.0
 
 
 def check(
@@ -52,7 +55,7 @@ def check(
             "--hole-error",
             metavar="LENGTH",
             help="How much smaller holes print.",
-            show_default="0.2mm",
+            show_default="as --printer-error",
         ),
     ] = None,
     budget: options.Budget = None,
@@ -69,9 +72,11 @@ def check(
     default = Path("output") / puzzle.name
     folder = default if output is None else options.output_path(output, "a folder")
     source = meshes.files_named(files) if files else meshes.own_files(folder, set_name)
+    error = _printer_error(printer_error, hole_error)
     taken, limits = meshes.take_files(source, puzzle, profile, changes, report)
+    budget_s = options.seconds(budget, meshes.BUDGET_S)
     with report.progress() as progress:
-        found = check_parts(taken, limits, options.seconds(budget, meshes.BUDGET_S), progress)
+        found = check_parts(taken, limits, budget_s, progress, error)
     tell_check(found, report)
     if source.folder is not None or output is not None:
         from fabkit.plan.reports import write_check
@@ -81,6 +86,19 @@ def check(
         report.say(f"wrote {folder / 'check.html'} and check.json")
     report.document(found.document())
     return 0 if found.ok else FAILED_EXIT
+
+
+def _printer_error(side: str | None, hole: str | None) -> PrinterError | None:
+    """The printer's errors; None when they are not asked for."""
+    from fabkit.mesh.tolerance import PrinterError
+
+    side_mm = options.length_mm(side, "--printer-error", MOST_ERROR_MM)
+    hole_mm = options.length_mm(hole, "--hole-error", MOST_ERROR_MM)
+    if side_mm is None:
+        if hole_mm is not None:
+            raise InputError.of("--hole-error", "goes with --printer-error; give that, too")
+        return None
+    return PrinterError(side_mm, side_mm if hole_mm is None else hole_mm)
 
 
 def tell_check(found: CheckReport, report: Report) -> None:
@@ -108,6 +126,11 @@ def tell_check(found: CheckReport, report: Report) -> None:
     for assembly in found.assemblies:
         for message in assembly.messages:
             report.say(f"{assembly.challenge}: {message}")
+    if found.tolerance is not None:
+        from fabkit.verify.page import tolerance_words
+
+        for sentence in tolerance_words(found.tolerance):
+            report.say(sentence)
     report.say(_summary(found))
 
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from fabkit.base.errors import InputError, printable, shown
+from fabkit.base.units import format_mm, parse_length_mm
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import PuzzleSet
@@ -118,3 +119,21 @@ def seconds(given: str | None, default: float | None = None) -> float | None:
         message = f"expected seconds such as 30 or 0.5, from 0 on, found {shown(given)}"
         raise InputError.of("--budget", message)
     return value
+
+
+def length_mm(given: str | None, option: str, most_mm: float) -> float | None:
+    """The length that an option names, from 0 to a greatest one; None when it is not given.
+
+    Raises:
+        InputError: when it is no such length.
+    """
+    if given is None:
+        return None
+    try:
+        value_mm = parse_length_mm(given)
+    except ValueError as error:
+        raise InputError.of(option, str(error)) from None
+    if not 0 <= value_mm <= most_mm:
+        expected = f"expected 0 mm to {format_mm(most_mm)}"
+        raise InputError.of(option, f"is {format_mm(value_mm, 6)}; {expected}")
+    return value_mm

@@ -68,6 +68,8 @@ def magnet_fit(bores_mm: Sequence[float], magnet_mm: float, hole_mm: float) -> M
         )
     elif squeeze_mm[1] > TINY_MM:
         message += f"the magnets are squeezed by up to {squeeze_mm[1]:.2g} mm and go in"
-    else:
+    elif -squeeze_mm[0] > TINY_MM:
         message += f"the magnets go in, loose by up to {-squeeze_mm[0]:.2g} mm"
+    else:
+        message += "the magnets just go in"
     return MagnetFit(bore_mm, squeeze_mm, goes_in, message)

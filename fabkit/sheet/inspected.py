@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from shapely.geometry.base import BaseGeometry
 
+
 @dataclass(frozen=True, eq=False)
 class RuleRow:
     """What one rule says.

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from fabkit.mesh.part import Part
-from fabkit.model.piece import Form, Piece
+from fabkit.model.lattice import Cell, Lattice
+from fabkit.model.piece import Form, Piece, at_anchor
+from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.solve.answer import SOLVED, solve
 from fabkit.solve.engines.engine import Effort
@@ -52,9 +54,16 @@ def read_set(puzzle: PuzzleSet, parts: Mapping[str, Part]) -> PuzzleSet:
         if piece.id in parts:
             outline = parts[piece.id].outline
             assert outline is not None
-            form = Form("", outline.cells, outline.rings)
+            form = _canonical_form(puzzle.lattice, outline.cells)
             pieces.append(Piece(piece.id, piece.label, piece.colour, (form,)))
     return replace(puzzle, pieces=tuple(pieces))
+
+
+def _canonical_form(lattice: Lattice, cells: frozenset[Cell]) -> Form:
+    """A shape, turned to its least image: solutions do not depend on how a mesh lay."""
+    images = [at_anchor(lattice, map(move, cells)) for move in lattice.moves(False)]
+    least = min(images, key=sorted)
+    return Form("", least, rings_of_cells(lattice, least))
 
 
 def answer_catalog(

@@ -52,7 +52,9 @@ class Verified:
         if answered.status != expected:
             return f"{answered.status}, and the catalog says {expected}"
         if not self.fits:
-            return f"{answered.status}, but " + "; ".join(self.assembly.messages if self.assembly else ())
+            return f"{answered.status}, but " + "; ".join(
+                self.assembly.messages if self.assembly else ()
+            )
         return answered.status
 
 
@@ -76,7 +78,9 @@ class Flips:
         if not self.possible:
             return "pieces cannot be turned over: their faces differ"
         if not self.tried:
-            return "pieces can be turned over; no challenge is impossible without, so nothing changes"
+            return (
+                "pieces can be turned over; no challenge is impossible without, so nothing changes"
+            )
         if not self.newly:
             return "pieces can be turned over; what is impossible by the rules stays impossible"
         return f"pieces can be turned over; then {', '.join(self.newly)} can be solved, against the rules"

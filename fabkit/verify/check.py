@@ -8,10 +8,12 @@ from typing import Any
 
 from fabkit.mesh.anatomy import Anatomy
 from fabkit.mesh.assembly import Assembly, Table
+from fabkit.mesh.cavities import circle_of
 from fabkit.mesh.finding import DIGITS, Finding
 from fabkit.mesh.identity import Identity, set_findings
 from fabkit.mesh.inspect import inspect
 from fabkit.mesh.part import LENGTHS_MM, Part
+from fabkit.mesh.tolerance import PrinterError, Solution, Tolerance, tolerance
 from fabkit.model.profile import Profile
 from fabkit.verify.answers import Answered, Progress, answer_catalog, read_set
 from fabkit.verify.taking import Taken
@@ -74,6 +76,7 @@ class CheckReport:
         findings: on the set as a whole.
         parts: one for each part, in the set's order.
         assemblies: one for each challenge that was put together.
+        tolerance: whether rows close as a printer prints them; None when that was not asked.
     """
 
     taken: Taken
@@ -81,6 +84,7 @@ class CheckReport:
     findings: tuple[Finding, ...]
     parts: tuple[PartReport, ...]
     assemblies: tuple[Assembly, ...]
+    tolerance: Tolerance | None = None
 
     @property
     def ok(self) -> bool:
@@ -89,11 +93,12 @@ class CheckReport:
             all(finding.ok for finding in self.findings)
             and all(part.ok for part in self.parts)
             and all(assembly.ok for assembly in self.assemblies)
+            and (self.tolerance is None or self.tolerance.ok)
         )
 
     def document(self) -> dict[str, Any]:
         """For JSON; the same for the same meshes, however they are named, ordered or turned."""
-        return {
+        found: dict[str, Any] = {
             "set": self.taken.puzzle.name,
             "ok": self.ok,
             "profile": self.profile.name,
@@ -101,6 +106,9 @@ class CheckReport:
             "pieces": {part.identity.key: part.document() for part in self.parts},
             "assemblies": [_assembly(one) for one in self.assemblies],
         }
+        if self.tolerance is not None:
+            found["tolerance"] = self.tolerance.document()
+        return found
 
 
 def _assembly(one: Assembly) -> dict[str, Any]:
@@ -123,6 +131,7 @@ def check(
     profile: Profile,
     budget_s: float | None = None,
     progress: Progress = lambda done, total, name: None,
+    error: PrinterError | None = None,
 ) -> CheckReport:
     """Inspects every part, and puts the parts together as the catalog's solutions do.
 
@@ -131,6 +140,7 @@ def check(
         profile: what is asked for.
         budget_s: seconds for solving each challenge.
         progress: told what is being done.
+        error: of the printer, to ask whether rows still close.
     """
     puzzle = taken.puzzle
     parts = []
@@ -142,15 +152,29 @@ def check(
         parts.append(PartReport(part, anatomy, identity, tuple(found)))
     order = {piece.id: number for number, piece in enumerate(puzzle.pieces)}
     parts.sort(key=lambda one: (order.get(one.identity.piece or "", len(order)), one.identity.key))
-    pieces = taken.pieces()
-    answers = answer_catalog(read_set(puzzle, pieces), budget_s, progress)
+    answers = answer_catalog(read_set(puzzle, taken.pieces()), budget_s, progress)
     return CheckReport(
         taken,
         profile,
         tuple(_set_findings(taken)),
         tuple(parts),
         tuple(assemble(taken, answers, profile)),
+        _tolerance(taken, answers, profile, error) if error else None,
     )
+
+
+def _tolerance(
+    taken: Taken, answers: Sequence[Answered], profile: Profile, error: PrinterError
+) -> Tolerance:
+    """The stack-up of all rows, with the bores as they are in the meshes."""
+    solved = [
+        Solution(one.challenge.id, one.challenge.region, one.layout)
+        for one in answers
+        if one.layout
+    ]
+    bores = [circle_of(hole.middle).diameter_mm for one in taken.anatomies for hole in one.recesses]
+    lattice, magnet_mm = taken.puzzle.lattice, profile.magnet_diameter_mm
+    return tolerance(taken.pieces(), lattice, solved, error, magnet_mm, bores)
 
 
 def assemble(taken: Taken, answers: Sequence[Answered], profile: Profile) -> list[Assembly]:

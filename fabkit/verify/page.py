@@ -10,6 +10,7 @@ from fabkit.base.errors import many
 from fabkit.base.units import format_mm
 from fabkit.mesh.assembly import Assembly
 from fabkit.mesh.finding import Finding, Limit
+from fabkit.mesh.tolerance import Tolerance
 from fabkit.sheet.inspected import CheckSheet, PieceSheet, RuleRow, Section, SectionRow
 from fabkit.sheet.svg import number
 from fabkit.verify.check import CheckReport, PartReport
@@ -22,6 +23,7 @@ _ASSEMBLY_HEAD = (
     "Sticks out",
     "What is wrong",
 )
+_STACK_HEAD = ("Longest row", "Slack as drawn", "Worst case", "Rattles up to", "Prints that close")
 
 
 def check_sheet(report: CheckReport) -> CheckSheet:
@@ -40,7 +42,10 @@ def check_sheet(report: CheckReport) -> CheckSheet:
         report.profile.name,
         tuple(_row(finding, 0.0) for finding in report.findings),
         tuple(_piece(part, turns) for part in report.parts),
-        (_assemblies(report.assemblies, len(puzzle.challenges)),),
+        (
+            _assemblies(report.assemblies, len(puzzle.challenges)),
+            *([_stack_up(report.tolerance)] if report.tolerance else []),
+        ),
     )
 
 
@@ -102,6 +107,49 @@ def _assemblies(assemblies: tuple[Assembly, ...], challenges: int) -> Section:
     if len(rows) < challenges:
         intro += " The others have no solution, none was found in time, or pieces are missing."
     return Section("Put together", intro, _ASSEMBLY_HEAD, tuple(rows), "challenge")
+
+
+def _stack_up(found: Tolerance) -> Section:
+    """The longest row of each challenge, and which inset to choose."""
+    rows = [
+        SectionRow(
+            (
+                stack.name,
+                _length(stack.row.slack_mm),
+                _length(stack.worst_slack_mm),
+                _length(stack.rattle_mm),
+                f"{stack.share:.1%}",
+            ),
+            stack.closes,
+        )
+        for stack in found.stacks
+    ]
+    return Section(
+        "As a printer prints it", " ".join(tolerance_words(found)), _STACK_HEAD, tuple(rows), "row"
+    )
+
+
+def tolerance_words(found: Tolerance) -> list[str]:
+    """What a stack-up says, in sentences.
+
+    Args:
+        found: the stack-up.
+    """
+    error_mm = found.error.side_mm
+    told = [
+        f"Every side may be off by {format_mm(error_mm)}: "
+        + ("every row still closes." if found.closes else "in the worst case not every row closes.")
+    ]
+    advice = [one for one in (found.worst, found.likely) if one is not None]
+    told += [f"{one.message[:1].upper()}{one.message[1:]}." for one in advice]
+    if found.stacks:
+        loose = max(found.stacks, key=lambda stack: stack.rattle_mm)
+        told.append(
+            f"The loosest of the longest rows, {loose.name}, rattles by up to {format_mm(loose.rattle_mm)}."
+        )
+    if found.magnets is not None:
+        told.append(f"{found.magnets.message[:1].upper()}{found.magnets.message[1:]}.")
+    return told
 
 
 def _length(length_mm: float | None) -> str:

@@ -63,7 +63,7 @@ def _flat_back(part: Part) -> Finding:
 
 
 def _tilt(part: Part) -> Finding:
-    tilt = 180 - part.tilt_degrees if part.turned_over else part.tilt_degrees
+    tilt = part.tilt_degrees
     lies = "on its face" if part.turned_over else "tilted" if tilt < 80 else "on its side"
     ok = tilt <= _TILT_DEGREES
     message = "it lies on its back" if ok else f"it lies {lies} in its file; turn it in the slicer"

@@ -73,12 +73,11 @@ def _span_mm(ceiling: Polygon) -> float:
 
 def _bed(part: Part, profile: Profile) -> Finding:
     """Whether the part fits the bed, turned as suits it best."""
-    hull = part.shadow.convex_hull
     beds = (profile.bed_width_mm, profile.bed_depth_mm)
     least = math.inf
     for degrees in range(0, 180, 5):
         cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
-        points = np.asarray(hull.exterior.coords) @ np.array([[cos, -sin], [sin, cos]])
+        points = part.vertices[:, :2] @ np.array([[cos, -sin], [sin, cos]])
         sides = np.ptp(points, axis=0)
         least = min(least, max(float(side / bed) for side, bed in zip(sides, beds, strict=True)))
     share = max(least, part.thickness_mm / profile.bed_height_mm)
