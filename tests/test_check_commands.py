@@ -254,3 +254,59 @@ def test_reports_of_other_meshes_are_told(here: Path, capsys: pytest.CaptureFixt
     assert "other meshes" not in err
     _, _, err = run(capsys, "export-stl", "trio.toml", "-s", "thickness=8 mm")
     assert "of other meshes than are here now: check.json, check.html" in err
+
+
+def test_a_printer_that_is_off_may_keep_rows_from_closing(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, found = document(capsys, "check", "trio.toml", "--printer-error", "0.1mm")
+    assert (code, found["tolerance"]["ok"]) == (0, True)
+    (row,) = found["tolerance"]["rows"]
+    assert row["challenge"] == "tray"
+    assert found["tolerance"]["worst"]["inset_mm"] == 0.1
+    assert "As a printer prints it" in (here / "output/trio/check.html").read_text()
+    code, out, _ = run(capsys, "check", "trio.toml", "--printer-error", "0.12mm")
+    assert code == 1
+    assert "in the worst case not every row closes" in out
+    assert "With an inset of 0.12 mm on each side every row closes" in out
+    code, found = document(capsys, "check", "trio.toml")
+    assert code == 0
+    assert "tolerance" not in found
+
+
+BAD_MESHES = {
+    "text.stl": b"this is a letter to my aunt, not a mesh",
+    "empty.stl": b"",
+    "cut.stl": b"\0" * 80 + (12).to_bytes(4, "little") + b"\0" * 100,
+    "claims-2-GB.stl": b"\0" * 80 + (42_000_000).to_bytes(4, "little") + b"\0" * 50,
+    "not-a-zip.3mf": b"PK\3\4 but no more",
+    "no-faces.obj": b"v 0 0 0\n",
+}
+
+
+@pytest.mark.parametrize("name", BAD_MESHES)
+@pytest.mark.parametrize("command", ["check", "verify"])
+def test_bad_meshes_get_one_message(
+    command: str, name: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / name).write_bytes(BAD_MESHES[name])
+    before = sorted(here.rglob("*"))
+    files = [name] if command == "check" else ["--from", name]
+    code, out, err = run(capsys, command, "trio.toml", *files)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"fabkit: {name}: ")
+    assert len(err.splitlines()) == 1
+    assert sorted(here.rglob("*")) == before
+
+
+def test_a_mesh_that_is_no_piece_is_strange(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One more file that is a fine mesh: told as strange, and the set still goes together."""
+    corners = [(0, 0, 0), (9, 0, 0), (0, 7, 0), (0, 0, 5)]
+    lines = [f"v {x} {y} {z}" for x, y, z in corners]
+    lines += ["f 1 3 2", "f 1 2 4", "f 2 3 4", "f 3 1 4"]
+    (here / "output/trio/stl/pyramid.obj").write_text("\n".join(lines))
+    code, found = document(capsys, "check", "trio.toml")
+    assert code == 1
+    assert [f["rule"] for f in found["findings"] if not f["ok"]] == ["strange"]
+    assert [one["ok"] for one in found["assemblies"]] == [True]
+    assert found["pieces"]["L"]["ok"]

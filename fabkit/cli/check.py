@@ -9,6 +9,7 @@ import typer
 
 from fabkit.base.errors import InputError, many
 from fabkit.cli import meshes, options
+from fabkit.cli.meshes import BUDGET_S
 from fabkit.cli.report import Report
 from fabkit.model.library import load_set
 
@@ -69,12 +70,13 @@ def check(
     report = Report(json, quiet, verbose)
     set_name, files, changes = meshes.which(names, settings)
     puzzle = load_set(set_name)
+    asked = options.profile_for(puzzle, profile, changes)
+    error, budget_s = _printer_error(printer_error, hole_error), options.seconds(budget, BUDGET_S)
     default = Path("output") / puzzle.name
     folder = default if output is None else options.output_path(output, "a folder")
-    source = meshes.files_named(files) if files else meshes.own_files(folder, set_name)
-    error = _printer_error(printer_error, hole_error)
-    taken, limits = meshes.take_files(source, puzzle, profile, changes, report)
-    budget_s = options.seconds(budget, meshes.BUDGET_S)
+    source = meshes.files_named(files, "FILE") if files else meshes.own_files(folder, set_name)
+    is_named = bool(profile or changes)
+    taken, limits = meshes.take_files(source, puzzle, asked, is_named, report)
     with report.progress() as progress:
         found = check_parts(taken, limits, budget_s, progress, error)
     tell_check(found, report)

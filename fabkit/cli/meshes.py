@@ -96,15 +96,19 @@ def own_files(folder: Path, set_name: str) -> Source:
     return Source(files, folder, words)
 
 
-def files_named(names: Sequence[str]) -> Source:
+def files_named(names: Sequence[str], option: str) -> Source:
     """Mesh files and folders of mesh files that a command names.
+
+    Args:
+        names: files and folders.
+        option: what named them, for messages.
 
     Raises:
         InputError: when a folder holds none.
     """
     files: list[Path] = []
     for name in names:
-        path = options.output_path(name, "a mesh file", "FILE")
+        path = options.output_path(name, "a mesh file", option)
         if not path.is_dir():
             files.append(path)
             continue
@@ -130,16 +134,17 @@ def _meshes_in(folder: Path) -> tuple[Path, ...]:
 
 
 def take_files(
-    source: Source,
-    puzzle: PuzzleSet,
-    profile_names: list[str] | None,
-    settings: list[str],
-    report: Report,
+    source: Source, puzzle: PuzzleSet, profile: Profile, is_named: bool, report: Report
 ) -> tuple[Taken, Profile]:
     """Reads meshes, and finds out what they are to be held against.
 
-    A profile that the command names is taken as it is. Else the meshes tell with which of the
-    shipped profiles, or with the one beside them, they were made.
+    Args:
+        source: where they are.
+        puzzle: the set that they should be.
+        profile: the effective one.
+        is_named: whether the command names it. Then it is taken as it is. Else the meshes tell
+            with which of the shipped profiles, or with the one beside them, they were made.
+        report: for progress, and to say that no profile was recognised.
 
     Raises:
         InputError: when a file is no mesh, or the set's pieces are not flat.
@@ -147,19 +152,18 @@ def take_files(
     """
     from fabkit.verify.recognise import recognise
 
-    default = options.profile_for(puzzle, profile_names, settings)
-    if profile_names or settings:
-        return take_with(source, puzzle, [default], report), default
-    candidates = [default, *(load_profile([name]) for name in preset_names())]
+    if is_named:
+        return take_with(source, puzzle, [profile], report), profile
+    candidates = [profile, *(load_profile([name]) for name in preset_names())]
     candidates += _profile_beside(source)
     taken = take_with(source, puzzle, candidates, report)
     found = recognise(taken, candidates)
     if found is None:
         report.warn(
             f"the meshes were made with none of the known profiles; they are held against "
-            f"{default.name}. Name the right one with -p"
+            f"{profile.name}. Name the right one with -p"
         )
-    return taken, found or default
+    return taken, found or profile
 
 
 def take_with(

@@ -9,6 +9,7 @@ import typer
 
 from fabkit.base.errors import many
 from fabkit.cli import meshes, options
+from fabkit.cli.meshes import BUDGET_S
 from fabkit.cli.report import Report
 from fabkit.model.library import load_set
 
@@ -42,12 +43,16 @@ def verify(
 
     report = Report(json, quiet, verbose)
     puzzle = load_set(set)
+    asked = options.profile_for(puzzle, profile, settings)
+    budget_s = options.seconds(budget, BUDGET_S)
     default = Path("output") / puzzle.name
     folder = default if output is None else options.output_path(output, "a folder")
-    source = meshes.files_named(source_names) if source_names else meshes.own_files(folder, set)
-    taken, limits = meshes.take_files(source, puzzle, profile, settings or [], report)
+    named = source_names and meshes.files_named(source_names, "--from")
+    source = named or meshes.own_files(folder, set)
+    is_named = bool(profile or settings)
+    taken, limits = meshes.take_files(source, puzzle, asked, is_named, report)
     with report.progress() as progress:
-        found = verify_parts(taken, limits, options.seconds(budget, meshes.BUDGET_S), progress)
+        found = verify_parts(taken, limits, budget_s, progress)
     tell_verify(found, report)
     if source.folder is not None or output is not None:
         from fabkit.plan.reports import write_verify
