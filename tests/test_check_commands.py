@@ -201,7 +201,7 @@ def test_a_missing_piece_fails_both(here: Path, capsys: pytest.CaptureFixture[st
     (here / "output/trio/stl/Q.stl").unlink()
     code, out, _ = run(capsys, "check", "trio.toml")
     assert code == 1
-    assert "pieces of the set that are missing (Q): 1; 0 is right" in out
+    assert "pieces of the set that are missing (Q): 1, where 0 is right" in out
     code, out, _ = run(capsys, "verify", "trio.toml")
     assert code == 1
     assert "tray: not answered: Q missing" in out

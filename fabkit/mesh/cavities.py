@@ -196,6 +196,8 @@ def _open_areas(part: Part, cut: Slice) -> list[BaseGeometry]:
 
 def _ring_mm(part: Part, cut: Slice) -> float:
     """How far inside the part's outline a slice's outline lies, at most of its sides."""
+    if cut.outer.is_empty or part.shadow.is_empty:
+        return 0.0
     ring = get_coordinates(part.shadow.exterior)
     middles = shapely.points((ring[1:] + ring[:-1]) / 2)
     return float(np.median(shapely.distance(middles, cut.outer)))

@@ -181,6 +181,7 @@ def long_edges(outline: Polygon, lattice: Lattice) -> LongEdges:
     """
     step, first = direction_step(lattice), first_direction(lattice)
     starts, ends, rings = [], [], []
+    outline = orient(outline)
     for number, ring in enumerate(_rings(orient(_smooth(outline)))):
         points = np.asarray(ring.coords)[:, :2]
         along = np.diff(points, axis=0)
@@ -194,7 +195,37 @@ def long_edges(outline: Polygon, lattice: Lattice) -> LongEdges:
         return LongEdges(np.empty((0, 2)), np.empty((0, 2)), np.empty(0, dtype=np.int64))
     joined = _joined(LongEdges(np.array(starts), np.array(ends), np.array(rings)))
     long = joined.lengths >= _LONG * joined.lengths.max()
-    return LongEdges(joined.starts[long], joined.ends[long], joined.rings[long])
+    return _as_seen(LongEdges(joined.starts[long], joined.ends[long], joined.rings[long]), outline)
+
+
+def _as_seen(edges: LongEdges, outline: Polygon) -> LongEdges:
+    """The edges where the outline itself has them, if it has most of an edge in one piece.
+
+    An edge that was smoothed may take in the beginning of a rounding, and be off by as much.
+    """
+    rings = [np.asarray(ring.coords)[:, :2] for ring in _rings(outline)]
+    starts, ends = (
+        np.concatenate(some)
+        for some in zip(*((ring[:-1], ring[1:]) for ring in rings), strict=True)
+    )
+    lengths = np.linalg.norm(ends - starts, axis=1)
+    near = _waver(outline)
+    from_, to = edges.starts.copy(), edges.ends.copy()
+    for i, (normal, offset, length) in enumerate(
+        zip(edges.normals, edges.offsets, edges.lengths, strict=True)
+    ):
+        middle, along = (edges.starts[i] + edges.ends[i]) / 2, edges.ends[i] - edges.starts[i]
+        good = (
+            (lengths > length / 2)
+            & (np.abs(starts @ normal - offset) < near)
+            & (np.abs(ends @ normal - offset) < near)
+            & (np.abs(((starts + ends) / 2 - middle) @ along) < length**2 / 4)
+            & ((ends - starts) @ along > 0)
+        )
+        if good.any():
+            best = int(np.argmax(np.where(good, lengths, 0.0)))
+            from_[i], to[i] = starts[best], ends[best]
+    return LongEdges(from_, to, edges.rings)
 
 
 def _joined(edges: LongEdges) -> LongEdges:
@@ -229,8 +260,12 @@ def _joined(edges: LongEdges) -> LongEdges:
 
 
 def _smooth(outline: Polygon) -> Polygon:
+    return outline.simplify(_waver(outline))
+
+
+def _waver(outline: Polygon) -> float:
     left, bottom, right, top = outline.bounds
-    return outline.simplify(_WAVER * max(right - left, top - bottom))
+    return float(_WAVER * max(right - left, top - bottom))
 
 
 def _rings(outline: Polygon) -> list[LinearRing]:

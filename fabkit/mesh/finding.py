@@ -108,11 +108,11 @@ def counted(
 
     Example:
         >>> counted("shells", 2, 1, "bodies in the mesh").message
-        'bodies in the mesh: 2; 1 is right'
+        'bodies in the mesh: 2, where 1 is right'
     """
-    return Finding(
-        rule, value == limit, value, limit, "", f"{what}: {value}; {limit} is right", where
-    )
+    ok = value == limit
+    message = f"{what}: {value}" + ("" if ok else f", where {limit} is right")
+    return Finding(rule, ok, value, limit, "", message, where)
 
 
 def _text(value: float, unit: str) -> str:

@@ -15,7 +15,8 @@ from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
 #: An outline counts as read when it is nowhere farther off than this part of a grid unit: tips
-#: cut back by a tenth of their edges and rounded corners stay below.
+#: cut back by a tenth of edges of two units and usual roundings stay below. (Which piece it is
+#: can be told beyond that.)
 _OFF_UNITS = 0.2
 
 

@@ -63,6 +63,6 @@ def inspect(
         *outline_findings(part, common, profile),
         counted("cut-through", len(anatomy.through), 0, what, where),
         *recess_findings(part, anatomy, identity, puzzle.lattice, profile),
-        *label_findings(anatomy.labels, profile),
+        *label_findings(part, anatomy.labels, profile),
         *printing_findings(part, profile),
     ]

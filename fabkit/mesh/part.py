@@ -148,7 +148,8 @@ def take_in(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Part
         upright if _alike(upright.thickness, thickness) else stand_up(upright.body, thickness)
         for upright in standing
     ]
-    readings = read_back(standing, puzzle, units_mm)
+    units = [unit_mm / length for length in LENGTHS_MM.values() for unit_mm in units_mm]
+    readings = read_back(standing, puzzle, units)
     unit = next((reading.lie.unit for reading in readings if reading), None)
     length_mm = 1.0 if unit is None else _length_mm(unit, units_mm)
     parts = [

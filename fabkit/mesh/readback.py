@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
+from statistics import median_low
 
 import numpy as np
 import shapely
@@ -39,7 +40,7 @@ _INSETS = (-0.04, 0.12)
 #: Before the inset is known a corner is looked for within this part of a grid unit.
 _CORNER_NEAR = 0.34
 #: A cell of a piece is at least so full, and one beside it at most as full as is left to 1.
-_FULL = 0.7
+_FULL = 0.6
 #: A unit is tried in full when it fits this part of what the best one fits.
 _MANY_FIT = 0.5
 #: Units are sought on so many of the bodies, in case some are no pieces.
@@ -51,6 +52,12 @@ _LONGEST_UNITS = 12
 #: Edges tell what is sought when an error in where they lie grows by no more than this: pieces come
 #: to 50, shapes that do not tell (squares) to what their noise is divided by.
 _TELLS = 500
+#: Ways to lie are as good when edges are this near (grid units) as far off: what lies along the
+#: diagonals of squares may have its corners on whole points as well as on middles of squares.
+_AS_GOOD = 0.005
+#: Bodies of different sizes tell a unit together: by how much their insets grow with it, in grid
+#: units, differs by more than this.
+_SIZES_DIFFER = 0.05
 #: Units closer than this part are one (roughly, before they are made exact), and so many are tried
 #: in full.
 _UNITS_ALIKE, _ROUGHLY, _UNITS_TRIED = 0.01, 0.005, 6
@@ -144,8 +151,15 @@ def read_back(
     seen = [_see(body, lattice) for body in bodies]
     known = {o.cells for p in puzzle.pieces for o in orientations(lattice, p, flips=True)}
     best: tuple[tuple[int, int, bool, float], list[Reading | None]] | None = None
-    for common in _common_units(seen, lattice):
-        readings = _lay_all(seen, lattice, common)
+    common_units = _common_units(seen, lattice)
+    # Few bodies may not suggest the right unit although they fit it.
+    common_units += [
+        unit
+        for unit in units
+        if not _is_one_of(unit, common_units) and any(_fits(one, lattice, unit) for one in seen)
+    ]
+    for common in common_units:
+        readings = _lay_all(seen, lattice, common, known)
         read = [reading for reading in readings if reading is not None]
         pieces = sum(at_anchor(lattice, reading.cells) in known for reading in read)
         whole = sum(_corners_are_alike(lattice, reading.rings) for reading in read)
@@ -158,7 +172,8 @@ def read_back(
     shown = [reading.own_unit for reading in readings if reading and reading.own_unit]
     exact = float(np.median(shown)) if shown else common
     if not shown:
-        exact = next((unit for unit in units if _is_one_of(common, [unit])), common)
+        alike = _unit_of_equal_insets([one for one in readings if one], lattice)
+        exact = alike or next((unit for unit in units if _is_one_of(common, [unit])), common)
     refined = [_refined(one, lattice, exact) if one else None for one in readings]
     return [one if one and _INSETS[0] < one.inset / exact < _INSETS[1] else None for one in refined]
 
@@ -166,6 +181,26 @@ def read_back(
 def _is_one_of(unit: float, units: Sequence[float], near: float = _NEAR_UNIT) -> bool:
     """Whether a grid unit is near to one of several."""
     return any(abs(unit / one - 1) < near for one in units)
+
+
+def _unit_of_equal_insets(readings: Sequence[Reading], lattice: Lattice) -> float | None:
+    """The unit with which bodies that do not tell it on their own have one inset.
+
+    Returns:
+        It; None when there is none, as for bodies of one size.
+    """
+    if not readings:
+        return None
+    unit = readings[0].lie.unit
+    here, there = (
+        np.array([_refined(one, lattice, size).inset for one in readings])
+        for size in (unit, 2 * unit)
+    )
+    slopes = (there - here) / unit
+    spread = slopes - slopes.mean()
+    if np.abs(spread).max() < _SIZES_DIFFER:
+        return None
+    return float(unit - (spread @ (here - here.mean())) / (spread @ spread))
 
 
 def _corners_are_alike(lattice: Lattice, rings: Sequence[Ring]) -> bool:
@@ -244,27 +279,31 @@ def _units_of(one: _Seen, lattice: Lattice, tells: bool) -> list[float]:
             if tried and tried[-1] / unit < 1 + _ROUGHLY:
                 continue
             tried.append(unit)
-            fit = _fitted(edges.corners, lattice, unit, True, _EDGE_EXACT)
-            if fit is not None and fit.tells >= tells:
-                found.append(fit.unit)
+            fits = _fitted(edges.corners, lattice, unit, True, _EDGE_EXACT)
+            found += [fit.unit for fit in fits[:1] if fit.tells >= tells]
     return sorted((unit for unit in found if unit >= least), reverse=True)
 
 
 def _agreed(unit: float, seen: Sequence[_Seen], lattice: Lattice) -> float:
     """What all bodies make of a unit that one of them suggests."""
-    shown = [
-        fit.unit
-        for one in seen
-        for _, _, edges in one.ways
-        if (fit := _fitted(edges.corners, lattice, unit, True, _EDGE_EXACT)) and fit.tells
-    ]
-    return float(np.median(shown)) if shown else unit
+    shown = []
+    for one in seen:
+        fits = [
+            fit.unit
+            for _, _, edges in one.ways
+            for fit in _fitted(edges.corners, lattice, unit, True, _EDGE_EXACT)[:1]
+            if fit.tells and _is_one_of(fit.unit, [unit])
+        ]
+        shown += [min(fits, key=lambda found: abs(found - unit))] if fits else []
+    return median_low(shown) if shown else unit
 
 
 def _fits(one: _Seen, lattice: Lattice, unit: float) -> bool:
     """Whether a body's edges lie on a lattice of that unit, in one of the ways it can lie."""
     return any(
-        _fitted(edges.corners, lattice, unit, False, _EDGE_EXACT) for _, _, edges in one.ways
+        _extent(outline) <= _LONGEST_UNITS * unit
+        and _fitted(edges.corners, lattice, unit, False, _EDGE_EXACT)
+        for _, outline, edges in one.ways
     )
 
 
@@ -297,7 +336,7 @@ class _Fit:
 
 def _fitted(
     corners: Corners, lattice: Lattice, unit: float, free: bool, most_off: float
-) -> _Fit | None:
+) -> list[_Fit]:
     """Lays the corners of an outline on the lattice.
 
     Args:
@@ -308,14 +347,14 @@ def _fitted(
         most_off: how far an edge may be off, in grid units.
 
     Returns:
-        The best way; None when they do not lie on the lattice, or edges between them do not run
-        along cells.
+        The ways in which they lie on the lattice, so that edges between them run along cells,
+        the best first; of those as good the one with the first kind of corner.
     """
     if len(corners.points) < 3:
-        return None
+        return []
     found = [_fitted_at(kind, corners, lattice, unit, free) for kind in _corner_kinds(lattice)]
     good = [fit for fit in found if fit is not None and fit.off < most_off]
-    return min(good, key=lambda fit: fit.off, default=None)
+    return sorted(good, key=lambda fit: round(fit.off, 3))
 
 
 def _fitted_at(
@@ -371,7 +410,8 @@ def _nearest_corners(frame: Points, lattice: Lattice, kinds: Sequence[Point]) ->
     candidates = []
     for x, y in kinds:
         rows = np.round((frame[:, 1] - y) / vy)
-        for more in (-1, 0, 1):  # on a slanting basis the nearest row is not always nearest
+        # On a slanting basis the nearest row is not always nearest.
+        for more in (-1, 0, 1) if vx else (0,):
             columns = np.round((frame[:, 0] - x - (rows + more) * vx) / ux)
             candidates.append(
                 np.column_stack([x + columns * ux + (rows + more) * vx, y + (rows + more) * vy])
@@ -388,7 +428,9 @@ def _nearest_corners(frame: Points, lattice: Lattice, kinds: Sequence[Point]) ->
 _Way = tuple[_Fit, float, Polygon]
 
 
-def _lay_all(seen: Sequence[_Seen], lattice: Lattice, unit: float) -> list[Reading | None]:
+def _lay_all(
+    seen: Sequence[_Seen], lattice: Lattice, unit: float, known: Container[frozenset[Cell]]
+) -> list[Reading | None]:
     """The cells of all bodies.
 
     Three edges fit the lattice in any size, with an inset that makes up for it. So of several
@@ -399,37 +441,62 @@ def _lay_all(seen: Sequence[_Seen], lattice: Lattice, unit: float) -> list[Readi
         min((fit.off + abs(fit.inset), fit.inset) for fit, _, _ in some) for some in ways if some
     ]
     usual = float(np.median([inset for _, inset in insets])) if insets else 0.0
-    return [_lay(one, some, lattice, usual) for one, some in zip(seen, ways, strict=True)]
+    return [_lay(one, some, lattice, usual, known) for one, some in zip(seen, ways, strict=True)]
 
 
 def _ways_to_lie(one: _Seen, lattice: Lattice, unit: float) -> list[_Way]:
-    fits = [
-        (_fitted(edges.corners, lattice, unit, False, _EDGE_OFF), turn, outline)
+    """The ways in which a body lies on a lattice of that unit; none if it is far too large."""
+    return [
+        (fit, turn, outline)
         for turn, outline, edges in one.ways
+        if _extent(outline) <= _LONGEST_UNITS * unit
+        for fit in _fitted(edges.corners, lattice, unit, False, _EDGE_OFF)
     ]
-    return [(fit, turn, outline) for fit, turn, outline in fits if fit is not None]
 
 
-def _lay(one: _Seen, ways: Sequence[_Way], lattice: Lattice, inset: float) -> Reading | None:
-    """A body's cells, in the way in which it lies best."""
-    for fit, turn, outline in sorted(ways, key=lambda way: way[0].off + abs(way[0].inset - inset)):
-        unit, origin = fit.unit, fit.origin
-        cells = _full_cells(outline, lattice, unit, origin)
-        if cells and pieces_apart(lattice, cells) == 1:
+def _lay(
+    one: _Seen,
+    ways: Sequence[_Way],
+    lattice: Lattice,
+    inset: float,
+    known: Container[frozenset[Cell]],
+) -> Reading | None:
+    """A body's cells, in the way in which it lies best; of two as good the one that is known."""
+    best: Reading | None = None
+    off = math.inf
+    ranked = [(round(fit.off + abs(fit.inset - inset), 3), fit, turn, at) for fit, turn, at in ways]
+    for so_far_off, fit, turn, straight in sorted(ranked, key=lambda way: way[0]):
+        if so_far_off > off + _AS_GOOD:
+            break
+        found = _full_cells(straight, lattice, fit.unit, fit.origin)
+        if not found or pieces_apart(lattice, found) > 1:
+            continue
+        lie = Lie(fit.unit, turn, fit.origin)
+        lie, outline, cells = _always_alike(lie, straight, found, lattice)
+        is_known = at_anchor(lattice, cells) in known
+        if best is None or is_known:
             rings = rings_of_cells(lattice, cells)
-            reading = Reading(
-                one.upright,
-                Lie(unit, turn, origin),
-                cells,
-                rings,
-                None,
-                0.0,
-                (0.0, 0.0),
-                outline,
-                outline,
-            )
-            return _refined(reading, lattice, None)
-    return None
+            best = Reading(one.upright, lie, cells, rings, None, 0.0, (0.0, 0.0), outline, outline)
+            off = min(off, so_far_off)
+        if is_known:
+            break
+    return _refined(best, lattice, None) if best else None
+
+
+def _always_alike(
+    lie: Lie, outline: Polygon, cells: frozenset[Cell], lattice: Lattice
+) -> tuple[Lie, Polygon, frozenset[Cell]]:
+    """The same, turned so that a body lies alike however it was turned in its file."""
+    moves = lattice.moves(False)
+    move = min(moves, key=lambda one: sorted(at_anchor(lattice, map(one, cells))))
+    angle = 2 * math.pi * move.turns / len(moves)
+    cos, sin = math.cos(angle), math.sin(angle)
+    x, y = lie.origin
+    return (
+        Lie(lie.unit, lie.turn - angle, (cos * x - sin * y, sin * x + cos * y)),
+        affinity.rotate(outline, angle, origin=(0, 0), use_radians=True),
+        frozenset(map(move, cells)),
+    )
 
 
 def _full_cells(

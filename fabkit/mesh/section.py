@@ -61,8 +61,7 @@ class Sections:
         points = self._on_edges(used, height)
         pairs = pairs.reshape(-1, 2)
         pairs = pairs[(points[pairs[:, 0]] != points[pairs[:, 1]]).any(axis=1)]
-        lines = shapely.linestrings(points[pairs])
-        return shapely.build_area(shapely.geometrycollections(lines))
+        return _area_within(shapely.linestrings(points[pairs]))
 
     def _on_edges(self, edges: NDArray[np.int64], height: float) -> Points:
         """Where edges pass a height, shape (len(edges), 2)."""
@@ -93,7 +92,7 @@ class Sections:
         edges = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
         single, count = np.unique(edges, axis=0, return_counts=True)
         rim = self.vertices[single[count % 2 == 1]][:, :, :2]
-        return shapely.build_area(shapely.geometrycollections(shapely.linestrings(rim)))
+        return _area_within(shapely.linestrings(rim))
 
     def _flat_levels(self) -> list[tuple[float, int]]:
         heights = self.vertices[self.faces][:, :, 2]
@@ -118,6 +117,18 @@ class Sections:
         a, b, c = (self.vertices[self.faces[:, corner], :2] for corner in range(3))
         (ux, uy), (vx, vy) = (b - a).T, (c - a).T
         return np.asarray(ux * vy - uy * vx)
+
+
+def _area_within(lines: NDArray[np.object_]) -> BaseGeometry:
+    """The area that lines bound, holes left out."""
+    try:
+        area = shapely.build_area(shapely.geometrycollections(lines))
+        if area.is_valid:
+            return area
+    except shapely.errors.GEOSException:
+        pass
+    # Lines that cross, of a body that cuts into itself, are first cut where they do.
+    return shapely.build_area(shapely.union_all(lines))
 
 
 def parts(area: BaseGeometry) -> list[Polygon]:

@@ -200,5 +200,5 @@ def _set_findings(taken: Taken) -> list[Finding]:
         message = f"the clearance between two parts is {2 * inset_mm:.3f} mm"
         if not ok:
             message += ": these parts have none, and will not go together once printed"
-        found.append(Finding("clearance", ok, 2 * inset_mm, 0.0, "mm", message))
+        found.append(Finding("clearance", ok, 2 * inset_mm, 2 * _NO_CLEARANCE_MM, "mm", message))
     return found

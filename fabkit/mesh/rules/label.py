@@ -10,8 +10,9 @@ from shapely.geometry.base import BaseGeometry
 from fabkit.blueprint.glyphs import strokes_are_at_least
 from fabkit.mesh.cavities import Cavity
 from fabkit.mesh.finding import Finding, at_least, between
+from fabkit.mesh.part import Part
 from fabkit.mesh.rules.outline import TOLERANCE_MM
-from fabkit.mesh.section import parts
+from fabkit.mesh.section import DOWN, UP, filled, parts
 from fabkit.model.profile import Profile
 
 #: An island inside a letter, as in an O, is at least one line of a 0.4 mm nozzle wide.
@@ -22,10 +23,11 @@ _STROKE_ROUNDING = 0.02
 _HALVINGS = 6
 
 
-def label_findings(labels: Sequence[Cavity], profile: Profile) -> Iterator[Finding]:
+def label_findings(part: Part, labels: Sequence[Cavity], profile: Profile) -> Iterator[Finding]:
     """All findings on the engraving of a part.
 
     Args:
+        part: the part.
         labels: the cavities that are letters, or parts of them.
         profile: what is asked for.
     """
@@ -42,6 +44,21 @@ def label_findings(labels: Sequence[Cavity], profile: Profile) -> Iterator[Findi
     wanted_labels = [*(front if asked[0] else []), *(back if asked[1] else [])]
     if wanted_labels:
         yield from _measures(wanted_labels, profile)
+        yield _margin(part, wanted_labels, profile)
+
+
+def _margin(part: Part, labels: Sequence[Cavity], profile: Profile) -> Finding:
+    """How far the letter keeps from the edge of the flat face that it is engraved in."""
+    margins = []
+    for label in labels:
+        face = (part.thickness_mm, UP) if label.above else (0.0, DOWN)
+        flat = filled(part.sections.flat(*face))
+        inside = flat.contains(label.middle)
+        margins.append((flat.boundary.distance(label.middle) if inside else 0.0, label.middle))
+    margin_mm, where = min(margins, key=lambda one: one[0])
+    least_mm = max(0.0, round(profile.label_margin_mm - TOLERANCE_MM, 6))
+    what = "the room between the letter and the chamfer"
+    return at_least("label-margin", margin_mm, least_mm, "mm", what, where)
 
 
 def _measures(labels: Sequence[Cavity], profile: Profile) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ import numpy as np
 from shapely import LineString, Point, Polygon
 from shapely.geometry.polygon import orient
 
-from fabkit.mesh.finding import Finding, at_least, between
+from fabkit.mesh.finding import Finding, at_least, at_most, between
 from fabkit.mesh.part import Outline, Part
 from fabkit.mesh.section import DOWN, UP, filled
 from fabkit.model.profile import Profile
@@ -23,6 +23,12 @@ UNIT_TOLERANCE = 0.002
 _RESTS = 0.5
 #: How nearly a part must lie on its back in its file.
 _TILT_DEGREES = 0.1
+#: Sides shorter than this part of the longest one are roundings and flats of tips.
+_SIDE = 0.2
+#: Insets of one part that differ by more than this are far apart, in mm.
+_INSETS_APART_MM = 0.1
+#: How large a place is marked, in mm.
+_MARK_MM = 1.0
 #: How far behind its end a tip's width is measured.
 _BEHIND_MM = 0.3
 
@@ -71,6 +77,7 @@ def _tilt(part: Part) -> Finding:
 
 
 def _chamfers(part: Part, profile: Profile) -> Iterator[Finding]:
+    """How wide the chamfers are beside the middle of each side, where they are farthest off."""
     ends = (
         (
             "top-chamfer",
@@ -81,44 +88,52 @@ def _chamfers(part: Part, profile: Profile) -> Iterator[Finding]:
         ),
         ("foot-chamfer", 0.0, DOWN, profile.foot_chamfer_mm, "the chamfer around the back"),
     )
+    sides = _middles_of_sides(part.shadow)
     for rule, height_mm, facing, asked_mm, what in ends:
         flat = filled(part.sections.flat(height_mm, facing))
-        if flat.is_empty:
+        if flat.is_empty or not sides:
             yield Finding(rule, False, None, asked_mm, "mm", f"{what}: there is no flat face")
             continue
-        width_mm = part.shadow.exterior.distance(flat.boundary)
+        widths = [(side.distance(flat.boundary), side) for side in sides]
+        width_mm, side = max(widths, key=lambda one: abs(one[0] - asked_mm))
         limit = (max(0.0, asked_mm - TOLERANCE_MM), asked_mm + TOLERANCE_MM)
-        yield between(rule, width_mm, limit, "mm", what, flat.boundary)
+        yield between(rule, width_mm, limit, "mm", what, side.buffer(_MARK_MM))
+
+
+def _middles_of_sides(outline: Polygon) -> list[Point]:
+    """The middles of an outline's long sides; roundings and flats of tips are no sides."""
+    rings = [np.asarray(ring.coords)[:, :2] for ring in (outline.exterior, *outline.interiors)]
+    sides = [pair for ring in rings for pair in zip(ring[:-1], ring[1:], strict=True)]
+    longest = max((float(np.linalg.norm(b - a)) for a, b in sides), default=0.0)
+    return [Point((a + b) / 2) for a, b in sides if np.linalg.norm(b - a) > _SIDE * longest]
 
 
 def _unit(part: Part, outline: Outline, common: Common, profile: Profile) -> Finding:
-    """The grid unit, from the part's own edges where its shape tells.
+    """The grid unit, by what the part shows on its own if it is a part of another scale.
 
-    Where it does not, a part of another scale is told from one of another clearance by its
-    thickness, which is then off by the same factor.
+    A side that is moved looks like another scale as well, where a shape has few sides. A part of
+    another scale is told from that by its thickness, off by the same factor, or by insets that
+    are far apart; where the shape does not tell its unit at all, by its thickness alone.
     """
-    unit_mm = outline.own_unit_mm or _unit_by_thickness(part, outline, common)
+    room_mm = 2 * float(outline.canonical.area / outline.canonical.length)  # the radius, so to say
+    own_mm = outline.own_unit_mm or common.unit_mm * (
+        1 + (common.inset_mm - outline.inset_mm) / room_mm
+    )
+    thicker = part.thickness_mm / common.thickness_mm
+    as_thick = abs(own_mm / common.unit_mm - thicker) < 1.5 * UNIT_TOLERANCE
+    least_mm, most_mm = outline.edge_insets_mm
+    apart = outline.own_unit_mm is not None and most_mm - least_mm > _INSETS_APART_MM
+    unit_mm = own_mm if as_thick or apart else common.unit_mm
     limit = profile.unit_mm * (1 - UNIT_TOLERANCE), profile.unit_mm * (1 + UNIT_TOLERANCE)
     return between("unit", unit_mm, limit, "mm", "the grid unit", outline.canonical.boundary)
 
 
-def _unit_by_thickness(part: Part, outline: Outline, common: Common) -> float:
-    room_mm = 2 * float(outline.canonical.area / outline.canonical.length)  # the radius, as it were
-    factor = 1 + (common.inset_mm - outline.inset_mm) / room_mm
-    if abs(factor - part.thickness_mm / common.thickness_mm) < 1.5 * UNIT_TOLERANCE:
-        return common.unit_mm * factor
-    return common.unit_mm
-
-
 def _gaps(part: Part, outline: Outline, common: Common, profile: Profile) -> Iterator[Finding]:
     """The gaps that the part's edges leave to another one of the set's usual inset."""
-    limit = (profile.gap_min_mm, profile.gap_max_mm)
-    least_mm, greatest_mm = (inset + common.inset_mm for inset in outline.edge_insets_mm)
-    where = part.shadow.boundary
-    yield between("gap-least", least_mm, limit, "mm", "the least gap to a usual neighbour", where)
-    yield between(
-        "gap-most", greatest_mm, limit, "mm", "the greatest gap to a usual neighbour", where
-    )
+    least_mm, most_mm = (inset + common.inset_mm for inset in outline.edge_insets_mm)
+    where, neighbour = part.shadow.boundary, "gap to a usual neighbour"
+    yield at_least("gap-least", least_mm, profile.gap_min_mm, "mm", f"the least {neighbour}", where)
+    yield at_most("gap-most", most_mm, profile.gap_max_mm, "mm", f"the greatest {neighbour}", where)
 
 
 def _tips(part: Part, outline: Outline, profile: Profile) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from fabkit.mesh.finding import Finding, at_least, at_most, between, counted
 from fabkit.mesh.identity import Identity
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.outline import TOLERANCE_MM
+from fabkit.mesh.section import DOWN, filled, hollows
 from fabkit.model.lattice import Lattice
 from fabkit.model.layers import MAX_AIR_MM, layer_top_mm
 from fabkit.model.profile import Profile
@@ -46,12 +47,14 @@ def recess_findings(
     if not recesses or not profile.has_recesses:
         return
     circles = [circle_of(recess.middle) for recess in recesses]
-    yield from _bores(circles, recesses, profile)
+    # At their upper ends as well, since a bore may taper.
+    ends = [circle_of(recess.cuts[-1][1]) for recess in recesses]
+    yield from _bores([*circles, *ends], [*recesses, *recesses], profile)
     yield from _heights(recesses, profile)
     yield from _floors(part, recesses, anatomy.labels, profile)
     if not profile.embedded:
         yield from _mouths(recesses, circles, profile)
-    yield from _walls(recesses, circles, profile)
+    yield from _walls(part, recesses, circles, profile)
 
 
 def _expected_counts(
@@ -161,24 +164,32 @@ def _mouths(
 
 
 def _walls(
-    recesses: Sequence[Cavity], circles: Sequence[Circle], profile: Profile
+    part: Part, recesses: Sequence[Cavity], circles: Sequence[Circle], profile: Profile
 ) -> Iterator[Finding]:
     """Walls to the side and to the next recess, on sections: beside the bore, and at the bed."""
-    walls: dict[str, list[tuple[float, BaseGeometry]]] = {"wall": [], "bed-wall": []}
+    beside: list[tuple[float, BaseGeometry]] = []
+    at_bed: list[tuple[float, BaseGeometry]] = []
     for recess, circle in zip(recesses, circles, strict=True):
         for cut, area in recess.cuts:
             in_mouth = not profile.embedded and _widest(area) > circle.outer_mm + _WIDER_MM
             inside = cut.outer.buffer(1e-6).contains(area)
             wall_mm = cut.outer.boundary.distance(area) if inside else 0.0
-            walls["bed-wall" if in_mouth else "wall"].append((wall_mm, area))
+            (at_bed if in_mouth else beside).append((wall_mm, area))
     for one, other in itertools.combinations(recesses, 2):
-        walls["wall"].append((one.middle.distance(other.middle), one.middle))
-    asked = {"wall": profile.wall_mm, "bed-wall": profile.bed_wall_mm}
-    name = {"wall": "the wall beside the recess", "bed-wall": "the wall at the recess's mouth"}
-    for rule, found in walls.items():
-        if found:
-            wall_mm, where = min(found, key=lambda one: one[0])
-            yield at_least(rule, wall_mm, asked[rule], "mm", name[rule], where)
+        beside.append((one.middle.distance(other.middle), one.middle))
+    back = part.sections.flat(0.0, DOWN)
+    rim = filled(back).boundary
+    at_bed += [(rim.distance(hole), hole) for hole in hollows(back) if _is_of(hole, recesses)]
+    wall_mm, where = min(beside, key=lambda one: one[0])
+    yield at_least("wall", wall_mm, profile.wall_mm, "mm", "the wall beside the recess", where)
+    if at_bed and not profile.embedded:
+        wall_mm, where = min(at_bed, key=lambda one: one[0])
+        what = "the wall at the recess's mouth"
+        yield at_least("bed-wall", wall_mm, profile.bed_wall_mm, "mm", what, where)
+
+
+def _is_of(hole: BaseGeometry, recesses: Sequence[Cavity]) -> bool:
+    return any(recess.below and recess.middle.intersects(hole) for recess in recesses)
 
 
 def _widest(area: BaseGeometry) -> float:
