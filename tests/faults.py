@@ -31,8 +31,8 @@ from fabkit.blueprint.printed import (
 )
 from fabkit.blueprint.recess import Bores, Recess
 from fabkit.mesh.body import Body
-from fabkit.mesh.limits import sound_body
-from fabkit.mesh.reading import read_bodies
+from fabkit.mesh.files.limits import sound_body
+from fabkit.mesh.files.reading import read_bodies
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.library import load_set
 from fabkit.model.piece import Form, Piece, orientations

@@ -21,7 +21,7 @@ from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
 from fabkit.mesh.body import Body
-from fabkit.mesh.reading import read_bodies
+from fabkit.mesh.files.reading import read_bodies
 from fabkit.model.lattice import LATTICES, Point
 from fabkit.model.piece import Form, Piece
 from fabkit.model.polygon import cells_of_rings, rings_of_cells

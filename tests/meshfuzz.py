@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from fabkit.base.errors import InputError
-from fabkit.mesh.reading import read_bodies
+from fabkit.mesh.files.reading import read_bodies
 from tests import meshfiles as files
 
 MEMORY = 2 * 1024**3

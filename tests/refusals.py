@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fabkit.base.errors import InputError
-from fabkit.mesh.reading import read_bodies
+from fabkit.mesh.files.reading import read_bodies
 
 #: Guards against hangs and bombs; nearly all files take some hundredths of a second.
 LIMIT_S = 10.0

@@ -12,7 +12,7 @@ import pytest
 from shapely import Polygon, affinity, union_all
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.assembly import Assembly, Table
+from fabkit.mesh.fitting.assembly import Assembly, Table
 from fabkit.mesh.part import Part
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import PuzzleSet, rings_in_units

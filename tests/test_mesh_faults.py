@@ -11,7 +11,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from fabkit.mesh.reading import read_bodies
+from fabkit.mesh.files.reading import read_bodies
 from fabkit.model.library import load_set
 from fabkit.verify.check import CheckReport, check
 from fabkit.verify.taking import take

@@ -11,7 +11,7 @@ import pytest
 import trimesh
 
 from fabkit.mesh.body import Body
-from fabkit.mesh.reading import read_bodies
+from fabkit.mesh.files.reading import read_bodies
 from tests import meshfiles as files
 from tests.meshfiles import CORNERS, FACES, components, object3mf, package
 

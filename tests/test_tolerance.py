@@ -16,16 +16,16 @@ from shapely import affinity
 
 from fabkit.base.errors import InputError
 from fabkit.mesh.body import Body
-from fabkit.mesh.part import Outline, Part
-from fabkit.mesh.rows import Row, loops
-from fabkit.mesh.stack import DRAWS, noise, stack
-from fabkit.mesh.tolerance import (
+from fabkit.mesh.fitting.rows import Row, loops
+from fabkit.mesh.fitting.stack import DRAWS, noise, stack
+from fabkit.mesh.fitting.tolerance import (
     SHARE,
     PrinterError,
     Solution,
     Tolerance,
     tolerance,
 )
+from fabkit.mesh.part import Outline, Part
 from fabkit.model.lattice import LATTICES
 
 SQUARE = LATTICES["square"]

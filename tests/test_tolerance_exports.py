@@ -13,9 +13,9 @@ import shapely
 from shapely import LineString, Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
+from fabkit.mesh.fitting.rows import Row
+from fabkit.mesh.fitting.tolerance import PrinterError, Solution, tolerance
 from fabkit.mesh.part import Part
-from fabkit.mesh.rows import Row
-from fabkit.mesh.tolerance import PrinterError, Solution, tolerance
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import PuzzleSet, in_units

@@ -14,7 +14,7 @@ from fabkit.cli.report import Report
 from fabkit.model.library import load_set
 
 if TYPE_CHECKING:
-    from fabkit.mesh.tolerance import PrinterError
+    from fabkit.mesh.fitting.tolerance import PrinterError
     from fabkit.verify.check import CheckReport, PartReport
 
 FAILED_EXIT = 1
@@ -92,7 +92,7 @@ def check(
 
 def _printer_error(side: str | None, hole: str | None) -> PrinterError | None:
     """The printer's errors; None when they are not asked for."""
-    from fabkit.mesh.tolerance import PrinterError
+    from fabkit.mesh.fitting.tolerance import PrinterError
 
     side_mm = options.length_mm(side, "--printer-error", MOST_ERROR_MM)
     hole_mm = options.length_mm(hole, "--hole-error", MOST_ERROR_MM)

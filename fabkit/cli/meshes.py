@@ -170,7 +170,7 @@ def take_with(
     source: Source, puzzle: PuzzleSet, profiles: Sequence[Profile], report: Report
 ) -> Taken:
     """Reads meshes that may have been made with one of several profiles; see `take_files`."""
-    from fabkit.mesh.reading import read_bodies
+    from fabkit.mesh.files.reading import read_bodies
     from fabkit.verify.taking import take
 
     if puzzle.made_of_balls:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fabkit.mesh.anatomy import can_be_turned_over
-from fabkit.mesh.assembly import TINY_MM3, Assembly
 from fabkit.mesh.finding import DIGITS, TINY_MM, Finding
+from fabkit.mesh.fitting.assembly import TINY_MM3, Assembly
 from fabkit.mesh.identity import Identity, set_findings
 from fabkit.mesh.part import Part
 from fabkit.model.polygon import rings_of_cells

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabkit.mesh.anatomy import Anatomy
-from fabkit.mesh.assembly import Assembly, Table
 from fabkit.mesh.cavities import circle_of
 from fabkit.mesh.finding import DIGITS, Finding
+from fabkit.mesh.fitting.assembly import Assembly, Table
+from fabkit.mesh.fitting.tolerance import PrinterError, Solution, Tolerance, tolerance
 from fabkit.mesh.identity import Identity, set_findings
 from fabkit.mesh.inspect import inspect
 from fabkit.mesh.part import LENGTHS_MM, Part
-from fabkit.mesh.tolerance import PrinterError, Solution, Tolerance, tolerance
 from fabkit.model.profile import Profile
 from fabkit.verify.answers import Answered, Progress, answer_catalog, read_set
 from fabkit.verify.taking import Taken

@@ -8,9 +8,9 @@ from shapely import affinity
 
 from fabkit.base.errors import many
 from fabkit.base.units import format_mm
-from fabkit.mesh.assembly import Assembly
 from fabkit.mesh.finding import Finding, Limit
-from fabkit.mesh.tolerance import Tolerance
+from fabkit.mesh.fitting.assembly import Assembly
+from fabkit.mesh.fitting.tolerance import Tolerance
 from fabkit.sheet.inspected import CheckSheet, PieceSheet, RuleRow, Section, SectionRow
 from fabkit.sheet.svg import number
 from fabkit.verify.check import CheckReport, PartReport

@@ -12,12 +12,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fabkit.mesh.assembly import Table
+from fabkit.mesh.files.reading import read_bodies
+from fabkit.mesh.fitting.assembly import Table
 from fabkit.mesh.inspect import inspect
-from fabkit.mesh.reading import read_bodies
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
 from fabkit.verify.answers import answer_catalog, read_set
@@ -40,9 +41,8 @@ def commands(folder: Path) -> bool:
     kept = True
     for name, limit_s in LIMITS_S.items():
         command = [sys.executable, "-m", "fabkit", name, "fridgeiq", "-o", str(folder), "-q"]
-        took = statistics.median(
-            timed(lambda: subprocess.run(command, check=True))[0] for _ in range(ROUNDS)
-        )
+        run = partial(subprocess.run, command, check=True)
+        took = statistics.median(timed(run)[0] for _ in range(ROUNDS))
         kept &= took <= limit_s
         print(f"  {name:14s} {took:9.2f} {limit_s:7.0f}")
     return kept

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -103,7 +104,7 @@ def _chamfers(part: Part, profile: Profile) -> Iterator[Finding]:
 def _middles_of_sides(outline: Polygon) -> list[Point]:
     """The middles of an outline's long sides; roundings and flats of tips are no sides."""
     rings = [np.asarray(ring.coords)[:, :2] for ring in (outline.exterior, *outline.interiors)]
-    sides = [pair for ring in rings for pair in zip(ring[:-1], ring[1:], strict=True)]
+    sides = [pair for ring in rings for pair in itertools.pairwise(ring)]
     longest = max((float(np.linalg.norm(b - a)) for a, b in sides), default=0.0)
     return [Point((a + b) / 2) for a, b in sides if np.linalg.norm(b - a) > _SIDE * longest]
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from fabkit.base.errors import InputError, many, shown
 from fabkit.mesh.body import Body
-from fabkit.mesh.limits import MAX_TRIANGLES, decimals, refuse_triangles, sound_body
+from fabkit.mesh.files.limits import MAX_TRIANGLES, decimals, refuse_triangles, sound_body
 
 _HEADER = 80
 _HEAD = _HEADER + 4

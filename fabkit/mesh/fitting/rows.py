@@ -7,7 +7,7 @@ passes nothing twice: the loop of a tolerance analysis. The parts can lie there,
 line knows, exactly if no row's gaps are negative in sum (they are then a system of differences
 without a negative cycle).
 
-Where a line goes is worked out from the cells, exactly (`fabkit.mesh.lines`); the lengths along
+Where a line goes is worked out from the cells, exactly (`fabkit.mesh.fitting.lines`); the lengths along
 it are measured on the meshes, cut at mid-height.
 """
 
@@ -24,8 +24,8 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.body import Points
-from fabkit.mesh.laying import Laid
-from fabkit.mesh.lines import Stretch, directions, stretches
+from fabkit.mesh.fitting.laying import Laid
+from fabkit.mesh.fitting.lines import Stretch, directions, stretches
 from fabkit.model.lattice import Cell, Lattice
 
 #: Beyond the region's ends parts are looked for up to this part of a grid unit.

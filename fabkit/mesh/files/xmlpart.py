@@ -7,7 +7,7 @@ from itertools import chain
 from xml.parsers import expat
 
 from fabkit.base.errors import InputError, cut, printable
-from fabkit.mesh.package import CHUNK, Package
+from fabkit.mesh.files.package import CHUNK, Package
 
 #: No tag and no comment may be longer: expat begins each anew with every further piece.
 MAX_TOKEN = 2 * CHUNK

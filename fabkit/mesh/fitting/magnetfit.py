@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabkit.mesh.finding import TINY_MM
-from fabkit.mesh.stack import rounded
+from fabkit.mesh.fitting.stack import rounded
 
 #: PLA yields when it is stretched by more than this part (printed flat, ASTM D638, Stratasys'
 #: data sheet); the rim of a bore is stretched by squeeze over diameter at most.

@@ -11,7 +11,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.body import Points
 from fabkit.mesh.finding import TINY_MM
-from fabkit.mesh.laying import Laid, Pose
+from fabkit.mesh.fitting.laying import Laid, Pose
 from fabkit.mesh.part import Part
 from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
 from fabkit.model.polygon import rings_of_cells

@@ -13,10 +13,10 @@ from pathlib import Path
 from fabkit.base.errors import InputError, printable
 from fabkit.base.files import read_bytes
 from fabkit.mesh.body import Body
-from fabkit.mesh.limits import MAX_BYTES, body_names
-from fabkit.mesh.obj import is_obj, read_obj
-from fabkit.mesh.stl import is_ascii_stl, is_binary_stl, read_stl
-from fabkit.mesh.threemf import is_archive, read_3mf
+from fabkit.mesh.files.limits import MAX_BYTES, body_names
+from fabkit.mesh.files.obj import is_obj, read_obj
+from fabkit.mesh.files.stl import is_ascii_stl, is_binary_stl, read_stl
+from fabkit.mesh.files.threemf import is_archive, read_3mf
 
 _EXPECTED = "an STL, 3MF or OBJ file"
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fabkit.base.errors import InputError, shown
 from fabkit.mesh.body import Faces, Points
-from fabkit.mesh.limits import (
+from fabkit.mesh.files.limits import (
     MAX_TRIANGLES,
     MAX_VERTICES,
     decimals,
@@ -19,8 +19,8 @@ from fabkit.mesh.limits import (
     refuse_vertices,
     whole,
 )
-from fabkit.mesh.package import Package
-from fabkit.mesh.xmlpart import Attributes, read_xml
+from fabkit.mesh.files.package import Package
+from fabkit.mesh.files.xmlpart import Attributes, read_xml
 
 MAX_OBJECTS = 10_000
 #: Components and build items together.

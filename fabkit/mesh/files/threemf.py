@@ -14,16 +14,16 @@ import numpy as np
 
 from fabkit.base.errors import InputError, shown
 from fabkit.mesh.body import Body, Faces, Points
-from fabkit.mesh.limits import (
+from fabkit.mesh.files.limits import (
     MAX_BODIES,
     MAX_TRIANGLES,
     refuse_bodies,
     refuse_triangles,
     sound_body,
 )
-from fabkit.mesh.model3mf import Budget, Model, Placed, Transform, read_model
-from fabkit.mesh.package import Package
-from fabkit.mesh.xmlpart import Attributes, read_xml
+from fabkit.mesh.files.model3mf import Budget, Model, Placed, Transform, read_model
+from fabkit.mesh.files.package import Package
+from fabkit.mesh.files.xmlpart import Attributes, read_xml
 
 #: Components in components in an item.
 MAX_NESTED = 32

@@ -1,7 +1,7 @@
 """The tolerance stack-up: does a printed set still close, how far does it rattle, which inset?
 
-Errors add up along rows (`fabkit.mesh.rows`); what they do to one row is told in
-`fabkit.mesh.stack`, which also names the sources. Here are the rows of a whole set, and the
+Errors add up along rows (`fabkit.mesh.fitting.rows`); what they do to one row is told in
+`fabkit.mesh.fitting.stack`, which also names the sources. Here are the rows of a whole set, and the
 insets with which they close: an inset that is larger by d leaves ``give * d`` more in a row.
 
 Limits of the model:
@@ -24,12 +24,12 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from fabkit.mesh.finding import TINY_MM
+from fabkit.mesh.fitting.laying import Laid
+from fabkit.mesh.fitting.magnetfit import MagnetFit, magnet_fit
+from fabkit.mesh.fitting.rows import Row, rows
+from fabkit.mesh.fitting.stack import DRAWS, SEED, Stack, noise, rounded, row_name, stack
 from fabkit.mesh.inspect import in_common
-from fabkit.mesh.laying import Laid
-from fabkit.mesh.magnetfit import MagnetFit, magnet_fit
 from fabkit.mesh.part import Part
-from fabkit.mesh.rows import Row, rows
-from fabkit.mesh.stack import DRAWS, SEED, Stack, noise, rounded, row_name, stack
 from fabkit.model.lattice import Cell, Lattice
 
 #: A set closes well enough when this share of the draws does.
@@ -207,7 +207,7 @@ def longest(some: Sequence[Row]) -> Row:
     Lengths that differ by rounding only are the same, so that turned meshes choose alike.
 
     Args:
-        some: rows in the order of `fabkit.mesh.rows.rows`; at least one.
+        some: rows in the order of `fabkit.mesh.fitting.rows.rows`; at least one.
     """
     most = max(len(row.pieces) for row in some)
     left = [row for row in some if len(row.pieces) == most]

@@ -16,7 +16,7 @@ import numpy as np
 
 from fabkit.base.errors import InputError, shown
 from fabkit.mesh.body import Body
-from fabkit.mesh.limits import (
+from fabkit.mesh.files.limits import (
     MAX_BODIES,
     MAX_COORDINATE,
     MAX_TRIANGLES,
@@ -28,7 +28,7 @@ from fabkit.mesh.limits import (
     sound_body,
     whole,
 )
-from fabkit.mesh.polygons import triangulated
+from fabkit.mesh.files.polygons import triangulated
 
 MAX_LINE = 64 * 1024
 MAX_LINES = 15_000_000

@@ -1,7 +1,7 @@
 """One row's stack-up: what the printer's errors on its sides make of its slack.
 
 A printer makes each side of each piece a little too far out or in. Along a row
-(`fabkit.mesh.rows`) these errors add up. With the row's slack S as measured on the meshes, n
+(`fabkit.mesh.fitting.rows`) these errors add up. With the row's slack S as measured on the meshes, n
 sides that are met straight across, and errors u between -e and +e, outwards positive:
 
     slack = S - (u1 + ... + un)
@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabkit.mesh.finding import DIGITS, TINY_MM
-from fabkit.mesh.rows import Row
+from fabkit.mesh.fitting.rows import Row
 
 #: How many prints are drawn at random.
 DRAWS = 10_000
