@@ -12,8 +12,9 @@ import numpy as np
 from shapely import Polygon, affinity
 
 from fabkit.mesh.body import Body, Points
-from fabkit.mesh.edges import largest, silhouette
-from fabkit.mesh.readback import Reading, read_back
+from fabkit.mesh.outlines.edges import largest, silhouette
+from fabkit.mesh.outlines.readback import read_back
+from fabkit.mesh.outlines.refine import Reading
 from fabkit.mesh.section import Sections
 from fabkit.mesh.topology import signed_volume
 from fabkit.mesh.upright import Upright, stand_up
