@@ -85,8 +85,8 @@ def read_back(
     if not shown:
         alike = unit_of_equal_insets([one for one in readings if one], lattice)
         exact = alike or next((unit for unit in units if is_one_of(common, [unit])), common)
-    refined = [refined(one, lattice, exact) if one else None for one in readings]
-    return [one if one and INSETS[0] < one.inset / exact < INSETS[1] else None for one in refined]
+    exactly = [refined(one, lattice, exact) if one else None for one in readings]
+    return [one if one and INSETS[0] < one.inset / exact < INSETS[1] else None for one in exactly]
 
 
 def _corners_are_alike(lattice: Lattice, rings: Sequence[Ring]) -> bool:
