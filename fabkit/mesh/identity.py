@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from fabkit.mesh.anatomy import Anatomy
 from fabkit.mesh.finding import Finding, at_most, counted
-from fabkit.mesh.letters import Letter, read_letter
+from fabkit.mesh.letters import ALPHABET, Letter, read_letter
 from fabkit.mesh.part import Part
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import Piece, at_anchor, orientations
@@ -31,6 +31,8 @@ class Identity:
         letter: the engraved letter, if one was read.
         alike: the ids of the pieces that have its outline.
         mirrored: whether they have it only when turned over.
+        strange: the engraved letter, if it is one that no piece has.
+        back: the letter on the back, if one was read.
     """
 
     key: str
@@ -38,6 +40,8 @@ class Identity:
     letter: Letter | None
     alike: tuple[str, ...]
     mirrored: bool
+    strange: Letter | None = None
+    back: Letter | None = None
 
     @property
     def as_drawn(self) -> bool:
@@ -78,7 +82,10 @@ def identify(
     turns = len(lattice.moves(False))
     found = []
     for part, anatomy in zip(parts, anatomies, strict=True):
-        letter = read_letter(anatomy.labels, texts, turns) if part.outline else None
+        labels = anatomy.labels if part.outline else ()
+        letter = read_letter(labels, texts, turns)
+        strange = None if letter else read_letter(labels, ALPHABET, turns)
+        back = read_letter(labels, texts, turns, back=True)
         cells = at_anchor(lattice, part.outline.cells) if part.outline else frozenset()
         alike, turned = (
             tuple(
@@ -88,7 +95,8 @@ def identify(
             )
             for flips in (False, True)
         )
-        found.append(Identity("", None, letter, alike or turned, bool(turned) and not alike))
+        mirrored = bool(turned) and not alike
+        found.append(Identity("", None, letter, alike or turned, mirrored, strange, back))
     return _named(found, parts, puzzle)
 
 
@@ -98,7 +106,9 @@ def _images(lattice: Lattice, piece: Piece, flips: bool) -> set[frozenset[Cell]]
 
 def _named(found: Sequence[Identity], parts: Sequence[Part], puzzle: PuzzleSet) -> list[Identity]:
     order = sorted(range(len(parts)), key=lambda i: (_measure(parts[i]), i))
-    by_label = {piece.label: piece.id for piece in puzzle.pieces}
+    by_label: dict[str, list[str]] = {}
+    for piece in puzzle.pieces:
+        by_label.setdefault(piece.label, []).append(piece.id)
     taken: dict[str, int] = {}
     named = list(found)
 
@@ -113,7 +123,9 @@ def _named(found: Sequence[Identity], parts: Sequence[Part], puzzle: PuzzleSet) 
     for i in lettered:
         letter = found[i].letter
         assert letter is not None
-        name(i, by_label[letter.text])
+        named_so = by_label[letter.text]  # several, where a set's pieces share a label
+        shaped_so = [piece for piece in named_so if piece in found[i].alike] or named_so
+        name(i, next((piece for piece in shaped_so if piece not in taken), shaped_so[0]))
     for i in [i for i in order if not found[i].letter]:
         free = [piece for piece in found[i].alike if piece not in taken]
         name(i, next(iter(free or found[i].alike), None))
@@ -137,7 +149,9 @@ def identity_findings(part: Part, identity: Identity, profile: Profile) -> Itera
     yield at_most("read-back", outline.hausdorff_mm, limit_mm, "mm", what, part.shadow.boundary)
     yield _shape(part, identity)
     if profile.faces != "none":
-        yield _letter(identity)
+        yield _letter("letter", identity.letter, identity)
+    if profile.faces == "both":
+        yield _letter("letter-back", identity.back, identity)
 
 
 def _shape(part: Part, identity: Identity) -> Finding:
@@ -158,14 +172,20 @@ def _shape(part: Part, identity: Identity) -> Finding:
     return Finding("shape", ok, None, None, "", message, None if ok else part.shadow.boundary)
 
 
-def _letter(identity: Identity) -> Finding:
-    letter = identity.letter
+def _letter(rule: str, letter: Letter | None, identity: Identity) -> Finding:
+    """What is to be said of the letter on one side, beside that there is one."""
     if letter is None:
-        return Finding("letter", True, None, None, "", "there is no letter that can be read")
+        strange = identity.strange if rule == "letter" else None
+        if strange is None:
+            return Finding(rule, True, None, None, "", "there is no letter that can be read")
+        message = f"the letter is {strange.text}, and no piece of the set has that"
+        return Finding(rule, False, strange.likeness, None, "", message)
+    ok, message = True, f"the letter is {letter.text}"
     if letter.mirrored:
-        message = f"the letter {letter.text} is seen as in a mirror"
-        return Finding("letter", False, letter.likeness, None, "", message)
-    return Finding("letter", True, letter.likeness, None, "", f"the letter is {letter.text}")
+        ok, message = False, f"the letter {letter.text} is seen as in a mirror"
+    elif identity.letter is not None and letter.text != identity.letter.text:
+        ok, message = False, f"{message}, and the one on the face is {identity.letter.text}"
+    return Finding(rule, ok, letter.likeness, None, "", message)
 
 
 def set_findings(identities: Sequence[Identity], puzzle: PuzzleSet) -> list[Finding]:

@@ -14,6 +14,8 @@ from fabkit.blueprint.glyphs import lettering
 from fabkit.blueprint.printed import BlueprintError
 from fabkit.mesh.cavities import Cavity
 
+#: What an engraving may be when it is no piece's label.
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 #: A letter is read when so much of it and of the font's letter is common to both.
 _ALIKE = 0.9
 #: … and no other letter is as near as this part of it.
@@ -38,18 +40,23 @@ class Letter:
     mirrored: bool
 
 
-def read_letter(labels: Sequence[Cavity], texts: Sequence[str], turns: int) -> Letter | None:
-    """Which of several labels is engraved on the face of a part.
+def read_letter(
+    labels: Sequence[Cavity], texts: Sequence[str], turns: int, back: bool = False
+) -> Letter | None:
+    """Which of several labels is engraved on a part.
 
     Args:
         labels: the cavities that are letters.
         texts: the labels it may be.
         turns: in how many ways the part may be turned on its lattice.
+        back: reads the back, as seen from there, instead of the face.
 
     Returns:
         The letter; None when there is none, it is of another font, or two are equally near.
     """
-    area = union_all([label.middle for label in labels if label.above])
+    area = union_all([label.middle for label in labels if label.above != back])
+    if back:
+        area = affinity.scale(area, xfact=-1, origin=(0, 0))
     if area.is_empty:
         return None
     found = []
