@@ -114,8 +114,8 @@ def slices(part: Part) -> list[Slice]:
 def _main_levels(part: Part) -> list[float]:
     levels = part.sections.levels()
     of_faces = {height for height, _ in part.sections.flats()} | {levels[0], levels[-1]}
-    nearest = np.abs(part.vertices[:, 2, None] - np.array(levels)).argmin(axis=1)
-    corners = np.bincount(nearest, minlength=len(levels))
+    below = np.searchsorted(np.array(levels), part.vertices[:, 2], side="right") - 1
+    corners = np.bincount(np.maximum(below, 0), minlength=len(levels))
     others = [i for i, level in enumerate(levels) if level not in of_faces]
     others.sort(key=lambda i: -int(corners[i]))
     return sorted(of_faces | {levels[i] for i in others[:_MOST_OTHERS]})

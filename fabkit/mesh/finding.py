@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,15 +43,18 @@ class Finding:
         return {
             "rule": self.rule,
             "ok": self.ok,
-            "value": None if self.value is None else round(self.value, DIGITS),
+            "value": None
+            if self.value is None
+            else round(self.value, _DIGITS_OF.get(self.unit, DIGITS)),
             "limit": limit,
             "unit": self.unit,
             "message": self.message,
         }
 
 
-#: Digits kept of a measured value.
+#: Digits kept of a measured value: turned meshes differ in the next one.
 DIGITS = 3
+_DIGITS_OF = {"mm3": 1, "deg": 1}
 
 
 def at_least(
@@ -71,6 +75,8 @@ def at_least(
         'the wall is 1.2 mm; at least 2 mm is asked for'
     """
     ok = value >= limit - TINY_MM
+    if not math.isfinite(value):
+        return _unmeasured(rule, limit, unit, what, where)
     message = f"{what} is {_text(value, unit)}; at least {_text(limit, unit)} is asked for"
     return Finding(rule, ok, value, limit, unit, message, where)
 
@@ -80,6 +86,8 @@ def at_most(
 ) -> Finding:
     """A finding on a value that must not be larger than its limit; see `at_least`."""
     ok = value <= limit + TINY_MM
+    if not math.isfinite(value):
+        return _unmeasured(rule, limit, unit, what, where)
     message = f"{what} is {_text(value, unit)}; at most {_text(limit, unit)} is asked for"
     return Finding(rule, ok, value, limit, unit, message, where)
 
@@ -95,10 +103,18 @@ def between(
     """A finding on a value that must lie between two; see `at_least`."""
     low, high = limit = round(limit[0], 6), round(limit[1], 6)
     ok = low - TINY_MM <= value <= high + TINY_MM
+    if not math.isfinite(value):
+        return _unmeasured(rule, limit, unit, what, where)
     asked = f"{_text(low, unit)} to {_text(high, unit)}" if low != high else _text(low, unit)
     return Finding(
         rule, ok, value, limit, unit, f"{what} is {_text(value, unit)}; {asked} is asked for", where
     )
+
+
+def _unmeasured(
+    rule: str, limit: Limit, unit: str, what: str, where: BaseGeometry | None
+) -> Finding:
+    return Finding(rule, False, None, limit, unit, f"{what} cannot be measured", where)
 
 
 def counted(

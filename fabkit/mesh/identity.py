@@ -177,7 +177,7 @@ def _letter(rule: str, letter: Letter | None, identity: Identity) -> Finding:
     if letter is None:
         strange = identity.strange if rule == "letter" else None
         if strange is None:
-            return Finding(rule, True, None, None, "", "there is no letter that can be read")
+            return Finding(rule, False, None, None, "", "there is no letter that can be read")
         message = f"the letter is {strange.text}, and no piece of the set has that"
         return Finding(rule, False, strange.likeness, None, "", message)
     ok, message = True, f"the letter is {letter.text}"

@@ -91,8 +91,9 @@ class Part:
 
     @cached_property
     def shadow(self) -> Polygon:
-        """Its outline seen from above; holes that go through are its interiors."""
-        return largest(silhouette(Upright(self.body, self.vertices, 0.0, False)))
+        """Its outline seen from above, whatever height sticks out; holes that go through are its
+        interiors."""
+        return largest(silhouette(Upright(self.body, self.vertices, 0.0, False), everywhere=True))
 
     @cached_property
     def volume_mm3(self) -> float:

@@ -10,6 +10,8 @@ from fabkit.mesh.topology import Shell, shells
 
 #: A shell is a part of its own from this part of the largest one's volume; less is a fault in it.
 _A_PART = 0.05
+#: A mesh of more shells than this is no plate.
+_MOST_SHELLS = 300
 
 
 def separate(body: Body) -> list[Body]:
@@ -31,18 +33,21 @@ def separate(body: Body) -> list[Body]:
         ['two (1)', 'two (2)']
     """
     found = shells(body)
-    large = max(abs(shell.volume_mm3) for shell in found) if found else 0.0
-    groups: list[list[Shell]] = []
-    for shell in found:
-        touching = [g for g in groups if any(_boxes_meet(body, shell, other) for other in g)]
+    if len(found) > _MOST_SHELLS:
+        return [body]
+    large = max((abs(shell.volume_mm3) for shell in found), default=0.0)
+    boxes = [_box(body, shell) for shell in found]
+    groups: list[list[int]] = []
+    for one in range(len(found)):
+        touching = [g for g in groups if any(_meet(boxes[one], boxes[other]) for other in g)]
         groups = [g for g in groups if g not in touching]
-        groups.append([shell, *(other for group in touching for other in group)])
-    parts = [g for g in groups if max(abs(s.volume_mm3) for s in g) > _A_PART * large]
+        groups.append([one, *(other for group in touching for other in group)])
+    parts = [g for g in groups if max(abs(found[i].volume_mm3) for i in g) > _A_PART * large]
     if len(parts) < 2 or len(parts) < len(groups):
         return [body]
-    parts.sort(key=lambda group: tuple(_box(body, group[0])[0].tolist()))
+    parts.sort(key=lambda group: tuple(boxes[group[0]][0].tolist()))
     return [
-        _body(body, np.concatenate([shell.faces for shell in group]), f"{body.name} ({number})")
+        _body(body, np.concatenate([found[i].faces for i in group]), f"{body.name} ({number})")
         for number, group in enumerate(parts, 1)
     ]
 
@@ -52,8 +57,8 @@ def _box(body: Body, shell: Shell) -> tuple[Points, Points]:
     return corners.min(axis=0), corners.max(axis=0)
 
 
-def _boxes_meet(body: Body, one: Shell, other: Shell) -> bool:
-    (low, high), (lower, higher) = _box(body, one), _box(body, other)
+def _meet(one: tuple[Points, Points], other: tuple[Points, Points]) -> bool:
+    (low, high), (lower, higher) = one, other
     return bool((low <= higher).all() and (lower <= high).all())
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import shapely
+
 from fabkit.mesh.anatomy import can_be_turned_over
 from fabkit.mesh.finding import DIGITS, TINY_MM, Finding
 from fabkit.mesh.fitting.assembly import TINY_MM3, Assembly
@@ -36,7 +38,9 @@ class Verified:
     def fits(self) -> bool:
         """Whether the solution goes together without overlap, inside its region."""
         one = self.assembly
-        return one is None or (one.overlap_mm3 <= TINY_MM3 and one.outside_mm <= TINY_MM)
+        return one is None or (
+            one.is_measured and one.overlap_mm3 <= TINY_MM3 and one.outside_mm <= TINY_MM
+        )
 
     @property
     def ok(self) -> bool:
@@ -224,5 +228,6 @@ def _inside_mm(part: Part) -> float:
     canonical = part.outline.canonical
     out = part.shadow.difference(canonical)
     if out.area > 0:
-        return -float(out.hausdorff_distance(canonical.boundary))
-    return float(part.shadow.exterior.distance(canonical.boundary))
+        corners = shapely.points(shapely.get_coordinates(out))
+        return -float(shapely.distance(corners, canonical).max())
+    return float(part.shadow.boundary.distance(canonical.boundary))

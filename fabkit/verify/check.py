@@ -8,7 +8,7 @@ from typing import Any
 
 from fabkit.mesh.anatomy import Anatomy
 from fabkit.mesh.cavities import circle_of
-from fabkit.mesh.finding import DIGITS, Finding
+from fabkit.mesh.finding import DIGITS, Finding, counted
 from fabkit.mesh.fitting.assembly import Assembly, Table
 from fabkit.mesh.fitting.tolerance import PrinterError, Solution, Tolerance, tolerance
 from fabkit.mesh.identity import Identity, set_findings
@@ -156,7 +156,7 @@ def check(
     return CheckReport(
         taken,
         profile,
-        tuple(_set_findings(taken)),
+        (*_set_findings(taken), _together(answers)),
         tuple(parts),
         tuple(assemble(taken, answers, profile)),
         _tolerance(taken, answers, profile, error) if error else None,
@@ -172,7 +172,12 @@ def _tolerance(
         for one in answers
         if one.layout
     ]
-    bores = [circle_of(hole.middle).diameter_mm for one in taken.anatomies for hole in one.recesses]
+    bores = [
+        circle_of(hole.middle).diameter_mm
+        for one in taken.anatomies
+        for hole in one.recesses
+        if profile.fit != "ribs"  # which are there to be crushed
+    ]
     lattice, magnet_mm = taken.puzzle.lattice, profile.magnet_diameter_mm
     return tolerance(taken.pieces(), lattice, solved, error, magnet_mm, bores)
 
@@ -185,6 +190,14 @@ def assemble(taken: Taken, answers: Sequence[Answered], profile: Profile) -> lis
         for answered in answers
         if answered.layout
     ]
+
+
+def _together(answers: Sequence[Answered]) -> Finding:
+    """Whether all challenges that have a solution were put together."""
+    left = [one.challenge.id for one in answers if not one.ok]
+    named = f" ({', '.join(left)})" if left else ""
+    what = f"challenges that were not answered as the catalog says{named}"
+    return counted("put-together", len(left), 0, what)
 
 
 def _set_findings(taken: Taken) -> list[Finding]:

@@ -124,6 +124,11 @@ def _stack_up(found: Tolerance) -> Section:
         )
         for stack in found.stacks
     ]
+    if not found.closes:
+        words = ("some row does not close in the worst case", "", "", "", "")
+        rows.insert(0, SectionRow(words, False))
+    if found.magnets is not None:
+        rows.append(SectionRow((found.magnets.message, "", "", "", ""), found.magnets.goes_in))
     return Section(
         "As a printer prints it", " ".join(tolerance_words(found)), _STACK_HEAD, tuple(rows), "row"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -55,6 +56,7 @@ class Assembly:
         min_gap_mm: the least gap between two parts; None when there is only one part.
         max_gap_mm: the greatest gap along a shared edge; None when none is long enough.
         outside_mm: how far a part reaches out of the region.
+        is_measured: whether all parts bound a volume, so that overlaps could be measured.
         messages: what is wrong, a sentence for each pair and part.
     """
 
@@ -64,6 +66,7 @@ class Assembly:
     min_gap_mm: float | None
     max_gap_mm: float | None
     outside_mm: float
+    is_measured: bool
     messages: tuple[str, ...]
 
 
@@ -100,16 +103,26 @@ class Table:
         Returns:
             What was measured.
         """
-        poses = {key: self._laid[key].pose(cells) for key, cells in layout.items()}
+        poses = {key: self._laid[key].poses(cells) for key, cells in layout.items()}
         found: dict[tuple[str, str], Beside] = {}
         keys = sorted(layout)
-        boxes = {key: self._laid[key].shadow_at(poses[key]).bounds for key in keys}
+        boxes = {key: self._laid[key].shadow_at(poses[key][0]).bounds for key in keys}
         for i, one in enumerate(keys):
             for other in keys[i + 1 :]:
                 if _near(boxes[one], boxes[other], _reach_mm(self._laid[one])):
                     found[one, other] = self._measured(one, other, poses)
-        outside = {key: self._outside_mm(key, poses[key], region) for key in keys}
-        messages = [*self._complaints(found), *_sticking_out(outside)]
+        outside = {
+            key: max(self._outside_mm(key, pose, region) for pose in poses[key]) for key in keys
+        }
+        messages = [
+            *(
+                f"{key} is not closed: overlaps with it cannot be measured"
+                for key in keys
+                if not self._laid[key].is_solid
+            ),
+            *self._complaints(found),
+            *_sticking_out(outside),
+        ]
         gaps = [beside.gap_mm for beside in found.values()]
         most = [beside.edge_gaps_mm[1] for beside in found.values() if beside.edge_gaps_mm]
         return Assembly(
@@ -119,15 +132,25 @@ class Table:
             min_gap_mm=min(gaps, default=None),
             max_gap_mm=max(most, default=None),
             outside_mm=max(outside.values(), default=0.0),
+            is_measured=all(self._laid[key].is_solid for key in keys),
             messages=tuple(messages),
         )
 
-    def _measured(self, one: str, other: str, poses: Mapping[str, Pose]) -> Beside:
-        relative = _relative(self._lattice, poses[one], poses[other])
-        if (one, other, relative) not in self._beside:
-            first, second = self._laid[one], self._laid[other]
-            self._beside[one, other, relative] = _measure(first, second, relative, self._lattice)
-        return self._beside[one, other, relative]
+    def _measured(self, one: str, other: str, poses: Mapping[str, Sequence[Pose]]) -> Beside:
+        """The worst of all ways in which two parts can lie: symmetric ones may be turned."""
+        found = []
+        for here, there in itertools.product(poses[one], poses[other]):
+            relative = _relative(self._lattice, here, there)
+            if (one, other, relative) not in self._beside:
+                pair = self._laid[one], self._laid[other]
+                self._beside[one, other, relative] = _measure(*pair, relative, self._lattice)
+            found.append(self._beside[one, other, relative])
+        edges = [beside.edge_gaps_mm for beside in found if beside.edge_gaps_mm]
+        return Beside(
+            max(beside.overlap_mm3 for beside in found),
+            min(beside.gap_mm for beside in found),
+            (min(low for low, _ in edges), max(high for _, high in edges)) if edges else None,
+        )
 
     def _complaints(self, found: Mapping[tuple[str, str], Beside]) -> list[str]:
         least_mm, most_mm = self.profile.gap_min_mm, self.profile.gap_max_mm

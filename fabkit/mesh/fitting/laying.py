@@ -52,24 +52,42 @@ class Laid:
         return manifold3d.Manifold(manifold3d.Mesh(vertices, faces))
 
     @cached_property
-    def section(self) -> BaseGeometry:
-        """The outline at mid-height."""
-        return filled(self.part.sections.at(self.part.thickness_mm / 2))
+    def is_solid(self) -> bool:
+        """Whether the mesh bounds a volume, so that overlaps can be measured."""
+        import manifold3d
 
-    def pose(self, cells: Iterable[Cell]) -> Pose:
-        """The move that carries the part's own cells onto others.
+        status = self.manifold.status()
+        return bool(status == manifold3d.Error.NoError and self.manifold.volume() > 0)
+
+    @cached_property
+    def section(self) -> BaseGeometry:
+        """The outline at mid-height; what is closed at another height is no hole of it."""
+        cut = filled(self.part.sections.at(self.part.thickness_mm / 2))
+        return cut.intersection(self.part.shadow)
+
+    def poses(self, cells: Iterable[Cell]) -> list[Pose]:
+        """The moves that carry the part's own cells onto others, at least one.
+
+        A shape with symmetries can lie in several ways; it is turned over only if it must be.
 
         Raises:
             InputError: when the part does not have their shape.
         """
         cells = frozenset(cells)
         target = at_anchor(self._lattice, cells)
+        found: list[Pose] = []
         for move in self._lattice.symmetries:
             image = [move(cell) for cell in self.outline.cells]
-            if at_anchor(self._lattice, image) == target:
+            if at_anchor(self._lattice, image) == target and not (found and move.flipped):
                 (to_x, to_y), (from_x, from_y) = map(self._lattice.anchor, (cells, image))
-                return move, (to_x - from_x, to_y - from_y)
-        raise InputError.of(self.key, "does not have the shape that the solution asks for")
+                found.append((move, (to_x - from_x, to_y - from_y)))
+        if not found:
+            raise InputError.of(self.key, "does not have the shape that the solution asks for")
+        return found
+
+    def pose(self, cells: Iterable[Cell]) -> Pose:
+        """The first of the part's `poses`."""
+        return self.poses(cells)[0]
 
     def matrix(self, pose: Pose) -> Points:
         """The rigid motion of a pose in mm, shape (3, 4); a flip turns the part over."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +21,8 @@ from fabkit.model.lattice import Lattice
 
 #: Where a body is cut to see its outline, as parts of its height.
 _HEIGHTS = (0.12, 0.3, 0.42, 0.5, 0.62, 0.75, 0.88)
+#: … and with everything that sticks out, this near to heights with corners, and so many of them.
+_NEAR_LEVEL, _MOST_LEVELS = 0.0015, 30
 #: Corners nearer than this part of the outline's extent are one.
 _GRAIN = 2e-6
 #: Two lines meet when the sine of the angle between them is at least this.
@@ -104,14 +107,26 @@ class Corners:
         return np.split(values, np.cumsum(self.counts)[:-1])
 
 
-def silhouette(upright: Upright) -> BaseGeometry:
+def silhouette(upright: Upright, everywhere: bool = False) -> BaseGeometry:
     """The outline of a body, seen from above: what any of several sections shows.
 
     Recesses and letters, which are closed at some height, are no part of it; holes that go
     through are.
+
+    Args:
+        upright: the body.
+        everywhere: cuts also just above and below every height at which corners lie, so that
+            nothing that sticks out is missed. Else roundings of bed and face are looked past.
     """
     thickness = upright.thickness
-    cuts = [upright.sections.at(share * thickness) for share in _HEIGHTS]
+    heights = [share * thickness for share in _HEIGHTS]
+    if everywhere:
+        levels = upright.sections.levels()
+        levels = levels[:: 1 + len(levels) // _MOST_LEVELS]
+        for low, high in itertools.pairwise([*levels, thickness]):
+            near = min(_NEAR_LEVEL * thickness, (high - low) / 4)
+            heights += [low + near, high - near]
+    cuts = [upright.sections.at(height) for height in heights]
     extent = float(np.ptp(upright.vertices[:, :2], axis=0).max())
     grain = max(extent * _GRAIN, 1e-12)
     return shapely.union_all(cuts, grid_size=grain).simplify(2 * grain)

@@ -68,23 +68,32 @@ def _measures(labels: Sequence[Cavity], profile: Profile) -> Iterator[Finding]:
     yield between(
         "label-depth", worst.depth_mm, limit, "mm", "the depth of the letter", worst.middle
     )
-    area = union_all([label.middle for label in labels if label.above] or [labels[0].middle])
+    sides = [[x.middle for x in labels if x.above == above] for above in (True, False)]
+    yield from _strokes([union_all(side) for side in sides if side], profile)
+
+
+def _strokes(areas: Sequence[BaseGeometry], profile: Profile) -> Iterator[Finding]:
+    """The thinnest stroke, and the narrowest island, of the letters on all faces."""
     least_mm = round(profile.stroke_mm * (1 - _STROKE_ROUNDING), 3)
-    wide = strokes_are_at_least(area, least_mm)
-    stroke_mm = (
-        max(least_mm, _stroke_mm(area, least_mm)) if wide else _stroke_mm(area, least_mm / 2)
-    )
-    yield at_least("label-stroke", stroke_mm, least_mm, "mm", "the letter's thinnest stroke", area)
-    islands = [Polygon(ring) for part in parts(area) for ring in part.interiors]
+    strokes = [(_stroke_mm(area, least_mm), area) for area in areas]
+    stroke_mm, where = min(strokes, key=lambda one: one[0])
+    yield at_least("label-stroke", stroke_mm, least_mm, "mm", "the thinnest stroke", where)
+    islands = [
+        (2 * maximum_inscribed_circle(Polygon(ring)).length, area)
+        for area in areas
+        for part in parts(area)
+        for ring in part.interiors
+    ]
     if islands:
-        width_mm = min(2 * maximum_inscribed_circle(island).length for island in islands)
+        width_mm, where = min(islands, key=lambda one: one[0])
         what = "the narrowest island in the letter"
-        yield at_least("label-island", width_mm, _ISLAND_MM, "mm", what, area)
+        yield at_least("label-island", width_mm, _ISLAND_MM, "mm", what, where)
 
 
 def _stroke_mm(area: BaseGeometry, asked_mm: float) -> float:
-    """The width of the thinnest stroke, up to twice what is asked for."""
-    low_mm, high_mm = 0.0, 2 * asked_mm
+    """The width of the thinnest stroke, up to twice what is asked for; never less if it is wide."""
+    wide = strokes_are_at_least(area, asked_mm)
+    low_mm, high_mm = (asked_mm, 2 * asked_mm) if wide else (0.0, asked_mm)
     for _ in range(_HALVINGS):
         middle_mm = (low_mm + high_mm) / 2
         if strokes_are_at_least(area, middle_mm):

@@ -15,13 +15,15 @@ from fabkit.mesh.finding import Finding, at_least, at_most, between, counted
 from fabkit.mesh.identity import Identity
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.outline import TOLERANCE_MM
-from fabkit.mesh.section import DOWN, filled, hollows
+from fabkit.mesh.section import DOWN, filled, hollows, parts
 from fabkit.model.lattice import Lattice
 from fabkit.model.layers import MAX_AIR_MM, layer_top_mm
 from fabkit.model.profile import Profile
 
 #: A bore that is open wider than its middle by this is in its mouth.
 _WIDER_MM = 0.004
+#: Cuts this little above a mouth are still of it, in mm.
+_MOUTH_END_MM = 0.06
 #: The upper end of a closed cavity is where the print pauses: at the end of a layer, nearly.
 _LAYER_MM = 0.02
 
@@ -47,14 +49,41 @@ def recess_findings(
     if not recesses or not profile.has_recesses:
         return
     circles = [circle_of(recess.middle) for recess in recesses]
-    # At their upper ends as well, since a bore may taper.
-    ends = [circle_of(recess.cuts[-1][1]) for recess in recesses]
-    yield from _bores([*circles, *ends], [*recesses, *recesses], profile)
+    beside_mouth = [
+        (circle_of(area), recess)
+        for recess, circle in zip(recesses, circles, strict=True)
+        for area in _bore_cuts(recess, circle, profile)
+    ]
+    yield from _bores([c for c, _ in beside_mouth], [r for _, r in beside_mouth], profile)
+    yield _empty(recesses)
     yield from _heights(recesses, profile)
     yield from _floors(part, recesses, anatomy.labels, profile)
     if not profile.embedded:
         yield from _mouths(recesses, circles, profile)
     yield from _walls(part, recesses, circles, profile)
+
+
+def _bore_cuts(recess: Cavity, circle: Circle, profile: Profile) -> list[BaseGeometry]:
+    """A recess's cuts above its mouth and, with ribs, above the cone down to their crests."""
+    if profile.embedded:
+        return [area for _, area in recess.cuts]
+    asked = bores(profile)
+    crest_mm = asked.widest_mm if asked.crest_mm is None else asked.crest_mm
+    cone_mm = recess.low_mm + profile.mouth_mm + (asked.widest_mm - crest_mm) / 2 + _MOUTH_END_MM
+    above = [area for cut, area in recess.cuts if cut.height_mm > cone_mm]
+    return above or [recess.middle]
+
+
+def _empty(recesses: Sequence[Cavity]) -> Finding:
+    """Nothing stands in a recess, where the magnet is to go."""
+    filled_cuts = [
+        area
+        for recess in recesses
+        for _, area in recess.cuts
+        if len(parts(area)) > 1 or any(part.interiors for part in parts(area))
+    ]
+    where = filled_cuts[0] if filled_cuts else None
+    return counted("recess-empty", len(filled_cuts), 0, "cuts with something in a recess", where)
 
 
 def _expected_counts(

@@ -9,6 +9,7 @@ import shapely
 from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
+from fabkit.mesh.anatomy import Anatomy
 from fabkit.mesh.body import Body, Points
 from fabkit.mesh.crossing import crossings
 from fabkit.mesh.finding import Finding, counted
@@ -22,14 +23,20 @@ from fabkit.mesh.topology import (
     shells,
     turned_faces,
 )
-from fabkit.model.profile import Profile
 
 #: How far around a faulty face or edge a drawing marks it, in mm.
 _MARK_MM = 0.3
+#: A drawing marks so many faces or edges at most.
+_MOST_MARKS = 500
 
 
-def sound_findings(part: Part, profile: Profile) -> Iterator[Finding]:
-    """All findings on the mesh as such."""
+def sound_findings(part: Part, anatomy: Anatomy) -> Iterator[Finding]:
+    """All findings on the mesh as such.
+
+    Args:
+        part: the part.
+        anatomy: its recesses, of which closed ones are shells of their own.
+    """
     body = part.straight
     edges = open_edges(body)
     where = _edges(body.vertices, edges)
@@ -44,7 +51,7 @@ def sound_findings(part: Part, profile: Profile) -> Iterator[Finding]:
     where = _faces(body, np.unique(crossing))
     what = "pairs of faces that cut through each other"
     yield counted("self-intersection", len(crossing), 0, what, where)
-    yield from _shells(body, part, profile)
+    yield from _shells(body, anatomy)
     volume = part.volume_mm3
     message = f"the volume is {volume:.1f} mm3"
     if volume <= 0:
@@ -52,7 +59,7 @@ def sound_findings(part: Part, profile: Profile) -> Iterator[Finding]:
     yield Finding("volume", volume > 0, volume, 0.0, "mm3", message)
 
 
-def _shells(body: Body, part: Part, profile: Profile) -> Iterator[Finding]:
+def _shells(body: Body, anatomy: Anatomy) -> Iterator[Finding]:
     """One shell faces outwards, and one inwards for each magnet that is closed in."""
     found = shells(body)
     outward = [shell for shell in found if shell.volume_mm3 > 0]
@@ -60,12 +67,13 @@ def _shells(body: Body, part: Part, profile: Profile) -> Iterator[Finding]:
     where = _faces(body, np.concatenate([s.faces for s in outward[1:]])) if outward[1:] else None
     yield counted("shells", len(outward), 1, "bodies in the mesh that face outwards", where)
     inside = [one for one in inward if outward and encloses(body, outward[0], one)]
-    where = _shells_at(body, inward)
-    if not profile.embedded or not profile.has_recesses:
-        yield counted("cavities", len(inward), 0, "shells that face inwards", where)
-    elif outward:
-        loose = len(inward) - len(inside)
-        yield counted("cavities", loose, 0, "closed cavities that reach out of the body", where)
+    closed = sum(not recess.below and not recess.above for recess in anatomy.recesses)
+    what = "shells that face inwards, and lie inside, for closed recesses"
+    if len(inside) < len(inward):
+        what = "shells that face inwards and do not lie inside"
+        yield counted("cavities", len(inward) - len(inside), 0, what, _shells_at(body, inward))
+    else:
+        yield counted("cavities", len(inward), closed, what, _shells_at(body, inward))
 
 
 def _shells_at(body: Body, found: list[Shell]) -> BaseGeometry | None:
@@ -76,7 +84,7 @@ def _faces(body: Body, positions: NDArray[np.int64]) -> BaseGeometry | None:
     """Faces seen from above, with a margin; None without any."""
     if not len(positions):
         return None
-    corners = body.vertices[body.faces[positions]][:, :, :2]
+    corners = body.vertices[body.faces[positions[:_MOST_MARKS]]][:, :, :2]
     return shapely.union_all(shapely.convex_hull(shapely.multipoints(corners))).buffer(_MARK_MM)
 
 
@@ -84,5 +92,5 @@ def _edges(vertices: Points, edges: NDArray[np.int64]) -> BaseGeometry | None:
     if not len(edges):
         return None
     # Each on its own: crossing lines, joined first, would be cut at every one of their crossings.
-    lines = shapely.linestrings(vertices[edges][:, :, :2])
+    lines = shapely.linestrings(vertices[edges[:_MOST_MARKS]][:, :, :2])
     return shapely.union_all(shapely.buffer(lines, _MARK_MM))
