@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from shapely import Polygon, affinity
+from shapely import Polygon, affinity, union_all
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.base.errors import InputError
@@ -62,8 +62,9 @@ class Laid:
     @cached_property
     def section(self) -> BaseGeometry:
         """The outline at mid-height; what is closed at another height is no hole of it."""
-        cut = filled(self.part.sections.at(self.part.thickness_mm / 2))
-        return cut.intersection(self.part.shadow)
+        whole = filled(self.part.sections.at(self.part.thickness_mm / 2))
+        holes = [Polygon(ring) for ring in self.part.shadow.interiors]
+        return whole.difference(union_all(holes)) if holes else whole
 
     def poses(self, cells: Iterable[Cell]) -> list[Pose]:
         """The moves that carry the part's own cells onto others, at least one.
