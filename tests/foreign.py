@@ -7,7 +7,7 @@ trigonometry shape them, trimesh makes them bodies. Lengths are in mm until the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -22,10 +22,6 @@ from shapely.geometry.polygon import orient
 
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.reading import read_bodies
-from fabkit.model.lattice import LATTICES, Point
-from fabkit.model.piece import Form, Piece
-from fabkit.model.polygon import cells_of_rings, rings_of_cells
-from fabkit.model.puzzle import Challenge, PuzzleSet
 from tests import analytic, meshfiles
 
 Points = NDArray[np.float64]
@@ -200,8 +196,7 @@ def shipped_font(text: str) -> BaseGeometry:
 
 def _levels(make: Make) -> list[tuple[float, float]]:
     """Heights and how far inside the outline the body is there."""
-    foot, top = make.chamfers
-    high = make.thickness
+    (foot, top), high = make.chamfers, make.thickness
     levels = [(0.0, foot), (foot, 0.0), (high - top, 0.0), (high, top)]
     if make.fillet:
         bows = [math.radians(90 * k / 4) for k in range(5)]
@@ -311,42 +306,11 @@ def read_files(*paths: Path) -> list[Body]:
     return [body for path in paths for body in read_bodies(path)]
 
 
-# --- sets ---------------------------------------------------------------------------------
-
-
-def user_set(
-    lattice_name: str,
-    outlines: Mapping[str, Sequence[Sequence[tuple[float, float]]]],
-    challenges: tuple[Challenge, ...] = (),
-) -> PuzzleSet:
-    """A set of somebody's own.
-
-    Args:
-        lattice_name: of its lattice.
-        outlines: for each piece its rings in grid units.
-        challenges: if it has some.
-    """
-    lattice = LATTICES[lattice_name]
-    assert lattice.step_squared[0] == lattice.step_squared[1]
-    pieces = []
-    for name, drawn in outlines.items():
-        rings: list[tuple[Point, ...]] = [
-            tuple((round(x * lattice.per_unit), round(y * lattice.per_unit)) for x, y in ring)
-            for ring in drawn
-        ]
-        cells = cells_of_rings(lattice, rings)
-        form = Form("", cells, rings_of_cells(lattice, cells))
-        pieces.append(Piece(name, name, "#888888", (form,)))
-    return PuzzleSet("mine", "Mine", lattice, False, tuple(pieces), (), challenges, "mine.toml", "")
-
-
-def polygon_of(rings: Sequence[Sequence[tuple[float, float]]]) -> Polygon:
-    """An outline of `user_set` as an area in grid units."""
-    return Polygon(rings[0], rings[1:])
+# --- by chance ----------------------------------------------------------------------------
 
 
 def random_make(chance: Random, unit: float, edge: float = 1.0) -> Make:
-    """Any construction within the limits that `tests.test_foreign_meshes` states.
+    """Any construction within the limits that `tests.test_foreign_limits` states.
 
     Args:
         chance: where it comes from.

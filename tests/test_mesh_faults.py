@@ -17,7 +17,10 @@ from fabkit.verify.check import CheckReport, check
 from fabkit.verify.taking import take
 from tests import analytic, measure
 from tests.checks import lettered_faces
-from tests.faults import FAULTS, HARMLESS, PLAIN, RIBBED, TWO_FACED, Case, Fault, Planted, kit
+from tests.faults.catalogue import FAULTS
+from tests.faults.harmless import HARMLESS
+from tests.faults.kits import PLAIN, RIBBED, TWO_FACED, kit
+from tests.faults.planting import Case, Fault, Planted
 from tests.measure import DOWN, UP
 from tests.prints import Order, Print, print_set
 
@@ -85,16 +88,15 @@ def test_a_clear_fault_is_named(fault: Fault) -> None:
     assert_named(fault, fault.clearly(seed=0))
 
 
+# Both in one test, for which the same good pieces are printed once.
 @pytest.mark.parametrize("fault", LIMITED, ids=str)
-def test_a_tenth_beyond_its_limit_a_fault_is_named_and_nothing_else(fault: Fault) -> None:
+def test_a_tenth_beyond_its_limit_a_fault_is_named_alone_and_a_tenth_within_nothing(
+    fault: Fault,
+) -> None:
     planted = fault.planted(BEYOND, seed=0)
     report = assert_named(fault, planted)
     if fault.at == "part" and not fault.blames:
         assert set(failed(report, planted, fault)) == {fault.rule, *fault.also}
-
-
-@pytest.mark.parametrize("fault", LIMITED, ids=str)
-def test_a_tenth_within_its_limit_nothing_is_reported(fault: Fault) -> None:
     assert everything(fault.planted(WITHIN, seed=0).report()) == []
 
 
@@ -130,7 +132,7 @@ def test_faults_are_named_in_the_whole_set(fault: Fault) -> None:
             assert everything(fault.planted(WITHIN, 7, whole=True).report()) == []
 
 
-@pytest.mark.parametrize("piece", "LD")
+@pytest.mark.parametrize("piece", ["L", pytest.param("D", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("name", "plant"), HARMLESS, ids=[name for name, _ in HARMLESS])
 def test_what_is_no_fault_is_not_reported(
     name: str, plant: Callable[[Case, float], Planted], piece: str
@@ -155,6 +157,7 @@ def test_every_rule_has_a_fault(order: Order) -> None:
     """What is said of good prints, which keep every rule, names all the rules that there are."""
     good = kit(order, "QMY")
     report = check(take([*good.bodies.values()], good.puzzle, good.profile.unit_mm), good.profile)
+    assert everything(report) == []
     rules = {finding.rule for one in report.parts for finding in one.findings}
     rules |= {finding.rule for finding in report.findings}
     assert rules <= {fault.rule for fault in FAULTS}
@@ -166,16 +169,25 @@ def test_kinds_of_faults_have_different_names() -> None:
 
 # --- good prints --------------------------------------------------------------------------
 
-FIVE = [PLAIN, Order(("compact",)), Order(("petg",)), TWO_FACED, RIBBED]
+#: Measured by default, with a few challenges put together.
+USUAL = [("fridgeiq", PLAIN), ("fridgeiq", RIBBED)]
+FEW = 3
+#: Measured with --slow, with all challenges.
+SETS = [
+    *USUAL,
+    *(("fridgeiq", order) for order in (Order(("compact",)), Order(("petg",)), TWO_FACED)),
+    ("iqstars", PLAIN),
+]
+PRINTS = [
+    *(pytest.param(*one, FEW, id=f"{one[0]} {one[1]} {FEW}") for one in USUAL),
+    *(
+        pytest.param(*one, None, id=f"{one[0]} {one[1]} all", marks=pytest.mark.slow)
+        for one in SETS
+    ),
+]
 
 
-SETS = [("fridgeiq", order) for order in FIVE] + [("iqstars", PLAIN)]
-#: So many challenges are put together, and all of them with --slow.
-FEW = 6
-
-
-@pytest.mark.parametrize("count", [FEW, pytest.param(None, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("set_name", "order"), SETS, ids=[f"{one} {order}" for one, order in SETS])
+@pytest.mark.parametrize(("set_name", "order", "count"), PRINTS)
 def test_good_prints_have_no_faults_and_measure_what_they_are(
     set_name: str, order: Order, count: int | None, tmp_path: Path
 ) -> None:
