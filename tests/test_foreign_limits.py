@@ -58,7 +58,7 @@ AT_THE_LIMIT = [
 @pytest.mark.parametrize(
     "set_name",
     [
-        pytest.param(one, marks=() if one in ("fridgeiq", "iqstars") else pytest.mark.slow)
+        pytest.param(one, marks=() if one in ("fridgeiq", "iqstars") else pytest.mark.long)
         for one in SETS
     ],
 )
@@ -88,7 +88,7 @@ CLEARLY_BEYOND = [
         set_name,
         make,
         id=f"{set_name}-{brief(make)}",
-        marks=() if set_name == "fridgeiq" and make in BEYOND else pytest.mark.slow,
+        marks=() if set_name == "fridgeiq" and make in BEYOND else pytest.mark.long,
     )
     for set_name in SETS
     for make in (*BEYOND, *FAR_BEYOND)
@@ -128,7 +128,7 @@ def test_whatever_is_read_is_right(
     never_misread(rounding, tip_cut, inset, noise, thickness, some)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @given(
     rounding=sizes,
     tip_cut=sizes,

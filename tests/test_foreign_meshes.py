@@ -38,7 +38,7 @@ from tests.prints import Order
 # --- sets that others made ------------------------------------------------------------------
 
 
-SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 30))]
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 30))]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -103,10 +103,10 @@ def test_pieces_without_letters_are_told_by_their_outlines(set_name: str) -> Non
         assert {"same shape as R and E", "same shape as Q and B", "U"} <= words
 
 
-@pytest.mark.parametrize("first", [0, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("first", [0, pytest.param(5, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ("magnet", "letter"),
-    [(6.0, 0.0), (0.0, 6.0), pytest.param(6.0, 6.0, marks=pytest.mark.slow)],
+    [(6.0, 0.0), (0.0, 6.0), pytest.param(6.0, 6.0, marks=pytest.mark.long)],
 )
 def test_chirality_is_kept_however_a_body_lies(magnet: float, letter: float, first: int) -> None:
     """A magnet's hole or a letter tells the face from the back in every position."""
@@ -137,7 +137,7 @@ def test_mirrored_bodies_are_told_as_mirrored() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["stl", "obj", pytest.param("groups", marks=pytest.mark.slow), "3mf"]
+    "kind", ["stl", "obj", pytest.param("groups", marks=pytest.mark.long), "3mf"]
 )
 def test_files_with_several_bodies(kind: str, tmp_path: Path) -> None:
     puzzle, drawings = load_set("fridgeiq"), analytic.drawings("fridgeiq")
@@ -175,7 +175,7 @@ def test_sets_without_clearance_are_told(inset: float) -> None:
 # --- sets of one's own ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("inset", [0.0, pytest.param(0.12, marks=pytest.mark.slow), 0.4])
+@pytest.mark.parametrize("inset", [0.0, pytest.param(0.12, marks=pytest.mark.long), 0.4])
 @pytest.mark.parametrize("name", USER_SETS)
 def test_sets_of_ones_own(name: str, inset: float) -> None:
     puzzle = user_set("quarter-square", USER_SETS[name])

@@ -58,7 +58,7 @@ def letter_on(part: Part, texts: str) -> Letter | None:
 
 @pytest.mark.parametrize("texts", [ALPHABET, DIGITS], ids=["letters", "digits"])
 @pytest.mark.parametrize(
-    "more", [0, *(pytest.param(turn, marks=pytest.mark.slow) for turn in (1, 2, 3))]
+    "more", [0, *(pytest.param(turn, marks=pytest.mark.long) for turn in (1, 2, 3))]
 )
 def test_every_letter_is_read_however_it_is_turned(texts: str, more: int) -> None:
     for number, text in enumerate(texts):

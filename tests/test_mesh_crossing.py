@@ -100,7 +100,7 @@ def test_prints_do_not_cross_themselves_wherever_they_lie(which: tuple[str, str,
         assert crossings(tumbled(body, seed)).tolist() == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("set_name", ["fridgeiq", "iqblock", "cubimagici", "iqstars"])
 @pytest.mark.parametrize("order", ORDERS, ids=str)
 def test_no_piece_of_any_print_has_a_fault(set_name: str, order: Order) -> None:

@@ -78,7 +78,7 @@ def assert_named(fault: Fault, planted: Planted) -> CheckReport:
 
 #: Where there is a limit, what is a tenth beyond it is named by default, and more with --slow.
 CLEAR = [
-    pytest.param(fault, id=str(fault), marks=pytest.mark.slow if fault.limited else ())
+    pytest.param(fault, id=str(fault), marks=pytest.mark.long if fault.limited else ())
     for fault in FAULTS
 ]
 
@@ -100,7 +100,7 @@ def test_a_tenth_beyond_its_limit_a_fault_is_named_alone_and_a_tenth_within_noth
     assert everything(fault.planted(WITHIN, seed=0).report()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(1, 7))
 @pytest.mark.parametrize("fault", FAULTS, ids=str)
 def test_faults_are_named_wherever_they_are(fault: Fault, seed: int) -> None:
@@ -110,7 +110,7 @@ def test_faults_are_named_wherever_they_are(fault: Fault, seed: int) -> None:
         assert everything(fault.planted(WITHIN, seed).report()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("fault", FAULTS, ids=str)
 def test_faults_are_named_on_every_piece(fault: Fault) -> None:
     for seed, piece in enumerate(fault.pieces):
@@ -121,7 +121,7 @@ def test_faults_are_named_on_every_piece(fault: Fault) -> None:
         assert everything(fault.planted(WITHIN, seed, piece).report()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("fault", FAULTS, ids=str)
 def test_faults_are_named_in_the_whole_set(fault: Fault) -> None:
     # A large piece does not fit the bed that is made for a small one.
@@ -132,7 +132,7 @@ def test_faults_are_named_in_the_whole_set(fault: Fault) -> None:
             assert everything(fault.planted(WITHIN, 7, whole=True).report()) == []
 
 
-@pytest.mark.parametrize("piece", ["L", pytest.param("D", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("piece", ["L", pytest.param("D", marks=pytest.mark.long)])
 @pytest.mark.parametrize(("name", "plant"), HARMLESS, ids=[name for name, _ in HARMLESS])
 def test_what_is_no_fault_is_not_reported(
     name: str, plant: Callable[[Case, float], Planted], piece: str
@@ -181,7 +181,7 @@ SETS = [
 PRINTS = [
     *(pytest.param(*one, FEW, id=f"{one[0]} {one[1]} {FEW}") for one in USUAL),
     *(
-        pytest.param(*one, None, id=f"{one[0]} {one[1]} all", marks=pytest.mark.slow)
+        pytest.param(*one, None, id=f"{one[0]} {one[1]} all", marks=pytest.mark.long)
         for one in SETS
     ),
 ]

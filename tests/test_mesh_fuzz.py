@@ -42,7 +42,7 @@ def test_damaged_files_are_read_or_refused(name: str, tmp_path: Path) -> None:
     assert found["read"] > 20, found
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", SEEDS)
 def test_many_more_damaged_files_are_read_or_refused(name: str, tmp_path: Path) -> None:
     outcomes(name, 600, 40_000, tmp_path)

@@ -58,7 +58,7 @@ def inspect(
     where = through if anatomy.through else None
     what = "letters or recesses that are cut through"
     return [
-        *sound_findings(part, anatomy),
+        *sound_findings(part, anatomy, profile),
         *identity_findings(part, identity, profile),
         *outline_findings(part, common, profile),
         counted("cut-through", len(anatomy.through), 0, what, where),

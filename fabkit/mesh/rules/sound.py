@@ -23,6 +23,7 @@ from fabkit.mesh.topology import (
     shells,
     turned_faces,
 )
+from fabkit.model.profile import Profile
 
 #: How far around a faulty face or edge a drawing marks it, in mm.
 _MARK_MM = 0.3
@@ -30,12 +31,13 @@ _MARK_MM = 0.3
 _MOST_MARKS = 500
 
 
-def sound_findings(part: Part, anatomy: Anatomy) -> Iterator[Finding]:
+def sound_findings(part: Part, anatomy: Anatomy, profile: Profile) -> Iterator[Finding]:
     """All findings on the mesh as such.
 
     Args:
         part: the part.
         anatomy: its recesses, of which closed ones are shells of their own.
+        profile: whether recesses are to be closed.
     """
     body = part.straight
     edges = open_edges(body)
@@ -51,7 +53,7 @@ def sound_findings(part: Part, anatomy: Anatomy) -> Iterator[Finding]:
     where = _faces(body, np.unique(crossing))
     what = "pairs of faces that cut through each other"
     yield counted("self-intersection", len(crossing), 0, what, where)
-    yield from _shells(body, anatomy)
+    yield from _shells(body, anatomy, profile)
     volume = part.volume_mm3
     message = f"the volume is {volume:.1f} mm3"
     if volume <= 0:
@@ -59,7 +61,7 @@ def sound_findings(part: Part, anatomy: Anatomy) -> Iterator[Finding]:
     yield Finding("volume", volume > 0, volume, 0.0, "mm3", message)
 
 
-def _shells(body: Body, anatomy: Anatomy) -> Iterator[Finding]:
+def _shells(body: Body, anatomy: Anatomy, profile: Profile) -> Iterator[Finding]:
     """One shell faces outwards, and one inwards for each magnet that is closed in."""
     found = shells(body)
     outward = [shell for shell in found if shell.volume_mm3 > 0]
@@ -67,7 +69,8 @@ def _shells(body: Body, anatomy: Anatomy) -> Iterator[Finding]:
     where = _faces(body, np.concatenate([s.faces for s in outward[1:]])) if outward[1:] else None
     yield counted("shells", len(outward), 1, "bodies in the mesh that face outwards", where)
     inside = [one for one in inward if outward and encloses(body, outward[0], one)]
-    closed = sum(not recess.below and not recess.above for recess in anatomy.recesses)
+    recesses = anatomy.recesses if profile.embedded else ()
+    closed = sum(not recess.below and not recess.above for recess in recesses)
     what = "shells that face inwards, and lie inside, for closed recesses"
     if len(inside) < len(inward):
         what = "shells that face inwards and do not lie inside"
