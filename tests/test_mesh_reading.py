@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import locale
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import lib3mf
@@ -203,6 +205,15 @@ def test_utf_16_and_names_of_other_alphabets(tmp_path: Path) -> None:
         assert names == ["a.3mf: Prüfkörper", "a.3mf: Prüfkörper (2)"]
 
 
+@pytest.fixture
+def _same_locale() -> Iterator[None]:
+    """The library sets the whole process to the locale C when it writes."""
+    before = locale.setlocale(locale.LC_ALL)
+    yield
+    locale.setlocale(locale.LC_ALL, before)
+
+
+@pytest.mark.usefixtures("_same_locale")
 def test_what_lib3mf_writes(tmp_path: Path) -> None:
     wrapper = lib3mf.get_wrapper()
     made = wrapper.CreateModel()

@@ -13,7 +13,7 @@ ORDERS = [Order(), Order(("flippable",)), Order((), ("recess.fit=ribs",))]
 
 
 def test_the_readme_names_every_rule() -> None:
-    text = (ROOT / "README.md").read_text()
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
     table = text[text.index("| rule | asks |") :].split("\n\n")[0]
     told = [rule for row in table.splitlines()[2:] for rule in re.findall(r"`([a-z-]+)`", row)]
     rules = set()
