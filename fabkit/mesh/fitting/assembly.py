@@ -208,11 +208,16 @@ def _reach_mm(laid: Laid) -> float:
 
 
 def _measure(one: Laid, other: Laid, relative: Pose, lattice: Lattice) -> Beside:
+    edge_gaps = _edge_gaps(one, other, relative, lattice)
+    if not (one.is_solid and other.is_solid):
+        # There is no volume to speak of, which the assembly tells; their outlines still lie apart.
+        apart_mm = one.section.distance(other.placed(other.section, relative))
+        return Beside(0.0, min(apart_mm, _reach_mm(one)), edge_gaps)
     moved = other.manifold.transform(other.matrix(relative))
     both = one.manifold ^ moved
     overlap_mm3 = max(0.0, float(both.volume()))
     gap_mm = 0.0 if overlap_mm3 > TINY_MM3 else float(one.manifold.min_gap(moved, _reach_mm(one)))
-    return Beside(overlap_mm3, gap_mm, _edge_gaps(one, other, relative, lattice))
+    return Beside(overlap_mm3, gap_mm, edge_gaps)
 
 
 def _edge_gaps(
