@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fabkit.base.errors import InputError, many
 from fabkit.cli import meshes, options
-from fabkit.cli.meshes import BUDGET_S
+from fabkit.cli.meshes import BUDGET_S, FAILED_EXIT
 from fabkit.cli.report import Report
 from fabkit.model.library import load_set
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from fabkit.mesh.fitting.tolerance import PrinterError
     from fabkit.verify.check import CheckReport, PartReport
 
-FAILED_EXIT = 1
 #: No printer is as far off as this.
 MOST_ERROR_MM = 2.0
 
@@ -72,8 +70,7 @@ def check(
     puzzle = load_set(set_name)
     asked = options.profile_for(puzzle, profile, changes)
     error, budget_s = _printer_error(printer_error, hole_error), options.seconds(budget, BUDGET_S)
-    default = Path("output") / puzzle.name
-    folder = default if output is None else options.output_path(output, "a folder")
+    folder = options.set_folder(output, puzzle)
     source = meshes.files_named(files, "FILE") if files else meshes.own_files(folder, set_name)
     is_named = bool(profile or changes)
     taken, limits = meshes.take_files(source, puzzle, asked, is_named, report)

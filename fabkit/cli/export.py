@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from fabkit.base.errors import many
 from fabkit.base.units import format_mm
@@ -55,8 +54,7 @@ def _export(
 ) -> None:
     puzzle = load_set(set_name)
     profile = options.profile_for(puzzle, profile_names, settings)
-    default = Path("output") / puzzle.name
-    folder = default if output is None else options.output_path(output, "a folder")
+    folder = options.set_folder(output, puzzle)
     with report.progress() as progress:
         done = export(puzzle, profile, [kind], folder, piece_ids or (), force, progress)
     tell_export(done, kind.upper(), profile, report)

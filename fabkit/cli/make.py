@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from fabkit.base.errors import many
 from fabkit.cli import meshes, options
 from fabkit.cli.check import tell_check
 from fabkit.cli.export import tell_export
+from fabkit.cli.meshes import FAILED_EXIT
 from fabkit.cli.report import Report
 from fabkit.cli.verify import tell_verify
 from fabkit.model.library import load_set
 from fabkit.plan import KINDS, export
-
-FAILED_EXIT = 1
 
 
 def make(
@@ -35,8 +32,7 @@ def make(
     puzzle = load_set(set)
     limits = options.profile_for(puzzle, profile, settings)
     budget_s = options.seconds(budget, meshes.BUDGET_S)
-    default = Path("output") / puzzle.name
-    folder = default if output is None else options.output_path(output, "a folder")
+    folder = options.set_folder(output, puzzle)
     with report.progress() as progress:
         done = export(puzzle, limits, KINDS, folder, (), force, progress)
     tell_export(done, "STL and STEP", limits, report)

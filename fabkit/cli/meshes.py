@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: How names of mesh files end.
 ENDINGS = (".stl", ".3mf", ".obj")
+#: When the answer is no: something fails.
+FAILED_EXIT = 1
 #: Seconds for solving one challenge, when none are given.
 BUDGET_S = 60.0
 #: More files than this are a mistake.

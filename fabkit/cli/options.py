@@ -77,6 +77,15 @@ def output_path(given: str, expected: str, option: str = "-o") -> Path:
     return Path(given)
 
 
+def set_folder(given: str | None, puzzle: PuzzleSet) -> Path:
+    """The output folder of a set: what ``-o`` names, else ``output/SET``.
+
+    Raises:
+        InputError: when ``-o`` names no folder.
+    """
+    return Path("output") / puzzle.name if given is None else output_path(given, "a folder")
+
+
 def file_path(given: str | None, option: str, ending: str) -> Path | None:
     """The file that an option names; None when the option is not given.
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fabkit.base.errors import many
 from fabkit.cli import meshes, options
-from fabkit.cli.meshes import BUDGET_S
+from fabkit.cli.meshes import BUDGET_S, FAILED_EXIT
 from fabkit.cli.report import Report
 from fabkit.model.library import load_set
 
 if TYPE_CHECKING:
     from fabkit.verify.catalog import VerifyReport
-
-FAILED_EXIT = 1
 
 
 def verify(
@@ -45,8 +42,7 @@ def verify(
     puzzle = load_set(set)
     asked = options.profile_for(puzzle, profile, settings)
     budget_s = options.seconds(budget, BUDGET_S)
-    default = Path("output") / puzzle.name
-    folder = default if output is None else options.output_path(output, "a folder")
+    folder = options.set_folder(output, puzzle)
     named = source_names and meshes.files_named(source_names, "--from")
     source = named or meshes.own_files(folder, set)
     is_named = bool(profile or settings)
