@@ -132,6 +132,7 @@ def check(
     budget_s: float | None = None,
     progress: Progress = lambda done, total, name: None,
     error: PrinterError | None = None,
+    answers: Sequence[Answered] | None = None,
 ) -> CheckReport:
     """Inspects every part, and puts the parts together as the catalog's solutions do.
 
@@ -141,6 +142,7 @@ def check(
         budget_s: seconds for solving each challenge.
         progress: told what is being done.
         error: of the printer, to ask whether rows still close.
+        answers: of the catalog, where they are known already, as by `verify`.
     """
     puzzle = taken.puzzle
     parts = []
@@ -152,7 +154,8 @@ def check(
         parts.append(PartReport(part, anatomy, identity, tuple(found)))
     order = {piece.id: number for number, piece in enumerate(puzzle.pieces)}
     parts.sort(key=lambda one: (order.get(one.identity.piece or "", len(order)), one.identity.key))
-    answers = answer_catalog(read_set(puzzle, taken.pieces()), budget_s, progress)
+    if answers is None:
+        answers = answer_catalog(read_set(puzzle, taken.pieces()), budget_s, progress)
     return CheckReport(
         taken,
         profile,
