@@ -1,0 +1,1 @@
+"""Challenges that fabkit makes itself: snowflakes, starting positions, graded and proved."""
