@@ -136,10 +136,16 @@ def outside_failures(doing: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def folder_lock(folder: Path) -> Iterator[None]:
+def folder_lock(
+    folder: Path, advice: str = "wait for it, or choose another folder with -o"
+) -> Iterator[None]:
     """Holds a folder for this process; the folder is made when needed.
 
     The lock is the operating system's: it ends with the process, however that ends.
+
+    Args:
+        folder: to hold.
+        advice: what to do when another process holds it.
 
     Raises:
         OutsideError: at once, when another process holds it or it cannot be made.
@@ -151,8 +157,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
             lock.acquire()
         except Timeout:
             raise OutsideError(
-                f"another fabkit is at work in {printable(str(folder))}; "
-                "wait for it, or choose another folder with -o"
+                f"another fabkit is at work in {printable(str(folder))}; {advice}"
             ) from None
     try:
         yield
