@@ -17,6 +17,7 @@ from fabkit import __version__
 from fabkit.base.errors import FabkitError, did_you_mean, shown
 from fabkit.cli import profiles
 from fabkit.cli.certify import certify
+from fabkit.cli.challenges import challenges
 from fabkit.cli.check import check
 from fabkit.cli.export import EXPORTS, export_command
 from fabkit.cli.make import make
@@ -45,6 +46,7 @@ app.command()(check)
 app.command()(verify)
 app.command()(solve)
 app.command()(certify)
+app.command()(challenges)
 app.add_typer(profiles.app, name="profiles")
 
 

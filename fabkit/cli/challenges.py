@@ -1,0 +1,241 @@
+"""`fabkit challenges`."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fabkit.base.errors import InputError, did_you_mean, many, shown
+from fabkit.cli import options
+from fabkit.cli.report import Report
+from fabkit.model.library import load_set
+from fabkit.model.puzzle import Board, PuzzleSet
+
+if TYPE_CHECKING:
+    from fabkit.challenges.grading import Graded
+    from fabkit.challenges.making import Made
+
+NO_EXIT = 1
+DEFAULT_COUNT, MOST_COUNT = 20, 10_000
+DEFAULT_SEED, MOST_SEED = 1, 2**32 - 1
+#: So much of a budget, and of the work, is finding challenges; the rest is proving them again.
+_FINDING = 0.8
+_MOST_DRAWN = 3
+_MINIMAL = "minimal"
+
+
+def challenges(
+    set: options.Set,
+    count: Annotated[
+        str | None,
+        typer.Option(
+            "--count", metavar="N", help="How many to make.", show_default=str(DEFAULT_COUNT)
+        ),
+    ] = None,
+    given: Annotated[
+        str | None,
+        typer.Option(
+            "--given",
+            metavar="N|minimal",
+            help="Give so many pieces, or none to spare.",
+            show_default="a mix",
+        ),
+    ] = None,
+    difficulty: Annotated[
+        str | None,
+        typer.Option(
+            "--difficulty",
+            metavar="LEVEL,…",
+            help="Only of these levels: starter, junior, expert, master, wizard.",
+            show_default="all, evenly",
+        ),
+    ] = None,
+    seed: Annotated[
+        str | None,
+        typer.Option(
+            "--seed",
+            metavar="N",
+            help="Another seed gives other challenges, the same the same.",
+            show_default=str(DEFAULT_SEED),
+        ),
+    ] = None,
+    board: Annotated[
+        str | None,
+        typer.Option(
+            "--board", metavar="NAME", help="On this board.", show_default="the set's first board"
+        ),
+    ] = None,
+    output: options.Folder = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            "--budget", metavar="SECONDS", help="Stop after so long, with what was found."
+        ),
+    ] = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Make challenges with one solution. Exit code 1 if there are fewer than asked for."""
+    begin = time.monotonic()
+    report = Report(json, quiet, verbose)
+    wanted = _number(count, "--count", DEFAULT_COUNT, 1, MOST_COUNT)
+    chosen = _number(seed, "--seed", DEFAULT_SEED, 0, MOST_SEED)
+    budget_s, levels = options.seconds(budget), _levels(difficulty)
+    puzzle = load_set(set)
+    folder = options.set_folder(output, puzzle)
+    place = _board(puzzle, board)
+
+    from fabkit.challenges import challengelist, subsets
+    from fabkit.challenges.making import Wish, make
+    from fabkit.solve.engines.engine import Effort
+
+    wish = Wish(wanted, place, _given(puzzle, given), levels, chosen)
+    if place is None:
+        subsets.refuse_unsuited(puzzle)
+    finding_s = None if budget_s is None else _FINDING * budget_s
+    with report.shares("of the work") as told:
+        finding = Effort(finding_s, lambda share: told(_FINDING * share), begin)
+        proving = Effort(budget_s, lambda share: told(_FINDING + (1 - _FINDING) * share), begin)
+        made = make(puzzle, wish, finding, proving)
+    if made.graded:
+        written = challengelist.write(folder, made)
+        _tell(made, report)
+        report.say(f"wrote {written}, and for `fabkit solve --file` {_files(folder, made)}")
+    report.document(challengelist.document(made))
+    return _verdict(made, report)
+
+
+def _verdict(made: Made, report: Report) -> int:
+    """Says what is missing; returns the exit code."""
+    count, wanted = len(made.graded), made.wish.count
+    if count < wanted:
+        report.say(f"{count} of {many(wanted, 'challenge')}: {made.reason}")
+        return NO_EXIT
+    even = wanted // len(made.wish.levels)
+    few = [level for level, found in made.levels.items() if len(found) < even]
+    if few:
+        report.say(f"of {' and '.join(few)} no more were found; other levels make up for it")
+    return 0
+
+
+def _files(folder: Path, made: Made) -> str:
+    from fabkit.challenges.challengelist import FOLDER
+
+    first, last = (made.graded[place].posed.challenge.id for place in (0, -1))
+    more = f" to {last}.toml" if last != first else ""
+    return f"{folder / FOLDER / first}.toml{more}"
+
+
+def _tell(made: Made, report: Report) -> None:
+    """The levels and how many; with ``-v`` every challenge, and drawings of the first."""
+    from fabkit.challenges.challengelist import title
+    from fabkit.cli import answers
+    from fabkit.solve.answer import SOLVED, Answer
+
+    report.table(*_table(made))
+    plain = Report(report.json, report.quiet)  # no engine is asked here that could be told of
+    for one in made.graded[: _MOST_DRAWN if report.verbose else 0]:
+        solved = Answer(SOLVED, "search", solutions=(one.solution,))
+        answers.tell(one.posed, "first", solved, one.rating, plain)
+    for one in made.graded:
+        report.detail(f"{one.posed.challenge.id}: {title(one)}")
+
+
+def _table(made: Made) -> tuple[list[str], list[list[str]]]:
+    on_board = made.wish.board is not None
+    rows = []
+    for level, found in made.levels.items():
+        scores = [f"{one.rating.score:.1f}" for one in found]
+        sizes = [_size(one) for one in found]
+        row = [level, str(len(found)), f"{scores[0]}-{scores[-1]}" if found else "-"]
+        row.append(f"{min(sizes)}-{max(sizes)}" if found else "-")
+        row += [str(sum(bool(one.candidate.minimal) for one in found))] if on_board else []
+        rows.append(row)
+    columns = ["given", "minimal"] if on_board else ["pieces"]
+    return ["level", "challenges", "scores", *columns], rows
+
+
+def _size(one: Graded) -> int:
+    """How many pieces are given, or chosen."""
+    challenge = one.posed.challenge
+    return len(challenge.pieces) if one.candidate.shape else len(challenge.given)
+
+
+def _number(given: str | None, option: str, default: int, least: int, most: int) -> int:
+    """The whole number that an option names.
+
+    Raises:
+        InputError: when it is none, or out of range.
+    """
+    if given is None:
+        return default
+    digits = given.lstrip("0") or given[:1]
+    whole = digits.isascii() and digits.isdigit() and len(digits) <= len(str(most))
+    if not (whole and least <= int(digits) <= most):
+        message = f"expected a whole number from {least} to {most}, found {shown(given)}"
+        raise InputError.of(option, message)
+    return int(digits)
+
+
+def _levels(given: str | None) -> tuple[str, ...]:
+    """The levels that ``--difficulty`` names, from easy to hard; all when it is not given.
+
+    Raises:
+        InputError: when one is not known, or none is named.
+    """
+    from fabkit.solve.difficulty import LEVELS
+
+    known = [name for name, _ in LEVELS]
+    if given is None:
+        return tuple(known)
+    wanted = [name.strip() for name in given.split(",")]
+    for name in wanted:
+        if name not in known:
+            message = f"there is no level {shown(name)}; the levels are {', '.join(known)}"
+            raise InputError.of("--difficulty", message + did_you_mean(name.lower(), known))
+    return tuple(name for name in known if name in wanted)
+
+
+def _board(puzzle: PuzzleSet, name: str | None) -> Board | None:
+    """The board to make challenges on; None when the set has none.
+
+    Raises:
+        InputError: when there is none of that name.
+    """
+    if name is None:
+        return puzzle.boards[0] if puzzle.boards else None
+    for board in puzzle.boards:
+        if board.id == name:
+            return board
+    known = [board.id for board in puzzle.boards]
+    are = f"its boards are {', '.join(known)}" if known else "it has no board at all"
+    message = f"{puzzle.name} has no board {shown(name)}; {are}{did_you_mean(name, known)}"
+    raise InputError.of("--board", message)
+
+
+def _given(puzzle: PuzzleSet, given: str | None) -> int | str | None:
+    """What ``--given`` asks for.
+
+    Raises:
+        InputError: when it is no number of pieces that leaves one to place.
+    """
+    if given is None:
+        return None
+    if not puzzle.boards:
+        message = f"goes with a board, and {puzzle.name} has none; leave it out"
+        raise InputError.of("--given", message)
+    if given == _MINIMAL:
+        return given
+    most = len(puzzle.pieces) - 1
+    try:
+        return _number(given, "--given", 0, 1, most)
+    except InputError:
+        message = (
+            f"expected minimal, or a whole number from 1 to {most}, since {puzzle.name} has "
+            f"{many(most + 1, 'piece')}; found {shown(given)}"
+        )
+        raise InputError.of("--given", message) from None
