@@ -102,7 +102,7 @@ def pose(puzzle: PuzzleSet, challenge: Challenge, leftover: bool = False) -> Pos
     region = challenge.region.difference(*(one.cells for one in challenge.given))
     ids = [piece for piece in challenge.pieces if piece not in given]
     pieces = puzzle.select(ids) if ids else ()
-    classes = _classes(puzzle.lattice, pieces, challenge.flips)
+    classes = alike(puzzle.lattice, pieces, challenge.flips)
     covers = []
     for kind in classes:
         found = placements(puzzle.lattice, kind[0], region, challenge.flips)
@@ -138,8 +138,15 @@ MAX_OPTIONS = 200_000
 _SAMPLE = 400
 
 
-def _classes(lattice: Lattice, pieces: Sequence[Piece], flips: bool) -> list[list[Piece]]:
-    """The pieces, identical ones together: those with the same images."""
+def alike(lattice: Lattice, pieces: Sequence[Piece], flips: bool) -> list[list[Piece]]:
+    """The pieces, identical ones together: those with the same images.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> fridgeiq = load_set("fridgeiq")
+        >>> [[p.id for p in each] for each in alike(fridgeiq.lattice, fridgeiq.select("AER"), False)]
+        [['A'], ['R', 'E']]
+    """
     found: dict[frozenset[frozenset[Cell]], list[Piece]] = {}
     for piece in pieces:
         images = frozenset(one.cells for one in orientations(lattice, piece, flips))

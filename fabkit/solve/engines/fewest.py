@@ -164,6 +164,50 @@ def _walk(  # type: ignore[no-untyped-def]
     return _OVER if depth < 0 else _GOING, depth, nodes, weight, item_count
 
 
+@kernel
+def walk_from_root(  # type: ignore[no-untyped-def]
+    masks, cells, cell_start, kinds, weights, copies, cell_count, first_item, most_nodes
+):
+    """A walk to the first solution, or to the end, in one go; for kernels that set up many.
+
+    Options use one copy each, and every cell is to be covered; see `_walk` for the rest.
+
+    Returns:
+        0 when there is no solution, 1 when one was found, 2 when nodes ran out; nodes; the
+        solution's options (none unless found); the items branched on, in preorder.
+    """
+    depths = copies.sum() + 2
+    live = np.zeros(8 * masks.shape[0] + 64, dtype=np.int32)
+    for option in range(masks.shape[0]):
+        live[option] = option
+    bounds = np.zeros(depths + 1, dtype=np.int64)
+    bounds[1] = masks.shape[0]
+    cursor, chosen = np.zeros(depths, dtype=np.int64), np.zeros(depths, dtype=np.int64)
+    item = np.full(depths, np.int64(_NOT_CHOSEN), dtype=np.int64)
+    covered, left = np.zeros(cell_count, dtype=np.bool_), copies.copy()
+    counts = np.zeros(cell_count + copies.shape[0], dtype=np.int64)
+    uses = np.ones(masks.shape[0], dtype=np.int64)
+    items, noted = np.zeros(256, dtype=np.int32), 0
+    depth = nodes = 0
+    while True:
+        why, depth, walked, weight, noted = _walk(
+            masks, cells, cell_start, kinds, uses, weights, False, first_item,
+            live, bounds, cursor, item, chosen, covered, left, counts, items, noted,
+            depth, most_nodes - nodes, 1,
+        )  # fmt: skip
+        nodes += walked
+        if weight > 0:
+            return 1, nodes, chosen[:depth].copy(), items[:noted].copy()
+        if why == _OVER:
+            return 0, nodes, chosen[:0].copy(), items[:noted].copy()
+        if why == _FULL_LIST:
+            live = np.concatenate((live, np.zeros_like(live)))
+        elif why == _FULL_ITEMS:
+            items = np.concatenate((items, np.zeros_like(items)))
+        else:
+            return 2, nodes, chosen[:0].copy(), items[:0].copy()
+
+
 class FewestWalk:
     """A walk through all solutions of a problem, in slices.
 
