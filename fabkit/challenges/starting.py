@@ -44,7 +44,7 @@ class Positions:
 
     Args:
         posed: all pieces on the board, none given.
-        effort: budget and progress of listing the fillings.
+        effort: budget and progress of listing the fillings; later, the budget of drawing them.
 
     Attributes:
         fillings: a row of option positions for each; None when they are too many to list.
@@ -67,6 +67,7 @@ class Positions:
 
     def __init__(self, posed: PosedChallenge, effort: Effort) -> None:
         self.posed = posed
+        self._effort = effort
         self._problem = posed.problem
         self._pieces = sum(posed.problem.copies)
         self.fillings = _listed(posed.problem, effort)
@@ -167,7 +168,7 @@ class Positions:
     def _by_lot(self, size: int, minimal: bool, rng: random.Random) -> Source:
         """Draws fillings and takes pieces away for ever: there is no telling when all are found."""
         while True:
-            filling = _drawn(self._problem, rng)
+            filling = _drawn(self._problem, rng, self._effort)
             yield None if filling is None else self._thinned(filling, size, minimal, rng)
 
     def _thinned(
@@ -176,6 +177,7 @@ class Positions:
         """Takes pieces away in any order while one solution is left, then puts some back."""
         order, held, free = rng.sample(filling, len(filling)), set(filling), list[int]()
         for one in order:
+            self._effort.tell(0.0)
             verdict = _is_unique(self._problem, held - {one})
             if verdict is None:
                 return None  # it would not be known whether the position is minimal
@@ -247,7 +249,7 @@ def _halves(sets: Masks, place: int) -> tuple[Masks, Masks]:
     return pairs[:, 0], pairs[:, 1]
 
 
-def _drawn(problem: ExactCoverProblem, rng: random.Random) -> Solution | None:
+def _drawn(problem: ExactCoverProblem, rng: random.Random, effort: Effort) -> Solution | None:
     """A solution found in an order drawn by lot; None when it takes too long."""
     order = list(range(len(problem.options)))
     rng.shuffle(order)
@@ -255,7 +257,7 @@ def _drawn(problem: ExactCoverProblem, rng: random.Random) -> Solution | None:
     mixed = ExactCoverProblem(problem.cell_count, problem.copies, shuffled)
     walk = FewestWalk(mixed, listing=True)
     for _ in in_slices(walk, limit=1, most_nodes=_DRAWING_NODES):
-        pass
+        effort.tell(0.0)
     return tuple(sorted(order[one] for one in walk.solutions[0])) if walk.solutions else None
 
 
