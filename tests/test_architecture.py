@@ -45,6 +45,8 @@ def test_imports_go_down_only(copy_of_house: Path) -> None:
         ("fabkit/certify/cover.py", "import numba"),
         ("fabkit/solve/answer.py", "import ortools"),
         ("fabkit/solve/engines/search.py", "import pysat"),
+        ("fabkit/runs/pool.py", "import distributed"),
+        ("fabkit/runs/cluster.py", "import dask"),
     ],
 )
 def test_a_planted_import_is_found(copy_of_house: Path, file: str, line: str) -> None:

@@ -192,6 +192,8 @@ class Ledger:
                 path.unlink(missing_ok=True)
 
     def _connect(self) -> sqlite3.Connection:
+        with outside_failures(f"cannot write {self._name}"):
+            self._path.open("rb+").close()  # where it may not, SQLite is silent or unclear
         with self._failures():
             connection = _sqlite(self._path)
             try:

@@ -1,0 +1,209 @@
+"""Working on shards on a Dask cluster: the only place that knows Dask."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import logging
+import warnings
+from collections.abc import Generator, Iterator, Sequence
+from typing import Any
+
+from fabkit import __version__
+from fabkit.base.errors import InputError, OutsideError, cut, printable, shown
+from fabkit.runs.parcel import opened, packed, perform
+from fabkit.runs.pool import Pool
+from fabkit.runs.shard import Shard
+
+#: So long a scheduler may take to answer, and a first worker to be there.
+_CONNECT_S = 5.0
+#: So many shards are on their way at least, and so many for each thread of the workers.
+_LEAST_SENT = 16
+_SENT_PER_THREAD = 2
+#: The loggers whose complaints would stand beside our one message.
+_LOGGERS = ("distributed", "tornado", "asyncio")
+
+#: How a worker answers whose fabkit is another version. No pickle begins so.
+_OTHER = b"fabkit "
+
+
+def cluster_pool(address: str) -> Pool:
+    """A pool on a Dask cluster that is already running.
+
+    Its workers need the same fabkit. Closing the pool takes back what has not begun; a shard
+    that is being worked on ends by itself on its worker.
+
+    Args:
+        address: of the scheduler, such as ``"tcp://10.0.0.1:8786"``.
+
+    Returns:
+        It; entering it connects.
+
+    Raises:
+        OutsideError: when Dask is missing. On entering, when nobody answers within seconds, or
+            the scheduler has no workers.
+        InputError: on entering, when the address is none.
+
+    Example:
+        >>> with cluster_pool("tcp://127.0.0.1:1") as pool:
+        ...     pass
+        Traceback (most recent call last):
+        ...
+        fabkit.base.errors.OutsideError: no Dask scheduler answers at "tcp://127.0.0.1:1"; is it \
+running, and is it the right address?
+    """
+    try:
+        import distributed
+    except ModuleNotFoundError:
+        message = "working on a cluster needs Dask; install it with: pip install "
+        raise OutsideError(message + "'fabkit-puzzles[cluster]'") from None
+    except ImportError as error:
+        raise OutsideError(f"cannot load Dask: {printable(str(error))}") from None
+    return _Cluster(address, distributed)
+
+
+class _Cluster(Pool):
+    """A client of the scheduler while it is entered."""
+
+    def __init__(self, address: str, distributed: Any) -> None:
+        self._address = address
+        self._dask = distributed
+        self._held = contextlib.ExitStack()
+
+    def __enter__(self) -> _Cluster:
+        with contextlib.ExitStack() as held:
+            held.enter_context(_silence())
+            self._client = held.enter_context(contextlib.closing(self._connected()))
+            try:
+                self._client.wait_for_workers(1, timeout=_CONNECT_S)
+            except TimeoutError:
+                name = shown(self._address)
+                message = f"the Dask scheduler at {name} has no workers; start some, and try again"
+                raise OutsideError(message) from None
+            self._held = held.pop_all()
+        return self
+
+    def _connected(self) -> Any:
+        try:
+            asyncio.run(self._knock())
+            return self._dask.Client(
+                self._address, timeout=_CONNECT_S, set_as_default=False, name="fabkit"
+            )
+        except (ValueError, TypeError) as error:
+            raise InputError.of(
+                "", f"the cluster's address {shown(self._address)} is none: {_short(error)}"
+            ) from None
+        except Exception:  # what answers in another language is misread in any way, as too long
+            raise OutsideError(
+                f"no Dask scheduler answers at {shown(self._address)}; "
+                "is it running, and is it the right address?"
+            ) from None
+
+    async def _knock(self) -> None:
+        """Connects once, and leaves. A client that could not connect hangs when Python ends."""
+        security = self._dask.Security().get_connection_args("client")
+        comm = await self._dask.comm.connect(self._address, timeout=_CONNECT_S, **security)
+        await comm.close()
+
+    def close(self) -> None:
+        self._held.close()
+
+    def results(self, shards: Sequence[Shard]) -> Generator[tuple[int, bytes], None, None]:
+        if not shards:
+            return
+        waiting = iter(enumerate(shards))
+        sent: dict[Any, int] = {}
+        threads = sum(self._client.nthreads().values())
+        most = max(_LEAST_SENT, _SENT_PER_THREAD * threads)
+        finished = self._dask.as_completed(
+            [self._send(one, sent) for one in itertools.islice(waiting, most)],
+            loop=self._client.loop,
+        )
+        failure: BaseException | None = None
+        try:
+            for future in finished:
+                index = sent.pop(future)
+                try:
+                    result = self._result(future, shards[index])
+                except BaseException as error:
+                    failure = failure or error
+                else:
+                    if failure is None:
+                        for one in itertools.islice(waiting, 1):
+                            finished.add(self._send(one, sent))
+                    yield index, result
+                if failure is not None and finished.queue.empty():
+                    raise failure
+        finally:
+            with contextlib.suppress(Exception):  # the scheduler may be gone
+                self._client.cancel(list(sent), force=True)
+
+    def _send(self, numbered: tuple[int, Shard], sent: dict[Any, int]) -> Any:
+        index, shard = numbered
+        future = self._client.submit(_perform, packed(shard), __version__, pure=False)
+        sent[future] = index
+        return future
+
+    def _result(self, future: Any, shard: Shard) -> bytes:
+        """What came of a shard; the exceptions here are Dask's own, the shard's are packed."""
+        try:
+            outcome: bytes = future.result()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # some of its exceptions are no Exception
+            raise OutsideError(self._breakdown(error, shard)) from None
+        if outcome.startswith(_OTHER):
+            raise OutsideError(
+                f"a worker of the cluster has fabkit {outcome.removeprefix(_OTHER).decode()}, "
+                f"and here it is {__version__}; install the same on both sides"
+            )
+        return opened(outcome)
+
+    def _breakdown(self, error: BaseException, shard: Shard) -> str:
+        place = f"at the shard {shown(shard.key)}"
+        if type(error).__name__ == "KilledWorker":
+            return (
+                "workers of the cluster were killed again and again, most likely because memory "
+                f"ran out, {place}"
+            )
+        if "Cancelled" in type(error).__name__:
+            return f"the connection to the cluster at {shown(self._address)} was lost"
+        text = f"{_short(error)} {_short(error.__cause__)}"
+        if "fabkit" in text and ("ModuleNotFound" in text or "No module named" in text):
+            return (
+                "a worker of the cluster cannot import fabkit; install it there: "
+                f"pip install fabkit-puzzles=={__version__}"
+            )
+        return f"the cluster failed {place}: {_short(error)}"
+
+
+def _perform(call: bytes, version: str) -> bytes:
+    """Runs on the cluster. Other versions may have other results, which must not be mixed."""
+    if version != __version__:
+        return _OTHER + __version__.encode()
+    return perform(call)
+
+
+def _short(error: BaseException | None) -> str:
+    return cut(printable(f"{type(error).__name__}: {error}")) if error is not None else ""
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """Keeps Dask's log and warnings off standard error: what matters becomes an exception."""
+    loggers = [
+        logging.getLogger(name)
+        for name in (*_LOGGERS, *logging.root.manager.loggerDict)
+        if name.split(".")[0] in _LOGGERS
+    ]
+    before = [(logger, logger.level) for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for logger, level in before:
+            logger.setLevel(level)
