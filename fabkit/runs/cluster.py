@@ -7,7 +7,7 @@ import contextlib
 import itertools
 import logging
 import warnings
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
 from fabkit import __version__
@@ -18,6 +18,8 @@ from fabkit.runs.shard import Shard
 
 #: So long a scheduler may take to answer, and a first worker to be there.
 _CONNECT_S = 5.0
+#: So long the result of a shard that has ended may take on its way.
+_FETCH_S = 10.0
 #: So many shards are on their way at least, and so many for each thread of the workers.
 _LEAST_SENT = 16
 _SENT_PER_THREAD = 2
@@ -46,12 +48,12 @@ def cluster_pool(address: str) -> Pool:
         InputError: on entering, when the address is none.
 
     Example:
-        >>> with cluster_pool("tcp://127.0.0.1:1") as pool:
+        >>> with cluster_pool("nowhere") as pool:
         ...     pass
         Traceback (most recent call last):
         ...
-        fabkit.base.errors.OutsideError: no Dask scheduler answers at "tcp://127.0.0.1:1"; is it \
-running, and is it the right address?
+        fabkit.base.errors.InputError: the cluster's address "nowhere" is none: ValueError: \
+missing port number in address 'nowhere'
     """
     try:
         import distributed
@@ -126,6 +128,9 @@ class _Cluster(Pool):
                 index = sent.pop(future)
                 try:
                     result = self._result(future, shards[index])
+                except _LostError:
+                    finished.add(self._send((index, shards[index]), sent))
+                    continue
                 except BaseException as error:
                     failure = failure or error
                 else:
@@ -141,16 +146,18 @@ class _Cluster(Pool):
 
     def _send(self, numbered: tuple[int, Shard], sent: dict[Any, int]) -> Any:
         index, shard = numbered
-        future = self._client.submit(_perform, packed(shard), __version__, pure=False)
+        future = self._client.submit(_by_value(), packed(shard), __version__, pure=False)
         sent[future] = index
         return future
 
     def _result(self, future: Any, shard: Shard) -> bytes:
         """What came of a shard; the exceptions here are Dask's own, the shard's are packed."""
         try:
-            outcome: bytes = future.result()
+            outcome: bytes = future.result(timeout=_FETCH_S)
         except KeyboardInterrupt:
             raise
+        except self._dask.TimeoutError:
+            raise _LostError from None
         except BaseException as error:  # some of its exceptions are no Exception
             raise OutsideError(self._breakdown(error, shard)) from None
         if outcome.startswith(_OTHER):
@@ -167,7 +174,7 @@ class _Cluster(Pool):
                 "workers of the cluster were killed again and again, most likely because memory "
                 f"ran out, {place}"
             )
-        if "Cancelled" in type(error).__name__:
+        if any(name in type(error).__name__ for name in ("Cancelled", "CommClosed")):
             return f"the connection to the cluster at {shown(self._address)} was lost"
         text = f"{_short(error)} {_short(error.__cause__)}"
         if "fabkit" in text and ("ModuleNotFound" in text or "No module named" in text):
@@ -176,6 +183,25 @@ class _Cluster(Pool):
                 f"pip install fabkit-puzzles=={__version__}"
             )
         return f"the cluster failed {place}: {_short(error)}"
+
+
+class _LostError(Exception):
+    """The result of a shard was lost with its worker, and the shard has to be done once more."""
+
+
+def _by_value() -> Callable[[bytes, str], bytes]:
+    """A function that a worker without fabkit can unpickle, and so say what it lacks.
+
+    Dask takes functions at the top of a module by their names. A worker that does not know one
+    goes away without a word, and its client waits for ever.
+    """
+
+    def perform_there(call: bytes, version: str) -> bytes:
+        from fabkit.runs.cluster import _perform
+
+        return _perform(call, version)
+
+    return perform_there
 
 
 def _perform(call: bytes, version: str) -> bytes:
