@@ -189,6 +189,23 @@ def test_a_user_solves_one(run: Run, capsys: Capture) -> None:
         assert solution == entry["solution"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["iqfit", "iqstars", "iqblock", "cubimagici", PENTOMINOES])
+@pytest.mark.parametrize("given", ["minimal", "4"])
+def test_with_another_seed_the_judge_agrees_with_all(name: str, given: str, here: Path) -> None:
+    puzzle = load_set(name)
+    arguments = ["--count", "60", "--given", given, "--seed", "2"]
+    assert main(["challenges", name, *arguments, "-q"]) in (0, 1)
+    folder = here / "output" / puzzle.name
+    entries = json.loads((folder / "challenges.json").read_text())["challenges"]
+    assert len(entries) >= 40
+    for entry in entries:
+        assert entry["minimal"] or given == "4" == str(len(entry["given"]))
+        posed = pose(puzzle, load_challenge(folder / entry["file"], puzzle))
+        document = json.loads(json.dumps({"schema": 1, **certificate(posed, "unique")}))
+        assert check(certificate_of(document, "made")).holds
+
+
 # --- the command -----------------------------------------------------------------------------------
 
 
@@ -234,6 +251,10 @@ def test_what_was_made_before_is_replaced(here: Path) -> None:
     before = texts(folder)
     assert main([*arguments, "--count", "3"]) == 2
     assert texts(folder) == before
+    assert main(["challenges", "cubimagici", "-q", "--count", "1", "-o", "tray"]) == 0
+    before = texts(here / "tray")
+    assert main([*arguments, "-o", "tray"]) == 2
+    assert texts(here / "tray") == before
 
 
 def test_fridgeiq_says_shape_and_letters(here: Path, capsys: Capture) -> None:
@@ -320,6 +341,9 @@ def test_a_spent_budget_is_told(here: Path, capsys: Capture) -> None:
     for name in ("iqfit", "fridgeiq"):
         assert main(["challenges", name, "--budget", "0"]) == 1
         assert capsys.readouterr().out == "0 of 20 challenges: the budget was spent\n"
+    assert main(["challenges", "iqfit", "--budget", "0", "--json", "-q"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert (document["missing"], document["challenges"]) == ("the budget was spent", [])
     assert not (here / "output").exists()
 
 
@@ -348,8 +372,9 @@ def test_the_second_engine_counts_for_itself() -> None:
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_stopping_leaves_nothing(how: signal.Signals, here: Path) -> None:
     start = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    command = start + "from fabkit.cli import main; raise SystemExit(main())"
-    arguments = ["challenges", "iqfit", "--count", "10000", "--seed", "3"]
+    often = "from fabkit.cli import main, report; report._SECONDS_BETWEEN_LINES = 0.05; "
+    command = f"{start}{often}raise SystemExit(main())"
+    arguments = ["challenges", "cubimagici", "--count", "10000", "--seed", "3"]
     running = subprocess.Popen(
         [sys.executable, "-c", command, *arguments],
         stdout=subprocess.PIPE,

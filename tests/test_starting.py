@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
 from itertools import combinations
@@ -228,6 +229,26 @@ def test_candidates_hold_their_solution(listed: bool, monkeypatch: pytest.Monkey
 
 def take_some(source: Iterator[Candidate | None]) -> list[Candidate | None]:
     return [candidate for candidate, _ in zip(source, range(12), strict=False)]
+
+
+def test_positions_that_come_with_the_set_are_not_made_again(tmp_path: Path) -> None:
+    """Nor are their images under the board's symmetries, with identical pieces exchanged."""
+    brute, plain = Brute("twins"), small_set("twins", tmp_path)
+    (source,) = positions_of(plain).sources(2, 1).values()
+    first, *others = [candidate for candidate in source if candidate]
+    assert others
+    given = [
+        f"{{ piece = {json.dumps('LKIJ'['LKIJ'.index(one.piece) ^ 1])}, "
+        f"cells = {sorted([2 - row, 3 - col] for row, col in map(plain.lattice.row_col, one.cells))} }}"
+        for one in first.challenge.given
+    ]
+    path = tmp_path / "twins.toml"
+    own = f'\n[[challenge]]\nid = "own"\nboard = "tray"\ngiven = [{", ".join(given)}]\n'
+    path.write_text(path.read_text() + own)
+    (source,) = positions_of(load_set(str(path))).sources(2, 1).values()
+    keys = [brute.alike(lying(brute, plain, candidate)) for candidate in source if candidate]
+    assert set(keys) == {brute.alike(lying(brute, plain, candidate)) for candidate in others}
+    assert brute.alike(lying(brute, plain, first)) not in keys
 
 
 def test_no_single_star_but_32_single_pieces_determine_iqstars() -> None:

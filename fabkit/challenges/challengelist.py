@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fabkit import __version__
-from fabkit.base.errors import InputError, many, printable
+from fabkit.base.errors import InputError, many, printable, shown
 from fabkit.base.files import (
     NewerSchemaError,
     Staging,
@@ -20,7 +20,7 @@ from fabkit.challenges.grading import LEVEL_NAMES, Graded
 from fabkit.challenges.making import ENGINES, Made
 from fabkit.model.lattice import Cell
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import rings_in_units
+from fabkit.model.puzzle import PuzzleSet, rings_in_units
 from fabkit.solve.posing import PosedChallenge
 
 LIST, FOLDER = "challenges.json", "challenges"
@@ -159,6 +159,18 @@ def drawn(posed: PosedChallenge, cells: frozenset[Cell]) -> dict[str, Any]:
     return {"outline": rings[0] if len(rings) == 1 else rings}
 
 
+def refuse_folder(folder: Path, puzzle: PuzzleSet) -> None:
+    """Refuses, before any work is done, a folder into which the list could not be written.
+
+    Raises:
+        InputError: when it is a file, or holds the list of another set or of a newer fabkit.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError.of(printable(str(folder)), "is a file; expected a folder")
+    with outside_failures(f"cannot read in {printable(str(folder))}"):
+        _files_of_list(folder / LIST, puzzle)
+
+
 def write(folder: Path, made: Made) -> Path:
     """Writes the list and the challenge files; those of a list made before are removed.
 
@@ -170,11 +182,11 @@ def write(folder: Path, made: Made) -> Path:
         The list's path.
 
     Raises:
-        InputError: when the list there is a newer fabkit's.
+        InputError: as `refuse_folder` does.
         OutsideError: when the folder is in use or cannot be written.
     """
     with folder_lock(folder), outside_failures(f"cannot write in {printable(str(folder))}"):
-        before, texts = _files_of_list(folder / LIST), files(made)
+        before, texts = _files_of_list(folder / LIST, made.puzzle), files(made)
         with Staging(folder) as staging:
             for name, text in texts.items():
                 staging.path(name).write_text(text, encoding="utf-8", newline="\n")
@@ -184,14 +196,21 @@ def write(folder: Path, made: Made) -> Path:
     return folder / LIST
 
 
-def _files_of_list(path: Path) -> set[str]:
-    """The challenge files that a list speaks of; none when it is no list of ours."""
+def _files_of_list(path: Path, puzzle: PuzzleSet) -> set[str]:
+    """The challenge files that a list speaks of; none when it is no list of ours.
+
+    Raises:
+        InputError: when it is another set's, or a newer fabkit's.
+    """
     try:
         document = read_json(path)
     except NewerSchemaError:
         raise
     except (InputError, FileNotFoundError):
         return set()
+    if document.get("set") != puzzle.name:
+        message = f"holds challenges of {shown(document.get('set'))}; choose another folder with -o"
+        raise InputError.of(printable(str(path)), message)
     listed = document.get("challenges")
     entries = listed if isinstance(listed, list) else []
     files = {str(one.get("file")) for one in entries if isinstance(one, dict)}

@@ -1,7 +1,7 @@
-"""Uniqueness proved a second time, by an engine that shares nothing with the first but the formula's
-input: every challenge is posed anew, as if it were read from its file, and given to CaDiCaL.
+"""Uniqueness proved a second time, by CaDiCaL, which shares no search with the first engine.
 
-Starting its process takes longer than most proofs, so one process proves them all.
+Every challenge is posed anew, as if it were read from its file. Starting CaDiCaL's process takes
+longer than most proofs, so one process proves them all.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ Masks = npt.NDArray[np.bool_]
 
 
 class Positions:
-    """The starting positions of one board.
+    """The starting positions of one board. Those that the set comes with are not made again.
 
     Args:
         posed: all pieces on the board, none given.
@@ -72,6 +72,8 @@ class Positions:
         self._pieces = sum(posed.problem.copies)
         self.fillings = _listed(posed.problem, effort)
         self._seen: set[Solution] = set()
+        for shipped in self._shipped():
+            self._is_new(shipped)
 
     def sources(self, given: int | str | None, seed: int) -> dict[Hashable, Source]:
         """Where candidates come from, by the number of pieces given.
@@ -90,6 +92,16 @@ class Positions:
             names = [(size, alone) for size in range(most + 1) for alone in (True, False)]
         follow = self._by_lot if self.fillings is None else self._from_list
         return {name: follow(*name, random.Random(f"{seed} {name}")) for name in names}  # noqa: S311
+
+    def _shipped(self) -> Iterator[list[int]]:
+        """The options that the set's own challenges give on this board."""
+        board, kinds = self.posed.challenge, self.posed.kinds
+        kind_of = {piece: kind for kind, pieces in enumerate(kinds) for piece in pieces}
+        for own in self.posed.puzzle.challenges:
+            if own.region == board.region and set(own.pieces) == set(board.pieces):
+                given = {(kind_of[one.piece], one.cells) for one in own.given}
+                options = enumerate(self._problem.options)
+                yield [at for at, one in options if (one.kind, self._covered(at)) in given]
 
     def _from_list(self, size: int, minimal: bool, rng: random.Random) -> Source:
         """Goes round the fillings and takes a new position of each, until none has any."""
@@ -125,7 +137,7 @@ class Positions:
     def _ambiguous(self, filling: list[int]) -> Masks:
         """For each set of a filling's pieces, as bits, whether another filling holds them, too."""
         assert self.fillings is not None
-        holders = [self._holders[begin:end] for begin, end in (self._span(one) for one in filling)]
+        holders = [self._holders[one] for one in filling]
         shared = np.zeros(len(self.fillings), dtype=np.int32)
         for place, rows in enumerate(holders):
             shared[rows] |= 1 << place
@@ -139,23 +151,12 @@ class Positions:
         return ambiguous
 
     @cached_property
-    def _holders(self) -> npt.NDArray[np.int64]:
-        """The rows of the fillings that hold an option: option by option, see `_span`."""
-        assert self.fillings is not None
-        rows: npt.NDArray[np.int64] = np.argsort(self.fillings, axis=None, kind="stable")
-        rows //= self._pieces
-        return rows
-
-    @cached_property
-    def _ends(self) -> npt.NDArray[np.int64]:
+    def _holders(self) -> list[npt.NDArray[np.int64]]:
+        """For each option the rows of the fillings that hold it."""
         assert self.fillings is not None
         counts = np.bincount(self.fillings.ravel(), minlength=len(self._problem.options))
-        ends: npt.NDArray[np.int64] = np.cumsum(counts)
-        return ends
-
-    def _span(self, option: int) -> tuple[int, int]:
-        """Where an option's rows begin and end in `_holders`."""
-        return int(self._ends[option - 1]) if option else 0, int(self._ends[option])
+        rows = np.argsort(self.fillings, axis=None, kind="stable") // self._pieces
+        return np.split(rows, np.cumsum(counts)[:-1])
 
     @cached_property
     def _sizes(self) -> npt.NDArray[np.int64]:
@@ -175,8 +176,8 @@ class Positions:
         self, filling: Solution, size: int, minimal: bool, rng: random.Random
     ) -> Candidate | None:
         """Takes pieces away in any order while one solution is left, then puts some back."""
-        order, held, free = rng.sample(filling, len(filling)), set(filling), list[int]()
-        for one in order:
+        held, free = set(filling), list[int]()
+        for one in rng.sample(filling, len(filling)):
             self._effort.tell(0.0)
             verdict = _is_unique(self._problem, held - {one})
             if verdict is None:

@@ -96,6 +96,7 @@ def challenges(
     wish = Wish(wanted, place, _given(puzzle, given), levels, chosen)
     if place is None:
         subsets.refuse_unsuited(puzzle)
+    challengelist.refuse_folder(folder, puzzle)
     finding_s = None if budget_s is None else _FINDING * budget_s
     with report.shares("of the work") as told:
         finding = Effort(finding_s, lambda share: told(_FINDING * share), begin)
