@@ -174,10 +174,58 @@ def _useful(orbits, near, mirrors, costs, most, room):  # type: ignore[no-untype
 
 
 @kernel
+def _united(sets, index, touched, barred, placement, useful, union):  # type: ignore[no-untyped-def]
+    """Writes the union, unless the placement overlaps the set or leaves what is useful."""
+    for at in range(union.shape[0]):
+        taken = sets[index, at] & barred[placement, at]
+        if (taken | touched[placement, at] & ~useful[at]) != ZERO:
+            return False
+        union[at] = sets[index, at] | touched[placement, at]
+    return True
+
+
+@kernel
+def _parts_fit(weight, inner, here, rest, most):  # type: ignore[no-untyped-def]
+    """Whether both parts hold the cells of their pieces, and those still to come can fill them.
+
+    ``here`` is what the pieces on the first lattice have; those on the other have the others.
+    """
+    outer, there = weight - inner, most - rest - here
+    if inner < here or outer < there or inner - here + outer - there > rest:
+        return False
+    return rest > 0 or (inner > 0 and outer > 0)
+
+
+@kernel
+def _useful_cells(orbits, field, most, room, useful):  # type: ignore[no-untyped-def]
+    """Writes the orbits that the set may still take up, its own among them if it can be joined."""
+    planes, _, values, near, mirrors, costs, unit, slack, rigid = field
+    layers = (most - weigh(orbits, planes, values) + slack) // unit
+    if rigid and layers < room.shape[1]:
+        _useful(orbits, near, mirrors, costs, layers, room)
+        for at in range(useful.shape[0]):
+            useful[at] = room[2, layers, at]
+    else:
+        useful[:] = ~ZERO
+
+
+@kernel
 def unite(  # type: ignore[no-untyped-def]
-    sets, touched, barred, first_part, cells, rest, least, most, mixed,
-    planes, inner_planes, values, near, mirrors, costs, unit, slack, rigid,
-):  # fmt: skip
+    sets,
+    touched,
+    barred,
+    first_part,
+    cells,
+    rest,
+    least,
+    most,
+    mixed,
+    field,
+    rows,
+    kept,
+    table,
+    count,
+):
     """All unions of a set found so far and the orbits that a placement of the next piece touches.
 
     Args:
@@ -187,45 +235,27 @@ def unite(  # type: ignore[no-untyped-def]
         first_part: whether the placement is on the first lattice.
         cells: of the piece.
         rest: cells of all pieces that are still to come.
-        least: a union of fewer cells cannot grow to all of them.
+        least: a union of fewer cells cannot grow to all of them, or cannot hold the pieces so far.
         most: the cells of all pieces.
         mixed: whether both lattices are to be used.
-        planes: the orbits of each weight.
-        inner_planes: those of them on the first lattice.
-        values: the weights.
-        near: what meets each orbit.
-        mirrors: two rows.
-        costs: the orbits that cost 1, 2 … units to add.
-        unit: cells that cost one.
-        slack: cells by which costs may be too high, together.
-        rigid: whether sets that cannot become rigid are dropped.
+        field: see `Closure`.
+        rows: the unions found before, for other sets.
+        kept: which of them can become rigid.
+        table: where they stand.
+        count: how many there are.
 
     Returns:
-        The unions kept, in the order found, and how many there were before.
+        The last four, with the new ones.
     """
     width = touched.shape[1]
-    rows = np.zeros((1 << 12, width + 1), dtype=np.uint64)
-    kept = np.zeros(1 << 12, dtype=np.bool_)
-    table, count = _rehashed(rows, 0), 0
-    row = np.zeros(width + 1, dtype=np.uint64)
-    union, everything = row[:width], ~np.zeros(width, dtype=np.uint64)
+    row, useful = np.zeros(width + 1, dtype=np.uint64), np.zeros(width, dtype=np.uint64)
+    union, grown = row[:width], np.zeros(width, dtype=np.uint64)
     room = np.zeros((6, _MOST_LAYERS + 1, width), dtype=np.uint64)
+    planes, inner_planes, values = field[0], field[1], field[2]
     for index in range(sets.shape[0]):
-        useful = everything
-        if rigid:
-            layers = (most - weigh(sets[index, :width], planes, values) + slack) // unit
-            if layers <= _MOST_LAYERS:
-                _useful(sets[index, :width], near, mirrors, costs, layers, room)
-                useful = room[2, layers].copy()
+        _useful_cells(sets[index, :width], field, most, room, useful)
         for placement in range(touched.shape[0]):
-            clear = True
-            for at in range(width):
-                taken = sets[index, at] & barred[placement, at]
-                if (taken | touched[placement, at] & ~useful[at]) != ZERO:
-                    clear = False
-                    break
-                union[at] = sets[index, at] | touched[placement, at]
-            if not clear:
+            if not _united(sets, index, touched, barred, placement, useful, union):
                 continue
             weight = weigh(union, planes, values)
             if weight > most or weight < least:
@@ -233,13 +263,7 @@ def unite(  # type: ignore[no-untyped-def]
             row[width] = sets[index, width] + Word(cells if first_part[placement] else 0)
             if mixed:
                 inner = weigh(union, inner_planes, values)
-                here = np.int64(row[width])
-                there = most - rest - here
-                outer = weight - inner
-                lack = max(0, inner - here) + max(0, outer - there)
-                if lack > rest or inner < here or outer < there:
-                    continue
-                if rest == 0 and (inner == 0 or outer == 0):
+                if not _parts_fit(weight, inner, np.int64(row[width]), rest, most):
                     continue
             place = _find(row, table, rows)
             if table[place] >= 0:
@@ -248,18 +272,34 @@ def unite(  # type: ignore[no-untyped-def]
                 rows = np.concatenate((rows, np.zeros_like(rows)))
                 kept = np.concatenate((kept, np.zeros_like(kept)))
             rows[count] = row
-            layers = (most - weight + slack) // unit
+            _useful_cells(union, field, most, room, grown)
             kept[count] = True
-            if rigid and layers <= _MOST_LAYERS:
-                _useful(union, near, mirrors, costs, layers, room)
-                for at in range(width):
-                    if union[at] & ~room[2, layers, at] != ZERO:
-                        kept[count] = False
+            for at in range(width):
+                kept[count] &= union[at] & ~grown[at] == ZERO
             table[place] = count
             count += 1
             if 2 * count > table.shape[0]:
                 table = _rehashed(rows, count)
-    return rows[:count][kept[:count]], count
+    return rows, kept, table, count
+
+
+#: So many pairs of a set and a placement are gone through between two looks at the clock.
+_PAIRS_AT_ONCE = 2_000_000
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The sets of orbits that a closure leaves.
+
+    Attributes:
+        rows: a row of words for each, the last of which is not part of the set; sorted.
+        unions: how many sets there were on the way.
+        of_full_area: how many of them have the area of all pieces.
+    """
+
+    rows: Words
+    unions: int
+    of_full_area: int
 
 
 @dataclass(frozen=True)
@@ -292,8 +332,13 @@ class Closure:
         return masks(numbers, starts, len(self.field.orbits))
 
     @cached_property
-    def _arguments(self) -> tuple[Any, ...]:
-        """What every step is told of the field, as the last arguments of `unite`."""
+    def _field(self) -> tuple[Any, ...]:
+        """What the kernels are told of the field.
+
+        The orbits of each weight, and those of them on the first lattice; the weights; what meets
+        each orbit; the two mirrors; the orbits that cost 1, 2 … units to add; how many cells one
+        unit is; by how many cells the costs may be too high together; whether to look at all.
+        """
         weights = self.field.weights
         values = sorted(set(weights))
         planes = [[o for o, weight in enumerate(weights) if weight == value] for value in values]
@@ -329,34 +374,48 @@ class Closure:
 
     def candidates(
         self, first: slice = slice(None), told: Callable[[float], None] | None = None
-    ) -> tuple[Words, int]:
+    ) -> Candidates:
         """The sets of orbits that the pieces' placements unite to and that have their area.
 
         Args:
             first: which placements of the first piece are taken: a part of the work.
-            told: called with the share of the pieces that are done.
+            told: called now and then with the share of the pieces that are done.
 
-        Returns:
-            A row of words for each, sorted; and how many unions there were on the way.
+        Example:
+            >>> from fabkit.model.library import load_set
+            >>> fridgeiq = load_set("fridgeiq")
+            >>> field = Field.of(fridgeiq.lattice, "odd", 1)
+            >>> len(Closure(field, fridgeiq.select("IJMR")).candidates().rows)
+            1
         """
-        mixed = len(self.field.parts) > 1
         gains = [
             max((sum(self.field.weights[o] for o in one) for one in touched), default=0)
             for touched in self.touched
         ]
-        rest, gain, unions = self.total, sum(gains), 0
+        rest, gain, unions, count = self.total, sum(gains), 0, 0
         sets = np.zeros((1, self._width + 1), dtype=np.uint64)
         for at, (piece, touched) in enumerate(zip(self.pieces, self.touched, strict=True)):
             cells = len(piece.forms[0].cells)
             rest, gain = rest - cells, gain - gains[at]
             used = touched[first] if at == 0 else touched
             barred = [set().union(*(self.field.conflicts[o] for o in one)) for one in used]
-            sets, count = unite(
-                sets, self._rows(used), self._rows(barred),
+            step = (
+                self._rows(used), self._rows(barred),
                 np.array([self.field.part_of(one[0]) == 0 for one in used], dtype=np.bool_),
-                cells, rest, max(self.total - gain, self.total - rest), self.total, mixed, *self._arguments,
+                cells, rest, self.total - min(gain, rest), self.total,
+                len(self.field.parts) > 1, self._field,
             )  # fmt: skip
+            rows, kept = (
+                np.zeros((1 << 10, self._width + 1), np.uint64),
+                np.zeros(1 << 10, np.bool_),
+            )
+            table, count = np.full(1 << 12, -1, dtype=np.int32), 0
+            block = max(1, _PAIRS_AT_ONCE // max(1, len(used)))
+            for start in range(0, len(sets), block):
+                part = sets[start : start + block]
+                rows, kept, table, count = unite(part, *step, rows, kept, table, count)
+                if told is not None:
+                    told((at + min(1.0, (start + block) / len(sets))) / len(self.pieces))
+            sets = rows[:count][kept[:count]]
             unions += count
-            if told is not None:
-                told((at + 1) / len(self.pieces))
-        return sets[np.lexsort(sets.T[::-1])], unions
+        return Candidates(sets[np.lexsort(sets.T[::-1])], unions, count)

@@ -155,6 +155,11 @@ class Field:
         """The number of the part that an orbit belongs to."""
         return self.cells[self.orbits[orbit][0]][0]
 
+    def place(self, cell: int) -> Point:
+        """A cell's centroid as it lies from the centre, in half frame steps."""
+        at, where = self.cells[cell]
+        return self.parts[at].around(where)
+
     def _outwards(self, orbit: Sequence[int]) -> tuple[int, int, Sequence[int]]:
         return self.cells[orbit[0]][0], self._reach(orbit), orbit
 

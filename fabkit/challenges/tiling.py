@@ -7,6 +7,7 @@ of a small problem is to set it up, so that is compiled here as well.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,6 +20,7 @@ from fabkit.solve.engines.compiled import ONE, ZERO, Word, kernel, trailing_zero
 from fabkit.solve.engines.fewest import walk_from_root
 from fabkit.solve.packing import Numbers, Words, in_a_row, masks
 from fabkit.solve.posing import alike
+from fabkit.solve.problem import ExactCoverProblem, Option
 
 SOLVED, IMPOSSIBLE, OPEN = "solved", "impossible", "open"
 
@@ -207,18 +209,52 @@ class Tiler:
     def _images(self) -> tuple[Numbers, Numbers]:
         """For each placement the least of its images under the moves, and how many it has."""
         number = {placement: index for index, placement in enumerate(self.placements)}
-        moves = [
-            turned
-            for turned, symmetry in zip(
-                self.field.turned, self.field.lattice.symmetries, strict=True
-            )
-            if self.flips or not symmetry.flipped
-        ]
         least, images = np.zeros((2, len(number)), dtype=np.int64)
         for (kind, cells), index in number.items():
-            found = {number[kind, tuple(sorted(move[cell] for cell in cells))] for move in moves}
+            found = {
+                number[kind, tuple(sorted(move[cell] for cell in cells))] for move in self._moves
+            }
             least[index], images[index] = min(found), len(found)
         return least, images
+
+    def problem(self, orbits: Sequence[int]) -> tuple[ExactCoverProblem, tuple[int, ...]]:
+        """A candidate as an exact cover problem, for the engines.
+
+        Args:
+            orbits: the candidate's.
+
+        Returns:
+            The problem; and for each of its cells the number in the field. They are swept from
+            left to right, both parts together, so that placements span few of them.
+        """
+        cells = sorted(
+            (cell for orbit in orbits for cell in self.field.orbits[orbit]), key=self.field.place
+        )
+        number = {cell: index for index, cell in enumerate(cells)}
+        inside = set(cells)
+        options = sorted(
+            Option(kind, tuple(sorted(number[cell] for cell in covered)))
+            for kind, covered in self.placements
+            if inside.issuperset(covered)
+        )
+        symmetries = dict.fromkeys(
+            tuple(number[turned[cell]] for cell in cells) for turned in self._moves
+        )
+        copies = tuple(len(kind) for kind in self.kinds)
+        problem = ExactCoverProblem(
+            len(cells), copies, tuple(options), symmetries=tuple(symmetries)
+        )
+        return problem, tuple(cells)
+
+    @property
+    def _moves(self) -> tuple[tuple[int, ...], ...]:
+        """The symmetries that may be applied to pieces, as permutations of the field's cells."""
+        symmetries = self.field.lattice.symmetries
+        return tuple(
+            turned
+            for turned, symmetry in zip(self.field.turned, symmetries, strict=True)
+            if self.flips or not symmetry.flipped
+        )
 
     def attempt(self, candidate: Words, most_nodes: int) -> Attempt:
         """Looks for one tiling of a candidate.

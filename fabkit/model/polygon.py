@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from fractions import Fraction
 
 from fabkit.model.lattice import Cell, Lattice, Point, Ring
@@ -130,18 +131,34 @@ def pieces_apart(lattice: Lattice, cells: frozenset[Cell]) -> int:
         >>> pieces_apart(LATTICES["square"], frozenset({(1, 1), (3, 3)}))
         2
     """
+    return len(parts_of_cells(lattice, cells))
+
+
+def parts_of_cells(lattice: Lattice, cells: AbstractSet[Cell]) -> list[frozenset[Cell]]:
+    """The parts into which cells fall when only shared edges hold them together.
+
+    Returns:
+        Them, the one with the least cell first. The outline of each has one outer ring.
+
+    Example:
+        >>> from fabkit.model.lattice import LATTICES
+        >>> [sorted(part) for part in parts_of_cells(LATTICES["square"], {(3, 3), (1, 1), (3, 1)})]
+        [[(1, 1), (3, 1), (3, 3)]]
+    """
     owner = {edge: cell for cell in cells for edge in lattice.cell_edges(cell)}
-    waiting, parts = set(cells), 0
+    waiting, parts = set(cells), []
     while waiting:
-        parts += 1
+        part = set[Cell]()
         frontier = [waiting.pop()]
         while frontier:
+            part.add(frontier[-1])
             for start, end in lattice.cell_edges(frontier.pop()):
                 neighbour = owner.get((end, start))
                 if neighbour in waiting:
                     waiting.remove(neighbour)
                     frontier.append(neighbour)
-    return parts
+        parts.append(frozenset(part))
+    return sorted(parts, key=min)
 
 
 def spelt(lattice: Lattice, point: Point) -> str:

@@ -104,7 +104,7 @@ def solve(
         answer = _obstructed(found)
         effort.finish()
     else:
-        answer = _ask(posed.problem, question, engine_name, effort, limit)
+        answer = ask(posed.problem, question, engine_name, effort, limit)
     return replace(answer, seconds=time.monotonic() - begin)
 
 
@@ -112,10 +112,18 @@ def _obstructed(found: Obstacle) -> Answer:
     return Answer(IMPOSSIBLE, "obstacle", 0, 0, None, 0, False, reason=found.reason)
 
 
-def _ask(
-    problem: ExactCoverProblem, question: str, name: str | None, effort: Effort, limit: int | None
+def ask(
+    problem: ExactCoverProblem,
+    question: str,
+    name: str | None,
+    effort: Effort,
+    limit: int | None = None,
 ) -> Answer:
-    """Has an engine answer, and completes the counts."""
+    """Has an engine answer a question about a problem, and completes the counts.
+
+    The same as `solve` for problems that are no challenge on one lattice: nothing is looked for
+    before the engine begins, and the time is not taken.
+    """
     if name is None:
         used, outcome = _choose_and_put(problem, question, effort, limit)
     else:
