@@ -112,7 +112,6 @@ def test_a_worker_with_another_fabkit(
             "right address?",
         ),
         ("nowhere", InputError, 'the cluster\'s address "nowhere" is none: '),
-        ("magic://x:1", InputError, 'the cluster\'s address "magic://x:1" is none: '),
     ],
 )
 def test_addresses_where_nobody_answers(address: str, error: type[Exception], message: str) -> None:
@@ -176,6 +175,7 @@ def scheduler(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
 WORKER = ["--no-nanny", "--no-dashboard", "--nthreads", "1"]
 
 
+@pytest.mark.slow
 def test_a_scheduler_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fabkit.runs.cluster._CONNECT_S", 1.0)
     with scheduler(tmp_path) as (address, _):
@@ -206,14 +206,8 @@ with cluster_pool({address!r}) as pool, Ledger(Path({folder!r}), PROBLEM) as led
 """
 
 
-@pytest.mark.parametrize(
-    "what",
-    [
-        "ctrl-c",
-        pytest.param("scheduler", marks=pytest.mark.slow),
-        pytest.param("killed", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["ctrl-c", "scheduler", "killed"])
 def test_a_run_that_ends_early_keeps_what_was_done(what: str, tmp_path: Path) -> None:
     log, folder = tmp_path / "log", tmp_path / "run"
     with scheduler(tmp_path) as (address, process), started("worker", address, *WORKER):

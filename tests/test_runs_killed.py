@@ -38,7 +38,7 @@ def unbroken(folder: Path, count: int) -> list[bytes]:
 def kill_and_go_on(tmp_path: Path, workers: int, count: int, kills: int, seed: int) -> None:
     chance = random.Random(seed)
     log, folder = tmp_path / "log", tmp_path / "run"
-    seconds = 0.004 * workers
+    seconds = 0.003 * workers
     call = f"run({str(folder)!r}, {str(log)!r}, {count}, {workers}, {seconds})"
     held: set[int] = set()
     times_when_held: dict[int, int] = {}
@@ -46,9 +46,9 @@ def kill_and_go_on(tmp_path: Path, workers: int, count: int, kills: int, seed: i
     for _ in range(kills):
         with child(call) as one:
             if chance.random() < 0.5:  # wherever it is, also while it starts
-                time.sleep(chance.uniform(0.0, 0.25))
+                time.sleep(chance.uniform(0.0, 0.2))
             else:  # at work
-                wait_for(log, min(len(said(log)) + chance.randint(1, 20), count), one)
+                wait_for(log, min(len(said(log)) + chance.randint(1, 12), count), one)
                 time.sleep(chance.uniform(0.0, 0.01))
             one.process.kill()
             _, err = one.end()
@@ -80,7 +80,7 @@ def kill_and_go_on(tmp_path: Path, workers: int, count: int, kills: int, seed: i
 @linux
 @pytest.mark.parametrize("workers", [1, 2, 4])
 def test_killed_at_random_moments(workers: int, tmp_path: Path) -> None:
-    kill_and_go_on(tmp_path, workers, 400, KILLS, seed=workers)
+    kill_and_go_on(tmp_path, workers, 300, KILLS, seed=workers)
 
 
 @linux
