@@ -217,18 +217,22 @@ class Tiler:
             least[index], images[index] = min(found), len(found)
         return least, images
 
-    def problem(self, orbits: Sequence[int]) -> tuple[ExactCoverProblem, tuple[int, ...]]:
+    def problem(
+        self, orbits: Sequence[int], swept: bool = False
+    ) -> tuple[ExactCoverProblem, tuple[int, ...]]:
         """A candidate as an exact cover problem, for the engines.
 
         Args:
             orbits: the candidate's.
+            swept: whether cells are numbered from left to right, those of both parts together, so
+                that placements span few of them; else in the field's order, as in proofs.
 
         Returns:
-            The problem; and for each of its cells the number in the field. They are swept from
-            left to right, both parts together, so that placements span few of them.
+            The problem; and for each of its cells the number in the field.
         """
         cells = sorted(
-            (cell for orbit in orbits for cell in self.field.orbits[orbit]), key=self.field.place
+            (cell for orbit in orbits for cell in self.field.orbits[orbit]),
+            key=self.field.place if swept else None,
         )
         number = {cell: index for index, cell in enumerate(cells)}
         inside = set(cells)

@@ -104,7 +104,7 @@ def solve(
         answer = _obstructed(found)
         effort.finish()
     else:
-        answer = ask(posed.problem, question, engine_name, effort, limit)
+        answer = _ask(posed.problem, question, engine_name, effort, limit)
     return replace(answer, seconds=time.monotonic() - begin)
 
 
@@ -112,18 +112,25 @@ def _obstructed(found: Obstacle) -> Answer:
     return Answer(IMPOSSIBLE, "obstacle", 0, 0, None, 0, False, reason=found.reason)
 
 
-def ask(
-    problem: ExactCoverProblem,
-    question: str,
-    name: str | None,
-    effort: Effort,
-    limit: int | None = None,
-) -> Answer:
-    """Has an engine answer a question about a problem, and completes the counts.
+def count_of(problem: ExactCoverProblem, effort: Effort) -> tuple[int, bool]:
+    """How many solutions a problem has, by the engines that `solve` would choose.
 
-    The same as `solve` for problems that are no challenge on one lattice: nothing is looked for
-    before the engine begins, and the time is not taken.
+    Returns:
+        The solutions found, identical pieces interchangeable; and whether these are all.
+
+    Example:
+        >>> from fabkit.solve.problem import Option
+        >>> count_of(ExactCoverProblem(2, (2,), (Option(0, (0,)), Option(0, (1,)))), Effort())
+        (1, True)
     """
+    _, outcome = _choose_and_put(problem, "count", effort, None)
+    return outcome.count, outcome.complete
+
+
+def _ask(
+    problem: ExactCoverProblem, question: str, name: str | None, effort: Effort, limit: int | None
+) -> Answer:
+    """Has an engine answer, and completes the counts."""
     if name is None:
         used, outcome = _choose_and_put(problem, question, effort, limit)
     else:
