@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fabkit.base.errors import many
+from fabkit.base.errors import many, printable
 from fabkit.cli import options
 from fabkit.cli.report import Report
 
 if TYPE_CHECKING:
-    from fabkit.certify import Certificate, Verdict
+    from fabkit.certify import Certificate, ImpossibleShapes, ShapesVerdict, Verdict
 
 REFUSED_EXIT = 1
 
 
 def certify(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="A certificate that `fabkit solve` wrote.")
+        str,
+        typer.Argument(metavar="FILE", help="A certificate, or a file of impossible shapes."),
     ],
     set: Annotated[
         str | None,
@@ -35,32 +36,85 @@ def certify(
     verbose: options.Verbose = False,
 ) -> int:
     """Check a certificate anew, without the solver: exit code 0 when it holds, 1 when not."""
-    from fabkit.certify import judge, read_certificate
+    from fabkit.certify import certificate_of, is_of_shapes, read_document, shapes_of
 
     report = Report(json, quiet, verbose)
-    start = time.monotonic()
-    certificate = read_certificate(Path(file))
+    start, source = time.monotonic(), printable(file)
+    document = read_document(Path(file))
+    if is_of_shapes(document):
+        holds, said = _certify_shapes(shapes_of(document, source), set, report)
+    else:
+        holds, said = _certify_one(certificate_of(document, source), set, report)
+    seconds = round(time.monotonic() - start, 3)
+    report.document({"file": file, **said, "seconds": seconds})
+    return 0 if holds else REFUSED_EXIT
+
+
+def _certify_one(
+    certificate: Certificate, set_name: str | None, report: Report
+) -> tuple[bool, dict[str, Any]]:
+    """Judges a certificate; returns whether it holds, and what scripts are told of it."""
+    from fabkit.certify import judge
+
     with report.shares("checked") as told:
-        verdict = judge(certificate, set, told)
+        verdict = judge(certificate, set_name, told)
     _tell(certificate, verdict, report)
-    report.document(
-        {
-            "file": file,
-            "set": certificate.set,
-            "challenge": certificate.challenge,
-            "holds": verdict.holds,
-            "claim": certificate.claim.plain,
-            "pieces": [piece.id for piece in certificate.problem.pieces],
-            "given": len(certificate.problem.given),
-            "flips": certificate.problem.flips,
-            "leftover": certificate.problem.leftover,
-            "reason": verdict.reason,
-            "nodes": verdict.nodes,
-            "seconds": round(time.monotonic() - start, 3),
-            "compared": verdict.compared,
-        }
+    return verdict.holds, {
+        "set": certificate.set,
+        "challenge": certificate.challenge,
+        "holds": verdict.holds,
+        "claim": certificate.claim.plain,
+        "pieces": [piece.id for piece in certificate.problem.pieces],
+        "given": len(certificate.problem.given),
+        "flips": certificate.problem.flips,
+        "leftover": certificate.problem.leftover,
+        "reason": verdict.reason,
+        "nodes": verdict.nodes,
+        "compared": verdict.compared,
+    }
+
+
+def _certify_shapes(
+    file: ImpossibleShapes, set_name: str | None, report: Report
+) -> tuple[bool, dict[str, Any]]:
+    """Judges a file of impossible shapes; returns whether it holds, and what scripts are told."""
+    from fabkit.certify import judge_shapes
+
+    with report.shares("checked") as told:
+        verdict = judge_shapes(file, set_name, told)
+    _tell_shapes(file, verdict, report)
+    return verdict.holds, {
+        "set": file.set,
+        "holds": verdict.holds,
+        "parity": file.parity,
+        "pieces": [piece.id for piece in file.pieces],
+        "flips": file.flips,
+        "shapes": len(file.shapes),
+        "proved": verdict.shapes,
+        "certificates_sha256": file.sha256 if verdict.holds else None,
+        "reason": verdict.reason,
+        "nodes": verdict.nodes,
+        "compared": verdict.compared,
+    }
+
+
+def _tell_shapes(file: ImpossibleShapes, verdict: ShapesVerdict, report: Report) -> None:
+    if not verdict.holds:
+        report.say(f"refused: {file.set}: {verdict.reason}")
+        return
+    pieces = " ".join(piece.id for piece in file.pieces)
+    nodes = many(verdict.nodes, "branch node")
+    report.say(
+        f"holds for {many(len(file.shapes), 'shape')} of {file.parity} parity: {file.set} has no "
+        f"solution there (pieces {pieces}; {nodes} replayed)"
     )
-    return 0 if verdict.holds else REFUSED_EXIT
+    if verdict.not_compared:
+        report.warn(
+            f"{verdict.not_compared}, so only what the file itself draws is proved, not that it "
+            f"is about the pieces of {file.set}"
+        )
+    flips = "may" if file.flips else "may not"
+    report.detail(f"pieces {flips} be turned over; all proofs together: sha256 {file.sha256}")
 
 
 def _tell(certificate: Certificate, verdict: Verdict, report: Report) -> None:

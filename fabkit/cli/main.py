@@ -23,6 +23,7 @@ from fabkit.cli.export import EXPORTS, export_command
 from fabkit.cli.make import make
 from fabkit.cli.report import to_stderr
 from fabkit.cli.sets import sets, show
+from fabkit.cli.snowflakes import snowflakes
 from fabkit.cli.solve import solve
 from fabkit.cli.verify import verify
 
@@ -47,6 +48,7 @@ app.command()(verify)
 app.command()(solve)
 app.command()(certify)
 app.command()(challenges)
+app.command()(snowflakes)
 app.add_typer(profiles.app, name="profiles")
 
 

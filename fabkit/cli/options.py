@@ -112,8 +112,10 @@ def profile_for(puzzle: PuzzleSet, names: list[str] | None, settings: list[str] 
     return load_profile(names or (), settings or (), puzzle.unit_mm)
 
 
-def seconds(given: str | None, default: float | None = None) -> float | None:
-    """The seconds of ``--budget``, or the default when it is not given.
+def seconds(
+    given: str | None, default: float | None = None, option: str = "--budget"
+) -> float | None:
+    """The seconds of ``--budget``, or of another option; the default when it is not given.
 
     Raises:
         InputError: when it is no number of seconds.
@@ -126,8 +128,26 @@ def seconds(given: str | None, default: float | None = None) -> float | None:
         value = math.nan
     if not 0 <= value < math.inf:
         message = f"expected seconds such as 30 or 0.5, from 0 on, found {shown(given)}"
-        raise InputError.of("--budget", message)
+        raise InputError.of(option, message)
     return value
+
+
+def whole_number(
+    given: str | None, option: str, default: int | None, least: int, most: int
+) -> int | None:
+    """The whole number that an option names, or the default when it is not given.
+
+    Raises:
+        InputError: when it is none, or out of range.
+    """
+    if given is None:
+        return default
+    digits = given.lstrip("0") or given[:1]
+    whole = digits.isascii() and digits.isdigit() and len(digits) <= len(str(most))
+    if not (whole and least <= int(digits) <= most):
+        message = f"expected a whole number from {least} to {most}, found {shown(given)}"
+        raise InputError.of(option, message)
+    return int(digits)
 
 
 def length_mm(given: str | None, option: str, most_mm: float) -> float | None:

@@ -86,14 +86,24 @@ class Report:
         Yields:
             What to call with the share that is done, from 0 to 1.
         """
+        with self.stages() as told:
+            yield lambda share: told(of, share)
+
+    @contextmanager
+    def stages(self) -> Iterator[Callable[[str, float], None]]:
+        """The same for work in several stages, each of which begins anew at nothing.
+
+        Yields:
+            What to call with what is being done and the share of it that is done.
+        """
         if self.quiet:
-            yield lambda share: None
+            yield lambda of, share: None
         elif sys.stderr is not None and sys.stderr.isatty():
             with _bar("{task.percentage:>3.0f} % {task.description}") as told:
-                yield lambda share: told(int(1000 * share), 1000, of)
+                yield lambda of, share: told(int(1000 * share), 1000, of)
         else:
             lines = _lines()
-            yield lambda share: lines(0, 0, f"{share:.1%} {of}")
+            yield lambda of, share: lines(0, 0, f"{share:.1%} {of}")
 
 
 def to_stderr(text: str) -> None:

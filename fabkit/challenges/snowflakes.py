@@ -1,0 +1,352 @@
+"""The search for all snowflakes of a set: waves of shards, and what they add up to.
+
+sets of orbits (closure) -> candidates -> a try for each -> the hard ones decided -> solutions
+counted. Every wave begins when the one before is done; what the ledger holds is not done again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fabkit.base.errors import InputError
+from fabkit.challenges import shards
+from fabkit.challenges.bound import Bound, bound, half_widths
+from fabkit.challenges.field import EVEN, MIXED, ODD, PARITIES, Field
+from fabkit.challenges.shapeproof import combined_sha256
+from fabkit.challenges.shards import Kind
+from fabkit.challenges.tiling import IMPOSSIBLE, OPEN, SOLVED
+from fabkit.model.puzzle import PuzzleSet
+from fabkit.runs.ledger import Ledger
+from fabkit.runs.pool import Pool
+from fabkit.runs.work import Shard, run_shards
+
+#: Goes up when the same question may be answered in another way: old ledgers are refused then.
+ALGORITHM = 1
+#: Of mixed parity there are several times as many sets of orbits: a search in so many parts.
+_SEARCH_PARTS = {EVEN: 1, ODD: 2, MIXED: 8}
+_TRIED_AT_ONCE = 1000
+
+HalfWidth = int | tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is searched for.
+
+    Attributes:
+        puzzle: the set.
+        pieces: the ids of the pieces, each of which is used once.
+        parities: some of `PARITIES`, in that order.
+        flips: whether pieces may be turned over.
+        rigid: whether only shapes are wanted that do not fall apart.
+        most: the greatest half-width, in every parity; None for no limit but the bound.
+        count_s: so long the solutions of each shape are counted.
+        decide_s: so long each hard candidate is tried.
+    """
+
+    puzzle: PuzzleSet
+    pieces: tuple[str, ...]
+    parities: tuple[str, ...] = PARITIES
+    flips: bool = False
+    rigid: bool = True
+    most: int | None = None
+    count_s: float = 60.0
+    decide_s: float = 600.0
+
+    def __post_init__(self) -> None:
+        """Refuses what has no answer.
+
+        Raises:
+            InputError: then.
+        """
+        lattice = self.puzzle.lattice
+        name = self.puzzle.name
+        if not any(one.turns == 1 and one((1, 0)) == (0, 1) for one in lattice.symmetries):
+            message = f"lies on the {lattice.name} lattice; snowflakes have the square's symmetry"
+            raise InputError.of(name, f"{message}, so the lattice must be of squares")
+        for piece in self.puzzle.select(self.pieces):
+            if len({len(form.cells) for form in piece.forms}) > 1:
+                message = f"can lie flat in ways of different area ({piece.id} can)"
+                raise InputError.of(name, f"has pieces that {message}; snowflakes have one area")
+        if not self.rigid and self.most is None:
+            message = "shapes that fall apart have no end; give --max-half-width as well"
+            raise InputError.of("--wandering", message)
+        if not any(self.can_have_area(parity) for parity in self.parities):
+            raise InputError.of(
+                name,
+                f"has pieces of {self.cells} cells together; no symmetric shape of parity "
+                f"{' or '.join(self.parities)} has so many: choose others with --pieces",
+            )
+
+    @property
+    def cells(self) -> int:
+        """The cells of all pieces."""
+        return sum(len(piece.forms[0].cells) for piece in self.puzzle.select(self.pieces))
+
+    def can_have_area(self, parity: str) -> bool:
+        """Whether whole orbits can have the cells of all pieces."""
+        weights = {
+            weight
+            for one in ((EVEN, ODD) if parity == MIXED else (parity,))
+            for weight in Field.of(self.puzzle.lattice, one, 2).weights
+        }
+        # A single cell is its own orbit once, in the centre; all other weights come again.
+        reached = {0, 1} if 1 in weights else {0}
+        steps = sorted(weights - {1})
+        for total in range(self.cells + 1):
+            if any(total - step in reached for step in steps):
+                reached.add(total)
+        return self.cells in reached
+
+    @property
+    def bound(self) -> Bound | None:
+        """How far rigid shapes can reach; None for those that need not be rigid."""
+        pieces = self.puzzle.select(self.pieces)
+        return bound(self.puzzle.lattice, pieces) if self.rigid else None
+
+    def kind(self, parity: str) -> Kind:
+        """The wish for one parity, as the shards know it."""
+        return Kind(self.puzzle, self.pieces, parity, self.flips, self.rigid)
+
+    def half_width(self, parity: str) -> HalfWidth:
+        """The boards on which a parity is searched for."""
+        return half_widths(parity, self.bound, self.most)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What the results depend on: a ledger of another identity is refused."""
+        return {
+            "work": "snowflakes",
+            "algorithm": ALGORITHM,
+            "set": self.puzzle.name,
+            "set_sha256": self.puzzle.digest,
+            "pieces": list(self.pieces),
+            "parities": list(self.parities),
+            "flips": self.flips,
+            "rigid": self.rigid,
+            "max_half_width": self.most,
+            "count_budget_s": self.count_s,
+            "budget_s": self.decide_s,
+        }
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A candidate and what became of it.
+
+    Attributes:
+        field: the boards it lies on, no larger than it.
+        orbits: of the field.
+        outcome: as `fabkit.challenges.shards` tells it.
+        solutions: of a solved one ``count``, ``complete`` and ``difficulty``.
+    """
+
+    field: Field
+    orbits: tuple[int, ...]
+    outcome: dict[str, Any]
+    solutions: dict[str, Any] | None = None
+
+    @property
+    def verdict(self) -> str:
+        """``solved``, ``impossible`` or ``unknown``."""
+        return str(self.outcome["verdict"])
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What the search of one parity found.
+
+    Attributes:
+        parity: which.
+        half_width: on which boards.
+        unions: how many sets of orbits there were on the way.
+        of_full_area: how many of them had the pieces' area.
+        shapes: the candidates, those near the centre first.
+    """
+
+    parity: str
+    half_width: HalfWidth
+    unions: int
+    of_full_area: int
+    shapes: tuple[Shape, ...]
+
+    def of(self, verdict: str) -> list[Shape]:
+        """The shapes of one verdict."""
+        return [shape for shape in self.shapes if shape.verdict == verdict]
+
+    @property
+    def funnel(self) -> dict[str, Any]:
+        """How many were left at each step, and the proofs of those that fell out at the last."""
+        impossible = self.of(IMPOSSIBLE)
+        engines = Counter(shape.outcome["engine"] for shape in impossible)
+        return {
+            "unions": self.unions,
+            "full_area": self.of_full_area,
+            "candidates": len(self.shapes),
+            "solved": len(self.of(SOLVED)),
+            "unknown": len(self.of(shards.UNKNOWN)),
+            "impossible": dict(sorted(engines.items())),
+            "certificates_sha256": combined_sha256(s.outcome["sha256"] for s in impossible),
+        }
+
+
+#: Is told what is being done, and the share of it that is done.
+Told = Callable[[str, float], None]
+
+
+def find(wish: Wish, ledger: Ledger, pool: Pool, told: Told) -> list[Searched]:
+    """Searches for all snowflakes.
+
+    Args:
+        wish: what is searched for.
+        ledger: keeps what is done.
+        pool: where the work is done.
+        told: progress.
+
+    Returns:
+        One for each parity that can have the pieces' area.
+    """
+    run = _Run(wish, ledger, pool, told)
+    parities = [parity for parity in wish.parities if wish.can_have_area(parity)]
+    # The largest search first, so that all workers are busy to the end.
+    found = dict(run.search(sorted(parities, key=_SEARCH_PARTS.__getitem__, reverse=True)))
+    groups = {parity: _grouped(wish, parity, found[parity]["candidates"]) for parity in parities}
+    tried = run.try_all(groups)
+    decided = run.decide(tried)
+    counted = run.count(decided)
+    return [
+        Searched(
+            parity,
+            wish.half_width(parity),
+            found[parity]["unions"],
+            found[parity]["of_full_area"],
+            tuple(shape for one, _, shape in counted if one == parity),
+        )
+        for parity in parities
+    ]
+
+
+#: For each half-width its field, and its candidates.
+_Groups = dict[HalfWidth, tuple[Field, list[tuple[int, ...]]]]
+_Item = tuple[str, HalfWidth, Shape]
+
+
+def _grouped(wish: Wish, parity: str, candidates: Sequence[Sequence[int]]) -> _Groups:
+    """The candidates by the boards that just hold them, in the numbers of these."""
+    kind = wish.kind(parity)
+    whole = kind.field(wish.half_width(parity))
+    found: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+    for orbits in candidates:
+        found.setdefault(whole.half_widths(orbits), []).append(tuple(orbits))
+    groups: _Groups = {}
+    for widths, each in sorted(found.items()):
+        half_width = (widths[0], widths[1]) if parity == MIXED else widths[0]
+        field = kind.field(half_width)
+        number = {
+            orbit: field.orbit[field.number[whole.cells[cells[0]]]]
+            for orbit, cells in enumerate(whole.orbits)
+            if whole.cells[cells[0]] in field.number
+        }
+        groups[half_width] = field, sorted(tuple(sorted(number[o] for o in one)) for one in each)
+    return groups
+
+
+class _Run:
+    """The waves of one search."""
+
+    def __init__(self, wish: Wish, ledger: Ledger, pool: Pool, told: Told) -> None:
+        self._wish, self._ledger, self._pool, self._told = wish, ledger, pool, told
+
+    def _wave(self, what: str, wave: Sequence[Shard]) -> list[Any]:
+        if not wave:
+            return []
+        results = run_shards(wave, self._ledger, self._pool, lambda share: self._told(what, share))
+        return [shards.unpacked(result) for result in results]
+
+    def search(self, parities: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """For each parity the candidates of all parts of its search, each once."""
+        wave = [
+            Shard(
+                f"{parity}/search/{part + 1}-of-{_SEARCH_PARTS[parity]}",
+                shards.search,
+                (
+                    self._wish.kind(parity),
+                    self._wish.half_width(parity),
+                    part,
+                    _SEARCH_PARTS[parity],
+                ),
+            )
+            for parity in parities
+            for part in range(_SEARCH_PARTS[parity])
+        ]
+        results = iter(self._wave("of the search for symmetric shapes", wave))
+        for parity in parities:
+            parts = [next(results) for _ in range(_SEARCH_PARTS[parity])]
+            yield (
+                parity,
+                {
+                    "unions": sum(part["unions"] for part in parts),
+                    "of_full_area": sum(part["of_full_area"] for part in parts),
+                    "candidates": sorted(
+                        {tuple(one) for part in parts for one in part["candidates"]}
+                    ),
+                },
+            )
+
+    def try_all(self, groups: dict[str, _Groups]) -> list[_Item]:
+        """Every candidate with the outcome of a short search."""
+        wave, tried = [], []
+        for parity, by_width in groups.items():
+            for half_width, (field, each) in by_width.items():
+                for start in range(0, len(each), _TRIED_AT_ONCE):
+                    some = each[start : start + _TRIED_AT_ONCE]
+                    key = f"{parity}/{_spelt(half_width)}/try/{start // _TRIED_AT_ONCE}"
+                    arguments = (self._wish.kind(parity), half_width, some)
+                    wave.append(Shard(key, shards.try_all, arguments, len(some) + 100))
+                    tried.append((parity, half_width, field, some))
+        outcomes = self._wave("of the candidates tried", wave)
+        return [
+            (parity, half_width, Shape(field, orbits, outcome))
+            for (parity, half_width, field, some), found in zip(tried, outcomes, strict=True)
+            for orbits, outcome in zip(some, found, strict=True)
+        ]
+
+    def decide(self, tried: Sequence[_Item]) -> list[_Item]:
+        """The same with the hard ones decided."""
+        wish = self._wish
+        hard = [at for at, (_, _, shape) in enumerate(tried) if shape.verdict == OPEN]
+        wave = []
+        for at in hard:
+            parity, half_width, shape = tried[at]
+            key = f"{parity}/{_spelt(half_width)}/decide/{'-'.join(map(str, shape.orbits))}"
+            arguments = (wish.kind(parity), half_width, shape.orbits, wish.decide_s)
+            wave.append(Shard(key, shards.decide, arguments))
+        found = list(tried)
+        for at, outcome in zip(hard, self._wave("of the hard ones decided", wave), strict=True):
+            parity, half_width, shape = tried[at]
+            found[at] = parity, half_width, Shape(shape.field, shape.orbits, outcome)
+        return found
+
+    def count(self, decided: Sequence[_Item]) -> list[_Item]:
+        """The same with the solutions of the solved ones counted."""
+        wish = self._wish
+        solved = [at for at, (_, _, shape) in enumerate(decided) if shape.verdict == SOLVED]
+        wave = []
+        for at in solved:
+            parity, half_width, shape = decided[at]
+            key = f"{parity}/{_spelt(half_width)}/count/{'-'.join(map(str, shape.orbits))}"
+            arguments = (wish.kind(parity), half_width, shape.orbits, wish.count_s)
+            wave.append(Shard(key, shards.count, arguments))
+        found = list(decided)
+        results = self._wave("of the solutions counted", wave)
+        for at, result in zip(solved, results, strict=True):
+            parity, half_width, shape = decided[at]
+            found[at] = parity, half_width, Shape(shape.field, shape.orbits, shape.outcome, result)
+        return found
+
+
+def _spelt(half_width: HalfWidth) -> str:
+    return str(half_width) if isinstance(half_width, int) else "+".join(map(str, half_width))

@@ -1,0 +1,122 @@
+"""The sheet of snowflakes: every shape of a catalog with one of its solutions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fabkit.base.errors import many
+from fabkit.model.puzzle import PuzzleSet
+from fabkit.sheet.svg import Drawing
+
+_PAGE_WIDTH_MM = 420.0
+_MARGIN_MM, _GAP_MM, _HEAD_MM = 10.0, 5.0, 19.0
+_UNIT_MM = 4.0
+_TITLE_MM, _TEXT_MM, _SMALL_MM = 7.0, 3.6, 2.4
+_CAPTION_MM = 7.0
+_JOINT_MM = 0.25
+
+
+def snowflake_sheet(puzzle: PuzzleSet, catalog: Mapping[str, Any]) -> str:
+    """Draws all snowflakes of a catalog, those near the centre first.
+
+    Args:
+        puzzle: the set, for names and colours.
+        catalog: as `fabkit.challenges.catalog.document` makes it.
+
+    Returns:
+        An SVG document in mm, the shapes at one scale.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> square = [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]]
+        >>> entry = {"id": "odd0-1", "count": 1, "count_complete": True, "solution": {"D": square}}
+        >>> snowflake_sheet(load_set("fridgeiq"), {"challenges": [entry]})[:4]
+        '<svg'
+    """
+    entries = catalog["challenges"]
+    rows = _rows([_Card(puzzle, entry) for entry in entries])
+    height_mm = _HEAD_MM + 2 * _MARGIN_MM + sum(_height_mm(row) + _GAP_MM for row in rows)
+    title = f"{puzzle.title} · {many(len(entries), 'snowflake')}"
+    drawing = Drawing(_PAGE_WIDTH_MM, height_mm, title)
+    top = height_mm - _MARGIN_MM - 6
+    drawing.text(_MARGIN_MM, top, title, _TITLE_MM, class_="title")
+    drawing.text(_MARGIN_MM, top - 6, _summary(catalog), _TEXT_MM, class_="quiet")
+    y = height_mm - _MARGIN_MM - _HEAD_MM
+    for row in rows:
+        x = _MARGIN_MM
+        for card in row:
+            card.draw(drawing, x, y - _height_mm(row) + _CAPTION_MM)
+            x += card.size_mm + _GAP_MM
+        y -= _height_mm(row) + _GAP_MM
+    return drawing.source()
+
+
+def _summary(catalog: Mapping[str, Any]) -> str:
+    flips = any(one["flips"] for one in catalog.get("complete", []))
+    parts = [
+        f"{one['parity']}: {one['solved']} of {one['candidates']:,} candidates"
+        for one in catalog.get("complete", [])
+    ]
+    return " · ".join([*parts, "pieces may be turned over" if flips else "pieces are only turned"])
+
+
+class _Card:
+    """One shape and its caption."""
+
+    def __init__(self, puzzle: PuzzleSet, entry: Mapping[str, Any]) -> None:
+        self._puzzle, self._entry = puzzle, entry
+        rings = [ring for outline in entry["solution"].values() for ring in _rings(outline)]
+        self._reach = max(abs(float(x)) for ring in rings for corner in ring for x in corner)
+        # Captions need some room below small shapes.
+        self.size_mm: float = max(2 * self._reach * _UNIT_MM, 24.0)
+
+    def draw(self, drawing: Drawing, x: float, y: float) -> None:
+        """Draws it with its lower left corner there; the caption goes below."""
+        middle = x + self.size_mm / 2, y + self.size_mm / 2
+        for piece in self._puzzle.pieces:
+            if piece.id in self._entry["solution"]:
+                drawing.polygon(
+                    [
+                        [(middle[0] + a * _UNIT_MM, middle[1] + b * _UNIT_MM) for a, b in ring]
+                        for ring in _rings(self._entry["solution"][piece.id])
+                    ],
+                    fill=piece.colour,
+                    stroke="#333",
+                    stroke_width=str(_JOINT_MM),
+                    stroke_linejoin="round",
+                )
+        count = f"{self._entry['count']:,}"
+        if not self._entry["count_complete"]:
+            count = f"at least {count}"
+        solutions = "solution" if count == "1" else "solutions"
+        drawing.text(middle[0], y - 3, self._entry["id"], _SMALL_MM, text_anchor="middle")
+        drawing.text(
+            middle[0],
+            y - 6,
+            f"{count} {solutions}",
+            _SMALL_MM,
+            text_anchor="middle",
+            class_="quiet",
+        )
+
+
+def _rings(outline: Sequence[Any]) -> Sequence[Any]:
+    """A list of rings, also of an outline that is a single one."""
+    return [outline] if outline and not isinstance(outline[0][0], list) else outline
+
+
+def _rows(cards: Sequence[_Card]) -> list[list[_Card]]:
+    rows: list[list[_Card]] = [[]]
+    used_mm = 0.0
+    for card in cards:
+        if rows[-1] and used_mm + card.size_mm > _PAGE_WIDTH_MM - 2 * _MARGIN_MM:
+            rows.append([])
+            used_mm = 0.0
+        rows[-1].append(card)
+        used_mm += card.size_mm + _GAP_MM
+    return [row for row in rows if row]
+
+
+def _height_mm(row: Sequence[_Card]) -> float:
+    return max(card.size_mm for card in row) + _CAPTION_MM
