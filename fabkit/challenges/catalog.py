@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fabkit import __version__
+from fabkit.base.files import SCHEMA
 from fabkit.challenges.bound import half_widths
 from fabkit.challenges.field import EVEN, MIXED, ODD, PARITIES, Field, Part
 from fabkit.challenges.shards import UNKNOWN
@@ -50,6 +51,60 @@ def document(
         "complete": [_complete(wish, one) for one in found],
         "challenges": sorted((_entry(wish, one, shape) for one, shape in listed), key=_order),
         "unknown": sorted((_head(wish, one, shape) for one, shape in undecided), key=_order),
+    }
+
+
+def text(catalog: Mapping[str, Any]) -> str:
+    """A catalog as a file's text: one line for each challenge, so that it can be read and compared.
+
+    Example:
+        >>> print(text({"set": "mine", "challenges": [{"id": "a"}, {"id": "b"}]}), end="")
+        {
+        "schema": 1,
+        "set": "mine",
+        "challenges": [
+        {"id": "a"},
+        {"id": "b"}
+        ]
+        }
+    """
+    lines = []
+    for key, value in {"schema": SCHEMA, **catalog}.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            entries = ",\n".join(json.dumps(one, ensure_ascii=False) for one in value)
+            lines.append(f"{json.dumps(key)}: [\n{entries}\n]")
+        else:
+            lines.append(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def merged(turned: Mapping[str, Any], flipped: Mapping[str, Any], command: str) -> dict[str, Any]:
+    """Two catalogs of a set as one: what can be made without turning pieces over, and the rest.
+
+    Args:
+        turned: made with rotations only.
+        flipped: made with flips.
+        command: that makes both.
+
+    Returns:
+        The catalog. A shape that needs no flip is listed as it was made without.
+    """
+    known = {entry["id"] for key in ("challenges", "unknown") for entry in turned[key]}
+    made = {**turned["made"], "command": command}
+    if "seconds" in made:
+        made["seconds"] = round(made["seconds"] + flipped["made"]["seconds"], 1)
+
+    def both(key: str) -> list[dict[str, Any]]:
+        more = [entry for entry in flipped[key] if entry["id"] not in known]
+        return sorted([*turned[key], *more], key=_order)
+
+    return {
+        "set": turned["set"],
+        "pieces": turned["pieces"],
+        "made": made,
+        "complete": [*turned["complete"], *flipped["complete"]],
+        "challenges": both("challenges"),
+        "unknown": both("unknown"),
     }
 
 

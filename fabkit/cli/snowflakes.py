@@ -154,7 +154,7 @@ def snowflakes(
                 found = find(wish, ledger, pool, told)
     except KeyboardInterrupt:
         again = shlex.join(["--resume", str(run)])
-        message = f"stopped; what is done is kept, and the same command with {again} goes on"
+        message = f"stopped; what is done is kept: the same command with {again} goes on"
         raise StoppedError(message) from None
     return _tell(wish, found, folder, proofs, begin if timed else None, report)
 
@@ -207,6 +207,7 @@ def _funnel(found: Sequence[Searched], report: Report) -> None:
 
 
 def _write(folder: Path, puzzle: PuzzleSet, catalog: dict[str, Any]) -> list[str]:
+    from fabkit.challenges.catalog import text
     from fabkit.sheet.snowflakes import snowflake_sheet
 
     drawn = snowflake_sheet(puzzle, catalog)
@@ -215,7 +216,7 @@ def _write(folder: Path, puzzle: PuzzleSet, catalog: dict[str, Any]) -> list[str
         outside_failures(f"cannot write {folder}"),
         Staging(folder) as staging,
     ):
-        staging.path(LIST).write_text(json_text(catalog, indent=1), encoding="utf-8")
+        staging.path(LIST).write_text(text(catalog), encoding="utf-8")
         staging.path(SHEET).write_text(drawn, encoding="utf-8")
         staging.commit()
     return [str(folder / LIST), str(folder / SHEET)]

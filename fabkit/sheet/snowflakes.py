@@ -86,15 +86,15 @@ class _Card:
                     stroke_width=str(_JOINT_MM),
                     stroke_linejoin="round",
                 )
-        count = f"{self._entry['count']:,}"
+        count = self._entry["count"]
+        known = many(count, "solution") if count < 10_000 else f"{count:,} solutions"
         if not self._entry["count_complete"]:
-            count = f"at least {count}"
-        solutions = "solution" if count == "1" else "solutions"
+            known += " or more"
         drawing.text(middle[0], y - 3, self._entry["id"], _SMALL_MM, text_anchor="middle")
         drawing.text(
             middle[0],
             y - 6,
-            f"{count} {solutions}",
+            known,
             _SMALL_MM,
             text_anchor="middle",
             class_="quiet",
