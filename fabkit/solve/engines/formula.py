@@ -75,7 +75,7 @@ def formula(problem: ExactCoverProblem, blocked: Sequence[Solution] = ()) -> For
         -1 -2 0
         2 0
     """
-    writer = _Writer(len(problem.options))
+    writer = Writer(len(problem.options))
     for options in problem.by_cell:
         variables = [position + 1 for position in options]
         if not problem.leftover:
@@ -107,8 +107,19 @@ def _described(option: Option) -> str:
     return f"kind {option.kind} on cells {cells}{copies}"
 
 
-class _Writer:
-    """Collects clauses, each once, and hands out new variables."""
+class Writer:
+    """Collects clauses, each once, and hands out new variables.
+
+    Attributes:
+        variables: how many there are; as many are the caller's as the writer is made with.
+        clauses: in the order in which they came.
+
+    Example:
+        >>> writer = Writer(2)
+        >>> writer.exactly(3, {1: 1, 2: 3})
+        >>> writer.variables > 2, (-1, -2) in writer.clauses
+        (True, False)
+    """
 
     def __init__(self, variables: int) -> None:
         self.clauses: dict[Clause, None] = {}
@@ -116,13 +127,16 @@ class _Writer:
         self.variables = variables
 
     def add(self, clause: Clause) -> None:
+        """Takes a clause."""
         self.clauses[clause] = None
 
     def new(self) -> int:
+        """A new variable."""
         self.variables = next(self._numbers)
         return self.variables
 
     def at_least_one(self, variables: Sequence[int]) -> None:
+        """One of the literals holds, or more."""
         self.add(tuple(variables))
 
     def at_most_one(self, variables: Sequence[int]) -> None:
