@@ -249,7 +249,7 @@ NOT_JSON = {
         PLAIN.replace("[0, 2, 1]", f"[{'9' * 5000}]"),
         "is not JSON: a number has too many digits",
     ),
-    "lists": ("[" + "[]," * 1_000_001 + "[]]", "holds more than 1000000 lists"),
+    "lists": ("[" + "[]," * 2_000_001 + "[]]", "holds more than 2000000 lists"),
     "latin-1": (PLAIN.replace("mine", "M\xfcnze").encode("latin-1"), "is not UTF-8 text (byte "),
     "zeros": (b"\0" * 1000, "is not JSON: "),
 }

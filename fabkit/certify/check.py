@@ -19,7 +19,7 @@ from fabkit.certify.certificate import (
 from fabkit.certify.cover import Cover, Option, derive
 from fabkit.certify.labels import compare
 from fabkit.certify.refusal import RefusedError
-from fabkit.certify.replay import Replay
+from fabkit.certify.replay import Replay, kind_at_root
 from fabkit.certify.sums import follow_area, follow_colouring
 
 #: Is called with the share of the work that is done, from 0 to 1.
@@ -152,7 +152,7 @@ def _follow_transcript(
         message = f"has {found}; expected {expected}, one for each symmetry but the identity"
         raise InputError.of("", message, "argument.fixed")
     at_root = _representatives(argument, cover)
-    replay = Replay(cover, cover.options)
+    replay = Replay.of(cover, cover.options)
     count = replay.count(argument.items, "items", counted.told, at_root)
     _compare("count", count, claim.count)
     if claim.labelled is not None:
@@ -162,7 +162,7 @@ def _follow_transcript(
     total = count
     for index, (items, symmetry) in enumerate(zip(argument.fixed, symmetries, strict=True)):
         counted.next()
-        fixed = Replay(cover, _carried_round(cover, symmetry))
+        fixed = Replay.of(cover, _carried_round(cover, symmetry))
         total += fixed.count(items, f"fixed[{index}]", counted.told)
     orbits, rest = divmod(total, len(cover.group))
     if rest:
@@ -184,16 +184,7 @@ def _representatives(argument: ByTranscript, cover: Cover) -> dict[int, int] | N
     first = argument.branch_first
     if first is None:
         return None
-    kind = first - cover.cells
-    if not 0 <= kind < len(cover.kinds):
-        raise RefusedError(f"branch_first: {first} is not the number of a kind")
-    if cover.copies[kind] != 1:
-        copies = cover.copies[kind]
-        raise RefusedError(f"branch_first: kind {first} has {copies} copies; it must have one")
-    if argument.items[:1] not in ((), (first,)):
-        raise RefusedError(
-            f"items[0]: branches on {argument.items[0]}, not on branch_first {first}"
-        )
+    kind_at_root(first, argument.items, cover.cells, cover.copies)
     images = [cover.images(symmetry) for symmetry in cover.group]
     return {min(orbit): len(orbit) for orbit in cover.orbits(images)}
 

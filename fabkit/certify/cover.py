@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import factorial, prod
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from shapely import MultiPoint, get_coordinates
 
 from fabkit.base.errors import InputError, shown
-from fabkit.certify.certificate import DrawnPiece, Problem
-from fabkit.certify.outline import Draughtsman, Shape
+from fabkit.certify.certificate import Problem
+from fabkit.certify.images import Images, images_of
+from fabkit.certify.outline import Draughtsman
 from fabkit.certify.refusal import RefusedError
 from fabkit.certify.tiling import TILINGS, Keys, Tiling, moved
 
@@ -146,49 +147,27 @@ def derive(problem: Problem) -> Cover:
     draughtsman = Draughtsman(tiling)
     region = draughtsman.draw(problem.region, "problem.region")
     images = {
-        piece.id: _images(tiling, piece, problem.flips, draughtsman, f"problem.pieces[{i}]")
+        piece.id: images_of(tiling, piece, problem.flips, draughtsman, f"problem.pieces[{i}]")
         for i, piece in enumerate(problem.pieces)
     }
     taken = _taken(problem, draughtsman, region.keys, images)
     remaining = region.keys[~np.isin(region.keys, taken)]
-    numbers = _numbers(tiling, remaining)
+    numbers = numbers_of(tiling, remaining)
     lying = {given.piece for given in problem.given}
-    kinds = _kinds({one: images[one] for one in images if one not in lying})
+    kinds = kinds_of({one: images[one] for one in images if one not in lying})
     return Cover(
         cells=len(remaining),
         kinds=tuple(kind for kind, _ in kinds),
-        options=tuple(_options(tiling, remaining, numbers, [images for _, images in kinds])),
+        options=tuple(
+            options_in(tiling, remaining, numbers, [images for _, images in kinds], "problem")
+        ),
         group=_group(tiling, remaining, numbers, problem.flips),
         leftover=problem.leftover,
     )
 
 
-#: A piece's distinct images, each as the keys of its cells with the translation divided out.
-_Images = dict[bytes, Keys]
-
-
-def _images(
-    tiling: Tiling, piece: DrawnPiece, flips: bool, draughtsman: Draughtsman, key: str
-) -> _Images:
-    images: _Images = {}
-    for index, rings in enumerate(piece.forms):
-        form = draughtsman.draw(rings, f"{key}.forms[{index}]")
-        for turn, flip in tiling.moves(flips):
-            keys = _cells_of_image(tiling, form, turn, flip)
-            images[keys.tobytes()] = keys
-    return images
-
-
-def _cells_of_image(tiling: Tiling, form: Shape, turn_degrees: int, flip: bool) -> Keys:
-    """A form's image is turned as a polygon, and its cells are looked for again."""
-    keys = tiling.inside(moved(form.polygon, turn_degrees, flip))
-    if len(keys) != len(form.keys):
-        raise RefusedError(f"a turn by {turn_degrees} degrees changes how many cells a form has")
-    return tiling.to_origin(keys)
-
-
 def _taken(
-    problem: Problem, draughtsman: Draughtsman, region: Keys, images: dict[str, _Images]
+    problem: Problem, draughtsman: Draughtsman, region: Keys, images: dict[str, Images]
 ) -> Keys:
     """The cells of the given pieces."""
     lying: list[tuple[str, Keys]] = []
@@ -208,16 +187,25 @@ def _taken(
     return np.concatenate([np.empty(0, dtype=np.int64), *(keys for _, keys in lying)])
 
 
-def _numbers(tiling: Tiling, remaining: Keys) -> NDArray[np.int64]:
-    """The number of each remaining cell: by x, then y, of its centroid in frame points."""
+def numbers_of(tiling: Tiling, remaining: Keys) -> NDArray[np.int64]:
+    """The number of each cell: by x, then y, of its centroid in frame points.
+
+    Args:
+        tiling: the lattice.
+        remaining: the cells, sorted by key.
+    """
     places = tiling.frame(tiling.centroids(remaining))
     numbers = np.empty(len(remaining), dtype=np.int64)
     numbers[sorted(range(len(places)), key=places.__getitem__)] = np.arange(len(places))
     return numbers
 
 
-def _kinds(images: dict[str, _Images]) -> list[tuple[Kind, _Images]]:
-    """Pieces with the same images are one kind; in order of their first pieces."""
+def kinds_of(images: dict[str, Images]) -> list[tuple[Kind, Images]]:
+    """Pieces with the same images are one kind; in order of their first pieces.
+
+    Args:
+        images: those of each piece.
+    """
     alike: dict[frozenset[bytes], list[str]] = {}
     for piece, its_images in images.items():
         alike.setdefault(frozenset(its_images), []).append(piece)
@@ -227,22 +215,33 @@ def _kinds(images: dict[str, _Images]) -> list[tuple[Kind, _Images]]:
     ]
 
 
-def _options(
-    tiling: Tiling, remaining: Keys, numbers: NDArray[np.int64], kinds: Iterable[_Images]
-) -> Iterable[Option]:
-    """Every option, in order."""
+def options_in(
+    tiling: Tiling, remaining: Keys, numbers: NDArray[np.int64], kinds: Iterable[Images], key: str
+) -> Iterator[Option]:
+    """Every option, in order: by kind, then cells.
+
+    Args:
+        tiling: the lattice.
+        remaining: the cells that may be covered, sorted by key.
+        numbers: the number of each.
+        kinds: the images of each kind's pieces.
+        key: the problem's place in the file, for messages.
+
+    Raises:
+        InputError: when there are too many.
+    """
     looks = options = cells = 0
     for kind, images in enumerate(kinds):
         found: list[tuple[int, ...]] = []
         for image in images.values():
             looks += len(image) * len(remaining)
             if looks > MAX_LOOKS:
-                raise InputError.of("", "is too large to be checked", "problem")
+                raise InputError.of("", "is too large to be checked", key)
             shifts = _shifts(tiling, remaining, image)
             options, cells = options + len(shifts), cells + len(shifts) * len(image)
             if options > MAX_OPTIONS or cells > MAX_CELLS_IN_OPTIONS:
                 most = f"more than {MAX_OPTIONS} options, or {MAX_CELLS_IN_OPTIONS} cells in them"
-                raise InputError.of("", f"is too large to be checked: {most}", "problem")
+                raise InputError.of("", f"is too large to be checked: {most}", key)
             places = np.searchsorted(remaining, shifts[:, None] + image[None, :])
             found.extend(map(tuple, np.sort(numbers[places], axis=1).tolist()))
         yield from (Option(kind, one) for one in sorted(found))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
@@ -28,7 +29,7 @@ KIND = "fabkit certificate"
 MAX_BYTES = 512 * 1024 * 1024
 #: Python spends some forty bytes on a number, and more on a list; so both are counted first.
 MAX_NUMBERS = 30_000_000
-MAX_LISTS = 1_000_000
+MAX_LISTS = 2_000_000
 MAX_PIECES = 1000
 MAX_FORMS = 2000
 MAX_RINGS = 2000
@@ -51,9 +52,23 @@ def read_certificate(path: Path) -> Certificate:
         InputError: when it cannot be read, is too large, or is not a certificate; with the
             place, what was found and what was expected.
     """
+    return certificate_of(read_document(path), printable(str(path)))
+
+
+def read_document(path: Path) -> Any:
+    """Reads a file of proofs of any kind, as far as it is JSON.
+
+    Args:
+        path: the file.
+
+    Returns:
+        What `certificate_of` and `fabkit.certify.shapes.shapes_of` take.
+
+    Raises:
+        InputError: when it cannot be read, is too large, or is not JSON.
+    """
     source = printable(str(path))
-    content = read_bytes(path, source, "a certificate", MAX_BYTES)
-    return certificate_of(document_of(content, source), source)
+    return document_of(read_bytes(path, source, "a certificate", MAX_BYTES), source)
 
 
 def document_of(content: bytes, source: str) -> Any:
@@ -98,14 +113,9 @@ def certificate_of(document: Any, source: str) -> Certificate:
     top = Node(source, "", document)
     if not isinstance(document, dict) or document.get("kind") != KIND:
         top.fail(f'is not a certificate; expected an object with "kind": "{KIND}"')
-    schema = document.get("schema")
-    if type(schema) is int and schema > SCHEMA:
-        newer = f"schema {cut(shown(schema))}, this one knows {SCHEMA}"
-        top.fail(f"was written by a newer fabkit ({newer}); update fabkit")
-    fields = top.fields(
-        "schema", "kind", "set", "challenge", "problem", "problem_sha256", "claim", "argument"
+    fields = fields_of_file(
+        top, "set", "challenge", "problem", "problem_sha256", "claim", "argument"
     )
-    fields["schema"].whole(SCHEMA, SCHEMA)
     claim = _claim(fields["claim"])
     return Certificate(
         source=source,
@@ -118,30 +128,65 @@ def certificate_of(document: Any, source: str) -> Certificate:
     )
 
 
-def _problem(node: Node) -> Problem:
-    fields = node.fields("lattice", "flips", "leftover", "region", "pieces", "given")
-    pieces = tuple(map(_piece, fields["pieces"].entries("pieces", 1, MAX_PIECES)))
+def fields_of_file(top: Node, *names: str) -> dict[str, Node]:
+    """The fields of a whole file, beside those that every file has, which are checked here.
+
+    Args:
+        top: the file's object.
+        names: of the others.
+
+    Raises:
+        InputError: when a newer fabkit wrote it, a field is missing, or there is another.
+    """
+    schema = top.value.get("schema")
+    if type(schema) is int and schema > SCHEMA:
+        newer = f"schema {cut(shown(schema))}, this one knows {SCHEMA}"
+        top.fail(f"was written by a newer fabkit ({newer}); update fabkit")
+    fields = top.fields("schema", "kind", *names)
+    fields["schema"].whole(SCHEMA, SCHEMA)
+    return fields
+
+
+def pieces_of(node: Node) -> tuple[DrawnPiece, ...]:
+    """The pieces of a list, each with an id of its own, in bounds on forms.
+
+    Raises:
+        InputError: at the first place that is not as it should be.
+    """
+    pieces = tuple(map(_piece, node.entries("pieces", 1, MAX_PIECES)))
     first: dict[str, int] = {}
     for index, piece in enumerate(pieces):
         if first.setdefault(piece.id, index) != index:
-            twice = Node(node.source, f"{fields['pieces'].key}[{index}].id", piece.id)
+            twice = Node(node.source, f"{node.key}[{index}].id", piece.id)
             twice.fail(f"{shown(piece.id)} is the id of pieces[{first[piece.id]}] already")
+    forms = sum(len(piece.forms) for piece in pieces)
+    if forms > MAX_FORMS:
+        node.fail(f"have {forms} forms; expected at most {MAX_FORMS}")
+    return pieces
+
+
+def refuse_corners(node: Node, outlines: Iterable[Rings]) -> None:
+    """Refuses outlines that have too many corners in all."""
+    corners = sum(len(ring) for rings in outlines for ring in rings)
+    if corners > MAX_CORNERS:
+        node.fail(f"has {corners} corners; expected at most {MAX_CORNERS}")
+
+
+def _problem(node: Node) -> Problem:
+    fields = node.fields("lattice", "flips", "leftover", "region", "pieces", "given")
+    pieces = pieces_of(fields["pieces"])
+    ids = {piece.id for piece in pieces}
     problem = Problem(
         lattice=fields["lattice"].choice("square", "quarter-square", "triangular"),
         flips=fields["flips"].flag(),
         leftover=fields["leftover"].flag(),
         region=_rings(fields["region"]),
         pieces=pieces,
-        given=tuple(_given(one, first) for one in fields["given"].entries("pieces", 0, MAX_PIECES)),
+        given=tuple(_given(one, ids) for one in fields["given"].entries("pieces", 0, MAX_PIECES)),
         plain=node.value,
     )
     outlines = [form for piece in pieces for form in piece.forms]
-    if len(outlines) > MAX_FORMS:
-        fields["pieces"].fail(f"have {len(outlines)} forms; expected at most {MAX_FORMS}")
-    outlines += [problem.region, *(given.outline for given in problem.given)]
-    corners = sum(len(ring) for rings in outlines for ring in rings)
-    if corners > MAX_CORNERS:
-        node.fail(f"has {corners} corners; expected at most {MAX_CORNERS}")
+    refuse_corners(node, [*outlines, problem.region, *(given.outline for given in problem.given)])
     return problem
 
 
@@ -151,7 +196,7 @@ def _piece(node: Node) -> DrawnPiece:
     return DrawnPiece(fields["id"].text(longest=40), tuple(map(_rings, forms)))
 
 
-def _given(node: Node, pieces: dict[str, int]) -> DrawnGiven:
+def _given(node: Node, pieces: set[str]) -> DrawnGiven:
     fields = node.fields("piece", "outline")
     piece = fields["piece"].text(longest=40)
     if piece not in pieces:
@@ -167,11 +212,16 @@ def _ring(node: Node) -> Ring:
     corners = []
     for corner in node.entries("corners", 3, MAX_CORNERS):
         point = corner.value
-        if not isinstance(point, list) or len(point) != 2 or not all(map(_is_coordinate, point)):
+        if not is_frame_point(point):
             limits = f"from {-MAX_COORDINATE} to {MAX_COORDINATE}"
             corner.expected(f"a corner [x, y] of whole numbers {limits}")
         corners.append((point[0], point[1]))
     return tuple(corners)
+
+
+def is_frame_point(value: object) -> bool:
+    """Whether a value is a list ``[x, y]`` of coordinates."""
+    return isinstance(value, list) and len(value) == 2 and all(map(_is_coordinate, value))
 
 
 def _is_coordinate(value: object) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from fabkit.base.errors import shown
@@ -11,6 +12,37 @@ from fabkit.certify.refusal import RefusedError
 
 #: How many items are read between two reports of progress.
 _PACE = 2048
+
+
+def kind_at_root(first: int, items: Sequence[int], cells: int, copies: Sequence[int]) -> int:
+    """The kind that a transcript says its root branches on, one placement of each orbit.
+
+    Args:
+        first: the item that is said to stand for the kind.
+        items: of the transcript.
+        cells: how many there are.
+        copies: how many pieces of each kind.
+
+    Returns:
+        The kind's number, from 0.
+
+    Raises:
+        RefusedError: when the item is no kind, or one with copies, or the root branches on another.
+
+    Example:
+        >>> kind_at_root(9, [9, 3], 8, [2, 1])
+        1
+    """
+    kind = first - cells
+    if not 0 <= kind < len(copies):
+        raise RefusedError(f"branch_first: {shown(first)} is not the number of a kind")
+    if copies[kind] != 1:
+        raise RefusedError(
+            f"branch_first: kind {first} has {copies[kind]} copies; it must have one"
+        )
+    if items and items[0] != first:
+        raise RefusedError(f"items[0]: branches on {shown(items[0])}, not on branch_first {first}")
+    return kind
 
 
 class _State(NamedTuple):
@@ -31,28 +63,72 @@ class _State(NamedTuple):
     weight: int
 
 
+@dataclass(frozen=True)
+class Choices:
+    """What can be chosen, in order; each sequence says something of every option.
+
+    Attributes:
+        masks: the cells that it covers, as bits.
+        kinds: the number of its kind.
+        takes: how many copies of its kind lie there.
+        at: tells the numbers of the options at an item, ascending; it is asked again and again.
+    """
+
+    masks: Sequence[int]
+    kinds: Sequence[int]
+    takes: Sequence[int]
+    at: Callable[[int], Sequence[int]]
+
+    @classmethod
+    def of(cls, cover: Cover, options: Sequence[Option]) -> Choices:
+        """The choices of a cover problem.
+
+        Args:
+            cover: the cells and the kinds.
+            options: the cover's own, or orbits of them.
+        """
+        at: list[list[int]] = [[] for _ in range(cover.cells + len(cover.kinds))]
+        for number, option in enumerate(options):
+            for item in (*option.cells, cover.cells + option.kind):
+                at[item].append(number)
+        return cls(
+            [option.mask for option in options],
+            [option.kind for option in options],
+            [option.copies for option in options],
+            at.__getitem__,
+        )
+
+
 class Replay:
     """An exact cover problem, and the rules by which transcripts of its search are read.
 
     Args:
-        cover: the cells, the kinds, and whether cells may stay uncovered.
-        options: what can be chosen, in order: the cover's own, or orbits of them.
+        cells: how many there are.
+        copies: how many pieces of each kind.
+        leftover: whether cells may stay uncovered.
+        choices: what can be chosen.
     """
 
-    def __init__(self, cover: Cover, options: Sequence[Option]) -> None:
-        self._cells = cover.cells
-        self._copies = cover.copies
-        self._leftover = cover.leftover
-        self._options = options
-        self._all_cells = (1 << cover.cells) - 1
+    def __init__(
+        self, cells: int, copies: tuple[int, ...], leftover: bool, choices: Choices
+    ) -> None:
+        self._cells = cells
+        self._copies = copies
+        self._leftover = leftover
+        self._at, self._kinds, self._takes = choices.at, choices.kinds, choices.takes
+        self._all_cells = (1 << cells) - 1
         #: An option's cells, and the bit of its kind.
-        self._masks = [option.mask | 1 << (cover.cells + option.kind) for option in options]
+        self._masks = [
+            mask | 1 << (cells + kind)
+            for mask, kind in zip(choices.masks, choices.kinds, strict=True)
+        ]
         #: Where no kind has copies, blocked kinds say all: nothing is counted, floors are idle.
-        self._has_copies = max(self._copies, default=0) > 1
-        self._of_item: list[list[int]] = [[] for _ in range(cover.cells + len(cover.kinds))]
-        for number, option in enumerate(options):
-            for item in (*option.cells, cover.cells + option.kind):
-                self._of_item[item].append(number)
+        self._has_copies = max(copies, default=0) > 1
+
+    @classmethod
+    def of(cls, cover: Cover, options: Sequence[Option]) -> Replay:
+        """The replay of a cover problem, of which its own options can be chosen, or orbits."""
+        return cls(cover.cells, cover.copies, cover.leftover, Choices.of(cover, options))
 
     def count(
         self,
@@ -109,8 +185,8 @@ class Replay:
 
     def _refuse_item(self, item: int, state: _State, place: str) -> None:
         """Refuses to branch on what cannot be branched on, or proves nothing."""
-        if item >= len(self._of_item):
-            cells, last = self._cells, len(self._of_item) - 1
+        cells, last = self._cells, self._cells + len(self._copies) - 1
+        if item > last:
             raise RefusedError(
                 f"{place}: there is no item {shown(item)}; "
                 f"cells are 0 to {cells - 1}, kinds {cells} to {last}"
@@ -128,14 +204,14 @@ class Replay:
     def _choices(self, item: int, state: _State) -> list[int]:
         """The options at an item that still fit, in order."""
         masks, blocked = self._masks, state.blocked
-        fitting = [number for number in self._of_item[item] if not masks[number] & blocked]
+        fitting = [number for number in self._at(item) if not masks[number] & blocked]
         if not self._has_copies:
             return fitting
         return [
             number
             for number in fitting
-            if number >= state.floors[kind := self._options[number].kind]
-            and self._options[number].copies <= state.left[kind]
+            if number >= state.floors[kind := self._kinds[number]]
+            and self._takes[number] <= state.left[kind]
         ]
 
     def _all_below(
@@ -154,13 +230,12 @@ class Replay:
         if not self._has_copies:
             blocked = state.blocked | self._masks[number]
             return _State(blocked, state.todo - 1, state.left, state.floors, state.weight)
-        option = self._options[number]
-        kind, left, floors = option.kind, state.left, state.floors
-        copies = left[kind] - option.copies
+        kind, left, floors = self._kinds[number], state.left, state.floors
+        copies = left[kind] - self._takes[number]
         # The kind's bit is set once its last copy lies.
-        mask = option.mask if copies else self._masks[number]
+        mask = self._masks[number] if not copies else self._masks[number] & self._all_cells
         left = (*left[:kind], copies, *left[kind + 1 :])
         if item >= self._cells:  # copies are chosen in increasing order, so each set once
             floors = (*floors[:kind], number + 1, *floors[kind + 1 :])
         blocked = state.blocked | mask
-        return _State(blocked, state.todo - option.copies, left, floors, state.weight)
+        return _State(blocked, state.todo - self._takes[number], left, floors, state.weight)

@@ -107,6 +107,13 @@ class Tiling:
         Raises:
             RefusedError: when one is not the centroid of a cell.
         """
+        found, missing = self.looked_up(centroids)
+        if missing.any():
+            raise RefusedError("a symmetry of the lattice does not carry cells to cells")
+        return found
+
+    def looked_up(self, centroids: Points) -> tuple[Keys, NDArray[np.bool_]]:
+        """The cells that have these centroids, and which of the points are no cell's centroid."""
         found = np.full(len(centroids), -1, dtype=np.int64)
         missing = np.ones(len(centroids), dtype=bool)
         for kind, first in enumerate(self._centroids):
@@ -116,9 +123,7 @@ class Tiling:
             across, up = whole[here].astype(np.int64).T
             found[here] = self.keys(across, up, kind)
             missing &= ~here
-        if missing.any():
-            raise RefusedError("a symmetry of the lattice does not carry cells to cells")
-        return found
+        return found, missing
 
     def frame(self, points: Points) -> list[tuple[int, int]]:
         """Points of the plane in frame points.

@@ -104,9 +104,10 @@ def _tell_shapes(file: ImpossibleShapes, verdict: ShapesVerdict, report: Report)
         return
     pieces = " ".join(piece.id for piece in file.pieces)
     nodes = many(verdict.nodes, "branch node")
+    shapes = many(len(file.shapes), "shape")
     report.say(
-        f"holds for {many(len(file.shapes), 'shape')} of {file.parity} parity: {file.set} has no "
-        f"solution there (pieces {pieces}; {nodes} replayed)"
+        f"holds: {file.set} has no solution on any of {shapes} of {file.parity} parity "
+        f"(pieces {pieces}; {nodes} replayed)"
     )
     if verdict.not_compared:
         report.warn(

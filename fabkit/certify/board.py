@@ -1,0 +1,214 @@
+"""All cells of many shapes as one board: its orbits, and the placements, are derived only once.
+
+The board holds for each centre, on a lattice of its own, the cells of all shapes, and with each
+cell its images under the eight symmetries of the square about that centre. A shape is some of its
+orbits; what can be laid there are those of the board's placements that touch no other orbit.
+Numbers ascend on the board as they do in every shape, so that what is sorted stays so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabkit.base.errors import InputError
+from fabkit.certify.certificate import DrawnPiece
+from fabkit.certify.cover import Kind, kinds_of, options_in
+from fabkit.certify.images import Images, images_of
+from fabkit.certify.orbits import Numbers, Sheet, overlaps
+from fabkit.certify.outline import Draughtsman
+from fabkit.certify.replay import Choices
+from fabkit.certify.shapes import FramePoint
+from fabkit.certify.tiling import Tiling
+
+#: Bounds on tables: of placements by cells or orbits, and of cells that they cover.
+MAX_IN_A_TABLE = 200_000_000
+MAX_COVERED = 20_000_000
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Whether the pieces tile one shape, as an exact cover problem.
+
+    Attributes:
+        cells: how many the shape has.
+        choices: the placements inside it.
+        least: for each whether none of its images about the centre comes before it.
+    """
+
+    cells: int
+    choices: Choices
+    least: NDArray[np.bool_]
+
+    def representatives(self, kind: int) -> dict[int, int]:
+        """One placement of each orbit of a kind's, the least, for `Replay.count`.
+
+        The moves that pieces may make carry tilings to tilings, and placements that fit to such:
+        so if there is a tiling, then one with the least placement of some orbit. It stands for at
+        least one, which is enough where none is claimed.
+        """
+        of_kind = np.asarray(self.choices.kinds) == kind
+        return dict.fromkeys(np.flatnonzero(of_kind & self.least).tolist(), 1)
+
+
+class Board:
+    """The cells of many shapes, and every placement of the pieces among them.
+
+    Args:
+        tiling: the lattice.
+        centres: one or two.
+        points: for each centre the centroids of cells, at least one of each orbit.
+        pieces: as the file draws them.
+        flips: whether they may be turned over.
+
+    Raises:
+        InputError: when an outline is not drawn along the lattice, or all is too large.
+    """
+
+    def __init__(
+        self,
+        tiling: Tiling,
+        centres: Sequence[FramePoint],
+        points: Sequence[Collection[FramePoint]],
+        pieces: Sequence[DrawnPiece],
+        flips: bool,
+    ) -> None:
+        draughtsman = Draughtsman(tiling)
+        kinds = kinds_of(
+            {
+                piece.id: images_of(tiling, piece, flips, draughtsman, f"pieces[{index}]")
+                for index, piece in enumerate(pieces)
+            }
+        )
+        self.copies = tuple(len(kind.pieces) for kind, _ in kinds)
+        self._sheets = [
+            Sheet.around(tiling, centre, some) for centre, some in zip(centres, points, strict=True)
+        ]
+        self._orbits = _in_a_row([sheet.orbits for sheet in self._sheets])
+        self._orbit_count = int(self._orbits.max(initial=-1)) + 1
+        self._overlaps = overlaps(tiling, centres, self._sheets)
+        self._place(tiling, kinds)
+        moves = len(tiling.moves(flips))
+        self._least = self._are_least(_in_a_row([sheet.images[:moves] for sheet in self._sheets]))
+
+    def orbit_at(self, sheet: int, point: FramePoint) -> int | None:
+        """The number of a cell's orbit; None when no cell has that centroid."""
+        number = self._sheets[sheet].number_at.get(point)
+        if number is None:
+            return None
+        before = sum(len(earlier.keys) for earlier in self._sheets[:sheet])
+        return int(self._orbits[before + number])
+
+    def overlap(self, orbits: Collection[int]) -> bool:
+        """Whether some of these orbits overlap; they then lie on different lattices."""
+        return any(
+            not self._overlaps.get(orbit, frozenset()).isdisjoint(orbits) for orbit in orbits
+        )
+
+    def problem(self, orbits: Collection[int]) -> Problem:
+        """The exact cover problem of a shape.
+
+        Args:
+            orbits: the shape's.
+
+        Raises:
+            InputError: when it is too large.
+        """
+        present = np.zeros(self._orbit_count + 1, dtype=bool)
+        present[list(orbits)] = True
+        inside = self._inside(present)
+        cells = np.flatnonzero(present[self._orbits])
+        count = len(cells)
+        if len(inside) * count > MAX_IN_A_TABLE:
+            raise InputError.of("", "is too large to be checked", "shapes")
+        number = np.full(len(self._orbits) + 1, count)  # past the end, where rows are filled up
+        number[cells] = np.arange(count)
+        covers = np.zeros((len(inside), count + 1), dtype=bool)
+        covers[np.arange(len(inside))[:, None], number[self._cells[inside]]] = True
+        kinds = self._kinds[inside]
+
+        def at(item: int) -> list[int]:
+            fits = covers[:, item] if item < count else kinds == item - count
+            found: list[int] = np.flatnonzero(fits).tolist()
+            return found
+
+        choices = Choices(
+            _as_integers(covers[:, :count]), kinds.tolist(), [1] * len(inside), cache(at)
+        )
+        return Problem(count, choices, self._least[inside])
+
+    def _place(self, tiling: Tiling, kinds: Sequence[tuple[Kind, Images]]) -> None:
+        """Finds every placement, and writes the tables of them: a row or an entry for each."""
+        images = [of_kind for _, of_kind in kinds]
+        found: list[tuple[int, tuple[int, ...]]] = []
+        before = 0
+        for sheet in self._sheets:
+            numbers = sheet.numbers + before
+            for option in options_in(tiling, sheet.keys, numbers, images, "shapes"):
+                found.append((option.kind, option.cells))
+            before += len(sheet.keys)
+        found.sort()
+        widest = max((len(cells) for _, cells in found), default=0)
+        words = self._orbit_count // 64 + 1
+        if len(found) * widest > MAX_COVERED or len(found) * words * 64 > MAX_IN_A_TABLE:
+            raise InputError.of("", "is too large to be checked", "shapes")
+        self._kinds = np.array([kind for kind, _ in found], dtype=np.int64)
+        #: The cells, each row filled up with the number after the last cell's.
+        self._cells = np.full((len(found), widest), before, dtype=np.int64)
+        for row, (_, cells) in enumerate(found):
+            self._cells[row, : len(cells)] = cells
+        #: The orbits touched, as bits; filling up touches one that is in no shape, and no matter.
+        self._touched = np.zeros((words, len(found)), dtype=np.uint64)
+        orbit_of = np.append(self._orbits, self._orbit_count)
+        rows = np.arange(len(found))
+        for column in self._cells.T:
+            orbits = orbit_of[column]
+            self._touched[orbits // 64, rows] |= np.uint64(1) << (orbits % 64).astype(np.uint64)
+
+    def _are_least(self, images: Numbers) -> NDArray[np.bool_]:
+        """For each placement whether no move makes an earlier one of it.
+
+        Args:
+            images: for each move the numbers of the cells' images.
+        """
+        least = np.ones(len(self._cells), dtype=bool)
+        if not self._cells.size:
+            return least
+        for image in images:
+            carried = np.sort(np.append(image, len(image))[self._cells], axis=1)
+            # The first cell that differs decides; where none does, both are the same placement.
+            differences = carried - self._cells
+            first = (differences != 0).argmax(axis=1)
+            least &= differences[np.arange(len(differences)), first] >= 0
+        return least
+
+    def _inside(self, present: NDArray[np.bool_]) -> Numbers:
+        """The placements that touch only orbits that are present."""
+        absent = ~present
+        absent[self._orbit_count] = False
+        bits = np.zeros(len(self._touched) * 64, dtype=bool)
+        bits[: len(absent)] = absent
+        words = np.packbits(bits, bitorder="little").view("<u8")
+        outside = np.zeros(self._touched.shape[1], dtype=np.uint64)
+        for touched, word in zip(self._touched, words, strict=True):
+            outside |= touched & word
+        return np.flatnonzero(outside == 0)
+
+
+def _in_a_row(tables: Sequence[Numbers]) -> Numbers:
+    """Numbers that count on each sheet from 0, made to count on over all sheets."""
+    found, before = [], 0
+    for table in tables:
+        found.append(table + before)
+        before += int(table.max(initial=-1)) + 1
+    return np.concatenate(found, axis=-1)
+
+
+def _as_integers(table: NDArray[np.bool_]) -> list[int]:
+    """Each row as the bits of an integer."""
+    rows = np.packbits(table, axis=1, bitorder="little")
+    return [int.from_bytes(row, "little") for row in map(bytes, rows)]
