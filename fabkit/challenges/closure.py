@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 
+from fabkit.base.errors import InputError
 from fabkit.challenges.field import Field
 from fabkit.model.piece import Piece
 from fabkit.solve.engines.compiled import ONE, ZERO, Word, kernel, population, trailing_zeros
@@ -283,6 +284,8 @@ def unite(  # type: ignore[no-untyped-def]
     return rows, kept, table, count
 
 
+#: More than this would not fit into the memory of a usual machine, as it grows by doubling.
+_MOST_BYTES = 2_000_000_000
 #: So many pairs of a set and a placement are gone through between two looks at the clock.
 _PAIRS_AT_ONCE = 2_000_000
 
@@ -414,6 +417,13 @@ class Closure:
             for start in range(0, len(sets), block):
                 part = sets[start : start + block]
                 rows, kept, table, count = unite(part, *step, rows, kept, table, count)
+                if rows.nbytes > _MOST_BYTES:
+                    message = (
+                        "has more symmetric unions of its pieces' placements than memory holds"
+                    )
+                    raise InputError.of(
+                        "the search", f"{message}; choose fewer --pieces or a --max-half-width"
+                    )
                 if told is not None:
                     told((at + min(1.0, (start + block) / len(sets))) / len(self.pieces))
             sets = rows[:count][kept[:count]]

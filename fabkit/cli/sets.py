@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from fabkit.base.errors import many
+from fabkit.base.errors import InputError, many
 from fabkit.base.files import write_whole
 from fabkit.base.units import format_mm
 from fabkit.cli import options
 from fabkit.cli.report import Report
+from fabkit.model.catalog import catalog_entries
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.piece import Piece, orientations
 from fabkit.model.puzzle import PuzzleSet, area
@@ -24,7 +26,7 @@ def sets(
     found = [load_set(name) for name in shipped_names()]
     if not json:
         report.table(
-            ["set", "title", "pieces", "boards", "challenges", "lattice", "moves"],
+            ["set", "title", "pieces", "boards", "challenges", "snowflakes", "lattice", "moves"],
             [
                 [
                     puzzle.name,
@@ -32,6 +34,7 @@ def sets(
                     str(len(puzzle.pieces)),
                     str(len(puzzle.boards)),
                     str(len(puzzle.challenges)),
+                    str(len(catalog_entries(puzzle))),
                     puzzle.lattice.name + (" (balls)" if puzzle.made_of_balls else ""),
                     "rotations and flips" if puzzle.flips else "rotations",
                 ]
@@ -48,6 +51,9 @@ def show(
         typer.Option("-o", "--output", metavar="FILE.svg", help="Draw the pieces into this file."),
     ] = None,
     piece: options.PieceIds = None,
+    catalog: Annotated[
+        bool, typer.Option("--catalog", help="Show the set's snowflakes instead, if it has them.")
+    ] = False,
     profile: options.ProfileNames = None,
     settings: options.Settings = None,
     json: options.Json = False,
@@ -58,6 +64,9 @@ def show(
     report = Report(json, quiet, verbose)
     drawing = options.file_path(output, "-o", ".svg")
     puzzle = load_set(set)
+    if catalog:
+        _show_catalog(puzzle, drawing, report)
+        return
     pieces = puzzle.select(piece or ())
     effective = options.profile_for(puzzle, profile, settings)
     if drawing is not None:
@@ -74,6 +83,36 @@ def show(
     report.document({**_summary(puzzle), "pieces": rows})
 
 
+def _show_catalog(puzzle: PuzzleSet, drawing: Path | None, report: Report) -> None:
+    """The snowflakes that come with a set.
+
+    Raises:
+        InputError: when there are none.
+    """
+    entries = catalog_entries(puzzle)
+    if not entries:
+        message = f"comes without a catalog; `fabkit snowflakes {puzzle.name}` makes one"
+        raise InputError.of(puzzle.name, message)
+    if drawing is not None:
+        from fabkit.sheet.snowflakes import snowflake_sheet
+
+        write_whole(drawing, snowflake_sheet(puzzle, entries))
+    if not report.json:
+        head = ["snowflake", "parity", "moves", "solutions", "difficulty"]
+        report.table(head, [_snowflake(entry) for entry in entries])
+    report.say(f"{puzzle.title}: {many(len(entries), 'snowflake')}")
+    if drawing is not None:
+        report.say(f"drawn in {drawing}")
+    report.document({"set": puzzle.name, "challenges": list(entries)})
+
+
+def _snowflake(entry: dict[str, Any]) -> list[str]:
+    moves = "rotations and flips" if entry["flips"] else "rotations"
+    count = str(entry["count"]) if entry["count_complete"] else f"{entry['count']} or more"
+    score = entry["difficulty"]["score"] if entry["difficulty"] else ""
+    return [entry["id"], entry["parity"], moves, count, str(score)]
+
+
 def _summary(puzzle: PuzzleSet) -> dict[str, Any]:
     return {
         "set": puzzle.name,
@@ -84,6 +123,7 @@ def _summary(puzzle: PuzzleSet) -> dict[str, Any]:
         "pieces": [piece.id for piece in puzzle.pieces],
         "boards": [board.id for board in puzzle.boards],
         "challenges": [challenge.id for challenge in puzzle.challenges],
+        "snowflakes": [entry["id"] for entry in catalog_entries(puzzle)],
     }
 
 

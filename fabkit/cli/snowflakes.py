@@ -210,7 +210,7 @@ def _write(folder: Path, puzzle: PuzzleSet, catalog: dict[str, Any]) -> list[str
     from fabkit.challenges.catalog import text
     from fabkit.sheet.snowflakes import snowflake_sheet
 
-    drawn = snowflake_sheet(puzzle, catalog)
+    drawn = snowflake_sheet(puzzle, catalog["challenges"])
     with (
         folder_lock(folder),
         outside_failures(f"cannot write {folder}"),

@@ -11,6 +11,7 @@ from fabkit.base.errors import InputError, did_you_mean, printable, shown
 from fabkit.base.jsonfile import parse_json
 from fabkit.base.reading import Reader, Table
 from fabkit.base.tomlfile import parse_toml, read_text
+from fabkit.model.catalog import catalog_challenge
 from fabkit.model.challengefile import Surroundings, read_challenge
 from fabkit.model.drawing import Regions
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet
@@ -64,7 +65,7 @@ def load_challenge(path: Path, puzzle: PuzzleSet) -> Challenge:
 
 
 def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
-    """A challenge of a set by its id, or all pieces on a board by the board's.
+    """A challenge of a set or of its catalog by its id, or all pieces on a board by the board's.
 
     Args:
         puzzle: the set.
@@ -92,6 +93,9 @@ def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
     for board in puzzle.boards:
         if board.id == name:
             return _whole_board(puzzle, board)
+    made = catalog_challenge(puzzle, name)
+    if made is not None:
+        return made
     known = known_names(puzzle)
     if not known:
         raise InputError.of(puzzle.name, _NOTHING_TO_SOLVE)

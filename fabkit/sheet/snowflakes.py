@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,12 +18,12 @@ _CAPTION_MM = 7.0
 _JOINT_MM = 0.25
 
 
-def snowflake_sheet(puzzle: PuzzleSet, catalog: Mapping[str, Any]) -> str:
-    """Draws all snowflakes of a catalog, those near the centre first.
+def snowflake_sheet(puzzle: PuzzleSet, entries: Sequence[Mapping[str, Any]]) -> str:
+    """Draws all snowflakes of a catalog, in its order.
 
     Args:
         puzzle: the set, for names and colours.
-        catalog: as `fabkit.challenges.catalog.document` makes it.
+        entries: the challenges of a catalog file.
 
     Returns:
         An SVG document in mm, the shapes at one scale.
@@ -30,18 +31,18 @@ def snowflake_sheet(puzzle: PuzzleSet, catalog: Mapping[str, Any]) -> str:
     Example:
         >>> from fabkit.model.library import load_set
         >>> square = [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]]
-        >>> entry = {"id": "odd0-1", "count": 1, "count_complete": True, "solution": {"D": square}}
-        >>> snowflake_sheet(load_set("fridgeiq"), {"challenges": [entry]})[:4]
+        >>> entry = {"id": "odd0-1", "parity": "odd", "flips": False, "count": 1,
+        ...          "count_complete": True, "solution": {"D": square}}
+        >>> snowflake_sheet(load_set("fridgeiq"), [entry])[:4]
         '<svg'
     """
-    entries = catalog["challenges"]
     rows = _rows([_Card(puzzle, entry) for entry in entries])
     height_mm = _HEAD_MM + 2 * _MARGIN_MM + sum(_height_mm(row) + _GAP_MM for row in rows)
     title = f"{puzzle.title} · {many(len(entries), 'snowflake')}"
     drawing = Drawing(_PAGE_WIDTH_MM, height_mm, title)
     top = height_mm - _MARGIN_MM - 6
     drawing.text(_MARGIN_MM, top, title, _TITLE_MM, class_="title")
-    drawing.text(_MARGIN_MM, top - 6, _summary(catalog), _TEXT_MM, class_="quiet")
+    drawing.text(_MARGIN_MM, top - 6, _summary(entries), _TEXT_MM, class_="quiet")
     y = height_mm - _MARGIN_MM - _HEAD_MM
     for row in rows:
         x = _MARGIN_MM
@@ -52,13 +53,16 @@ def snowflake_sheet(puzzle: PuzzleSet, catalog: Mapping[str, Any]) -> str:
     return drawing.source()
 
 
-def _summary(catalog: Mapping[str, Any]) -> str:
-    flips = any(one["flips"] for one in catalog.get("complete", []))
-    parts = [
-        f"{one['parity']}: {one['solved']} of {one['candidates']:,} candidates"
-        for one in catalog.get("complete", [])
-    ]
-    return " · ".join([*parts, "pieces may be turned over" if flips else "pieces are only turned"])
+def _summary(entries: Sequence[Mapping[str, Any]]) -> str:
+    """How many there are of each parity, and for how many pieces are turned over."""
+    parities = Counter(str(entry["parity"]) for entry in entries)
+    flipped = sum(bool(entry["flips"]) for entry in entries)
+    moves = "pieces are only turned"
+    if flipped:
+        moves = "pieces may be turned over"
+        if flipped < len(entries):
+            moves = f"{len(entries) - flipped} by turning pieces, {flipped} by turning them over"
+    return " · ".join([*(f"{count} {parity}" for parity, count in parities.items()), moves])
 
 
 class _Card:
@@ -90,6 +94,8 @@ class _Card:
         known = many(count, "solution") if count < 10_000 else f"{count:,} solutions"
         if not self._entry["count_complete"]:
             known += " or more"
+        if self._entry["flips"]:
+            known += ", flips"
         drawing.text(middle[0], y - 3, self._entry["id"], _SMALL_MM, text_anchor="middle")
         drawing.text(
             middle[0],

@@ -1,0 +1,134 @@
+"""The shipped catalog of snowflakes: every entry checked again, and all of it made again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabkit.base.errors import InputError
+from fabkit.model.catalog import catalog_entries, catalog_path
+from fabkit.model.challengeload import find_challenge
+from fabkit.model.library import load_set
+from fabkit.solve.answer import solve
+from fabkit.solve.engines import engine_named
+from fabkit.solve.engines.engine import Effort
+from fabkit.solve.posing import pose
+from tests.conftest import ROOT
+from tests.snowflakes import faults
+
+FRIDGEIQ = load_set("fridgeiq")
+CATALOG: dict[str, Any] = json.loads((ROOT / "pieces/catalogs/fridgeiq.json").read_text())
+ENTRIES: list[dict[str, Any]] = CATALOG["challenges"]
+#: From the search with two engines: shapes of each parity, turned only, and with flips.
+KNOWN = {("even", False): 48, ("odd", False): 40, ("mixed", False): 8}
+KNOWN_WITH_FLIPS = {"even": 78, "odd": 56, "mixed": 12}
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["id"])
+def test_every_entry_is_a_snowflake(entry: dict[str, Any]) -> None:
+    assert faults(entry, "fridgeiq") == []
+    assert entry["rigid"]
+    assert entry["count"] >= 1
+    assert entry["flips"] or entry["count_complete"]
+
+
+def test_no_two_are_the_same() -> None:
+    """Each is carried to itself by every symmetry, so the same shape is the same outlines."""
+    drawn = [json.dumps(sorted(map(sorted, entry["outlines"]))) for entry in ENTRIES]
+    assert len(set(drawn)) == len(drawn)
+    assert len({entry["id"] for entry in ENTRIES}) == len(ENTRIES)
+
+
+def test_there_are_as_many_as_are_known() -> None:
+    counts = Counter((entry["parity"], entry["flips"]) for entry in ENTRIES)
+    assert {key: counts[key] for key in KNOWN} == KNOWN
+    assert {p: counts[p, False] + counts[p, True] for p in KNOWN_WITH_FLIPS} == KNOWN_WITH_FLIPS
+    assert CATALOG["unknown"] == []
+
+
+def test_it_holds_more_than_the_published_list() -> None:
+    """Which has 74 rigid ones of one parity, made without turning pieces over."""
+    same_parity = [one for one in ENTRIES if one["parity"] != "mixed" and not one["flips"]]
+    assert len(same_parity) >= 74
+
+
+def test_it_is_complete_up_to_the_bound() -> None:
+    widths = {(c["parity"], c["flips"]): c["half_width_max"] for c in CATALOG["complete"]}
+    assert widths == {
+        (parity, flips): width
+        for flips in (False, True)
+        for parity, width in (("even", 15), ("odd", 14), ("mixed", [15, 14]))
+    }
+    for one in CATALOG["complete"]:
+        assert "every rigid shape there is" in one["argument"]
+        assert one["candidates"] == one["solved"] + sum(one["impossible"].values())
+
+
+def test_it_belongs_to_the_shipped_set() -> None:
+    assert CATALOG["made"]["set_sha256"] == FRIDGEIQ.digest
+    assert catalog_path(FRIDGEIQ).is_file()
+    assert len(catalog_entries(FRIDGEIQ)) == len(ENTRIES)
+
+
+# --- as challenges -----------------------------------------------------------------------------------
+
+ONE_PARITY = [entry for entry in ENTRIES if entry["parity"] != "mixed"]
+FEW = sorted(
+    (e for e in ONE_PARITY if e["count_complete"] and not e["flips"]), key=lambda e: e["count"]
+)[::12]
+
+
+@pytest.mark.parametrize("entry", FEW, ids=lambda entry: entry["id"])
+def test_the_count_is_that_of_another_engine(entry: dict[str, Any]) -> None:
+    """Posed as a challenge of its own, from its outlines."""
+    posed = pose(FRIDGEIQ, find_challenge(FRIDGEIQ, entry["id"]))
+    assert posed.problem.cell_count == 160
+    found = engine_named("count").count(posed.problem, Effort())
+    assert (found.count, found.complete) == (entry["count"], True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", ONE_PARITY, ids=lambda entry: entry["id"])
+def test_every_one_is_solved_as_a_challenge(entry: dict[str, Any]) -> None:
+    challenge = find_challenge(FRIDGEIQ, entry["id"])
+    assert challenge.flips == entry["flips"]
+    assert solve(pose(FRIDGEIQ, challenge)).status == "solved"
+
+
+def test_a_mixed_one_is_no_challenge_on_one_lattice() -> None:
+    mixed = next(entry["id"] for entry in ENTRIES if entry["parity"] == "mixed")
+    with pytest.raises(InputError, match="lies on two lattices half a unit apart"):
+        find_challenge(FRIDGEIQ, mixed)
+
+
+# --- made again --------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("flips", [False, True])
+def test_it_is_made_again_from_nothing(flips: bool, tmp_path: Path) -> None:
+    """Without counting, which takes longest; the shipped one is not there to be read."""
+    moves = "--flips" if flips else "--no-flips"
+    hidden = (
+        "import fabkit.model.catalog as c; c.catalog_path = None; "
+        "from fabkit.cli import main; raise SystemExit(main())"
+    )
+    arguments = ["snowflakes", "fridgeiq", moves, "--count-budget", "0", "-o", str(tmp_path), "-q"]
+    subprocess.run([sys.executable, "-c", hidden, *arguments], check=True, timeout=1200)
+    made = json.loads((tmp_path / "snowflakes.json").read_text())
+    turned = {entry["id"] for entry in ENTRIES if not entry["flips"]}
+    shipped = {entry["id"]: entry for entry in ENTRIES if flips or not entry["flips"]}
+    assert {entry["id"] for entry in made["challenges"]} == set(shipped)
+    for entry in made["challenges"]:
+        same = shipped[entry["id"]]
+        keys = ["parity", "half_width", "outlines", "rigid"]
+        # Without flips another solution comes first.
+        keys += ["solution"] if not flips or entry["id"] not in turned else []
+        assert {key: entry[key] for key in keys} == {key: same[key] for key in keys}
+    assert made["complete"] == [one for one in CATALOG["complete"] if one["flips"] == flips]
