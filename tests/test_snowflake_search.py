@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import pysat.solvers
@@ -12,13 +12,13 @@ import pytest
 from fabkit.challenges import bysat
 from fabkit.challenges.bysat import BySat, shapes_by_sat
 from fabkit.challenges.closure import Closure
-from fabkit.challenges.field import EVEN, PARITIES, Field
+from fabkit.challenges.field import EVEN, MIXED, ODD, PARITIES, Field
 from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
 from fabkit.solve.engines import models
 from fabkit.solve.engines.engine import BudgetSpentError, Effort
 from fabkit.solve.engines.formula import Writer
-from tests.snowflakesearches import in_this_process, wrong
+from tests.snowflakesearches import by_closure, in_this_process, tiles, wrong
 from tests.snowflaketasks import TASKS, ShapeCells, shape_cells
 
 FRIDGEIQ = load_set("fridgeiq")
@@ -41,18 +41,17 @@ def test_all_find_the_same(seed: int, rigid: bool) -> None:
 
 def test_most_tasks_have_shapes() -> None:
     """Otherwise agreement would say little."""
-    rigid = [task.board.find(task.drawn, task.flips, True) for task in TASKS]
-    every = [task.board.find(task.drawn, task.flips, False) for task in TASKS]
+    every = [task.board.find(task.drawn, task.flips, rigid=False) for task in TASKS]
+    rigid = [
+        {shape for shape in found if task.board.is_rigid(task.board.mask(shape))}
+        for task, found in zip(TASKS, every, strict=True)
+    ]
     assert sum(map(bool, every)) >= 0.7 * len(TASKS)
     assert sum(map(bool, rigid)) >= 0.5 * len(TASKS)
     assert sum(one != other for one, other in zip(rigid, every, strict=True)) >= 0.1 * len(TASKS)
     for parity in PARITIES:
         assert any(found for found, task in zip(rigid, TASKS, strict=True) if task.parity == parity)
     assert {task.flips for task in TASKS} == {True, False}
-
-
-def sizes(field: Field, orbits: Iterable[int]) -> int:
-    return sum(field.weights[orbit] for orbit in orbits)
 
 
 @pytest.mark.usefixtures("at_once")
@@ -81,6 +80,80 @@ def test_boards_of_growing_size_have_each_shape_once() -> None:
             whole.add(shape_cells(task.field, shape.orbits))
         assert len(apart) == len(whole)
         assert set(apart) == whole
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize(
+    ("lattice", "parity", "half_width"),
+    [
+        ("square", EVEN, 11),
+        ("square", ODD, 11),
+        ("square", MIXED, (8, 8)),
+        ("quarter-square", EVEN, 6),
+        ("quarter-square", ODD, 5),
+        ("quarter-square", MIXED, (4, 5)),
+    ],
+)
+def test_boards_of_many_orbits(
+    lattice: str, parity: str, half_width: int | tuple[int, int]
+) -> None:
+    """Where sets of orbits take several words; the oracle's boards are small."""
+    field = Field.of(LATTICES[lattice], parity, half_width)
+    assert len(field.orbits) > 64
+    for task in [task for task in TASKS if (task.lattice, task.parity) == (lattice, parity)][:3]:
+        found = by_closure(field, task.pieces, task.flips, True)
+        orbits = [shape.orbits for shape in found]
+        assert orbits == [s.orbits for s in shapes_by_sat(field, task.pieces, task.flips)]
+        here = {shape_cells(field, shape) for shape in orbits}
+        assert task.board.find(task.drawn, task.flips, rigid=True) <= here
+
+
+@pytest.mark.usefixtures("at_once")
+def test_pieces_that_do_not_fit() -> None:
+    for parity in PARITIES:
+        field = Field.of(FRIDGEIQ.lattice, parity, 1)
+        for pieces in (FRIDGEIQ.pieces, FRIDGEIQ.select("U"), FRIDGEIQ.select("LU")):
+            assert by_closure(field, pieces, False, True) == []
+            assert shapes_by_sat(field, pieces) == []
+
+
+# All FridgeIQ pieces
+
+
+def assert_both_find(parity: str, half_width: int | tuple[int, int], count: int) -> None:
+    """By SAT board by board; the closure takes the largest at once."""
+    field = Field.of(FRIDGEIQ.lattice, parity, half_width)
+    expected = by_closure(field, FRIDGEIQ.pieces, False, True)
+    found = list[ShapeCells]()
+    sizes = range(half_width + 1) if isinstance(half_width, int) else [half_width]
+    for size in sizes:
+        board = Field.of(FRIDGEIQ.lattice, parity, size)
+        each = BySat(board, FRIDGEIQ.pieces, outermost=isinstance(half_width, int)).search()
+        for shape in each.shapes:
+            assert tiles(board, FRIDGEIQ.pieces, False, shape)
+            found.append(shape_cells(board, shape.orbits))
+    assert len(found) == len(set(found)) == len(expected) == count
+    assert set(found) == {shape_cells(field, shape.orbits) for shape in expected}
+
+
+@pytest.mark.parametrize(
+    ("parity", "half_width", "count"),
+    [(EVEN, 3, 0), (ODD, 2, 0), (MIXED, (2, 2), 0), (MIXED, (3, 3), 3)],
+)
+def test_shapes_of_all_fridgeiq_pieces_on_small_boards(
+    parity: str, half_width: int | tuple[int, int], count: int
+) -> None:
+    assert_both_find(parity, half_width, count)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("parity", "half_width", "count"), [(EVEN, 6, 48), (ODD, 5, 39), (MIXED, (4, 4), 8)]
+)
+def test_shapes_of_all_fridgeiq_pieces(
+    parity: str, half_width: int | tuple[int, int], count: int
+) -> None:
+    assert_both_find(parity, half_width, count)
 
 
 # In a process of its own

@@ -69,7 +69,8 @@ class BySat:
         flips: whether they may be turned over.
         rigid: whether only rigid shapes count.
         outermost: whether only shapes count that reach the edge of every part's board, so that
-            boards of growing size have each shape once.
+            boards of growing size have each shape once; one after the other, they take less time
+            together than the largest board at once.
 
     Example:
         >>> from fabkit.model.library import load_set
