@@ -11,6 +11,7 @@ not in the shape needs one of those.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections import defaultdict
@@ -114,12 +115,13 @@ class BySat:
         formula, shapes = self.formula, list[Shape]()
         told = {"near": list(map(sorted, self.field.near)), "mirrors": self._mirrors}
         running = models(formula, len(self.field.orbits), effort or Effort(), missing_links, told)
-        while True:
-            try:
-                shapes.append(self._shape(next(running)))
-            except StopIteration as end:
-                refused = end.value
-                break
+        with contextlib.closing(running):
+            while True:
+                try:
+                    shapes.append(self._shape(next(running)))
+                except StopIteration as end:
+                    refused: int = end.value
+                    break
         return Found(
             tuple(sorted(shapes)),
             formula.variables,
