@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -160,7 +161,21 @@ def test_what_is_too_large_is_not_tried(
 ) -> None:
     monkeypatch.setattr(module, bound, 1)
     assert certified(CROSS_FILE) == 2
-    assert "fabkit: s.json: shapes: " in capsys.readouterr().err
+    assert "fabkit: s.json: shapes" in capsys.readouterr().err
+
+
+def test_a_single_shape_that_is_too_large_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    problem = board.Board.problem
+
+    def late(self: board.Board, *arguments: Any) -> Any:
+        monkeypatch.setattr(board, "MAX_IN_A_TABLE", 1)
+        return problem(self, *arguments)
+
+    monkeypatch.setattr(board.Board, "problem", late)
+    assert certified(CROSS_FILE) == 2
+    assert capsys.readouterr().err == "fabkit: s.json: shapes[0]: is too large to be checked\n"
 
 
 def test_any_value_exchanged_is_told_or_refused(capsys: Capture) -> None:

@@ -109,11 +109,12 @@ class Board:
             not self._overlaps.get(orbit, frozenset()).isdisjoint(orbits) for orbit in orbits
         )
 
-    def problem(self, orbits: Collection[int]) -> Problem:
+    def problem(self, orbits: Collection[int], key: str) -> Problem:
         """The exact cover problem of a shape.
 
         Args:
             orbits: the shape's.
+            key: the shape's place in the file, for messages.
 
         Raises:
             InputError: when it is too large.
@@ -124,7 +125,7 @@ class Board:
         cells = np.flatnonzero(present[self._orbits])
         count = len(cells)
         if len(inside) * count > MAX_IN_A_TABLE:
-            raise InputError.of("", "is too large to be checked", "shapes")
+            raise InputError.of("", "is too large to be checked", key)
         number = np.full(len(self._orbits) + 1, count)  # past the end, where rows are filled up
         number[cells] = np.arange(count)
         covers = np.zeros((len(inside), count + 1), dtype=bool)

@@ -100,7 +100,7 @@ def _checked(file: ImpossibleShapes, progress: Progress) -> ShapesVerdict:
             progress((before + read) / whole)
 
         try:
-            _follow(shape, orbits, board, told)
+            _follow(shape, board, orbits, f"shapes[{index}]", told)
         except RefusedError as refusal:
             where = f"shapes[{index}] (with the cell {shape.a_cell})"
             return ShapesVerdict(False, f"{where}: {refusal}", index, before)
@@ -132,16 +132,21 @@ def _orbits(file: ImpossibleShapes, board: Board) -> list[frozenset[int]]:
 
 
 def _follow(
-    shape: ShapeProof, orbits: frozenset[int], board: Board, told: Callable[[int], None]
+    shape: ShapeProof,
+    board: Board,
+    orbits: frozenset[int],
+    key: str,
+    told: Callable[[int], None],
 ) -> None:
     """Follows the proof of one shape.
 
     Raises:
+        InputError: when the shape is too large.
         RefusedError: when it proves nothing.
     """
     if board.overlap(orbits):
         raise RefusedError("cells of the two lattices overlap")
-    problem = board.problem(orbits)
+    problem = board.problem(orbits, key)
     at_root = None
     if shape.branch_first is not None:
         kind = kind_at_root(shape.branch_first, shape.items, problem.cells, board.copies)
