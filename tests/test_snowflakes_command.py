@@ -19,7 +19,7 @@ from tests.snowflakes import catalog_faults
 Capture = pytest.CaptureFixture[str]
 Catalog = dict[str, Any]
 FRIDGE = ["fridgeiq", "--pieces", "IJMR"]
-#: A square of 16 quarter squares by 16, and one on its corner, among many that are impossible.
+#: The square of the box's challenge square_02, and another shape, among some that are impossible.
 SEVEN = ["fridgeiq", "--pieces", "BDJNQSY", "--max-half-width", "3"]
 
 #: No even board is so small that it has no cell.
@@ -144,15 +144,18 @@ def test_wandering_finds_more(here: Path) -> None:
     assert {part["rigid"] for part in wandering["complete"]} == {False}
 
 
-def test_counts(here: Path) -> None:
-    """Of the square of 16: four times four solutions, of which each is a turn of another."""
+def test_counts(here: Path, capsys: Capture) -> None:
+    """The first one is a challenge on the box, which the oracle counts."""
     counted, not_counted = made(*SEVEN), made(*SEVEN, "--count-budget", "0")
     for one, other in zip(counted["challenges"], not_counted["challenges"], strict=True):
         assert one["count_complete"]
         assert (other["count"], other["count_complete"]) == (1, False)
-        assert one["count"] >= 1
         assert one["solution"] == other["solution"]
-    assert made(*FRIDGE)["challenges"][0]["count"] == 4
+    assert counted["challenges"][0]["outlines"] == [[[[-2, -2], [2, -2], [2, 2], [-2, 2]]]]
+    capsys.readouterr()
+    oracle = ["solve", "fridgeiq", "square_02", "--count", "--engine", "oracle", "--json"]
+    assert main(oracle) == 0
+    assert counted["challenges"][0]["count"] == json.loads(capsys.readouterr().out)["count"]
 
 
 # --- files and output ------------------------------------------------------------------------------
@@ -285,6 +288,7 @@ def test_proofs(here: Path, capsys: Capture) -> None:
         )
         assert part["certificates_sha256"] == combined(list(map(of_text, document["shapes"])))
         assert {piece["id"] for piece in document["pieces"]} == set("BDJNQSY")
+        assert main(["certify", name]) == 0
         assert document["flips"] is False
 
 

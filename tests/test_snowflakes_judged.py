@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fabkit.challenges.catalog import merged
 from tests.snowflakes import alike, catalog_faults, faults, shape_faults
 from tests.test_snowflakes_command import FRIDGE, Catalog, made, put_sets
 
@@ -26,6 +28,21 @@ def catalogs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Catalog]:
             found[name]["file"] = str(folder / f"{name}.toml")
     found["fridge"]["file"] = "fridgeiq"
     return found
+
+
+def test_two_searches_as_one_catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What needs no flip is listed as it was made without, and nothing twice."""
+    monkeypatch.chdir(tmp_path)
+    put_sets(tmp_path)
+    turned = made("hooks.toml", "--no-flips")
+    flipped = made("hooks.toml", "--flips")
+    more = made("ells.toml", "--flips")
+    for one, other in ((turned, flipped), (made("ells.toml", "--no-flips", code=1), more)):
+        both = merged(one, other, "fabkit")
+        assert catalog_faults(both, f"{both['set']}.toml") == []
+        for entry in both["challenges"]:
+            entry["flips"] = not entry["flips"]
+        assert catalog_faults(both, f"{both['set']}.toml") != []
 
 
 def shifted(rings: Any, x: float, y: float = 0) -> Any:

@@ -185,17 +185,22 @@ def test_a_ledger_that_loses_a_result_would_be_noticed(tmp_path: Path) -> None:
     assert max(Counter(run.log.read_text().split()[1::2]).values()) == 2
 
 
+@pytest.mark.parametrize(
+    "how", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("workers", ["2", pytest.param("1", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "moment", [15, *(pytest.param(at, marks=pytest.mark.slow) for at in (1, 40))]
 )
-def test_ctrl_c(moment: int, workers: str, unbroken: list[bytes], tmp_path: Path) -> None:
+def test_ctrl_c(
+    moment: int, workers: str, how: signal.Signals, unbroken: list[bytes], tmp_path: Path
+) -> None:
     """The same command then goes on, and what it writes is the same."""
     run = Run(tmp_path, "--workers", workers)
     with child(run.call) as one:
         wait_for(run.log, moment, one)
         start = time.monotonic()
-        os.kill(one.process.pid, signal.SIGINT)
+        os.kill(one.process.pid, how)
         out, err = one.end()
         assert time.monotonic() - start < 5.0
         assert one.process.returncode == 130

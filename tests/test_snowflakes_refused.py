@@ -175,6 +175,17 @@ def test_a_ledger_of_another_set(here: Path, capsys: Capture) -> None:
     assert said.startswith("fabkit: kept/ledger.sqlite: set_sha256: is the ledger of another")
 
 
+def test_a_ledger_of_another_algorithm(
+    here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made("dots.toml", "--resume", "kept")
+    monkeypatch.setattr("fabkit.challenges.snowflakes.ALGORITHM", 99)
+    said = refused(2, capsys, "dots.toml", "--resume", "kept")
+    assert said.startswith(
+        "fabkit: kept/ledger.sqlite: algorithm: is the ledger of another problem"
+    )
+
+
 def test_folders_at_which_another_is_at_work(here: Path, capsys: Capture) -> None:
     made("dots.toml", "--resume", "kept")
     with folder_lock(Path("kept")):
