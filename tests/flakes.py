@@ -10,7 +10,7 @@ from typing import Any
 
 from fabkit.base.errors import InputError
 from fabkit.certify import ShapesVerdict, check_shapes, shapes_of
-from fabkit.challenges.field import Field
+from fabkit.challenges.snowflakes.field import Field
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import Piece, orientations
 from fabkit.model.placement import placements

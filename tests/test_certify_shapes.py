@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from fabkit.certify import ShapesVerdict, check_shapes, judge_shapes, shapes_of
-from fabkit.challenges.field import Field
-from fabkit.challenges.shapeproof import combined_sha256, document
-from fabkit.challenges.shards import Kind, search, try_all, unpacked
+from fabkit.challenges.snowflakes.field import Field
+from fabkit.challenges.snowflakes.proof import combined_sha256, document
+from fabkit.challenges.snowflakes.shards import Kind, search, try_all, unpacked
 from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
 from fabkit.model.piece import Piece

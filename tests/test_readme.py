@@ -48,7 +48,15 @@ def examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("block", [b for b in COMMANDS if b[0][0].startswith("fabkit")])
+def taking_its_time(block: list[tuple[str, str]]) -> object:
+    """A block of commands; as a slow test where the README says that it takes minutes."""
+    slow = any("takes minutes" in comment for _, comment in block)
+    return pytest.param(block, marks=pytest.mark.slow) if slow else block
+
+
+@pytest.mark.parametrize(
+    "block", [taking_its_time(b) for b in COMMANDS if b[0][0].startswith("fabkit")]
+)
 def test_every_command_runs(
     block: list[tuple[str, str]], examples: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -74,6 +82,7 @@ def test_every_script_exists() -> None:
 def test_every_option_exists(capsys: pytest.CaptureFixture[str]) -> None:
     helps = ""
     commands = "export-stl export-step show sets profiles solve certify check verify make"
+    commands += " snowflakes challenges"
     for command in commands.split():
         main([command, "--help"])
         helps += capsys.readouterr().out

@@ -111,7 +111,7 @@ def test_a_worker_with_another_fabkit(
             'no Dask scheduler answers at "tcp://127.0.0.1:1"; is it running, and is it the '
             "right address?",
         ),
-        ("nowhere", InputError, 'the cluster\'s address "nowhere" is none: '),
+        ("nowhere", InputError, '--cluster: "nowhere" is no address of a Dask scheduler'),
     ],
 )
 def test_addresses_where_nobody_answers(address: str, error: type[Exception], message: str) -> None:

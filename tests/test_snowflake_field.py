@@ -13,8 +13,9 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fabkit.challenges.closure import _MOST_LAYERS, Closure, _useful_cells
-from fabkit.challenges.field import EVEN, MIXED, ODD, PARITIES, Field
+from fabkit.challenges.snowflakes.closure import Closure
+from fabkit.challenges.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field
+from fabkit.challenges.snowflakes.joining import MOST_LAYERS, useful_cells
 from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
 from tests.snowflakeoracle import UNIT, Board
@@ -171,9 +172,9 @@ def dropped(closure: Closure, shape: set[int], rng: random.Random) -> bool:
     most = sum(closure.field.weights[one] for one in shape)
     for _ in range(10):
         some = rng.sample(sorted(shape), rng.randint(1, len(shape)))
-        room = np.zeros((6, _MOST_LAYERS + 1, len(whole)), dtype=np.uint64)
+        room = np.zeros((6, MOST_LAYERS + 1, len(whole)), dtype=np.uint64)
         useful = np.zeros(len(whole), dtype=np.uint64)
-        _useful_cells(closure._rows([some])[0], closure._field, most, room, useful)
+        useful_cells(closure._rows([some])[0], closure._field, most, room, useful)
         if (whole & ~useful).any():
             return True
     return False

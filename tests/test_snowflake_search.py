@@ -9,10 +9,10 @@ from typing import Any
 import pysat.solvers
 import pytest
 
-from fabkit.challenges import bysat
-from fabkit.challenges.bysat import BySat, shapes_by_sat
-from fabkit.challenges.closure import Closure
-from fabkit.challenges.field import EVEN, MIXED, ODD, PARITIES, Field
+from fabkit.challenges.snowflakes import bysat
+from fabkit.challenges.snowflakes.bysat import BySat, shapes_by_sat
+from fabkit.challenges.snowflakes.closure import Closure
+from fabkit.challenges.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field
 from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
 from fabkit.solve.engines import models

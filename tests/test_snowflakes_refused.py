@@ -53,49 +53,40 @@ def visible() -> dict[str, bytes | None]:
 # --- sets and places -------------------------------------------------------------------------------
 
 
-def late(why: str) -> pytest.MarkDecorator:
-    return pytest.mark.xfail(strict=True, reason=why)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (
             ["two.toml"],
-            "two: has pieces of 2 cells together; no symmetric shape of parity even or odd or mixed "
-            "has so many: choose others with --pieces",
+            "two: has pieces of area 2 together, and no symmetric shape of even, odd or mixed parity "
+            "has that; choose others with --pieces",
         ),
         (
             ["two.toml", "--parity", "odd"],
-            "two: has pieces of 2 cells together; no symmetric shape of parity odd has so many: "
+            "two: has pieces of area 2 together, and no symmetric shape of odd parity has that; "
             "choose others with --pieces",
         ),
-        pytest.param(
+        (
             ["half.toml"],
             "piece A: has a corner at (0.5, 0.5); snowflakes are searched for with pieces whose "
             "corners are whole numbers",
-            marks=late("the folder of the run is made first"),
         ),
-        pytest.param(
+        (
             ["iqstars"],
             "iqstars: lies on the triangular lattice; snowflakes have the square's symmetry, so the "
             "lattice must be of squares",
-            marks=late("a traceback"),
         ),
-        pytest.param(
+        (
             ["dots.toml", "-o", "note.txt"],
-            "note.txt: is a file; expected a folder",
-            marks=late("exit code 3"),
+            '-o: "note.txt" is a file; expected a folder',
         ),
-        pytest.param(
+        (
             ["dots.toml", "--resume", "note.txt"],
-            "note.txt: is a file; expected a folder",
-            marks=late("exit code 3"),
+            '--resume: "note.txt" is a file; expected a folder',
         ),
-        pytest.param(
+        (
             ["dots.toml", "--proof", "note.txt"],
-            "note.txt: is a file; expected a folder",
-            marks=late("exit code 3, after the search"),
+            '--proof: "note.txt" is a file; expected a folder',
         ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -179,7 +170,7 @@ def test_a_ledger_of_another_algorithm(
     here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made("dots.toml", "--resume", "kept")
-    monkeypatch.setattr("fabkit.challenges.snowflakes.ALGORITHM", 99)
+    monkeypatch.setattr("fabkit.challenges.snowflakes.wish.ALGORITHM", 99)
     said = refused(2, capsys, "dots.toml", "--resume", "kept")
     assert said.startswith(
         "fabkit: kept/ledger.sqlite: algorithm: is the ledger of another problem"

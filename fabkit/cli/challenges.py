@@ -15,8 +15,8 @@ from fabkit.model.library import load_set
 from fabkit.model.puzzle import Board, PuzzleSet
 
 if TYPE_CHECKING:
-    from fabkit.challenges.grading import Graded
-    from fabkit.challenges.making import Made
+    from fabkit.challenges.graded.grading import Graded
+    from fabkit.challenges.graded.making import Made
 
 NO_EXIT = 1
 DEFAULT_COUNT, MOST_COUNT = 20, 10_000
@@ -89,8 +89,8 @@ def challenges(
     folder = options.set_folder(output, puzzle)
     place = _board(puzzle, board)
 
-    from fabkit.challenges import challengelist, subsets
-    from fabkit.challenges.making import Wish, make
+    from fabkit.challenges.graded import challengelist, subsets
+    from fabkit.challenges.graded.making import Wish, make
     from fabkit.solve.engines.engine import Effort
 
     wish = Wish(wanted, place, _given(puzzle, given), levels, chosen)
@@ -124,7 +124,7 @@ def _verdict(made: Made, report: Report) -> int:
 
 
 def _files(folder: Path, made: Made) -> str:
-    from fabkit.challenges.challengelist import FOLDER
+    from fabkit.challenges.graded.challengelist import FOLDER
 
     first, last = (made.graded[place].posed.challenge.id for place in (0, -1))
     more = f" to {last}.toml" if last != first else ""
@@ -133,7 +133,7 @@ def _files(folder: Path, made: Made) -> str:
 
 def _tell(made: Made, report: Report) -> None:
     """The levels and how many; with ``-v`` every challenge, and drawings of the first."""
-    from fabkit.challenges.challengelist import title
+    from fabkit.challenges.graded.challengelist import title
     from fabkit.cli import answers
     from fabkit.solve.answer import SOLVED, Answer
 

@@ -77,6 +77,21 @@ def output_path(given: str, expected: str, option: str = "-o") -> Path:
     return Path(given)
 
 
+def folder_path(given: str, option: str) -> Path:
+    """The folder that an option names, which need not be there yet.
+
+    Raises:
+        InputError: when it names no folder, or something else is where it should be.
+    """
+    path = output_path(given, "a folder", option)
+    for one in (path, *path.parents):
+        if one.exists():
+            if not one.is_dir():
+                raise InputError.of(option, f"{shown(str(one))} is a file; expected a folder")
+            break
+    return path
+
+
 def set_folder(given: str | None, puzzle: PuzzleSet) -> Path:
     """The output folder of a set: what ``-o`` names, else ``output/SET``.
 

@@ -20,7 +20,8 @@ from fabkit.model.puzzle import PuzzleSet
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fabkit.challenges.snowflakes import Searched, Wish
+    from fabkit.challenges.snowflakes.search import Searched
+    from fabkit.challenges.snowflakes.wish import Wish
     from fabkit.runs.pool import Pool
 
 NO_EXIT = 1
@@ -129,8 +130,11 @@ def snowflakes(
     report = Report(json, quiet, verbose)
     puzzle = load_set(set)
     folder = options.set_folder(output, puzzle)
+    options.folder_path(str(folder), "-o")  # before hours have been spent
+    proofs = None if proof is None else options.folder_path(proof, "--proof")
 
-    from fabkit.challenges.snowflakes import Wish, find
+    from fabkit.challenges.snowflakes.search import find
+    from fabkit.challenges.snowflakes.wish import Wish
     from fabkit.runs.ledger import Ledger
 
     wish = Wish(
@@ -144,7 +148,6 @@ def snowflakes(
         options.seconds(budget, _DECIDE_S) or 0.0,
     )
     run = _run_folder(folder, resume, wish)
-    proofs = None if proof is None else options.output_path(proof, "a folder", "--proof")
     try:
         with _pool(workers, cluster) as pool, Ledger(run, wish.identity) as ledger:
             kept = len(ledger.keys())
@@ -168,7 +171,7 @@ def _tell(
     report: Report,
 ) -> int:
     """Writes the files, says what there is, and returns the exit code."""
-    from fabkit.challenges.catalog import command, document
+    from fabkit.challenges.snowflakes.catalog import command, document
 
     took_s = None if begin is None else time.monotonic() - begin
     catalog = document(wish, found, command(wish), took_s)
@@ -207,7 +210,7 @@ def _funnel(found: Sequence[Searched], report: Report) -> None:
 
 
 def _write(folder: Path, puzzle: PuzzleSet, catalog: dict[str, Any]) -> list[str]:
-    from fabkit.challenges.catalog import text
+    from fabkit.challenges.snowflakes.catalog import text
     from fabkit.sheet.snowflakes import snowflake_sheet
 
     drawn = snowflake_sheet(puzzle, catalog["challenges"])
@@ -224,7 +227,7 @@ def _write(folder: Path, puzzle: PuzzleSet, catalog: dict[str, Any]) -> list[str
 
 def _write_proofs(folder: Path, wish: Wish, found: Sequence[Searched]) -> list[Path]:
     """One file for each parity, and two for each shape that was left to CaDiCaL."""
-    from fabkit.challenges.prooffiles import files
+    from fabkit.challenges.snowflakes.prooffiles import files
 
     names = []
     with (
@@ -256,7 +259,7 @@ def _pool(workers: str | None, cluster: str | None) -> Pool:
 def _run_folder(folder: Path, resume: str | None, wish: Wish) -> Path:
     """Where the ledger is: a folder of its own for every question."""
     if resume is not None:
-        return options.output_path(resume, "a folder", "--resume")
+        return options.folder_path(resume, "--resume")
     said = json_text(wish.identity, indent=None)
     return folder / RUNS / f"snowflakes-{digest(said)[:12]}"
 
@@ -267,7 +270,7 @@ def _parities(given: str | None) -> tuple[str, ...]:
     Raises:
         InputError: when one is not known.
     """
-    from fabkit.challenges.field import PARITIES
+    from fabkit.challenges.snowflakes.field import PARITIES
 
     if given is None:
         return PARITIES

@@ -10,7 +10,7 @@ from typing import Any
 from fabkit.base.errors import InputError
 from fabkit.base.files import read_json
 from fabkit.model.lattice import Cell, Lattice, Ring
-from fabkit.model.library import shipped_folder, shipped_names
+from fabkit.model.library import is_shipped, shipped_folder
 from fabkit.model.polygon import cells_of_rings
 from fabkit.model.puzzle import Challenge, PuzzleSet
 
@@ -29,7 +29,7 @@ def catalog_entries(puzzle: PuzzleSet) -> Sequence[dict[str, Any]]:
         0
     """
     path = catalog_path(puzzle)
-    return _entries(path) if puzzle.name in shipped_names() and path.is_file() else ()
+    return _entries(path) if path.is_file() and is_shipped(puzzle) else ()
 
 
 @lru_cache(maxsize=4)

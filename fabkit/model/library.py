@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from fabkit.base.errors import InputError, nearest, printable, shown
+from fabkit.base.files import sha256
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.model.setfile import read_set
 
@@ -24,6 +26,27 @@ def shipped_names() -> list[str]:
         ['cubimagici', 'fridgeiq', 'iqblock', 'iqfit', 'iqstars']
     """
     return sorted(path.stem for path in shipped_folder().glob("*.toml"))
+
+
+def is_shipped(puzzle: PuzzleSet) -> bool:
+    """Whether a set is one of those that come with fabkit, and not a file that is called so.
+
+    Example:
+        >>> is_shipped(load_set("iqfit"))
+        True
+    """
+    path = shipped_folder() / f"{puzzle.name}.toml"
+    return puzzle.name in shipped_names() and sha256(path) == puzzle.digest
+
+
+def set_argument(puzzle: PuzzleSet) -> str:
+    """What a set is called on a command line: its name, or its file's without the folder.
+
+    Example:
+        >>> set_argument(load_set("iqfit"))
+        'iqfit'
+    """
+    return puzzle.name if is_shipped(puzzle) else shlex.quote(Path(puzzle.source).name)
 
 
 def load_set(name: str) -> PuzzleSet:

@@ -52,8 +52,8 @@ def cluster_pool(address: str) -> Pool:
         ...     pass
         Traceback (most recent call last):
         ...
-        fabkit.base.errors.InputError: the cluster's address "nowhere" is none: ValueError: \
-missing port number in address 'nowhere'
+        fabkit.base.errors.InputError: --cluster: "nowhere" is no address of a Dask scheduler, \
+such as tcp://10.0.0.1:8786
     """
     try:
         import distributed
@@ -92,9 +92,11 @@ class _Cluster(Pool):
             return self._dask.Client(
                 self._address, timeout=_CONNECT_S, set_as_default=False, name="fabkit"
             )
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError):
             raise InputError.of(
-                "", f"the cluster's address {shown(self._address)} is none: {_short(error)}"
+                "--cluster",
+                f"{shown(self._address)} is no address of a Dask scheduler, such as "
+                "tcp://10.0.0.1:8786",
             ) from None
         except Exception:  # what answers in another language is misread in any way, as too long
             raise OutsideError(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from fabkit.base.errors import InputError
-from fabkit.challenges.grading import Candidate, Source
+from fabkit.challenges.graded.grading import Candidate, Source
 from fabkit.model.lattice import Cell, Lattice, Point
 from fabkit.model.piece import at_anchor
 from fabkit.model.polygon import cells_of_rings

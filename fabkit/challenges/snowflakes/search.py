@@ -6,131 +6,22 @@ counted. Every wave begins when the one before is done; what the ledger holds is
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fabkit.base.errors import InputError
-from fabkit.challenges import shards
-from fabkit.challenges.bound import Bound, bound, half_widths
-from fabkit.challenges.field import EVEN, MIXED, ODD, PARITIES, Field
-from fabkit.challenges.shapeproof import combined_sha256
-from fabkit.challenges.shards import Kind
-from fabkit.challenges.tiling import IMPOSSIBLE, OPEN, SOLVED
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.challenges.snowflakes import shards
+from fabkit.challenges.snowflakes.field import EVEN, MIXED, ODD, Field
+from fabkit.challenges.snowflakes.proof import combined_sha256
+from fabkit.challenges.snowflakes.tiling import IMPOSSIBLE, OPEN, SOLVED
+from fabkit.challenges.snowflakes.wish import HalfWidth, Wish
 from fabkit.runs.ledger import Ledger
 from fabkit.runs.pool import Pool
 from fabkit.runs.work import Shard, run_shards
 
-#: Goes up when the same question may be answered in another way: old ledgers are refused then.
-ALGORITHM = 1
 #: Of mixed parity there are several times as many sets of orbits: a search in so many parts.
 _SEARCH_PARTS = {EVEN: 1, ODD: 2, MIXED: 8}
 _TRIED_AT_ONCE = 1000
-
-HalfWidth = int | tuple[int, int]
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What is searched for.
-
-    Attributes:
-        puzzle: the set.
-        pieces: the ids of the pieces, each of which is used once.
-        parities: some of `PARITIES`, in that order.
-        flips: whether pieces may be turned over.
-        rigid: whether only shapes are wanted that do not fall apart.
-        most: the greatest half-width, in every parity; None for no limit but the bound.
-        count_s: so long the solutions of each shape are counted.
-        decide_s: so long each hard candidate is tried.
-    """
-
-    puzzle: PuzzleSet
-    pieces: tuple[str, ...]
-    parities: tuple[str, ...] = PARITIES
-    flips: bool = False
-    rigid: bool = True
-    most: int | None = None
-    count_s: float = 60.0
-    decide_s: float = 600.0
-
-    def __post_init__(self) -> None:
-        """Refuses what has no answer.
-
-        Raises:
-            InputError: then.
-        """
-        lattice = self.puzzle.lattice
-        name = self.puzzle.name
-        if not any(one.turns == 1 and one((1, 0)) == (0, 1) for one in lattice.symmetries):
-            message = f"lies on the {lattice.name} lattice; snowflakes have the square's symmetry"
-            raise InputError.of(name, f"{message}, so the lattice must be of squares")
-        for piece in self.puzzle.select(self.pieces):
-            if len({len(form.cells) for form in piece.forms}) > 1:
-                message = f"can lie flat in ways of different area ({piece.id} can)"
-                raise InputError.of(name, f"has pieces that {message}; snowflakes have one area")
-        if not self.rigid and self.most is None:
-            message = "shapes that fall apart have no end; give --max-half-width as well"
-            raise InputError.of("--wandering", message)
-        if not any(self.can_have_area(parity) for parity in self.parities):
-            raise InputError.of(
-                name,
-                f"has pieces of {self.cells} cells together; no symmetric shape of parity "
-                f"{' or '.join(self.parities)} has so many: choose others with --pieces",
-            )
-
-    @property
-    def cells(self) -> int:
-        """The cells of all pieces."""
-        return sum(len(piece.forms[0].cells) for piece in self.puzzle.select(self.pieces))
-
-    def can_have_area(self, parity: str) -> bool:
-        """Whether whole orbits can have the cells of all pieces."""
-        weights = {
-            weight
-            for one in ((EVEN, ODD) if parity == MIXED else (parity,))
-            for weight in Field.of(self.puzzle.lattice, one, 2).weights
-        }
-        # A single cell is its own orbit once, in the centre; all other weights come again.
-        reached = {0, 1} if 1 in weights else {0}
-        steps = sorted(weights - {1})
-        for total in range(self.cells + 1):
-            if any(total - step in reached for step in steps):
-                reached.add(total)
-        return self.cells in reached
-
-    @property
-    def bound(self) -> Bound | None:
-        """How far rigid shapes can reach; None for those that need not be rigid."""
-        pieces = self.puzzle.select(self.pieces)
-        return bound(self.puzzle.lattice, pieces) if self.rigid else None
-
-    def kind(self, parity: str) -> Kind:
-        """The wish for one parity, as the shards know it."""
-        return Kind(self.puzzle, self.pieces, parity, self.flips, self.rigid)
-
-    def half_width(self, parity: str) -> HalfWidth:
-        """The boards on which a parity is searched for."""
-        return half_widths(parity, self.bound, self.most)
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """What the results depend on: a ledger of another identity is refused."""
-        return {
-            "work": "snowflakes",
-            "algorithm": ALGORITHM,
-            "set": self.puzzle.name,
-            "set_sha256": self.puzzle.digest,
-            "pieces": list(self.pieces),
-            "parities": list(self.parities),
-            "flips": self.flips,
-            "rigid": self.rigid,
-            "max_half_width": self.most,
-            "count_budget_s": self.count_s,
-            "budget_s": self.decide_s,
-        }
 
 
 @dataclass(frozen=True)
@@ -140,7 +31,7 @@ class Shape:
     Attributes:
         field: the boards it lies on, no larger than it.
         orbits: of the field.
-        outcome: as `fabkit.challenges.shards` tells it.
+        outcome: as `fabkit.challenges.snowflakes.shards` tells it.
         solutions: of a solved one ``count``, ``complete`` and ``difficulty``.
     """
 
@@ -181,15 +72,20 @@ class Searched:
     def funnel(self) -> dict[str, Any]:
         """How many were left at each step, and the proofs of those that fell out at the last."""
         impossible = self.of(IMPOSSIBLE)
-        engines = Counter(shape.outcome["engine"] for shape in impossible)
+        hashes: dict[str, list[str]] = {}
+        for shape in impossible:
+            hashes.setdefault(shape.outcome["engine"], []).append(shape.outcome["sha256"])
+        # A search's proofs are in one file, of which `fabkit certify` tells the hash.
+        refuted = {"refutations_sha256": combined_sha256(hashes["sat"])} if "sat" in hashes else {}
         return {
             "unions": self.unions,
             "full_area": self.of_full_area,
             "candidates": len(self.shapes),
             "solved": len(self.of(SOLVED)),
             "unknown": len(self.of(shards.UNKNOWN)),
-            "impossible": dict(sorted(engines.items())),
-            "certificates_sha256": combined_sha256(s.outcome["sha256"] for s in impossible),
+            "impossible": {engine: len(hashes[engine]) for engine in sorted(hashes)},
+            "certificates_sha256": combined_sha256(hashes.get("search", [])),
+            **refuted,
         }
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fabkit.challenges.field import Field
+from fabkit.challenges.snowflakes.field import Field
 from fabkit.model.piece import Piece
 from fabkit.solve.engines.compiled import ONE, ZERO, Word, kernel, trailing_zeros
 from fabkit.solve.engines.fewest import walk_from_root

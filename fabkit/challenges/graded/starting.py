@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from fabkit.challenges.grading import Candidate, Source
+from fabkit.challenges.graded.grading import Candidate, Source
 from fabkit.model.puzzle import Challenge, Given
 from fabkit.solve.engines.engine import Effort, Solution
 from fabkit.solve.engines.fewest import FewestWalk

@@ -39,7 +39,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fabkit.base.errors import InputError
-from fabkit.challenges.field import EVEN, MIXED
+from fabkit.challenges.snowflakes.field import EVEN, MIXED
 from fabkit.model.lattice import Lattice
 from fabkit.model.piece import Piece
 from fabkit.model.polygon import spelt

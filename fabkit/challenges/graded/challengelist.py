@@ -16,9 +16,10 @@ from fabkit.base.files import (
     outside_failures,
     read_json,
 )
-from fabkit.challenges.grading import LEVEL_NAMES, Graded
-from fabkit.challenges.making import ENGINES, Made
+from fabkit.challenges.graded.grading import LEVEL_NAMES, Graded
+from fabkit.challenges.graded.making import ENGINES, Made
 from fabkit.model.lattice import Cell
+from fabkit.model.library import set_argument
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import PuzzleSet, rings_in_units
 from fabkit.solve.posing import PosedChallenge
@@ -30,7 +31,7 @@ def document(made: Made) -> dict[str, Any]:
     """The list, ready for JSON; the same for the same seed, on every machine.
 
     Example:
-        >>> from fabkit.challenges.making import Made, Wish
+        >>> from fabkit.challenges.graded.making import Made, Wish
         >>> from fabkit.model.library import load_set
         >>> document(Made(load_set("fridgeiq"), Wish(3), (), "none"))["made"]["command"]
         'fabkit challenges fridgeiq --count 3 --seed 1'
@@ -52,7 +53,7 @@ def document(made: Made) -> dict[str, Any]:
 def command(made: Made) -> str:
     """The command that makes the same again."""
     wish = made.wish
-    said = ["fabkit challenges", made.puzzle.name, f"--count {wish.count}"]
+    said = ["fabkit challenges", set_argument(made.puzzle), f"--count {wish.count}"]
     if wish.given is not None:
         said.append(f"--given {wish.given}")
     if wish.levels != LEVEL_NAMES:

@@ -12,12 +12,14 @@ from typing import Any
 
 from fabkit import __version__
 from fabkit.base.files import SCHEMA
-from fabkit.challenges.bound import half_widths
-from fabkit.challenges.field import EVEN, MIXED, ODD, PARITIES, Field, Part
-from fabkit.challenges.shards import UNKNOWN
-from fabkit.challenges.snowflakes import ALGORITHM, Searched, Shape, Wish
-from fabkit.challenges.tiling import SOLVED
+from fabkit.challenges.snowflakes.bound import half_widths
+from fabkit.challenges.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field, Part
+from fabkit.challenges.snowflakes.search import Searched, Shape
+from fabkit.challenges.snowflakes.shards import UNKNOWN
+from fabkit.challenges.snowflakes.tiling import SOLVED
+from fabkit.challenges.snowflakes.wish import ALGORITHM, Wish
 from fabkit.model.lattice import Cell
+from fabkit.model.library import set_argument
 from fabkit.model.polygon import parts_of_cells, rings_of_cells
 
 #: Rings of corners in grid units.
@@ -116,7 +118,7 @@ def command(wish: Wish) -> str:
         >>> command(Wish(load_set("fridgeiq"), tuple("RMJI"), ("odd",), most=3))
         'fabkit snowflakes fridgeiq --parity odd --pieces R,M,J,I --max-half-width 3'
     """
-    said = ["fabkit snowflakes", wish.puzzle.name]
+    said = ["fabkit snowflakes", set_argument(wish.puzzle)]
     if wish.parities != PARITIES:
         said.append(f"--parity {','.join(wish.parities)}")
     if wish.flips != wish.puzzle.flips:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fabkit.base.errors import OutsideError
-from fabkit.challenges.grading import Graded
+from fabkit.challenges.graded.grading import Graded
 from fabkit.solve.engines.apart import answers
 from fabkit.solve.engines.engine import BudgetSpentError, Effort, Solution
 from fabkit.solve.engines.sat import Sat

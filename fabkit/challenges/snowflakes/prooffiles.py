@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabkit.base.files import json_text
-from fabkit.challenges.shapeproof import document
-from fabkit.challenges.snowflakes import Searched, Wish
-from fabkit.challenges.tiling import IMPOSSIBLE
+from fabkit.challenges.snowflakes.proof import document
+from fabkit.challenges.snowflakes.search import Searched
+from fabkit.challenges.snowflakes.tiling import IMPOSSIBLE
+from fabkit.challenges.snowflakes.wish import Wish
 
 
 def files(wish: Wish, found: Searched) -> Iterator[tuple[str, str]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 
-from fabkit.challenges import reproof, starting
-from fabkit.challenges.grading import LEVEL_NAMES, Gathered, Graded, Source, gather
-from fabkit.challenges.starting import Positions
-from fabkit.challenges.subsets import Subsets
+from fabkit.challenges.graded import reproof, starting
+from fabkit.challenges.graded.grading import LEVEL_NAMES, Gathered, Graded, Source, gather
+from fabkit.challenges.graded.starting import Positions
+from fabkit.challenges.graded.subsets import Subsets
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet
 from fabkit.solve.engines.engine import BudgetSpentError, Effort
 from fabkit.solve.obstacles import obstacle

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from fabkit.challenges.field import Field
+from fabkit.challenges.snowflakes.field import Field
 from fabkit.model.piece import Piece
 from fabkit.solve.engines.engine import Effort
 from fabkit.solve.engines.formula import Clause, Formula, Writer

@@ -13,8 +13,8 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from fabkit.challenges.field import Field
-from fabkit.challenges.tiling import Tiler
+from fabkit.challenges.snowflakes.field import Field
+from fabkit.challenges.snowflakes.tiling import Tiler
 from fabkit.model.piece import Piece
 
 KIND = "fabkit impossible shapes"

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from fabkit.challenges.closure import Closure
-from fabkit.challenges.field import Field
-from fabkit.challenges.shapeproof import proof, sha256
-from fabkit.challenges.tiling import IMPOSSIBLE, OPEN, SOLVED, Attempt, Tiler
+from fabkit.challenges.snowflakes.closure import Closure
+from fabkit.challenges.snowflakes.field import Field
+from fabkit.challenges.snowflakes.proof import proof, sha256
+from fabkit.challenges.snowflakes.tiling import IMPOSSIBLE, OPEN, SOLVED, Attempt, Tiler
 from fabkit.model.piece import Piece
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.solve.answer import count_of

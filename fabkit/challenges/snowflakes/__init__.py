@@ -1,0 +1,17 @@
+"""Snowflakes: the shapes of all pieces that have the full symmetry of the square, and only those.
+
+========================  =======================================================================
+module                    holds
+========================  =======================================================================
+`field`                   cells around a centre, taken together with their images
+`bound`                   how far from the centre there can be any
+`closure`                 the first search: what the placements' orbits unite to
+`unions`, `joining`       its kernels
+`tiling`                  whether the pieces tile a candidate
+`bysat`                   the second search, which shares nothing with the first
+`wish`, `shards`          what is asked, and the parts into which the work is cut
+`search`                  the waves of one search, and what they add up to
+`catalog`                 what is found as a file
+`proof`, `prooffiles`     why all else is impossible
+========================  =======================================================================
+"""
