@@ -35,7 +35,8 @@ def test_every_entry_is_a_snowflake(entry: dict[str, Any]) -> None:
     assert faults(entry, "fridgeiq") == []
     assert entry["rigid"]
     assert entry["count"] >= 1
-    assert entry["flips"] or entry["count_complete"]
+    assert entry["count_complete"]
+    assert entry["difficulty"]["score"] > 0
 
 
 def test_no_two_are_the_same() -> None:

@@ -109,8 +109,7 @@ def _show_catalog(puzzle: PuzzleSet, drawing: Path | None, report: Report) -> No
 def _snowflake(entry: dict[str, Any]) -> list[str]:
     moves = "rotations and flips" if entry["flips"] else "rotations"
     count = str(entry["count"]) if entry["count_complete"] else f"{entry['count']} or more"
-    score = entry["difficulty"]["score"] if entry["difficulty"] else ""
-    return [entry["id"], entry["parity"], moves, count, str(score)]
+    return [entry["id"], entry["parity"], moves, count, str(entry["difficulty"]["score"])]
 
 
 def _summary(puzzle: PuzzleSet) -> dict[str, Any]:

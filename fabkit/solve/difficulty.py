@@ -73,7 +73,10 @@ class Difficulty:
 
 
 def difficulty(
-    problem: ExactCoverProblem, solutions: int | None = None, effort: Effort | None = None
+    problem: ExactCoverProblem,
+    solutions: int | None = None,
+    effort: Effort | None = None,
+    patient: bool = False,
 ) -> Difficulty | None:
     """Rates a problem.
 
@@ -82,6 +85,8 @@ def difficulty(
         solutions: how many there are, when it is known; else those that a search of a million nodes
             finds.
         effort: a budget; its progress is not told.
+        patient: whether to go on when the first probes find no solution. One that gives up
+            counts with what it tried, so the rating is then the least that it can be.
 
     Returns:
         The rating; None when the first probes find no solution, or the time is over.
@@ -94,7 +99,7 @@ def difficulty(
     """
     effort = effort or Effort()
     try:
-        if not any(_probe(problem, seed, effort) for seed in (0, 1)):
+        if not (patient or any(_probe(problem, seed, effort) for seed in (0, 1))):
             return None  # or two dozen times as long would be spent on the same
         found = [_probe(problem, seed, effort) for seed in range(PROBES)]
         if solutions is None:

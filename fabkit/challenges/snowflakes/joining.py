@@ -1,11 +1,12 @@
 """What a set of orbits can still take up if it is to become rigid.
 
-In the end every connected part must meet an axis and a diagonal
-(`Field.mirrors`). As long as it does not, it has to grow there, over orbits that are not in the set
-yet. The least number of new cells that join a part to both mirrors is a shortest tree between
-three ends, found by passing outwards from each of them in layers of equal cost; sets of which a
-part needs more cells than the area allows are dropped. Other parts may serve as stepping stones,
-which cost nothing, so nothing is dropped that could be completed.
+In the end every connected part must meet an axis and a diagonal (`Field.mirrors`). As long as it
+does not, it has to grow there, over orbits that are not in the set yet. The least number of new
+cells that join a part to both mirrors is a shortest tree between three ends, found by passing
+outwards from each of them in layers of equal cost. Sets of which a part needs more cells than the
+area allows are dropped, and placements that reach an orbit no such tree can hold are not tried.
+Other parts may serve as stepping stones, which cost nothing, so nothing is dropped that could be
+completed.
 """
 
 from __future__ import annotations

@@ -254,16 +254,16 @@ def count(
     """How many solutions a snowflake has, as far as the budget reaches, and how hard it is.
 
     Returns:
-        ``count``, ``complete``, and ``difficulty``: ``score`` and ``level``, or null when no try of
-        a person's kind came to an end.
+        ``count``, ``complete``, and ``difficulty``: ``score`` and ``level``.
     """
     problem, _ = kind.tiler(half_width).problem(orbits, swept=True)
     found, complete = count_of(problem, Effort(budget_s)) if budget_s else (1, False)
-    rated = difficulty(problem, max(found, 1))
+    rated = difficulty(problem, max(found, 1), patient=True)
+    assert rated is not None  # without a budget it does not give up
     return packed(
         {
             "count": max(found, 1),
             "complete": complete,
-            "difficulty": rated and {"score": round(rated.score, 2), "level": rated.level},
+            "difficulty": {"score": round(rated.score, 2), "level": rated.level},
         }
     )
