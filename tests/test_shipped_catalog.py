@@ -67,7 +67,7 @@ def test_it_is_complete_up_to_the_bound() -> None:
         for parity, width in (("even", 15), ("odd", 14), ("mixed", [15, 14]))
     }
     for one in CATALOG["complete"]:
-        assert "every rigid shape there is" in one["argument"]
+        assert "every rigid shape there is on" in one["argument"]
         assert one["candidates"] == one["solved"] + sum(one["impossible"].values())
 
 

@@ -231,7 +231,7 @@ def test_a_full_disk_during_the_search(here: Path, capsys: Capture) -> None:
 
 def test_a_full_disk_when_files_are_written(here: Path, capsys: Capture) -> None:
     """An older catalog stays, and the search need not be done again."""
-    made("ring.toml", "--resume", "kept", "--parity", "even")
+    made("hooks.toml", "--resume", "kept", "--parity", "even")
     first = files()
     made("hooks.toml", "--resume", "hooks", folder="other")
     capsys.readouterr()

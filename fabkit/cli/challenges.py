@@ -82,11 +82,12 @@ def challenges(
     """Make challenges with one solution. Exit code 1 if there are fewer than asked for."""
     begin = time.monotonic()
     report = Report(json, quiet, verbose)
-    wanted = _number(count, "--count", DEFAULT_COUNT, 1, MOST_COUNT)
-    chosen = _number(seed, "--seed", DEFAULT_SEED, 0, MOST_SEED)
+    wanted = options.whole_number(count, "--count", DEFAULT_COUNT, 1, MOST_COUNT)
+    chosen = options.whole_number(seed, "--seed", DEFAULT_SEED, 0, MOST_SEED)
     budget_s, levels = options.seconds(budget), _levels(difficulty)
     puzzle = load_set(set)
     folder = options.set_folder(output, puzzle)
+    options.folder_path(str(folder), "-o")
     place = _board(puzzle, board)
 
     from fabkit.challenges.graded import challengelist, subsets
@@ -166,22 +167,6 @@ def _size(one: Graded) -> int:
     return len(challenge.pieces) if one.candidate.shape else len(challenge.given)
 
 
-def _number(given: str | None, option: str, default: int, least: int, most: int) -> int:
-    """The whole number that an option names.
-
-    Raises:
-        InputError: when it is none, or out of range.
-    """
-    if given is None:
-        return default
-    digits = given.lstrip("0") or given[:1]
-    whole = digits.isascii() and digits.isdigit() and len(digits) <= len(str(most))
-    if not (whole and least <= int(digits) <= most):
-        message = f"expected a whole number from {least} to {most}, found {shown(given)}"
-        raise InputError.of(option, message)
-    return int(digits)
-
-
 def _levels(given: str | None) -> tuple[str, ...]:
     """The levels that ``--difficulty`` names, from easy to hard; all when it is not given.
 
@@ -233,7 +218,7 @@ def _given(puzzle: PuzzleSet, given: str | None) -> int | str | None:
         return given
     most = len(puzzle.pieces) - 1
     try:
-        return _number(given, "--given", 0, 1, most)
+        return options.whole_number(given, "--given", 0, 1, most)
     except InputError:
         message = (
             f"expected minimal, or a whole number from 1 to {most}, since {puzzle.name} has "

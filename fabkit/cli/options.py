@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -61,6 +61,9 @@ Budget = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but errors.")]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Say more.")]
+
+
+_Default = TypeVar("_Default", int, None)
 
 
 def output_path(given: str, expected: str, option: str = "-o") -> Path:
@@ -148,8 +151,8 @@ def seconds(
 
 
 def whole_number(
-    given: str | None, option: str, default: int | None, least: int, most: int
-) -> int | None:
+    given: str | None, option: str, default: _Default, least: int, most: int
+) -> int | _Default:
     """The whole number that an option names, or the default when it is not given.
 
     Raises:

@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fabkit.base.errors import InputError, StoppedError, did_you_mean, many, shown
-from fabkit.base.files import Staging, digest, folder_lock, json_text, outside_failures
+from fabkit.base.errors import InputError, StoppedError, did_you_mean, many, printable, shown
+from fabkit.base.files import (
+    Staging,
+    digest,
+    folder_lock,
+    json_text,
+    outside_failures,
+    read_json,
+)
+from fabkit.challenges.snowflakes import COUNT_S, DECIDE_S
 from fabkit.cli import options
 from fabkit.cli.report import Report
 from fabkit.model.library import load_set
@@ -27,7 +35,6 @@ if TYPE_CHECKING:
 NO_EXIT = 1
 _MOST_HALF_WIDTH = 40
 _MOST_WORKERS = 256
-_COUNT_S, _DECIDE_S = 60.0, 600.0
 LIST, SHEET, RUNS = "snowflakes.json", "snowflakes.svg", "runs"
 
 
@@ -105,7 +112,7 @@ def snowflakes(
             "--count-budget",
             metavar="SECONDS",
             help="Count the solutions of each snowflake for so long; 0 does not count.",
-            show_default=f"{_COUNT_S:g}",
+            show_default=f"{COUNT_S:g}",
         ),
     ] = None,
     budget: Annotated[
@@ -114,7 +121,7 @@ def snowflakes(
             "--budget",
             metavar="SECONDS",
             help="Give up on a hard shape after so long; it is then listed as unknown.",
-            show_default=f"{_DECIDE_S:g}",
+            show_default=f"{DECIDE_S:g}",
         ),
     ] = None,
     timed: Annotated[
@@ -130,7 +137,8 @@ def snowflakes(
     report = Report(json, quiet, verbose)
     puzzle = load_set(set)
     folder = options.set_folder(output, puzzle)
-    options.folder_path(str(folder), "-o")  # before hours have been spent
+    options.folder_path(str(folder), "-o")  # all this before hours have been spent
+    _refuse_other(folder, puzzle)
     proofs = None if proof is None else options.folder_path(proof, "--proof")
 
     from fabkit.challenges.snowflakes.search import find
@@ -144,8 +152,8 @@ def snowflakes(
         puzzle.flips if flips is None else flips,
         not wandering,
         options.whole_number(max_half_width, "--max-half-width", None, 0, _MOST_HALF_WIDTH),
-        options.seconds(count_budget, _COUNT_S, "--count-budget") or 0.0,
-        options.seconds(budget, _DECIDE_S) or 0.0,
+        options.seconds(count_budget, COUNT_S, "--count-budget") or 0.0,
+        options.seconds(budget, DECIDE_S) or 0.0,
     )
     run = _run_folder(folder, resume, wish)
     try:
@@ -191,22 +199,33 @@ def _tell(
 
 
 def _funnel(found: Sequence[Searched], report: Report) -> None:
-    """How many were left at each step of each search; with ``-v`` by half-width."""
-    head = ["parity", "up to", "unions", "full area", "rigid", "solved", "impossible", "unknown"]
+    """How many were left at each step of each search."""
+    from fabkit.challenges.snowflakes.wish import spelt
+
+    head = ["parity", "up to", "unions", "full area", "candidates"]
     rows = []
     for one in found:
         funnel = one.funnel
-        width = one.half_width
-        rows.append(
-            [
-                one.parity,
-                str(width) if isinstance(width, int) else "+".join(map(str, width)),
-                *(str(funnel[key]) for key in ("unions", "full_area", "candidates", "solved")),
-                str(sum(funnel["impossible"].values())),
-                str(funnel["unknown"]),
-            ]
-        )
-    report.table(head, rows)
+        steps = [str(funnel[key]) for key in ("unions", "full_area", "candidates", "solved")]
+        impossible = str(sum(funnel["impossible"].values()))
+        rows.append([one.parity, spelt(one.half_width), *steps, impossible, str(funnel["unknown"])])
+    report.table([*head, "solved", "impossible", "unknown"], rows)
+
+
+def _refuse_other(folder: Path, puzzle: PuzzleSet) -> None:
+    """Refuses a folder with another set's snowflakes, or with those of a newer fabkit.
+
+    Raises:
+        InputError: then.
+    """
+    path = folder / LIST
+    try:
+        other = read_json(path).get("set")
+    except FileNotFoundError:
+        return
+    if other != puzzle.name:
+        message = f"holds the snowflakes of {shown(other)}; choose another folder with -o"
+        raise InputError.of(printable(str(path)), message)
 
 
 def _write(folder: Path, puzzle: PuzzleSet, catalog: dict[str, Any]) -> list[str]:

@@ -29,13 +29,16 @@ def catalog_entries(puzzle: PuzzleSet) -> Sequence[dict[str, Any]]:
         0
     """
     path = catalog_path(puzzle)
-    return _entries(path) if path.is_file() and is_shipped(puzzle) else ()
+    if not path.is_file() or not is_shipped(puzzle):
+        return ()
+    catalog = _catalog(path)
+    made_for_this = catalog["made"]["set_sha256"] == puzzle.digest
+    return tuple(catalog["challenges"]) if made_for_this else ()
 
 
 @lru_cache(maxsize=4)
-def _entries(path: Path) -> Sequence[dict[str, Any]]:
-    found: list[dict[str, Any]] = read_json(path)["challenges"]
-    return tuple(found)
+def _catalog(path: Path) -> dict[str, Any]:
+    return read_json(path)
 
 
 def catalog_challenge(puzzle: PuzzleSet, name: str) -> Challenge | None:

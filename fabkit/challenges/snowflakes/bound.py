@@ -25,11 +25,13 @@ Both hold for every part, also for the outermost, so no point of a rigid snowfla
 
     max(w, (W + 4 w) / 8) + W / 4.
 
-**Which centres there are.** The pieces of a part lie on one unit lattice, offset by (t, u) modulo 1
-from the centre, and their corners are whole numbers on it. The part's greatest and least x are
-coordinates of corners, and it is its own mirror image: t = -t. It is its own quarter turn: t = u.
-So t = u = 0 or t = u = 1/2, and the centre is a corner of the grid or the centre of a cell. A set
-with corners elsewhere is refused.
+**Which grids there are.** All pieces that lie on one grid of unit squares, at whatever offset (t, u)
+modulo 1 from the centre, are a *lot*. A snowflake is one lot that is symmetric, or several of which each
+is symmetric itself; so it is defined here, and shapes whose lots are only symmetric together are not
+searched for. The corners of pieces are whole numbers on their grid, so a lot's greatest and least x are
+t modulo 1. The lot is its own mirror image: t = -t. It is its own quarter turn: t = u. So
+t = u = 0 or t = u = 1/2: there are two lots at most, one about a corner of its grid, one about the middle
+of a cell. A set with corners elsewhere is refused.
 """
 
 from __future__ import annotations

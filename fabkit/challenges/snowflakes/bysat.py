@@ -1,4 +1,6 @@
-"""Symmetric shapes by SAT: the second way to find them, which shares nothing with the closure.
+"""Symmetric shapes by SAT: the second way to find them, against which tests hold the first.
+
+It shares the field with it, the geometry of cells, and nothing of the search.
 
 One variable stands for each orbit of cells (the shape holds it), one for each placement of a piece
 (the piece lies there). The clauses say what a snowflake is, and a SAT solver finds models; each shape

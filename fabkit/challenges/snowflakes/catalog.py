@@ -29,7 +29,9 @@ Outline = list[list[list[float]]]
 def document(
     wish: Wish, found: Sequence[Searched], command: str, seconds: float | None = None
 ) -> dict[str, Any]:
-    """The catalog, ready for JSON; the same for the same wish, unless it says how long it took.
+    """The catalog, ready for JSON.
+
+    It is the same for the same wish, unless a budget was spent or it says how long it took.
 
     Args:
         wish: what was searched for.
@@ -46,13 +48,17 @@ def document(
         made["seconds"] = round(seconds, 1)
     listed = [(one, shape) for one in found for shape in one.of(SOLVED)]
     undecided = [(one, shape) for one in found for shape in one.of(UNKNOWN)]
+    challenges = sorted((_entry(wish, one, shape) for one, shape in listed), key=_order)
+    unknown = sorted((_head(wish, one, shape) for one, shape in undecided), key=_order)
+    if len({entry["id"] for entry in (*challenges, *unknown)}) < len(challenges) + len(unknown):
+        raise AssertionError("two shapes have the same id")
     return {
         "set": wish.puzzle.name,
         "pieces": list(wish.pieces),
         "made": made,
         "complete": [_complete(wish, one) for one in found],
-        "challenges": sorted((_entry(wish, one, shape) for one, shape in listed), key=_order),
-        "unknown": sorted((_head(wish, one, shape) for one, shape in undecided), key=_order),
+        "challenges": challenges,
+        "unknown": unknown,
     }
 
 
@@ -91,22 +97,23 @@ def merged(turned: Mapping[str, Any], flipped: Mapping[str, Any], command: str) 
     Returns:
         The catalog. A shape that needs no flip is listed as it was made without.
     """
-    known = {entry["id"] for key in ("challenges", "unknown") for entry in turned[key]}
+    solved = {entry["id"] for entry in (*turned["challenges"], *flipped["challenges"])}
+    turned_ones = {entry["id"] for entry in turned["challenges"]}
     made = {**turned["made"], "command": command}
     if "seconds" in made:
         made["seconds"] = round(made["seconds"] + flipped["made"]["seconds"], 1)
 
-    def both(key: str) -> list[dict[str, Any]]:
-        more = [entry for entry in flipped[key] if entry["id"] not in known]
-        return sorted([*turned[key], *more], key=_order)
-
+    more = [entry for entry in flipped["challenges"] if entry["id"] not in turned_ones]
+    open_ones = {entry["id"]: entry for entry in (*flipped["unknown"], *turned["unknown"])}
     return {
         "set": turned["set"],
         "pieces": turned["pieces"],
         "made": made,
         "complete": [*turned["complete"], *flipped["complete"]],
-        "challenges": both("challenges"),
-        "unknown": both("unknown"),
+        "challenges": sorted([*turned["challenges"], *more], key=_order),
+        "unknown": sorted(
+            (entry for entry in open_ones.values() if entry["id"] not in solved), key=_order
+        ),
     }
 
 
@@ -142,13 +149,20 @@ def _order(entry: dict[str, Any]) -> tuple[Any, ...]:
     return PARITIES.index(entry["parity"]), largest, entry["id"]
 
 
+_GRIDS = {
+    EVEN: "one grid about a corner of it",
+    ODD: "one grid about the middle of a cell",
+    MIXED: "both of these grids, the pieces on each being symmetric themselves",
+}
+
+
 def _complete(wish: Wish, one: Searched) -> dict[str, Any]:
     """How far one parity was searched, and why there is nothing beyond."""
     known = wish.bound
     if known is None:
         argument = "all shapes on boards of this half-width, also those that fall apart"
-    elif one.half_width == shape_bound(wish, one.parity):
-        argument = f"every rigid shape there is: {known.argument}"
+    elif one.half_width == half_widths(one.parity, known, None):
+        argument = f"every rigid shape there is on {_GRIDS[one.parity]}: {known.argument}"
     else:
         argument = "every rigid shape on boards of this half-width; larger ones were not asked for"
     if one.of(UNKNOWN):
@@ -162,14 +176,6 @@ def _complete(wish: Wish, one: Searched) -> dict[str, Any]:
         "argument": argument,
         **one.funnel,
     }
-
-
-def shape_bound(wish: Wish, parity: str) -> int | tuple[int, int] | None:
-    """The half-width beyond which there is no rigid shape; None for shapes that are not."""
-    known = wish.bound
-    if known is None:
-        return None
-    return half_widths(parity, known, None)
 
 
 def _head(wish: Wish, one: Searched, shape: Shape) -> dict[str, Any]:
@@ -226,14 +232,14 @@ def identity(field: Field, orbits: Sequence[int]) -> str:
         >>> from fabkit.model.lattice import LATTICES
         >>> small, large = (Field.of(LATTICES["square"], "even", width) for width in (1, 3))
         >>> identity(small, [0]), identity(large, [0])
-        ('even1-a33d5dfb', 'even1-a33d5dfb')
+        ('even1-a33d5dfbab', 'even1-a33d5dfbab')
     """
     places = sorted(min(field.place(cell) for cell in field.orbits[orbit]) for orbit in orbits)
     said = json.dumps([field.lattice.name, places], separators=(",", ":"))
     parity = field.parts[0].parity if len(field.parts) == 1 else MIXED
     widths = _half_width(field, orbits)
     spelt = str(widths) if isinstance(widths, int) else f"{widths[0]}-{widths[1]}"
-    return f"{parity}{spelt}-{hashlib.sha256(said.encode()).hexdigest()[:8]}"
+    return f"{parity}{spelt}-{hashlib.sha256(said.encode()).hexdigest()[:10]}"
 
 
 def _solution(

@@ -21,7 +21,7 @@ end the pieces of each lattice have the area of its part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -36,7 +36,7 @@ from fabkit.solve.packing import WORD_BITS, Words, in_a_row, masks
 
 #: More than this would not fit into the memory of a usual machine, as it grows by doubling.
 _MOST_BYTES = 2_000_000_000
-#: So many pairs of a set and a placement are gone through between two looks at the clock.
+#: So many pairs of a set and a placement are gone through at once, so that Ctrl-C is heard.
 _PAIRS_AT_ONCE = 2_000_000
 
 
@@ -125,14 +125,11 @@ class Closure:
             for piece in self.pieces
         )
 
-    def candidates(
-        self, first: slice = slice(None), told: Callable[[float], None] | None = None
-    ) -> Candidates:
+    def candidates(self, first: slice = slice(None)) -> Candidates:
         """The sets of orbits that the pieces' placements unite to and that have their area.
 
         Args:
             first: which placements of the first piece are taken: a part of the work.
-            told: called now and then with the share of the pieces that are done.
 
         Example:
             >>> from fabkit.model.library import load_set
@@ -176,8 +173,6 @@ class Closure:
                     raise InputError.of(
                         "the search", f"{message}; choose fewer --pieces or a --max-half-width"
                     )
-                if told is not None:
-                    told((at + min(1.0, (start + block) / len(sets))) / len(self.pieces))
             sets = rows[:count][kept[:count]]
             unions += count
         return Candidates(sets[np.lexsort(sets.T[::-1])], unions, count)

@@ -14,7 +14,7 @@ from fabkit.challenges.snowflakes import shards
 from fabkit.challenges.snowflakes.field import EVEN, MIXED, ODD, Field
 from fabkit.challenges.snowflakes.proof import combined_sha256
 from fabkit.challenges.snowflakes.tiling import IMPOSSIBLE, OPEN, SOLVED
-from fabkit.challenges.snowflakes.wish import HalfWidth, Wish
+from fabkit.challenges.snowflakes.wish import HalfWidth, Wish, spelt
 from fabkit.runs.ledger import Ledger
 from fabkit.runs.pool import Pool
 from fabkit.runs.work import Shard, run_shards
@@ -199,7 +199,7 @@ class _Run:
             for half_width, (field, each) in by_width.items():
                 for start in range(0, len(each), _TRIED_AT_ONCE):
                     some = each[start : start + _TRIED_AT_ONCE]
-                    key = f"{parity}/{_spelt(half_width)}/try/{start // _TRIED_AT_ONCE}"
+                    key = f"{parity}/{spelt(half_width)}/try/{start // _TRIED_AT_ONCE}"
                     arguments = (self._wish.kind(parity), half_width, some)
                     wave.append(Shard(key, shards.try_all, arguments, len(some) + 100))
                     tried.append((parity, half_width, field, some))
@@ -217,7 +217,7 @@ class _Run:
         wave = []
         for at in hard:
             parity, half_width, shape = tried[at]
-            key = f"{parity}/{_spelt(half_width)}/decide/{'-'.join(map(str, shape.orbits))}"
+            key = f"{parity}/{spelt(half_width)}/decide/{'-'.join(map(str, shape.orbits))}"
             arguments = (wish.kind(parity), half_width, shape.orbits, wish.decide_s)
             wave.append(Shard(key, shards.decide, arguments))
         found = list(tried)
@@ -233,7 +233,7 @@ class _Run:
         wave = []
         for at in solved:
             parity, half_width, shape = decided[at]
-            key = f"{parity}/{_spelt(half_width)}/count/{'-'.join(map(str, shape.orbits))}"
+            key = f"{parity}/{spelt(half_width)}/count/{'-'.join(map(str, shape.orbits))}"
             arguments = (wish.kind(parity), half_width, shape.orbits, wish.count_s)
             wave.append(Shard(key, shards.count, arguments))
         found = list(decided)
@@ -242,7 +242,3 @@ class _Run:
             parity, half_width, shape = decided[at]
             found[at] = parity, half_width, Shape(shape.field, shape.orbits, shape.outcome, result)
         return found
-
-
-def _spelt(half_width: HalfWidth) -> str:
-    return str(half_width) if isinstance(half_width, int) else "+".join(map(str, half_width))

@@ -1,7 +1,7 @@
 """The parts into which the search for snowflakes is cut; each can be done anywhere, in any order.
 
 A part is a function of plain arguments that returns bytes: packed JSON. Doing it again gives the
-same bytes.
+same bytes, unless a budget was spent.
 """
 
 from __future__ import annotations
@@ -258,7 +258,7 @@ def count(
     """
     problem, _ = kind.tiler(half_width).problem(orbits, swept=True)
     found, complete = count_of(problem, Effort(budget_s)) if budget_s else (1, False)
-    rated = difficulty(problem, max(found, 1), patient=True)
+    rated = difficulty(problem, found if complete else None, patient=True)
     assert rated is not None  # without a budget it does not give up
     return packed(
         {

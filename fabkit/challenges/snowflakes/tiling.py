@@ -1,4 +1,4 @@
-"""Whether the pieces tile a candidate: a search of its own for each, hundreds of thousands of them.
+"""Whether the pieces tile a candidate: a search of its own for each, tens of thousands of them.
 
 The tree is that of `fabkit.solve.engines.fewest`, branching on the item with fewest options, and
 its branchings are noted: replayed, they prove that a candidate is impossible. What takes the time

@@ -66,14 +66,12 @@ def _united(sets, index, touched, barred, placement, useful, union):  # type: ig
 
 @kernel
 def _parts_fit(weight, inner, here, rest, most):  # type: ignore[no-untyped-def]
-    """Whether both parts hold the cells of their pieces, and those still to come can fill them.
+    """Whether both parts have room for their pieces, and in the end both have some.
 
     ``here`` is what the pieces on the first lattice have; those on the other have the others.
     """
     outer, there = weight - inner, most - rest - here
-    if inner < here or outer < there or inner - here + outer - there > rest:
-        return False
-    return rest > 0 or (inner > 0 and outer > 0)
+    return inner >= here and outer >= there and (rest > 0 or (inner > 0 and outer > 0))
 
 
 @kernel

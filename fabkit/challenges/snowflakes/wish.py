@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabkit.base.errors import InputError
+from fabkit.challenges.snowflakes import COUNT_S, DECIDE_S
 from fabkit.challenges.snowflakes.bound import Bound, bound, half_widths
 from fabkit.challenges.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field
 from fabkit.challenges.snowflakes.shards import Kind
@@ -40,8 +41,8 @@ class Wish:
     flips: bool = False
     rigid: bool = True
     most: int | None = None
-    count_s: float = 60.0
-    decide_s: float = 600.0
+    count_s: float = COUNT_S
+    decide_s: float = DECIDE_S
 
     def __post_init__(self) -> None:
         """Refuses what has no answer.
@@ -117,3 +118,13 @@ class Wish:
             "count_budget_s": self.count_s,
             "budget_s": self.decide_s,
         }
+
+
+def spelt(half_width: HalfWidth) -> str:
+    """A half-width in keys and tables.
+
+    Example:
+        >>> spelt(4), spelt((15, 14))
+        ('4', '15+14')
+    """
+    return str(half_width) if isinstance(half_width, int) else "+".join(map(str, half_width))
