@@ -7,7 +7,7 @@ counted. Every wave begins when the one before is done; what the ledger holds is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fabkit.challenges.snowflakes import shards
@@ -212,33 +212,38 @@ class _Run:
 
     def decide(self, tried: Sequence[_Item]) -> list[_Item]:
         """The same with the hard ones decided."""
-        wish = self._wish
-        hard = [at for at, (_, _, shape) in enumerate(tried) if shape.verdict == OPEN]
-        wave = []
-        for at in hard:
+        what, found = "of the hard ones decided", list(tried)
+        for at, outcome in self._each(
+            tried, OPEN, "decide", what, shards.decide, self._wish.decide_s
+        ):
             parity, half_width, shape = tried[at]
-            key = f"{parity}/{spelt(half_width)}/decide/{'-'.join(map(str, shape.orbits))}"
-            arguments = (wish.kind(parity), half_width, shape.orbits, wish.decide_s)
-            wave.append(Shard(key, shards.decide, arguments))
-        found = list(tried)
-        for at, outcome in zip(hard, self._wave("of the hard ones decided", wave), strict=True):
-            parity, half_width, shape = tried[at]
-            found[at] = parity, half_width, Shape(shape.field, shape.orbits, outcome)
+            found[at] = parity, half_width, replace(shape, outcome=outcome)
         return found
 
     def count(self, decided: Sequence[_Item]) -> list[_Item]:
         """The same with the solutions of the solved ones counted."""
-        wish = self._wish
-        solved = [at for at, (_, _, shape) in enumerate(decided) if shape.verdict == SOLVED]
-        wave = []
-        for at in solved:
+        what, found = "of the solutions counted", list(decided)
+        for at, solutions in self._each(
+            decided, SOLVED, "count", what, shards.count, self._wish.count_s
+        ):
             parity, half_width, shape = decided[at]
-            key = f"{parity}/{spelt(half_width)}/count/{'-'.join(map(str, shape.orbits))}"
-            arguments = (wish.kind(parity), half_width, shape.orbits, wish.count_s)
-            wave.append(Shard(key, shards.count, arguments))
-        found = list(decided)
-        results = self._wave("of the solutions counted", wave)
-        for at, result in zip(solved, results, strict=True):
-            parity, half_width, shape = decided[at]
-            found[at] = parity, half_width, Shape(shape.field, shape.orbits, shape.outcome, result)
+            found[at] = parity, half_width, replace(shape, solutions=solutions)
         return found
+
+    def _each(
+        self,
+        items: Sequence[_Item],
+        verdict: str,
+        name: str,
+        what: str,
+        call: Callable[..., bytes],
+        budget_s: float,
+    ) -> Iterator[tuple[int, Any]]:
+        """A wave with a shard for each shape of a verdict: its place, and what came of it."""
+        chosen = [at for at, (_, _, shape) in enumerate(items) if shape.verdict == verdict]
+        wave = []
+        for parity, half_width, shape in (items[at] for at in chosen):
+            key = f"{parity}/{spelt(half_width)}/{name}/{'-'.join(map(str, shape.orbits))}"
+            arguments = (self._wish.kind(parity), half_width, shape.orbits, budget_s)
+            wave.append(Shard(key, call, arguments))
+        return zip(chosen, self._wave(what, wave), strict=True)
