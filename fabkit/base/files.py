@@ -45,6 +45,17 @@ def digest(*parts: str | bytes) -> str:
     return total.hexdigest()
 
 
+def json_sha256(value: Any) -> str:
+    """The SHA-256 of a value as the shortest JSON, with sorted keys.
+
+    Example:
+        >>> json_sha256({"b": 1, "a": 2}) == json_sha256({"a": 2, "b": 1})
+        True
+    """
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def json_text(document: dict[str, Any], indent: int | None = 2) -> str:
     """A JSON file's text: the schema first, stable, one trailing line break.
 

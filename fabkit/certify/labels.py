@@ -8,7 +8,7 @@ from fabkit.certify.refusal import RefusedError
 from fabkit.certify.shapes import ImpossibleShapes
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.puzzle import Challenge, PuzzleSet
-from fabkit.model.statement import statement
+from fabkit.model.statement import drawn, statement
 
 
 def compare(certificate: Certificate, set_name: str | None = None) -> str:
@@ -58,15 +58,12 @@ def compare_pieces(file: ImpossibleShapes, set_name: str | None = None) -> str:
     if file.lattice != puzzle.lattice.name:
         found = f"{puzzle.lattice.name}, not {file.lattice}"
         raise RefusedError(f"the lattice of {puzzle.name} is {found}")
-    drawn = {
-        piece.id: [[[[x, y] for x, y in ring] for ring in form.rings] for form in piece.forms]
-        for piece in puzzle.pieces
-    }
+    forms = {piece.id: drawn(piece)["forms"] for piece in puzzle.pieces}
     for piece in file.plain:
         name = shown(piece["id"])
-        if piece["id"] not in drawn:
+        if piece["id"] not in forms:
             raise RefusedError(f"{puzzle.name} has no piece {name}")
-        if piece["forms"] != drawn[piece["id"]]:
+        if piece["forms"] != forms[piece["id"]]:
             where = _where(puzzle)
             raise RefusedError(f"is not about the piece {name} of {puzzle.name} that is {where}")
     return ""

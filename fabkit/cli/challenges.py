@@ -80,11 +80,14 @@ def challenges(
     verbose: options.Verbose = False,
 ) -> int:
     """Make challenges with one solution. Exit code 1 if there are fewer than asked for."""
+    from fabkit.solve.difficulty import LEVELS
+
     begin = time.monotonic()
     report = Report(json, quiet, verbose)
     wanted = options.whole_number(count, "--count", DEFAULT_COUNT, 1, MOST_COUNT)
     chosen = options.whole_number(seed, "--seed", DEFAULT_SEED, 0, MOST_SEED)
-    budget_s, levels = options.seconds(budget), _levels(difficulty)
+    budget_s, names = options.seconds(budget), [name for name, _ in LEVELS]
+    levels = options.some_of(difficulty, "--difficulty", "level", "the levels are", names)
     puzzle = load_set(set)
     folder = options.set_folder(output, puzzle)
     options.folder_path(str(folder), "-o")
@@ -165,25 +168,6 @@ def _size(one: Graded) -> int:
     """How many pieces are given, or chosen."""
     challenge = one.posed.challenge
     return len(challenge.pieces) if one.candidate.shape else len(challenge.given)
-
-
-def _levels(given: str | None) -> tuple[str, ...]:
-    """The levels that ``--difficulty`` names, from easy to hard; all when it is not given.
-
-    Raises:
-        InputError: when one is not known, or none is named.
-    """
-    from fabkit.solve.difficulty import LEVELS
-
-    known = [name for name, _ in LEVELS]
-    if given is None:
-        return tuple(known)
-    wanted = [name.strip() for name in given.split(",")]
-    for name in wanted:
-        if name not in known:
-            message = f"there is no level {shown(name)}; the levels are {', '.join(known)}"
-            raise InputError.of("--difficulty", message + did_you_mean(name.lower(), known))
-    return tuple(name for name in known if name in wanted)
 
 
 def _board(puzzle: PuzzleSet, name: str | None) -> Board | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
 
-from fabkit.base.errors import InputError, printable, shown
+from fabkit.base.errors import InputError, did_you_mean, printable, shown
 from fabkit.base.units import format_mm, parse_length_mm
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
@@ -148,6 +149,31 @@ def seconds(
         message = f"expected seconds such as 30 or 0.5, from 0 on, found {shown(given)}"
         raise InputError.of(option, message)
     return value
+
+
+def some_of(
+    given: str | None, option: str, noun: str, they_are: str, known: Sequence[str]
+) -> tuple[str, ...]:
+    """The names that an option lists behind commas, in the known order; all when it is not given.
+
+    Args:
+        given: the option's value.
+        option: its name, for messages.
+        noun: what a name is of, such as ``level``.
+        they_are: how the known ones are listed, such as ``the levels are``.
+        known: all names.
+
+    Raises:
+        InputError: when one is not known, or none is named.
+    """
+    if given is None:
+        return tuple(known)
+    wanted = [name.strip() for name in given.split(",")]
+    for name in wanted:
+        if name not in known:
+            message = f"there is no {noun} {shown(name)}; {they_are} {', '.join(known)}"
+            raise InputError.of(option, message + did_you_mean(name.lower(), known))
+    return tuple(name for name in known if name in wanted)
 
 
 def whole_number(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fabkit.base.errors import InputError, StoppedError, did_you_mean, many, printable, shown
+from fabkit.base.errors import InputError, StoppedError, many, printable, shown
 from fabkit.base.files import (
     Staging,
     digest,
@@ -26,7 +26,7 @@ from fabkit.model.library import load_set
 from fabkit.model.puzzle import PuzzleSet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from fabkit.challenges.snowflakes.search import Searched
     from fabkit.challenges.snowflakes.wish import Wish
@@ -141,6 +141,7 @@ def snowflakes(
     _refuse_other(folder, puzzle)
     proofs = None if proof is None else options.folder_path(proof, "--proof")
 
+    from fabkit.challenges.snowflakes.field import PARITIES
     from fabkit.challenges.snowflakes.search import find
     from fabkit.challenges.snowflakes.wish import Wish
     from fabkit.runs.ledger import Ledger
@@ -148,7 +149,7 @@ def snowflakes(
     wish = Wish(
         puzzle,
         _pieces(puzzle, pieces),
-        _parities(parity),
+        options.some_of(parity, "--parity", "parity", "there are", PARITIES),
         puzzle.flips if flips is None else flips,
         not wandering,
         options.whole_number(max_half_width, "--max-half-width", None, 0, _MOST_HALF_WIDTH),
@@ -200,7 +201,7 @@ def _tell(
 
 def _funnel(found: Sequence[Searched], report: Report) -> None:
     """How many were left at each step of each search."""
-    from fabkit.challenges.snowflakes.wish import spelt
+    from fabkit.challenges.snowflakes.field import spelt
 
     head = ["parity", "up to", "unions", "full area", "candidates"]
     rows = []
@@ -233,33 +234,29 @@ def _write(folder: Path, puzzle: PuzzleSet, catalog: dict[str, Any]) -> list[str
     from fabkit.sheet.snowflakes import snowflake_sheet
 
     drawn = snowflake_sheet(puzzle, catalog["challenges"])
-    with (
-        folder_lock(folder),
-        outside_failures(f"cannot write {folder}"),
-        Staging(folder) as staging,
-    ):
-        staging.path(LIST).write_text(text(catalog), encoding="utf-8")
-        staging.path(SHEET).write_text(drawn, encoding="utf-8")
-        staging.commit()
-    return [str(folder / LIST), str(folder / SHEET)]
+    return list(map(str, _put(folder, [(LIST, text(catalog)), (SHEET, drawn)])))
 
 
 def _write_proofs(folder: Path, wish: Wish, found: Sequence[Searched]) -> list[Path]:
     """One file for each parity, and two for each shape that was left to CaDiCaL."""
     from fabkit.challenges.snowflakes.prooffiles import files
 
-    names = []
+    return _put(folder, (file for one in found for file in files(wish, one)))
+
+
+def _put(folder: Path, files: Iterable[tuple[str, str]]) -> list[Path]:
+    """Writes files, each a name and a text, all or none of them."""
+    paths = []
     with (
         folder_lock(folder),
         outside_failures(f"cannot write {folder}"),
         Staging(folder) as staging,
     ):
-        for one in found:
-            for name, text in files(wish, one):
-                staging.path(name).write_text(text, encoding="utf-8")
-                names.append(folder / name)
+        for name, text in files:
+            staging.path(name).write_text(text, encoding="utf-8", newline="\n")
+            paths.append(folder / name)
         staging.commit()
-    return names
+    return paths
 
 
 def _pool(workers: str | None, cluster: str | None) -> Pool:
@@ -272,7 +269,7 @@ def _pool(workers: str | None, cluster: str | None) -> Pool:
     from fabkit.runs.pool import local_pool
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return local_pool(options.whole_number(workers, "--workers", cores or 1, 1, _MOST_WORKERS) or 1)
+    return local_pool(options.whole_number(workers, "--workers", cores or 1, 1, _MOST_WORKERS))
 
 
 def _run_folder(folder: Path, resume: str | None, wish: Wish) -> Path:
@@ -281,25 +278,6 @@ def _run_folder(folder: Path, resume: str | None, wish: Wish) -> Path:
         return options.folder_path(resume, "--resume")
     said = json_text(wish.identity, indent=None)
     return folder / RUNS / f"snowflakes-{digest(said)[:12]}"
-
-
-def _parities(given: str | None) -> tuple[str, ...]:
-    """The parities that ``--parity`` names.
-
-    Raises:
-        InputError: when one is not known.
-    """
-    from fabkit.challenges.snowflakes.field import PARITIES
-
-    if given is None:
-        return PARITIES
-    wanted = [name.strip() for name in given.split(",")]
-    for name in wanted:
-        if name not in PARITIES:
-            known = list(PARITIES)
-            message = f"there is no parity {shown(name)}; there are {', '.join(known)}"
-            raise InputError.of("--parity", message + did_you_mean(name.lower(), known))
-    return tuple(name for name in PARITIES if name in wanted)
 
 
 def _pieces(puzzle: PuzzleSet, given: str | None) -> tuple[str, ...]:

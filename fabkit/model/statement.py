@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from fabkit.model.lattice import Ring
+from fabkit.model.piece import Piece
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge, PuzzleSet
 
@@ -38,15 +39,23 @@ def statement(puzzle: PuzzleSet, challenge: Challenge, leftover: bool = False) -
         "flips": challenge.flips,
         "leftover": leftover,
         "region": _plain(rings_of_cells(lattice, challenge.region)),
-        "pieces": [
-            {"id": piece.id, "forms": [_plain(form.rings) for form in piece.forms]}
-            for piece in puzzle.select(challenge.pieces)
-        ],
+        "pieces": [drawn(piece) for piece in puzzle.select(challenge.pieces)],
         "given": [
             {"piece": given.piece, "outline": _plain(rings_of_cells(lattice, given.cells))}
             for given in challenge.given
         ],
     }
+
+
+def drawn(piece: Piece) -> dict[str, Any]:
+    """A piece drawn out, ready for JSON: its ``id`` and its ``forms``, each a list of rings.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> drawn(load_set("fridgeiq").piece("D"))
+        {'id': 'D', 'forms': [[[[0, 0], [12, 0], [6, 6]]]]}
+    """
+    return {"id": piece.id, "forms": [_plain(form.rings) for form in piece.forms]}
 
 
 def _plain(rings: Iterable[Ring]) -> list[list[list[int]]]:

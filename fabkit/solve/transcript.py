@@ -8,11 +8,10 @@ nothing else need be written down, and a wrong item only makes the replay fail.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import Any
 
 from fabkit.base.errors import InputError
+from fabkit.base.files import json_sha256
 from fabkit.model.statement import statement
 from fabkit.solve.engines.engine import Effort
 from fabkit.solve.engines.fewest import FewestWalk
@@ -76,16 +75,10 @@ def certificate(posed: PosedChallenge, claim: str, effort: Effort | None = None)
         "set": posed.puzzle.name,
         "challenge": posed.challenge.id,
         "problem": said,
-        "problem_sha256": _sha256(said),
+        "problem_sha256": json_sha256(said),
         "claim": stated,
         "argument": argument,
     }
-
-
-def _sha256(said: dict[str, Any]) -> str:
-    """The hash that binds a certificate to its problem: SHA-256 of the shortest JSON."""
-    text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _name(posed: PosedChallenge) -> str:

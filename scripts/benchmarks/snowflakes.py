@@ -31,31 +31,26 @@ def main() -> int:
         print(json.dumps(measured(*sys.argv[1:])))
         return 0
     print("orbit-set closure     seconds  growth       unions  candidates  memory")
-    for parity, widths in CLOSURE.items():
-        before = None
-        for width in widths:
-            found = apart("closure", parity, width)
-            growth = f"{found['seconds'] / before:8.2f}" if before else "       -"
-            before = found["seconds"]
-            print(
-                f"  {parity:6} {spelt(width):9}{found['seconds']:11.2f}{growth}"
-                f"{found['unions']:13,}{found['candidates']:12,}{found['memory_gb']:6.2f} GB",
-                flush=True,
-            )
+    lines("closure", CLOSURE, {"unions": 13, "candidates": 12})
     print("SAT on placements     seconds  growth    variables     clauses  shapes  memory")
-    for parity, widths in SAT.items():
+    lines("sat", SAT, {"variables": 13, "clauses": 12, "shapes": 8})
+    return whole()
+
+
+def lines(what: str, boards: dict[str, list[Any]], columns: dict[str, int]) -> None:
+    """One search on boards of growing size; the columns with their widths."""
+    for parity, widths in boards.items():
         before = None
         for width in widths:
-            found = apart("sat", parity, width)
+            found = apart(what, parity, width)
             growth = f"{found['seconds'] / before:8.2f}" if before else "       -"
             before = found["seconds"]
+            counts = "".join(f"{found[name]:{size},}" for name, size in columns.items())
             print(
-                f"  {parity:6} {spelt(width):9}{found['seconds']:11.2f}{growth}"
-                f"{found['variables']:13,}{found['clauses']:12,}{found['shapes']:8}"
-                f"{found['memory_gb']:5.2f} GB",
+                f"  {parity:6} {spelt(width):9}{found['seconds']:11.2f}{growth}{counts}"
+                f"{found['memory_gb']:6.2f} GB",
                 flush=True,
             )
-    return whole()
 
 
 def spelt(width: Any) -> str:

@@ -41,7 +41,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fabkit.base.errors import InputError
-from fabkit.challenges.snowflakes.field import EVEN, MIXED
+from fabkit.challenges.snowflakes.field import EVEN, MIXED, HalfWidth
 from fabkit.model.lattice import Lattice
 from fabkit.model.piece import Piece
 from fabkit.model.polygon import spelt
@@ -115,7 +115,7 @@ def _extent(values: Iterable[int]) -> int:
     return max(found) - min(found)
 
 
-def half_widths(parity: str, known: Bound | None, most: int | None) -> int | tuple[int, int]:
+def half_widths(parity: str, known: Bound | None, most: int | None) -> HalfWidth:
     """The boards on which a search of a parity has to look.
 
     Args:

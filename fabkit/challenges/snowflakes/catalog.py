@@ -46,10 +46,10 @@ def document(
     }
     if seconds is not None:
         made["seconds"] = round(seconds, 1)
-    listed = [(one, shape) for one in found for shape in one.of(SOLVED)]
-    undecided = [(one, shape) for one in found for shape in one.of(UNKNOWN)]
-    challenges = sorted((_entry(wish, one, shape) for one, shape in listed), key=_order)
-    unknown = sorted((_head(wish, one, shape) for one, shape in undecided), key=_order)
+    listed = (shape for one in found for shape in one.of(SOLVED))
+    undecided = (shape for one in found for shape in one.of(UNKNOWN))
+    challenges = sorted((_entry(wish, shape) for shape in listed), key=_order)
+    unknown = sorted((_head(wish, shape) for shape in undecided), key=_order)
     if len({entry["id"] for entry in (*challenges, *unknown)}) < len(challenges) + len(unknown):
         raise AssertionError("two shapes have the same id")
     return {
@@ -178,7 +178,7 @@ def _complete(wish: Wish, one: Searched) -> dict[str, Any]:
     }
 
 
-def _head(wish: Wish, one: Searched, shape: Shape) -> dict[str, Any]:
+def _head(wish: Wish, shape: Shape) -> dict[str, Any]:
     """What is known of every candidate."""
     field = shape.field
     cells = [field.cells[cell] for orbit in shape.orbits for cell in field.orbits[orbit]]
@@ -190,20 +190,20 @@ def _head(wish: Wish, one: Searched, shape: Shape) -> dict[str, Any]:
     widths = _half_width(field, shape.orbits)
     return {
         "id": identity(field, shape.orbits),
-        "parity": one.parity,
+        "parity": field.parity,
         "half_width": widths,
-        **({"centre": _centre(field, shape.orbits)} if one.parity == MIXED else {}),
+        **({"centre": _centre(field, shape.orbits)} if field.parity == MIXED else {}),
         "flips": wish.flips,
         "outlines": outlines,
     }
 
 
-def _entry(wish: Wish, one: Searched, shape: Shape) -> dict[str, Any]:
+def _entry(wish: Wish, shape: Shape) -> dict[str, Any]:
     solved, solutions = shape.outcome, shape.solutions or {}
     return {
-        **_head(wish, one, shape),
+        **_head(wish, shape),
         "rigid": shape.field.is_rigid(shape.orbits),
-        "solution": _solution(wish, one.parity, shape.field, solved["tiling"]),
+        "solution": _solution(wish, shape.field, solved["tiling"]),
         "count": solutions["count"],
         "count_complete": solutions["complete"],
         "difficulty": solutions["difficulty"],
@@ -236,17 +236,16 @@ def identity(field: Field, orbits: Sequence[int]) -> str:
     """
     places = sorted(min(field.place(cell) for cell in field.orbits[orbit]) for orbit in orbits)
     said = json.dumps([field.lattice.name, places], separators=(",", ":"))
-    parity = field.parts[0].parity if len(field.parts) == 1 else MIXED
     widths = _half_width(field, orbits)
     spelt = str(widths) if isinstance(widths, int) else f"{widths[0]}-{widths[1]}"
-    return f"{parity}{spelt}-{hashlib.sha256(said.encode()).hexdigest()[:10]}"
+    return f"{field.parity}{spelt}-{hashlib.sha256(said.encode()).hexdigest()[:10]}"
 
 
 def _solution(
-    wish: Wish, parity: str, field: Field, tiling: Sequence[tuple[int, Sequence[int]]]
+    wish: Wish, field: Field, tiling: Sequence[tuple[int, Sequence[int]]]
 ) -> dict[str, Any]:
     """For each piece its outline; identical pieces are dealt out in the set's order."""
-    kinds = wish.kind(parity).tiler(_width(field)).kinds
+    kinds = wish.kind(field.parity).tiler(field.half_width).kinds
     waiting = [iter(kind) for kind in kinds]
     found: dict[str, Any] = {}
     for kind, numbers in sorted((kind, tuple(cells)) for kind, cells in tiling):
@@ -254,11 +253,6 @@ def _solution(
         rings = outline_around(field.parts[cells[0][0]], {cell for _, cell in cells})
         found[next(waiting[kind]).id] = rings[0] if len(rings) == 1 else rings
     return {piece: found[piece] for piece in wish.pieces}
-
-
-def _width(field: Field) -> int | tuple[int, int]:
-    widths = [part.half_width for part in field.parts]
-    return widths[0] if len(widths) == 1 else (widths[0], widths[1])
 
 
 def outline_around(part: Part, cells: Iterable[Cell]) -> Outline:

@@ -23,6 +23,19 @@ from fabkit.model.placement import placements
 EVEN, ODD, MIXED = "even", "odd", "mixed"
 PARITIES = (EVEN, ODD, MIXED)
 
+#: Of a board, in cells; of mixed parity those of the even and the odd board.
+HalfWidth = int | tuple[int, int]
+
+
+def spelt(half_width: HalfWidth) -> str:
+    """A half-width in keys and tables.
+
+    Example:
+        >>> spelt(4), spelt((15, 14))
+        ('4', '15+14')
+    """
+    return str(half_width) if isinstance(half_width, int) else "+".join(map(str, half_width))
+
 
 @dataclass(frozen=True)
 class Part:
@@ -91,7 +104,7 @@ class Field:
     parts: tuple[Part, ...]
 
     @classmethod
-    def of(cls, lattice: Lattice, parity: str, half_width: int | tuple[int, int]) -> Field:
+    def of(cls, lattice: Lattice, parity: str, half_width: HalfWidth) -> Field:
         """The field of a parity.
 
         Args:
@@ -109,6 +122,17 @@ class Field:
     def lattice(self) -> Lattice:
         """The lattice of all parts, but for where it begins."""
         return self.parts[0].lattice
+
+    @property
+    def parity(self) -> str:
+        """One of `PARITIES`."""
+        return self.parts[0].parity if len(self.parts) == 1 else MIXED
+
+    @property
+    def half_width(self) -> HalfWidth:
+        """Of its board, or of both: what `Field.of` was told."""
+        widths = [part.half_width for part in self.parts]
+        return widths[0] if len(widths) == 1 else (widths[0], widths[1])
 
     @cached_property
     def cells(self) -> tuple[FieldCell, ...]:

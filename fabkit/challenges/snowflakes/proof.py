@@ -9,13 +9,13 @@ checks.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from fabkit.challenges.snowflakes.field import Field
 from fabkit.challenges.snowflakes.tiling import Tiler
 from fabkit.model.piece import Piece
+from fabkit.model.statement import drawn
 
 KIND = "fabkit impossible shapes"
 
@@ -57,12 +57,6 @@ def proof(
     }
 
 
-def sha256(one: dict[str, Any]) -> str:
-    """The hash by which a proof is known: of its shortest JSON."""
-    text = json.dumps(one, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def combined_sha256(hashes: Iterable[str]) -> str:
     """One hash for many proofs, whatever their order."""
     return hashlib.sha256("\n".join(sorted(hashes)).encode()).hexdigest()
@@ -90,14 +84,6 @@ def document(
         "lattice": field.lattice.name,
         "flips": flips,
         "centres": [list(part.centre) for part in field.parts],
-        "pieces": [
-            {
-                "id": piece.id,
-                "forms": [
-                    [[list(point) for point in ring] for ring in form.rings] for form in piece.forms
-                ],
-            }
-            for piece in pieces
-        ],
+        "pieces": [drawn(piece) for piece in pieces],
         "shapes": list(shapes),
     }

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fabkit.challenges.snowflakes import shards
-from fabkit.challenges.snowflakes.field import EVEN, MIXED, ODD, Field
+from fabkit.challenges.snowflakes.field import EVEN, MIXED, ODD, Field, HalfWidth, spelt
 from fabkit.challenges.snowflakes.proof import combined_sha256
 from fabkit.challenges.snowflakes.tiling import IMPOSSIBLE, OPEN, SOLVED
-from fabkit.challenges.snowflakes.wish import HalfWidth, Wish, spelt
+from fabkit.challenges.snowflakes.wish import Wish
 from fabkit.runs.ledger import Ledger
 from fabkit.runs.pool import Pool
 from fabkit.runs.work import Shard, run_shards
@@ -109,7 +109,11 @@ def find(wish: Wish, ledger: Ledger, pool: Pool, told: Told) -> list[Searched]:
     parities = [parity for parity in wish.parities if wish.can_have_area(parity)]
     # The largest search first, so that all workers are busy to the end.
     found = dict(run.search(sorted(parities, key=_SEARCH_PARTS.__getitem__, reverse=True)))
-    groups = {parity: _grouped(wish, parity, found[parity]["candidates"]) for parity in parities}
+    groups = [
+        group
+        for parity in parities
+        for group in _grouped(wish, parity, found[parity]["candidates"])
+    ]
     tried = run.try_all(groups)
     decided = run.decide(tried)
     counted = run.count(decided)
@@ -119,15 +123,14 @@ def find(wish: Wish, ledger: Ledger, pool: Pool, told: Told) -> list[Searched]:
             wish.half_width(parity),
             found[parity]["unions"],
             found[parity]["of_full_area"],
-            tuple(shape for one, _, shape in counted if one == parity),
+            tuple(shape for shape in counted if shape.field.parity == parity),
         )
         for parity in parities
     ]
 
 
-#: For each half-width its field, and its candidates.
-_Groups = dict[HalfWidth, tuple[Field, list[tuple[int, ...]]]]
-_Item = tuple[str, HalfWidth, Shape]
+#: Fields, each with its candidates.
+_Groups = list[tuple[Field, list[tuple[int, ...]]]]
 
 
 def _grouped(wish: Wish, parity: str, candidates: Sequence[Sequence[int]]) -> _Groups:
@@ -137,16 +140,16 @@ def _grouped(wish: Wish, parity: str, candidates: Sequence[Sequence[int]]) -> _G
     found: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
     for orbits in candidates:
         found.setdefault(whole.half_widths(orbits), []).append(tuple(orbits))
-    groups: _Groups = {}
+    groups: _Groups = []
     for widths, each in sorted(found.items()):
-        half_width = (widths[0], widths[1]) if parity == MIXED else widths[0]
-        field = kind.field(half_width)
+        field = kind.field((widths[0], widths[1]) if parity == MIXED else widths[0])
         number = {
             orbit: field.orbit[field.number[whole.cells[cells[0]]]]
             for orbit, cells in enumerate(whole.orbits)
             if whole.cells[cells[0]] in field.number
         }
-        groups[half_width] = field, sorted(tuple(sorted(number[o] for o in one)) for one in each)
+        own = sorted(tuple(sorted(number[orbit] for orbit in one)) for one in each)
+        groups.append((field, own))
     return groups
 
 
@@ -192,47 +195,44 @@ class _Run:
                 },
             )
 
-    def try_all(self, groups: dict[str, _Groups]) -> list[_Item]:
+    def try_all(self, groups: _Groups) -> list[Shape]:
         """Every candidate with the outcome of a short search."""
         wave, tried = [], []
-        for parity, by_width in groups.items():
-            for half_width, (field, each) in by_width.items():
-                for start in range(0, len(each), _TRIED_AT_ONCE):
-                    some = each[start : start + _TRIED_AT_ONCE]
-                    key = f"{parity}/{spelt(half_width)}/try/{start // _TRIED_AT_ONCE}"
-                    arguments = (self._wish.kind(parity), half_width, some)
-                    wave.append(Shard(key, shards.try_all, arguments, len(some) + 100))
-                    tried.append((parity, half_width, field, some))
+        for field, each in groups:
+            for start in range(0, len(each), _TRIED_AT_ONCE):
+                some = each[start : start + _TRIED_AT_ONCE]
+                key = f"{_place(field)}/try/{start // _TRIED_AT_ONCE}"
+                arguments = (self._wish.kind(field.parity), field.half_width, some)
+                wave.append(Shard(key, shards.try_all, arguments, len(some) + 100))
+                tried.append((field, some))
         outcomes = self._wave("of the candidates tried", wave)
         return [
-            (parity, half_width, Shape(field, orbits, outcome))
-            for (parity, half_width, field, some), found in zip(tried, outcomes, strict=True)
+            Shape(field, orbits, outcome)
+            for (field, some), found in zip(tried, outcomes, strict=True)
             for orbits, outcome in zip(some, found, strict=True)
         ]
 
-    def decide(self, tried: Sequence[_Item]) -> list[_Item]:
+    def decide(self, tried: Sequence[Shape]) -> list[Shape]:
         """The same with the hard ones decided."""
         what, found = "of the hard ones decided", list(tried)
         for at, outcome in self._each(
             tried, OPEN, "decide", what, shards.decide, self._wish.decide_s
         ):
-            parity, half_width, shape = tried[at]
-            found[at] = parity, half_width, replace(shape, outcome=outcome)
+            found[at] = replace(tried[at], outcome=outcome)
         return found
 
-    def count(self, decided: Sequence[_Item]) -> list[_Item]:
+    def count(self, decided: Sequence[Shape]) -> list[Shape]:
         """The same with the solutions of the solved ones counted."""
         what, found = "of the solutions counted", list(decided)
         for at, solutions in self._each(
             decided, SOLVED, "count", what, shards.count, self._wish.count_s
         ):
-            parity, half_width, shape = decided[at]
-            found[at] = parity, half_width, replace(shape, solutions=solutions)
+            found[at] = replace(decided[at], solutions=solutions)
         return found
 
     def _each(
         self,
-        items: Sequence[_Item],
+        shapes: Sequence[Shape],
         verdict: str,
         name: str,
         what: str,
@@ -240,10 +240,15 @@ class _Run:
         budget_s: float,
     ) -> Iterator[tuple[int, Any]]:
         """A wave with a shard for each shape of a verdict: its place, and what came of it."""
-        chosen = [at for at, (_, _, shape) in enumerate(items) if shape.verdict == verdict]
+        chosen = [at for at, shape in enumerate(shapes) if shape.verdict == verdict]
         wave = []
-        for parity, half_width, shape in (items[at] for at in chosen):
-            key = f"{parity}/{spelt(half_width)}/{name}/{'-'.join(map(str, shape.orbits))}"
-            arguments = (self._wish.kind(parity), half_width, shape.orbits, budget_s)
+        for field, orbits in ((shapes[at].field, shapes[at].orbits) for at in chosen):
+            key = f"{_place(field)}/{name}/{'-'.join(map(str, orbits))}"
+            arguments = (self._wish.kind(field.parity), field.half_width, orbits, budget_s)
             wave.append(Shard(key, call, arguments))
         return zip(chosen, self._wave(what, wave), strict=True)
+
+
+def _place(field: Field) -> str:
+    """How the keys of a field's shards begin."""
+    return f"{field.parity}/{spelt(field.half_width)}"

@@ -15,20 +15,22 @@ from typing import Any
 
 import numpy as np
 
+from fabkit.base.files import json_sha256
 from fabkit.challenges.snowflakes.closure import Closure
-from fabkit.challenges.snowflakes.field import Field
-from fabkit.challenges.snowflakes.proof import proof, sha256
+from fabkit.challenges.snowflakes.field import Field, HalfWidth
+from fabkit.challenges.snowflakes.proof import proof
 from fabkit.challenges.snowflakes.tiling import IMPOSSIBLE, OPEN, SOLVED, Attempt, Tiler
 from fabkit.model.piece import Piece
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.solve.answer import count_of
 from fabkit.solve.difficulty import difficulty
 from fabkit.solve.engines import engine_named
-from fabkit.solve.engines.engine import BudgetSpentError, Effort
+from fabkit.solve.engines.engine import BudgetSpentError, Effort, Solution
 from fabkit.solve.engines.fewest import FewestWalk
 from fabkit.solve.engines.formula import formula, refutation
 from fabkit.solve.engines.search import in_slices, symmetric_start
 from fabkit.solve.packing import Words
+from fabkit.solve.problem import ExactCoverProblem
 
 #: A first try takes at most so many nodes: a tenth of a second.
 FIRST_NODES = 20_000
@@ -60,11 +62,11 @@ class Kind:
         """The pieces, in the set's order."""
         return self.puzzle.select(self.pieces)
 
-    def field(self, half_width: int | tuple[int, int]) -> Field:
+    def field(self, half_width: HalfWidth) -> Field:
         """The boards of this parity."""
         return Field.of(self.puzzle.lattice, self.parity, half_width)
 
-    def tiler(self, half_width: int | tuple[int, int]) -> Tiler:
+    def tiler(self, half_width: HalfWidth) -> Tiler:
         """What tries candidates there; it is kept for the next one."""
         return _tiler(self.parity, half_width, self.pieces, self.flips, _Same(self.puzzle))
 
@@ -85,7 +87,7 @@ class _Same:
 @lru_cache(maxsize=8)
 def _tiler(
     parity: str,
-    half_width: int | tuple[int, int],
+    half_width: HalfWidth,
     pieces: tuple[str, ...],
     flips: bool,
     same: _Same,
@@ -109,7 +111,7 @@ def unpacked(result: bytes) -> Any:
     return json.loads(zlib.decompress(result))
 
 
-def search(kind: Kind, half_width: int | tuple[int, int], part: int, parts: int) -> bytes:
+def search(kind: Kind, half_width: HalfWidth, part: int, parts: int) -> bytes:
     """The candidates among one part of the first piece's placements.
 
     Returns:
@@ -147,9 +149,7 @@ def row_of(field: Field, orbits: Sequence[int]) -> Words:
     return row
 
 
-def try_all(
-    kind: Kind, half_width: int | tuple[int, int], candidates: Sequence[Sequence[int]]
-) -> bytes:
+def try_all(kind: Kind, half_width: HalfWidth, candidates: Sequence[Sequence[int]]) -> bytes:
     """Tries each candidate with a search that gives up soon.
 
     Returns:
@@ -175,14 +175,14 @@ def _outcome(tiler: Tiler, orbits: Sequence[int], found: Attempt) -> dict[str, A
         "verdict": IMPOSSIBLE,
         "nodes": found.nodes,
         "engine": "search",
-        "sha256": sha256(said),
+        "sha256": json_sha256(said),
         "proof": said,
     }
 
 
 def decide(
     kind: Kind,
-    half_width: int | tuple[int, int],
+    half_width: HalfWidth,
     orbits: Sequence[int],
     budget_s: float,
     most_nodes: int = MOST_NODES,
@@ -212,14 +212,18 @@ def _long_search(tiler: Tiler, orbits: Sequence[int], effort: Effort, most_nodes
     for over in in_slices(walk, 1, most_nodes):
         effort.tell(0.0)
         if walk.count:
-            tiling = tuple(
-                (option.kind, tuple(cells[cell] for cell in option.cells))
-                for option in (problem.options[position] for position in walk.solutions[0])
-            )
-            return Attempt(SOLVED, walk.nodes, tiling)
+            return Attempt(SOLVED, walk.nodes, _tiling(problem, cells, walk.solutions[0]))
         if over:
             return Attempt(IMPOSSIBLE, walk.nodes, (), first, tuple(walk.items))
     return Attempt(OPEN, walk.nodes)
+
+
+def _tiling(
+    problem: ExactCoverProblem, cells: Sequence[int], solution: Solution
+) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """A solution as a tiling: each option's kind, and its cells as the field numbers them."""
+    options = (problem.options[position] for position in solution)
+    return tuple((one.kind, tuple(cells[cell] for cell in one.cells)) for one in options)
 
 
 def _by_sat(tiler: Tiler, orbits: Sequence[int], effort: Effort) -> dict[str, Any]:
@@ -231,8 +235,7 @@ def _by_sat(tiler: Tiler, orbits: Sequence[int], effort: Effort) -> dict[str, An
     problem, cells = tiler.problem(orbits)
     found = engine_named("sat").first(problem, effort)
     if found.count:
-        options = [problem.options[position] for position in found.solutions[0]]
-        tiling = [(one.kind, tuple(cells[cell] for cell in one.cells)) for one in options]
+        tiling = _tiling(problem, cells, found.solutions[0])
         return {"verdict": SOLVED, "nodes": found.nodes, "tiling": tiling}
     if not found.complete:
         return {"verdict": UNKNOWN}
@@ -243,14 +246,12 @@ def _by_sat(tiler: Tiler, orbits: Sequence[int], effort: Effort) -> dict[str, An
         "verdict": IMPOSSIBLE,
         "nodes": found.nodes,
         "engine": "sat",
-        "sha256": sha256(both),
+        "sha256": json_sha256(both),
         "proof": both,
     }
 
 
-def count(
-    kind: Kind, half_width: int | tuple[int, int], orbits: Sequence[int], budget_s: float
-) -> bytes:
+def count(kind: Kind, half_width: HalfWidth, orbits: Sequence[int], budget_s: float) -> bytes:
     """How many solutions a snowflake has, as far as the budget reaches, and how hard it is.
 
     Returns:

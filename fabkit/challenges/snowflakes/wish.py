@@ -8,14 +8,12 @@ from typing import Any
 from fabkit.base.errors import InputError
 from fabkit.challenges.snowflakes import COUNT_S, DECIDE_S
 from fabkit.challenges.snowflakes.bound import Bound, bound, half_widths
-from fabkit.challenges.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field
+from fabkit.challenges.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field, HalfWidth
 from fabkit.challenges.snowflakes.shards import Kind
 from fabkit.model.puzzle import PuzzleSet
 
 #: Goes up when the same question may be answered in another way: old ledgers are refused then.
 ALGORITHM = 1
-
-HalfWidth = int | tuple[int, int]
 
 _SYMMETRIES_OF_SQUARE = 8
 
@@ -118,13 +116,3 @@ class Wish:
             "count_budget_s": self.count_s,
             "budget_s": self.decide_s,
         }
-
-
-def spelt(half_width: HalfWidth) -> str:
-    """A half-width in keys and tables.
-
-    Example:
-        >>> spelt(4), spelt((15, 14))
-        ('4', '15+14')
-    """
-    return str(half_width) if isinstance(half_width, int) else "+".join(map(str, half_width))
