@@ -35,14 +35,22 @@ DOTS = '[set]\nname = "dots"\nlattice = "square"\nmoves = "rotations"\n' + "".jo
 WISH = ["--wandering", "--max-half-width", "12"]
 WAVES = {"search": 10, "try": 23, "count": 35}
 SHARDS = sum(WAVES.values())
+#: So many results may be put between the moment of a kill and the kill.
+AHEAD = 3
 
 
-def command(log: str, *arguments: str) -> None:
-    """What a killed process does: the command, and a line in a log for every result that is put."""
+def command(log: str, moment: int, *arguments: str) -> None:
+    """What a killed process does: the command, and a line in a log for every result that is put.
+
+    A few results after the moment at which it is to be killed it waits, so that it never is
+    quicker than the kill, however busy the machine.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     put = Ledger.put
 
     def telling(ledger: Ledger, key: str, result: bytes) -> None:
+        if len(said(Path(log))) >= moment + AHEAD:
+            time.sleep(60.0)
         put(ledger, key, result)
         say(log, f"1 {key}")
 
@@ -59,9 +67,9 @@ class Run:
         places = ["-o", str(self.out), "--resume", str(self.kept)]
         self.arguments = [str(folder / "dots.toml"), *WISH, *where, *places]
 
-    @property
-    def call(self) -> str:
-        arguments = [str(self.log), *self.arguments]
+    def call(self, moment: int = SHARDS) -> str:
+        """What a process does that is going to be killed when so many shards are done."""
+        arguments = [str(self.log), moment, *self.arguments]
         return f"from tests.test_snowflakes_killed import command; command(*{arguments!r})"
 
     def done(self) -> set[str]:
@@ -120,18 +128,16 @@ def kill_and_go_on(run: Run, kills: int, seed: int) -> Counter[str]:
     """Kills a search so often, lets it end, and returns in which waves it was hit."""
     chance = random.Random(seed)
     held, hit = set[str](), Counter[str]()
-    # Not in the last shards: at the end the process may be quicker than the kill.
-    for moment in sorted(chance.sample(range(SHARDS - 5), kills)):
-        with child(run.call) as one:
+    for moment in sorted(chance.sample(range(SHARDS - AHEAD), kills)):
+        with child(run.call(moment)) as one:
             kill_at(run, moment, chance, one)
         now = run.done()
         assert now >= held
         held = now
-        if len(held) < SHARDS:
-            assert run.wrote_nothing()
-            counts = Counter(map(wave, held))
-            hit[next(name for name, count in WAVES.items() if counts[name] < count)] += 1
-    with child(run.call) as one:
+        assert run.wrote_nothing()
+        counts = Counter(map(wave, held))
+        hit[next(name for name, count in WAVES.items() if counts[name] < count)] += 1
+    with child(run.call()) as one:
         out, err = one.end()
         assert (one.process.returncode, "Traceback" in err) == (0, False)
         assert one.left() == []
@@ -156,7 +162,6 @@ def test_killed_at_random_moments(
     run = Run(tmp_path, "--workers", str(workers))
     hit = kill_and_go_on(run, kills, seed=workers)
     assert run.files() == unbroken
-    assert hit.total() > kills // 2
     if kills == KILLS:
         assert set(hit) == set(WAVES)
 
@@ -172,7 +177,7 @@ def test_killed_at_work_on_a_cluster(cluster: Any, unbroken: list[bytes], tmp_pa
 def test_a_ledger_that_loses_a_result_would_be_noticed(tmp_path: Path) -> None:
     """The checks above can fail: a shard is done again when the ledger has forgotten it."""
     run = Run(tmp_path, "--workers", "1")
-    with child(run.call) as one:
+    with child(run.call(3)) as one:
         wait_for(run.log, 3, one)
         one.process.kill()
         one.end()
@@ -180,7 +185,7 @@ def test_a_ledger_that_loses_a_result_would_be_noticed(tmp_path: Path) -> None:
     connection.execute("DELETE FROM results WHERE rowid = 1")
     connection.commit()
     connection.close()
-    with child(run.call) as one:
+    with child(run.call()) as one:
         one.end()
     assert max(Counter(run.log.read_text().split()[1::2]).values()) == 2
 
@@ -197,7 +202,7 @@ def test_ctrl_c(
 ) -> None:
     """The same command then goes on, and what it writes is the same."""
     run = Run(tmp_path, "--workers", workers)
-    with child(run.call) as one:
+    with child(run.call(moment)) as one:
         wait_for(run.log, moment, one)
         start = time.monotonic()
         os.kill(one.process.pid, how)
