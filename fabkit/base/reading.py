@@ -16,7 +16,14 @@ from functools import partial
 from typing import Any, TypeVar
 
 from fabkit.base.errors import Fault, InputError, cut, nearest, printable, shown
-from fabkit.base.units import format_degrees, format_mm, parse_degrees, parse_length_mm
+from fabkit.base.units import (
+    format_degrees,
+    format_mm,
+    format_number,
+    parse_degrees,
+    parse_length_mm,
+    parse_number,
+)
 
 _MAX_FAULTS = 50
 _MAX_NAMED = 40
@@ -24,6 +31,7 @@ _MAX_NAMED = 40
 _T = TypeVar("_T")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+_COLOUR = re.compile(r"#[0-9a-f]{6}")
 _INDEX = re.compile(r"\[[0-9]+\]")
 _WINDOWS_NAMES = {"con", "prn", "aux", "nul"} | {
     f"{p}{n}" for p in ("com", "lpt") for n in range(10)
@@ -195,6 +203,17 @@ class Table:
     def degrees(self, name: str, low: float, high: float) -> float | None:
         """An angle with its unit, such as ``"45 deg"``; None when absent or wrong."""
         return self._measure(name, low, high, parse_degrees, format_degrees)
+
+    def decimal(self, name: str, low: float, high: float) -> float | None:
+        """A number, which ``-s`` gives as a text; None when absent or wrong."""
+        return self._measure(name, low, high, parse_number, format_number)
+
+    def colour(self, name: str, default: str | None = None) -> str:
+        """A colour such as ``"#e69f00"``, in small letters; required when ``default`` is None."""
+        colour = self.text(name, default).lower()
+        if not _COLOUR.fullmatch(colour) and not self.failed(name):
+            self.fault(name, f'expected a colour such as "#e69f00", found {shown(colour)}')
+        return colour
 
     def _measure(
         self,

@@ -21,6 +21,7 @@ MM_PER_UNIT = {
 
 _LENGTH = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\s*([a-zA-Zµμ]*)\s*")
 _ANGLE = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\s*(?:deg|°)\s*")
+_NUMBER = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\s*")
 _LONGEST = 40
 _DIGITS = 6  # nanometres: what is read can be written down exactly
 _LARGEST = 1e9
@@ -104,3 +105,31 @@ def format_degrees(value: float) -> str:
         '45 deg'
     """
     return f"{value:.{_DIGITS}f}".rstrip("0").rstrip(".") + " deg"
+
+
+def parse_number(value: object) -> float:
+    """Reads a number without a unit, also when it is given as a text.
+
+    Raises:
+        ValueError: with a sentence that says what was found and what was expected.
+
+    Example:
+        >>> parse_number(25), parse_number("0.5")
+        (25.0, 0.5)
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value) if abs(value) <= _LARGEST else math.copysign(math.inf, value)
+    match = _NUMBER.fullmatch(value) if isinstance(value, str) and len(value) <= _LONGEST else None
+    if match is None:
+        raise ValueError(f"expected a number such as 25 or 0.5, found {shown(value)}")
+    return float(round(Decimal(match[1]), _DIGITS))
+
+
+def format_number(value: float) -> str:
+    """A number for people, without needless zeros.
+
+    Example:
+        >>> format_number(25.0), format_number(1.24)
+        ('25', '1.24')
+    """
+    return f"{value:.{_DIGITS}f}".rstrip("0").rstrip(".")

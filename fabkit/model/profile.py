@@ -18,20 +18,46 @@ RIB_COUNT = 8
 MAX_RIB_SHARE = 0.6
 #: Where the letter is engraved.
 FACES = ("front", "both", "none")
+#: What becomes of the engraving: it stays, or a part of a second colour fills it.
+INLAYS = ("none", "letter")
+#: Which pole of a magnet shows outwards: the same everywhere, either in turn, or whichever.
+POLARITIES = ("same", "alternating", "free")
+#: Which way a piece lies on the bed: its lettered face up, or down.
+FACINGS = ("up", "down")
+
+#: What a setting is, and so how it is written in a file.
+LENGTH, ANGLE, CHOICE, NUMBER, COLOUR, TEXT = (
+    "length",
+    "angle",
+    "choice",
+    "number",
+    "colour",
+    "text",
+)
 
 
-def _mm(key: str, low_mm: float, high_mm: float) -> Any:
+def _mm(key: str, low_mm: float, high_mm: float, shapes: bool = True) -> Any:
     """A length that is written as ``key = "20 mm"``."""
-    return field(metadata={"key": key, "low": low_mm, "high": high_mm, "unit": "mm"})
+    return _setting(key, LENGTH, shapes, low=low_mm, high=high_mm)
 
 
-def _degrees(key: str, low: float, high: float) -> Any:
+def _degrees(key: str, low: float, high: float, shapes: bool = True) -> Any:
     """An angle that is written as ``key = "45 deg"``."""
-    return field(metadata={"key": key, "low": low, "high": high, "unit": "deg"})
+    return _setting(key, ANGLE, shapes, low=low, high=high)
 
 
-def _choice(key: str, choices: tuple[str, ...]) -> Any:
-    return field(metadata={"key": key, "choices": choices})
+def _choice(key: str, choices: tuple[str, ...], shapes: bool = True) -> Any:
+    """One of a few words."""
+    return _setting(key, CHOICE, shapes, choices=choices)
+
+
+def _number(key: str, low: float, high: float) -> Any:
+    """A number without a unit."""
+    return _setting(key, NUMBER, shapes=False, low=low, high=high)
+
+
+def _setting(key: str, kind: str, shapes: bool, **more: Any) -> Any:
+    return field(metadata={"key": key, "kind": kind, "shapes": shapes, **more})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +103,27 @@ class Profile:
         bed_depth_mm: of the printer's bed.
         bed_height_mm: up to which it prints.
         overhang_degrees: the steepest overhang it prints, from the vertical.
+        nozzle_mm: width of the printer's nozzle.
+        polarity: which pole of a magnet shows outwards, one of `POLARITIES`.
+        magnet_grade: how strong a magnet is, as it is sold.
+        inlay: whether the engraving is filled with a second colour, one of `INLAYS`.
+        letter_colour: of that filling, ``#rrggbb``.
+        facing: which way a piece lies on the bed, one of `FACINGS`.
+        plate_gap_mm: between two pieces on a plate.
+        plate_edge_mm: between a piece and the edge of the bed.
+        tower_mm: side of the square that is kept free for a prime tower, with two colours.
+        filament: what it is made of.
+        filament_density: of that, in g/cm3.
+        filament_diameter_mm: of the filament.
+        currency: of the prices.
+        filament_price: of a kilogram.
+        magnet_price: of one magnet.
+        kerf_mm: width of what a laser or knife takes away; half of it on each side of a cut.
+        laser_inset_mm: how far each side of a cut piece stays inside the canonical outline.
+        sheet_width_mm: of the sheet that pieces are cut from.
+        sheet_depth_mm: of the sheet that pieces are cut from.
+        sheet_gap_mm: between two pieces on a sheet.
+        sheet_edge_mm: between a piece and the edge of a sheet.
     """
 
     name: str
@@ -109,13 +156,35 @@ class Profile:
     stroke_mm: float = _mm("label.stroke", 0.2, 5)
     label_margin_mm: float = _mm("label.margin", 0, 20)
     faces: str = _choice("label.faces", FACES)
-    gap_min_mm: float = _mm("gap.min", 0, 2)
-    gap_max_mm: float = _mm("gap.max", 0.01, 10)
-    max_bridge_mm: float = _mm("printer.max_bridge", 1, 100)
-    bed_width_mm: float = _mm("printer.bed_width", 20, 2000)
-    bed_depth_mm: float = _mm("printer.bed_depth", 20, 2000)
-    bed_height_mm: float = _mm("printer.bed_height", 5, 2000)
-    overhang_degrees: float = _degrees("printer.overhang", 0, 89)
+    gap_min_mm: float = _mm("gap.min", 0, 2, shapes=False)
+    gap_max_mm: float = _mm("gap.max", 0.01, 10, shapes=False)
+    max_bridge_mm: float = _mm("printer.max_bridge", 1, 100, shapes=False)
+    bed_width_mm: float = _mm("printer.bed_width", 20, 2000, shapes=False)
+    bed_depth_mm: float = _mm("printer.bed_depth", 20, 2000, shapes=False)
+    bed_height_mm: float = _mm("printer.bed_height", 5, 2000, shapes=False)
+    overhang_degrees: float = _degrees("printer.overhang", 0, 89, shapes=False)
+
+    nozzle_mm: float = _mm("printer.nozzle", 0.1, 2, shapes=False)
+    polarity: str = _choice("magnet.polarity", POLARITIES)
+    magnet_grade: str = _setting("magnet.grade", TEXT, shapes=False)
+    inlay: str = _choice("label.inlay", INLAYS, shapes=False)
+    letter_colour: str = _setting("label.colour", COLOUR, shapes=False)
+    facing: str = _choice("plate.face", FACINGS)
+    plate_gap_mm: float = _mm("plate.gap", 0, 50, shapes=False)
+    plate_edge_mm: float = _mm("plate.edge", 0, 50, shapes=False)
+    tower_mm: float = _mm("plate.tower", 0, 200, shapes=False)
+    filament: str = _setting("filament.material", TEXT, shapes=False)
+    filament_density: float = _number("filament.density", 0.5, 10)
+    filament_diameter_mm: float = _mm("filament.diameter", 1, 4, shapes=False)
+    currency: str = _setting("price.currency", TEXT, shapes=False)
+    filament_price: float = _number("price.filament", 0, 10_000)
+    magnet_price: float = _number("price.magnet", 0, 1_000)
+    kerf_mm: float = _mm("laser.kerf", 0, 2, shapes=False)
+    laser_inset_mm: float = _mm("laser.inset", 0, 2, shapes=False)
+    sheet_width_mm: float = _mm("laser.sheet_width", 20, 5000, shapes=False)
+    sheet_depth_mm: float = _mm("laser.sheet_depth", 20, 5000, shapes=False)
+    sheet_gap_mm: float = _mm("laser.gap", 0, 50, shapes=False)
+    sheet_edge_mm: float = _mm("laser.edge", 0, 50, shapes=False)
 
     @property
     def has_recesses(self) -> bool:
@@ -135,35 +204,24 @@ class Setting:
     Attributes:
         key: as written, such as ``magnet.diameter``.
         attribute: the `Profile` field it fills.
-        choices: the allowed words, or empty for a number.
+        kind: one of `LENGTH`, `ANGLE`, `CHOICE`, `NUMBER`, `COLOUR` and `TEXT`.
+        shapes: whether it shapes the pieces. The others say what is checked, how pieces are
+            laid out, and what they cost.
+        choices: the allowed words of a choice.
         low: the least sane number.
         high: the greatest sane number.
-        unit: ``mm`` or ``deg``; empty for words.
     """
 
     key: str
     attribute: str
-    choices: tuple[str, ...]
-    low: float
-    high: float
-    unit: str
-
-    @property
-    def shapes(self) -> bool:
-        """Whether it shapes the pieces; the others only say what is checked."""
-        return not self.key.startswith(("gap.", "printer."))
+    kind: str
+    shapes: bool
+    choices: tuple[str, ...] = ()
+    low: float = 0.0
+    high: float = 0.0
 
 
 #: Every key of a profile file, in the order in which they are written.
 SETTINGS: tuple[Setting, ...] = tuple(
-    Setting(
-        f.metadata["key"],
-        f.name,
-        f.metadata.get("choices", ()),
-        f.metadata.get("low", 0.0),
-        f.metadata.get("high", 0.0),
-        f.metadata.get("unit", ""),
-    )
-    for f in fields(Profile)
-    if f.metadata
+    Setting(attribute=f.name, **f.metadata) for f in fields(Profile) if f.metadata
 )

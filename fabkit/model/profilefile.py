@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,23 @@ from fabkit.base.reading import Reader, Table
 from fabkit.base.tomlfile import read_toml
 from fabkit.base.units import format_degrees, format_mm
 from fabkit.model.layers import recess_span
-from fabkit.model.profile import MAX_RIB_SHARE, RIB_COUNT, SETTINGS, Profile, Setting
+from fabkit.model.profile import (
+    ANGLE,
+    CHOICE,
+    COLOUR,
+    LENGTH,
+    MAX_RIB_SHARE,
+    NUMBER,
+    RIB_COUNT,
+    SETTINGS,
+    TEXT,
+    Profile,
+    Setting,
+)
 
 _PRESETS = Path(__file__).resolve().parent / "presets"
 _LONGEST_TITLE = 200
+_LONGEST_TEXT = 40
 
 #: Values by profile attribute.
 Values = dict[str, Any]
@@ -90,11 +103,11 @@ def dump_profile(profile: Profile) -> str:
     return tomli_w.dumps(document)
 
 
-def _written(setting: Setting, value: Any) -> str:
+def _written(setting: Setting, value: Any) -> Any:
     """A value as it stands in a file."""
-    if setting.choices:
-        return str(value)
-    return format_degrees(value) if setting.unit == "deg" else format_mm(value, digits=6)
+    if setting.kind == LENGTH:
+        return format_mm(value, digits=6)
+    return format_degrees(value) if setting.kind == ANGLE else value
 
 
 def contradictions(profile: Profile) -> Iterable[Fault]:
@@ -215,8 +228,15 @@ def _read_settings(settings: Sequence[str]) -> Values:
 
 
 def _read_setting(table: Table, key: str, setting: Setting) -> Values:
-    if setting.choices:
-        return {setting.attribute: table.choice(key, setting.choices)} if table.has(key) else {}
-    read = table.degrees if setting.unit == "deg" else table.length_mm
-    value = read(key, setting.low, setting.high)
+    if not table.has(key):
+        return {}
+    read: dict[str, Callable[[], Any]] = {
+        LENGTH: lambda: table.length_mm(key, setting.low, setting.high),
+        ANGLE: lambda: table.degrees(key, setting.low, setting.high),
+        NUMBER: lambda: table.decimal(key, setting.low, setting.high),
+        CHOICE: lambda: table.choice(key, setting.choices),
+        COLOUR: lambda: table.colour(key),
+        TEXT: lambda: table.text(key, longest=_LONGEST_TEXT),
+    }
+    value = read[setting.kind]()
     return {} if value is None else {setting.attribute: value}

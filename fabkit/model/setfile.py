@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from fabkit.base.errors import printable, shown
@@ -23,7 +22,6 @@ DEFAULT_COLOURS = (
 #: The smallest and the largest sane length of a grid unit.
 UNIT_RANGE_MM = (4.0, 200.0)
 
-_COLOUR = re.compile(r"#[0-9a-f]{6}")
 _LONGEST_LABEL = 3
 _LONGEST_DEFAULT_LABEL = 2
 
@@ -122,9 +120,7 @@ class _SetReading:
         label = table.raw("label") if table.has("label") else _default_label(piece_id)
         if not _is_label(label) and (table.has("label") or not table.failed("id")):
             table.fault("label", f"expected 1 to {_LONGEST_LABEL} letters, found {shown(label)}")
-        colour = table.text("colour", DEFAULT_COLOURS[index % len(DEFAULT_COLOURS)]).lower()
-        if not _COLOUR.fullmatch(colour) and not table.failed("colour"):
-            table.fault("colour", f'expected a colour such as "#e69f00", found {shown(colour)}')
+        colour = table.colour("colour", DEFAULT_COLOURS[index % len(DEFAULT_COLOURS)])
         piece = Piece(piece_id, label, colour, ())
         key = table.one_of(("outline", "cells", "balls"))
         if key == "balls":
