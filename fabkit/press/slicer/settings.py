@@ -1,0 +1,94 @@
+"""A print configuration for PrusaSlicer: fabkit's own, and what a profile says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from fabkit.model.profile import Profile
+
+#: What is the same for every profile.
+_BASE = Path(__file__).with_name("fabkit.ini")
+#: For the first layer and the others, nozzle and then bed, in degrees Celsius: as in PrusaSlicer's
+#: own presets for Prusa's printers. With any other material the G-code leaves temperatures alone.
+_TEMPERATURES = {
+    "PLA": (215, 210, 60, 60),
+    "PETG": (230, 240, 85, 90),
+    "ABS": (255, 255, 100, 110),
+    "ASA": (260, 260, 105, 110),
+}
+_TEMPERATURE_KEYS = (
+    "first_layer_temperature",
+    "temperature",
+    "first_layer_bed_temperature",
+    "bed_temperature",
+)
+#: What may stand in a configuration without quotes.
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9+_-]{0,19}")
+#: Between the tower that the slicer purges into and the edge of its corner: 2 mm of brim, and half
+#: a line on each side of it.
+_TOWER_MARGIN_MM = 2.5
+#: A narrower tower cannot be purged into.
+_LEAST_TOWER_MM = 15.0
+
+
+def print_settings(profile: Profile, extruders: int) -> str:
+    """The text of a configuration that PrusaSlicer loads.
+
+    Args:
+        profile: gives layers, nozzle, filament, bed, and the corner for a tower.
+        extruders: how many filaments the plate needs; they share one nozzle.
+
+    Returns:
+        Lines of ``key = value``. A key that comes twice counts the second time.
+
+    Example:
+        >>> from fabkit.model.profilefile import load_profile
+        >>> lines = print_settings(load_profile(), 2).splitlines()
+        >>> [line for line in lines if line.startswith(("bed_shape", "filament_d"))]
+        ['bed_shape = 0x0,250x0,250x210,0x210', 'filament_diameter = 1.75,1.75', \
+'filament_density = 1.24,1.24']
+    """
+    values = {
+        "layer_height": f"{profile.layer_mm:g}",
+        "first_layer_height": f"{profile.first_layer_mm:g}",
+        "bed_shape": _bed_shape(profile),
+        "max_print_height": f"{profile.bed_height_mm:g}",
+        "single_extruder_multi_material": str(int(extruders > 1)),
+    }
+    values |= {key: ",".join([text] * extruders) for key, text in _of_filament(profile).items()}
+    if _PLAIN.fullmatch(profile.filament):
+        values["filament_type"] = ";".join([profile.filament] * extruders)
+    if extruders > 1:
+        values |= _tower(profile)
+    own = "".join(f"{key} = {value}\n" for key, value in values.items())
+    return f"{_BASE.read_text(encoding='utf-8')}\n# What the profile says.\n{own}"
+
+
+def _bed_shape(profile: Profile) -> str:
+    width, depth = f"{profile.bed_width_mm:g}", f"{profile.bed_depth_mm:g}"
+    return f"0x0,{width}x0,{width}x{depth},0x{depth}"
+
+
+def _of_filament(profile: Profile) -> dict[str, str]:
+    degrees = _TEMPERATURES.get(profile.filament.upper(), (0, 0, 0, 0))
+    return {
+        "nozzle_diameter": f"{profile.nozzle_mm:g}",
+        "filament_diameter": f"{profile.filament_diameter_mm:g}",
+        "filament_density": f"{profile.filament_density:g}",
+        "filament_cost": f"{profile.filament_price:g}",
+    } | dict(zip(_TEMPERATURE_KEYS, map(str, degrees), strict=True))
+
+
+def _tower(profile: Profile) -> dict[str, str]:
+    """Where the tower stands: in the corner that plates keep free, if there is one."""
+    side_mm = profile.tower_mm - 2 * _TOWER_MARGIN_MM
+    if side_mm < _LEAST_TOWER_MM:
+        return {"wipe_tower": "0"}
+    from_edge_mm = profile.plate_edge_mm + profile.tower_mm - _TOWER_MARGIN_MM
+    return {
+        "wipe_tower": "1",
+        "wipe_tower_x": f"{profile.bed_width_mm - from_edge_mm:g}",
+        "wipe_tower_y": f"{profile.bed_depth_mm - from_edge_mm:g}",
+        "wipe_tower_width": f"{side_mm:g}",
+    }
