@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from xml.etree import ElementTree
 
 Points = Iterable[tuple[float, float]]
@@ -14,6 +15,9 @@ text { font-family: system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif; 
 .title { font-weight: 700; }
 @media (prefers-color-scheme: dark) { text { fill: #ddd; } .quiet { fill: #999; } }
 """
+
+#: In which drawing programs look for the names of layers.
+_INKSCAPE = "http://www.inkscape.org/namespaces/inkscape"
 
 
 class Drawing:
@@ -56,6 +60,25 @@ class Drawing:
                 child(self.element, tag).text = _legal(text)
         if style:
             child(self.element, "style").text = style
+        self._into = self.element
+
+    @contextmanager
+    def layer(self, name: str) -> Iterator[None]:
+        """What is drawn meanwhile comes into a group, which drawing programs show as a layer.
+
+        Example:
+            >>> drawing = Drawing(10, 10, "a circle", style="")
+            >>> with drawing.layer("CUT"):
+            ...     drawing.circle(5, 5, 2)
+            >>> '<g id="CUT"' in drawing.source()
+            True
+        """
+        self.element.set("xmlns:inkscape", _INKSCAPE)
+        outside, self._into = self._into, child(self._into, "g", id=name)
+        self._into.set("inkscape:groupmode", "layer")
+        self._into.set("inkscape:label", name)
+        yield
+        self._into = outside
 
     def polygon(self, rings: Sequence[Points], **style: str) -> None:
         """A filled area; every ring after the first is a hole or a part of its own."""
@@ -83,7 +106,7 @@ class Drawing:
         return ElementTree.tostring(self.element, encoding="unicode") + "\n"
 
     def _add(self, tag: str, **attributes: str) -> ElementTree.Element:
-        return child(self.element, tag, **attributes)
+        return child(self._into, tag, **attributes)
 
     def _at(self, x: float, y: float) -> str:
         return f"{number(x)} {number(self._height_mm - y)}"
