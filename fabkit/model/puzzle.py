@@ -74,6 +74,8 @@ class PuzzleSet:
         source: the file it was read from, for messages.
         digest: SHA-256 of that file.
         unit_mm: the length of a grid unit that the set's author suggests, or None.
+        credit: where the shapes come from.
+        licence: on which terms they may be used.
     """
 
     name: str
@@ -86,6 +88,8 @@ class PuzzleSet:
     source: str
     digest: str
     unit_mm: float | None = None
+    credit: str = "none"
+    licence: str = "not stated"
 
     def piece(self, piece_id: str) -> Piece:
         """The piece of that name.

@@ -86,6 +86,8 @@ class _SetReading:
             challenges=tuple(challenges),
             source=self.top.reader.source,
             digest=self.digest,
+            credit=self.credit,
+            licence=self.licence,
         )
         _compare_area(self.head, puzzle.area if self.top.reader.sound else None)
         self.head.refuse_unknown()
@@ -106,7 +108,8 @@ class _SetReading:
         self.title = head.text("title", self.name)
         self.flips = head.choice("moves", MOVES) == MOVES[1]
         self.unit_mm = head.length_mm("unit", *UNIT_RANGE_MM)
-        head.text("source", "none", longest=2000)
+        self.credit = head.text("source", "none", longest=2000)
+        self.licence = head.text("licence", "not stated", longest=200)
         if head.failed("lattice"):
             head.has("area")
             head.refuse_unknown()

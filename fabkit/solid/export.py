@@ -10,6 +10,8 @@ import cadquery as cq
 
 from fabkit.solid.stepfile import repeatable
 
+#: What can be written.
+Shape = cq.Shape
 #: Chords deviate from curves by at most this much …
 STL_TOLERANCE_MM = 0.01
 #: … and turn by at most this much (radians): a bore gets 63 facets, and a piece's volume is
@@ -23,13 +25,13 @@ class NamedSolid:
 
     name: str
     colour: str
-    solid: cq.Solid
+    solid: Shape
 
 
-def write_stl(solid: cq.Solid, path: Path) -> None:
+def write_stl(shape: Shape, path: Path) -> None:
     """Writes a binary STL file in mm."""
-    # A copy, since the kernel keeps the mesh with the solid and would write it again.
-    copy = solid.copy(mesh=False)
+    # A copy, since the kernel keeps the mesh with the shape and would write it again.
+    copy = shape.copy(mesh=False)
     copy.exportStl(
         str(path), tolerance=STL_TOLERANCE_MM, angularTolerance=STL_ANGLE, relative=False
     )

@@ -1,0 +1,147 @@
+"""What goes into the 3MF file of a plate, a piece or a set: meshes at their places, names, colours,
+where it comes from, a picture, and the pause for the magnets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from shapely import Point, Polygon, affinity
+
+from fabkit import __version__
+from fabkit.base.errors import many
+from fabkit.base.units import format_mm
+from fabkit.blueprint.draft import Blueprint
+from fabkit.mesh.body import Body
+from fabkit.mesh.files.writing3mf import Object3mf, Package3mf, Solid3mf
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet
+from fabkit.press.nesting.room import Spot
+from fabkit.press.pauses import pause_parts
+from fabkit.press.plate import Plate, mesh_rows
+from fabkit.sheet.thumbnail import Patch, thumbnail
+
+#: Between two beds in a file of several plates, as a part of the bed's width; as OrcaSlicer does.
+_BETWEEN_BEDS = 0.2
+_LETTER_EXTRUDER = 2
+
+#: Where a mesh's axes and its origin go: four rows of three.
+Rows = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PiecePrint:
+    """A piece's meshes as its drawing lies: back at height 0.
+
+    Attributes:
+        name: the piece's id.
+        colour: ``#rrggbb``.
+        body: the piece.
+        letter: what fills its engraving; None with one colour.
+    """
+
+    name: str
+    colour: str
+    body: Body
+    letter: Body | None = None
+
+
+def plates_package(
+    puzzle: PuzzleSet,
+    plates: Sequence[Plate],
+    prints: Mapping[str, PiecePrint],
+    blueprints: Mapping[str, Blueprint],
+    profile: Profile,
+) -> Package3mf:
+    """A file of one plate, or of several beside each other.
+
+    Args:
+        puzzle: the set.
+        plates: whose pieces are in the file, at their places.
+        prints: the meshes, by piece.
+        blueprints: the drawings, by piece.
+        profile: how they are printed.
+    """
+    stride_mm = profile.bed_width_mm * (1 + _BETWEEN_BEDS)
+    placed = [
+        (spot.name, _rows(spot, profile, index * stride_mm))
+        for index, plate in enumerate(plates)
+        for spot in plate.spots
+    ]
+    objects = [_object(prints[name], profile, rows) for name, rows in placed]
+    patches = [_patch(blueprints[name], profile, rows) for name, rows in placed]
+    heights = [plate.pause_height_mm for plate in plates if plate.pause_height_mm is not None]
+    parts = pause_parts(heights[0], profile) if heights else {}
+    return Package3mf(tuple(objects), _metadata(puzzle, profile), thumbnail(patches), parts)
+
+
+def piece_package(
+    puzzle: PuzzleSet, one: PiecePrint, blueprint: Blueprint, profile: Profile
+) -> Package3mf:
+    """A file of one piece, which lies in the middle of the bed.
+
+    Args:
+        puzzle: the set.
+        one: the piece's meshes.
+        blueprint: its drawing.
+        profile: how it is printed.
+    """
+    rows = _rows(Spot(one.name, 0.0, 0.0, 0.0), profile, 0.0)
+    left, bottom, right, top = _patch(blueprint, profile, rows).area.bounds
+    rows[3, 0] += (profile.bed_width_mm - left - right) / 2
+    rows[3, 1] += (profile.bed_depth_mm - bottom - top) / 2
+    height_mm = blueprint.pause_height_mm
+    parts = {} if height_mm is None else pause_parts(height_mm, profile)
+    return Package3mf(
+        (_object(one, profile, rows),),
+        _metadata(puzzle, profile),
+        thumbnail([_patch(blueprint, profile, rows)]),
+        parts,
+    )
+
+
+def _object(one: PiecePrint, profile: Profile, rows: Rows) -> Object3mf:
+    solids = [Solid3mf(one.name, one.colour, _placed(one.body, rows))]
+    if one.letter is not None:
+        colour, body = profile.letter_colour, _placed(one.letter, rows)
+        solids.append(Solid3mf(f"{one.name} letter", colour, body, _LETTER_EXTRUDER))
+    return Object3mf(one.name, tuple(solids))
+
+
+def _rows(spot: Spot, profile: Profile, shift_mm: float) -> Rows:
+    """Where a mesh's axes and its origin go, shape (4, 3)."""
+    rows = np.array(mesh_rows(spot, profile), dtype=np.float64)
+    rows[3, 0] += shift_mm
+    return rows
+
+
+def _placed(body: Body, rows: Rows) -> Body:
+    return replace(body, vertices=body.vertices @ rows[:3] + rows[3])
+
+
+def _patch(blueprint: Blueprint, profile: Profile, rows: Rows) -> Patch:
+    """A piece as it is seen from above: with its letter, or lying on it with its recesses."""
+    marks: list[Polygon] = []
+    if profile.facing == "down":
+        open_ones = [recess for recess in blueprint.recesses if recess.is_open]
+        marks = [Point(r.centre_mm).buffer(r.bores.widest_mm / 2) for r in open_ones]
+    elif blueprint.label is not None:
+        letter = blueprint.label.front.polygon()
+        marks = list(getattr(letter, "geoms", [letter]))
+    plane = [*rows[:2, :2].T.flat, *rows[3, :2]]  # as shapely wants it
+    outline, *moved = (affinity.affine_transform(one, plane) for one in (blueprint.outline, *marks))
+    return Patch(outline, blueprint.colour, tuple(moved))
+
+
+def _metadata(puzzle: PuzzleSet, profile: Profile) -> dict[str, str]:
+    return {
+        "Title": puzzle.title,
+        "Description": f"{puzzle.title}: {many(len(puzzle.pieces), 'piece')}. Shapes: {puzzle.credit}",
+        "LicenseTerms": puzzle.licence,
+        "Application": f"fabkit {__version__}",
+        "Set": puzzle.name,
+        "Profile": f"{profile.name}: {profile.title}",
+        "Unit": format_mm(profile.unit_mm),
+    }
