@@ -1,0 +1,290 @@
+"""The bill of materials: what a set takes, what it costs, and what to know before it is printed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fabkit.base.units import format_mm
+from fabkit.blueprint.draft import Blueprint
+from fabkit.model.profile import Profile
+from fabkit.press.estimate import printed_mm3
+from fabkit.press.pauses import layer_before_pause
+
+#: What everybody must know who makes, gives or sells a set with magnets.
+DANGER = (
+    "Magnets are dangerous when swallowed: two of them attract each other through the gut and can "
+    "kill. Keep them, and pieces from which they might fall, away from children; see a doctor at "
+    "once if one may have been swallowed."
+)
+GLUE = (
+    "Glue each magnet in its cavity (a drop of cyanoacrylate): the steel of a nozzle that passes over "
+    "it lifts a loose one."
+)
+_OPEN, _CLOSED = "towards the back", "upwards, as you see it when the print pauses"
+
+
+@dataclass(frozen=True)
+class PieceLine:
+    """One piece.
+
+    Attributes:
+        piece: its id.
+        colour: ``#rrggbb``.
+        size_mm: width and height of its outline.
+        printed_mm3: the plastic in it, estimated.
+        letter_mm3: that of a letter in a second colour.
+        magnets: for each the pole that shows outwards (``N``, ``S``, or empty for either) and
+            whether a dimple marks it, from left to right.
+    """
+
+    piece: str
+    colour: str
+    size_mm: tuple[float, float]
+    printed_mm3: float
+    letter_mm3: float
+    magnets: tuple[tuple[str, bool], ...]
+
+
+@dataclass(frozen=True)
+class FilamentLine:
+    """The filament of one colour.
+
+    Attributes:
+        colour: ``#rrggbb``.
+        pieces: what is printed with it: ids, or ``letters``.
+        grams: how much.
+        metres: how much.
+        cost: at the profile's price.
+    """
+
+    colour: str
+    pieces: tuple[str, ...]
+    grams: float
+    metres: float
+    cost: float
+
+
+@dataclass(frozen=True)
+class Sliced:
+    """What a slicer said of all plates.
+
+    Attributes:
+        slicer: its name and version.
+        seconds: how long they take to print.
+        grams: what they take, with all that is printed besides the pieces.
+        plates: how many they are.
+    """
+
+    slicer: str
+    seconds: float
+    grams: float
+    plates: int
+
+
+@dataclass(frozen=True)
+class Bill:
+    """All of it.
+
+    Attributes:
+        set_name: the set.
+        profile: how it is printed.
+        pieces: in the set's order.
+        filament: one line for each colour.
+        sliced: what a slicer said; None when none was asked, and then filament is estimated.
+        pause_height_mm: where the printer pauses; None when it does not.
+    """
+
+    set_name: str
+    profile: Profile
+    pieces: tuple[PieceLine, ...]
+    filament: tuple[FilamentLine, ...]
+    sliced: Sliced | None
+    pause_height_mm: float | None
+
+    @property
+    def magnets(self) -> int:
+        """How many magnets the set takes."""
+        return sum(len(piece.magnets) for piece in self.pieces)
+
+    @property
+    def magnets_cost(self) -> float:
+        """What they cost."""
+        return round(self.magnets * self.profile.magnet_price, 2)
+
+    @property
+    def filament_cost(self) -> float:
+        """What the filament costs."""
+        return round(sum(line.cost for line in self.filament), 2)
+
+    @property
+    def cost(self) -> float:
+        """What the material costs."""
+        return round(self.magnets_cost + self.filament_cost, 2)
+
+    @property
+    def grams(self) -> float:
+        """How much filament it takes."""
+        return round(sum(line.grams for line in self.filament), 1)
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know, in sentences; the danger comes first."""
+        notes = []
+        if self.magnets:
+            notes = [DANGER, *_polarity_notes(self.profile)]
+        if self.pause_height_mm is not None:
+            layer = layer_before_pause(self.pause_height_mm, self.profile)
+            notes += [
+                f"The print pauses at {format_mm(self.pause_height_mm)}, after layer {layer}: put the "
+                "magnets in, then let it go on.",
+                GLUE,
+            ]
+        if self.sliced is None:
+            notes.append(
+                "Filament is estimated from the pieces' shape, to about a tenth; `fabkit slice` asks a "
+                "slicer, which also tells the time."
+            )
+        return notes
+
+    def document(self) -> dict[str, Any]:
+        """The bill as JSON holds it."""
+        profile, sliced = self.profile, self.sliced
+        pause_mm = self.pause_height_mm
+        return {
+            "set": self.set_name,
+            "profile": profile.name,
+            "pieces": [_piece_document(piece) for piece in self.pieces],
+            "magnets": {
+                "count": self.magnets,
+                "diameter_mm": profile.magnet_diameter_mm,
+                "height_mm": profile.magnet_height_mm,
+                "grade": profile.magnet_grade,
+                "fit": profile.fit,
+                "polarity": profile.polarity,
+                "price": profile.magnet_price,
+                "cost": self.magnets_cost,
+            },
+            "filament": [
+                {
+                    "material": profile.filament,
+                    "colour": line.colour,
+                    "pieces": list(line.pieces),
+                    "grams": line.grams,
+                    "metres": line.metres,
+                    "cost": line.cost,
+                }
+                for line in self.filament
+            ],
+            "estimated": sliced is None,
+            "slicer": sliced.slicer if sliced else None,
+            "plates": sliced.plates if sliced else None,
+            "print_seconds": sliced.seconds if sliced else None,
+            "pause": None
+            if pause_mm is None
+            else {"height_mm": pause_mm, "after_layer": layer_before_pause(pause_mm, profile)},
+            "cost": {
+                "currency": profile.currency,
+                "filament": self.filament_cost,
+                "magnets": self.magnets_cost,
+                "total": self.cost,
+            },
+            "notes": self.notes,
+        }
+
+
+def bill_of_materials(
+    set_name: str, blueprints: Sequence[Blueprint], profile: Profile, sliced: Sliced | None = None
+) -> Bill:
+    """Works out what a set takes.
+
+    Args:
+        set_name: the set.
+        blueprints: its pieces.
+        profile: how they are printed, and what things cost.
+        sliced: what a slicer said of the plates; its grams are shared out among the colours as the
+            estimate has it.
+
+    Example:
+        >>> from fabkit.blueprint.draft import draft_all
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> fridgeiq, profile = load_set("fridgeiq"), load_profile()
+        >>> bill = bill_of_materials("fridgeiq", draft_all(fridgeiq, fridgeiq.pieces, profile), profile)
+        >>> bill.magnets, bill.magnets_cost
+        (21, 4.2)
+    """
+    pieces = tuple(_piece_line(one, profile) for one in blueprints)
+    pauses = [one.pause_height_mm for one in blueprints if one.pause_height_mm is not None]
+    return Bill(
+        set_name,
+        profile,
+        pieces,
+        tuple(_filament(pieces, profile, sliced)),
+        sliced,
+        pauses[0] if pauses else None,
+    )
+
+
+def _piece_line(blueprint: Blueprint, profile: Profile) -> PieceLine:
+    left, bottom, right, top = blueprint.outline.bounds
+    letter_mm3, label = 0.0, blueprint.label
+    if profile.inlay == "letter" and label is not None:
+        sides = [side for side in (label.front, label.back) if side is not None]
+        letter_mm3 = sum(side.polygon().area for side in sides) * label.depth_mm
+    return PieceLine(
+        blueprint.piece,
+        blueprint.colour,
+        (round(right - left, 3), round(top - bottom, 3)),
+        printed_mm3(blueprint, profile),
+        letter_mm3,
+        tuple((recess.pole, recess.mark is not None) for recess in blueprint.recesses),
+    )
+
+
+def _filament(
+    pieces: Sequence[PieceLine], profile: Profile, sliced: Sliced | None
+) -> list[FilamentLine]:
+    """A line for each colour, in the order in which they come; letters last."""
+    volumes: dict[str, float] = {}
+    users: dict[str, list[str]] = {}
+    uses = [(piece.colour, piece.piece, piece.printed_mm3) for piece in pieces]
+    uses += [(profile.letter_colour, "letters", p.letter_mm3) for p in pieces if p.letter_mm3]
+    for colour, user, volume_mm3 in uses:
+        volumes[colour] = volumes.get(colour, 0.0) + volume_mm3
+        users.setdefault(colour, []).append(user)
+    estimated = sum(volumes.values()) * profile.filament_density / 1000
+    factor = sliced.grams / estimated if sliced and estimated else 1.0
+    area_mm2 = math.pi * profile.filament_diameter_mm**2 / 4
+    lines = []
+    for colour, volume_mm3 in volumes.items():
+        grams = volume_mm3 * profile.filament_density / 1000 * factor
+        metres = volume_mm3 * factor / area_mm2 / 1000
+        cost = grams / 1000 * profile.filament_price
+        names = tuple(dict.fromkeys(users[colour]))
+        lines.append(FilamentLine(colour, names, round(grams, 2), round(metres, 3), round(cost, 4)))
+    return lines
+
+
+def _polarity_notes(profile: Profile) -> list[str]:
+    side = _CLOSED if profile.embedded else _OPEN
+    if profile.polarity == "same":
+        return [f"Polarity: put every magnet in with the same pole {side}."]
+    if profile.polarity == "alternating":
+        return [
+            f"Polarity: north shows {side} in unmarked recesses, south where a dimple marks it; the "
+            "pieces below name each from left to right, seen from the letter."
+        ]
+    return ["Polarity: put the magnets in as they come."]
+
+
+def _piece_document(piece: PieceLine) -> dict[str, Any]:
+    return {
+        "piece": piece.piece,
+        "colour": piece.colour,
+        "size_mm": list(piece.size_mm),
+        "plastic_mm3": round(piece.printed_mm3 + piece.letter_mm3, 1),
+        "magnets": [{"pole": pole or None, "marked": marked} for pole, marked in piece.magnets],
+    }

@@ -1,0 +1,124 @@
+"""How much plastic a piece takes when nobody has sliced it yet: skins and walls solid, the rest filled
+as the shipped print configuration says."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from shapely import Point, union_all
+from shapely.geometry.base import BaseGeometry
+
+from fabkit.blueprint.draft import Blueprint
+from fabkit.blueprint.printed import chamfered
+from fabkit.blueprint.recess import Recess
+from fabkit.model.profile import Profile
+from fabkit.press.slicer.settings import print_settings
+
+#: How wide a line is, as a part of the nozzle (PrusaSlicer's own choice).
+_LINE_OF_NOZZLE = 1.125
+_ARC_SEGMENTS = 64
+
+
+@dataclass(frozen=True)
+class Fill:
+    """How the inside of a print is filled.
+
+    Attributes:
+        wall_mm: thickness of the walls.
+        top_mm: thickness of the skin on top, and over hollows.
+        bottom_mm: the same below.
+        share: of the inside that is plastic, from 0 to 1.
+    """
+
+    wall_mm: float
+    top_mm: float
+    bottom_mm: float
+    share: float
+
+
+def fill_for(profile: Profile) -> Fill:
+    """How the shipped print configuration fills, with the profile's layers and nozzle.
+
+    Example:
+        >>> from fabkit.model.profilefile import load_profile
+        >>> fill_for(load_profile()).share
+        0.2
+    """
+    lines = (line.partition(" = ") for line in print_settings(profile, 1).splitlines())
+    settings = {key: value for key, _, value in lines}
+
+    def skin_mm(side: str) -> float:
+        layers = int(settings[f"{side}_solid_layers"])
+        thinnest_mm = float(settings[f"{side}_solid_min_thickness"])
+        return max(layers * profile.layer_mm, thinnest_mm)
+
+    return Fill(
+        wall_mm=int(settings["perimeters"]) * _LINE_OF_NOZZLE * profile.nozzle_mm,
+        top_mm=skin_mm("top"),
+        bottom_mm=skin_mm("bottom"),
+        share=float(settings["fill_density"].rstrip("%")) / 100,
+    )
+
+
+def solid_mm3(blueprint: Blueprint) -> float:
+    """The volume of a piece, in mm3: the prism less chamfers, recesses and letter.
+
+    Chamfers are integrated by Simpson's rule, which is exact for sections that grow with the square
+    of the height. Ribs are left out.
+    """
+    outline, thickness_mm = blueprint.outline, blueprint.thickness_mm
+    volume = outline.area * thickness_mm
+    for chamfer_mm in (blueprint.top_chamfer_mm, blueprint.foot_chamfer_mm):
+        if chamfer_mm:
+            middle, inner = chamfered(outline, chamfer_mm / 2), chamfered(outline, chamfer_mm)
+            volume -= chamfer_mm * (5 * outline.area - 4 * middle.area - inner.area) / 6
+    volume -= sum(_recess_mm3(recess) for recess in blueprint.recesses)
+    if blueprint.label is not None:
+        sides = [blueprint.label.front, blueprint.label.back]
+        volume -= sum(side.polygon().area for side in sides if side) * blueprint.label.depth_mm
+    return float(volume)
+
+
+def printed_mm3(blueprint: Blueprint, profile: Profile) -> float:
+    """The plastic in a printed piece, in mm3.
+
+    Above and below a recess there are skins as on the piece's own faces, and a wall around it.
+
+    Example:
+        >>> from fabkit.blueprint.draft import draft
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> fridgeiq = load_set("fridgeiq")
+        >>> profile = load_profile()
+        >>> piece = draft(fridgeiq, fridgeiq.piece("D"), profile)
+        >>> printed_mm3(piece, profile) < solid_mm3(piece)
+        True
+    """
+    fill = fill_for(profile)
+    skins_mm = fill.top_mm + fill.bottom_mm
+    inside = blueprint.outline.buffer(-fill.wall_mm, join_style="mitre")
+    recesses = [(recess, _disc(recess, fill.wall_mm)) for recess in blueprint.recesses]
+    free = inside.difference(union_all([disc for _, disc in recesses]))
+    loose_mm3 = free.area * max(0.0, blueprint.thickness_mm - skins_mm)
+    for recess, disc in recesses:
+        above_mm = blueprint.thickness_mm - recess.high_mm
+        room_mm = sum(max(0.0, height - skins_mm) for height in (above_mm, recess.low_mm))
+        loose_mm3 += inside.intersection(disc).area * room_mm
+    return float(solid_mm3(blueprint) - (1 - fill.share) * loose_mm3)
+
+
+def _disc(recess: Recess, wall_mm: float) -> BaseGeometry:
+    return Point(recess.centre_mm).buffer(recess.bores.widest_mm / 2 + wall_mm, _ARC_SEGMENTS)
+
+
+def _recess_mm3(recess: Recess) -> float:
+    """The volume of a bore and of the cone at its mouth."""
+    radius_mm, mouth_mm = recess.bores.widest_mm / 2, recess.mouth_mm
+    depth_mm = recess.high_mm - recess.low_mm
+    cone_mm3 = (
+        mouth_mm
+        * (radius_mm**2 + radius_mm * (radius_mm + mouth_mm) + (radius_mm + mouth_mm) ** 2)
+        / 3
+    )
+    return math.pi * (cone_mm3 + radius_mm**2 * (depth_mm - mouth_mm))
