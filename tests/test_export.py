@@ -243,14 +243,33 @@ def test_a_full_disk_changes_nothing(
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or sys.platform != "linux", reason="needs to mount a tmpfs")
-def test_a_really_full_disk(pair: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("command", "size"),
+    [
+        (["export-stl", "{}"], "64k"),
+        (["export-3mf", "{}"], "32k"),
+        (["plate", "{}"], "32k"),
+        (["export-dxf", "{}"], "32k"),
+        (["export-svg", "{}"], "4k"),
+        (["coupon"], "256k"),
+        (["make", "{}"], "256k"),
+    ],
+)
+def test_a_really_full_disk(
+    command: list[str],
+    size: str,
+    pair: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)]
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(disk)]
     if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
         pytest.skip("this machine does not let root mount a tmpfs")
     try:
-        assert main(["export-stl", str(pair), "-o", str(disk / "out")]) == 3
+        words = [word.format(pair) for word in command]
+        assert main([*words, "-o", str(disk / "out")]) == 3
         assert "the disk is full; nothing was changed" in capfd.readouterr().err
         assert contents(disk / "out") == {}
     finally:

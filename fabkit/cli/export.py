@@ -18,6 +18,13 @@ EXPORTS = {
     "step": (
         "Write STEP files for CAD: step/ID.step of each piece, SET.step of all, named and coloured."
     ),
+    "3mf": (
+        "Write 3MF files for slicers: SET.3mf with all pieces laid out on the bed, 3mf/ID.3mf of each."
+    ),
+    "dxf": "Write DXF files for laser cutters: dxf/ID.dxf of each piece, nested in dxf-sheets/.",
+    "svg": (
+        "Write SVG files at 1:1 for cutting plotters: svg/ID.svg of each piece, nested in svg-sheets/."
+    ),
 }
 
 

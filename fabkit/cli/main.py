@@ -16,13 +16,17 @@ import typer
 from fabkit import __version__
 from fabkit.base.errors import FabkitError, did_you_mean, shown
 from fabkit.cli import profiles
+from fabkit.cli.bom import bom
 from fabkit.cli.certify import certify
 from fabkit.cli.challenges import challenges
 from fabkit.cli.check import check
+from fabkit.cli.coupon import coupon
 from fabkit.cli.export import EXPORTS, export_command
 from fabkit.cli.make import make
+from fabkit.cli.plate import plate
 from fabkit.cli.report import to_stderr
 from fabkit.cli.sets import sets, show
+from fabkit.cli.slice import slice_plates
 from fabkit.cli.snowflakes import snowflakes
 from fabkit.cli.solve import solve
 from fabkit.cli.verify import verify
@@ -42,6 +46,10 @@ app.command()(sets)
 app.command()(show)
 for _kind in EXPORTS:
     app.command(f"export-{_kind}")(export_command(_kind))
+app.command()(plate)
+app.command("slice")(slice_plates)
+app.command()(bom)
+app.command()(coupon)
 app.command()(make)
 app.command()(check)
 app.command()(verify)

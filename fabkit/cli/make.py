@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
 from fabkit.base.errors import many
 from fabkit.cli import meshes, options
+from fabkit.cli.bom import magnets_words
 from fabkit.cli.check import tell_check
 from fabkit.cli.export import tell_export
 from fabkit.cli.meshes import FAILED_EXIT
 from fabkit.cli.report import Report
+from fabkit.cli.slice import SlicerPath, TimeLimit, duration, tell_slices
 from fabkit.cli.verify import tell_verify
 from fabkit.model.library import load_set
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet
 from fabkit.plan import KINDS, export
+
+if TYPE_CHECKING:
+    from fabkit.press.bill import Bill
+
+#: What the two reports are called.
+_REPORTS = ("check.json", "verify.json")
 
 
 def make(
@@ -18,6 +33,11 @@ def make(
     output: options.Folder = None,
     profile: options.ProfileNames = None,
     settings: options.Settings = None,
+    slice_too: Annotated[
+        bool, typer.Option("--slice", help="Slice the plates, too (needs PrusaSlicer).")
+    ] = False,
+    slicer: SlicerPath = None,
+    time_limit: TimeLimit = None,
     force: options.Force = False,
     budget: options.Budget = None,
     json: options.Json = False,
@@ -25,35 +45,36 @@ def make(
     verbose: options.Verbose = False,
 ) -> int:
     """Make everything for a print, then check and verify it. Exit code 1 if that fails."""
-    from fabkit.verify.catalog import verify
-    from fabkit.verify.check import check
+    from fabkit.plan.billing import write_bill
+    from fabkit.plan.slicing import slice_set
+    from fabkit.press.slicer.finding import find_slicer
+    from fabkit.press.slicer.slicing import LIMIT_S
 
     report = Report(json, quiet, verbose)
     puzzle = load_set(set)
     limits = options.profile_for(puzzle, profile, settings)
     budget_s = options.seconds(budget, meshes.BUDGET_S)
+    limit_s = options.seconds(time_limit, LIMIT_S, "--time-limit")
     folder = options.set_folder(output, puzzle)
+    found = find_slicer(slicer) if slice_too or slicer else None
     with report.progress() as progress:
-        done = export(puzzle, limits, KINDS, folder, (), force, progress)
-    tell_export(done, "STL and STEP", limits, report)
-    source = meshes.own_files(folder, set)
-    taken = meshes.take_with(source, puzzle, [limits], report)
-    with report.progress() as progress:
-        verified = verify(taken, limits, budget_s, progress)
-        answers = [one.answered for one in verified.challenges]  # solved once, for both
-        checked = check(taken, limits, budget_s, progress, answers=answers)
-    tell_check(checked, report)
-    tell_verify(verified, report)
-
-    from fabkit.plan.reports import write_check, write_verify
-
-    warnings = [
-        *write_check(folder, checked, on_own=True),
-        *write_verify(folder, verified, limits, on_own=True),
-    ]
-    for warning in warnings:
+        done = export(puzzle, limits, list(KINDS), folder, (), force, progress)
+    tell_export(done, "output", limits, report)
+    reports, warnings = _reports(folder, set, puzzle, limits, budget_s, force, report)
+    sliced = None
+    if found is not None:
+        with report.progress() as progress:
+            sliced = slice_set(folder, puzzle, limits, found, limit_s, force, progress)
+        tell_slices(sliced, report)
+        warnings += sliced.warnings
+    bill, more = write_bill(folder, puzzle, limits)
+    for note in bill.notes:
+        report.say(note)
+    for warning in [*warnings, *more]:
         report.warn(warning)
-    ok = checked.ok and verified.ok
+    checked, verified = (reports[name] for name in _REPORTS)
+    ok = bool(checked["ok"] and verified["ok"] and (sliced is None or sliced.printable))
+    _summary(folder, list(done.files), checked, verified, bill, report)
     if ok:
         report.say(f"done: {folder} holds {many(len(done.files), 'file')} that go together")
     else:
@@ -66,9 +87,81 @@ def make(
             "ok": ok,
             "written": done.written,
             "files": done.files,
-            "check": checked.document(),
-            "verify": verified.document(),
-            "warnings": [*done.warnings, *warnings],
+            "check": checked,
+            "verify": verified,
+            "slice": sliced.document if sliced else None,
+            "bom": bill.document(),
+            "warnings": [*done.warnings, *warnings, *more],
         }
     )
     return 0 if ok else FAILED_EXIT
+
+
+def _reports(
+    folder: Path,
+    set_name: str,
+    puzzle: PuzzleSet,
+    profile: Profile,
+    budget_s: float | None,
+    force: bool,
+    report: Report,
+) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """The reports of check and verify: those of before, if nothing has changed since."""
+    from fabkit.plan.reports import made_by, stored_reports
+
+    key = made_by(puzzle, profile, f"{budget_s}", but=("price.", "laser.", "filament."))
+    stored = None if force else stored_reports(folder, puzzle, _REPORTS, key)
+    if stored is not None:
+        report.say("nothing to do: checked and verified before, and nothing has changed since")
+        for document in stored.values():
+            document.pop("schema")
+        return stored, []
+    from fabkit.plan.reports import write_check, write_verify
+    from fabkit.verify.catalog import verify
+    from fabkit.verify.check import check
+
+    source = meshes.own_files(folder, set_name)
+    taken = meshes.take_with(source, puzzle, [profile], report)
+    with report.progress() as progress:
+        verified = verify(taken, profile, budget_s, progress)
+        answers = [one.answered for one in verified.challenges]  # solved once, for both
+        checked = check(taken, profile, budget_s, progress, answers=answers)
+    tell_check(checked, report)
+    tell_verify(verified, report)
+    warnings = write_check(folder, checked, made_by=key)
+    warnings += write_verify(folder, verified, profile, made_by=key)
+    return {"check.json": checked.document(), "verify.json": verified.document()}, warnings
+
+
+def _summary(
+    folder: Path,
+    files: list[str],
+    checked: dict[str, Any],
+    verified: dict[str, Any],
+    bill: Bill,
+    report: Report,
+) -> None:
+    """One table of all that there is now."""
+
+    def count(ending: str, start: str = "") -> str:
+        return str(sum(name.endswith(ending) and name.startswith(start) for name in files))
+
+    def verdict(document: dict[str, Any]) -> str:
+        return "passed" if document["ok"] else "FAILED"
+
+    right = sum(one["ok"] for one in verified["challenges"])
+    rows = [
+        ["pieces to print", f"{count('.stl')} STL, {count('.3mf', '3mf/')} 3MF", "stl/, 3mf/"],
+        ["pieces for CAD", f"{count('.step', 'step/')} STEP", "step/"],
+        ["the whole set", "3MF, STEP", f"{bill.set_name}.3mf, {bill.set_name}.step"],
+        ["print plates", count(".3mf", "plates/"), "plates/"],
+        ["to cut", f"{count('.dxf')} DXF, {count('.svg', 'svg')} SVG", "dxf/, svg/, *-sheets/"],
+        ["check", verdict(checked), "check.html"],
+        ["verify", f"{verdict(verified)}: {right} challenges as they should be", "verify.json"],
+        ["magnets", magnets_words(bill) or "none", "bom.csv"],
+        ["filament", f"{bill.grams:.0f} g of {bill.profile.filament}", "bom.csv"],
+        ["material", f"{bill.cost:.2f} {bill.profile.currency}", "bom.csv"],
+    ]
+    if bill.sliced:
+        rows.append(["time to print", duration(bill.sliced.seconds), "slice.json, gcode/"])
+    report.table([bill.set_name, "", f"in {folder}"], rows)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fabkit.base.errors import InputError, OutsideError, printable
+from fabkit.base.errors import InputError, printable
 from fabkit.base.files import Staging, digest, folder_lock, json_text, outside_failures, sha256
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import dump_profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.plan.builders import build, prepare
 from fabkit.plan.manifest import (
     MANIFEST,
     Entry,
+    files_of,
     find_stale,
     inputs,
     left_behind,
@@ -24,9 +25,7 @@ from fabkit.plan.manifest import (
     read_manifest,
 )
 from fabkit.plan.targets import PROFILE, Target, plan_targets
-
-if TYPE_CHECKING:
-    from fabkit.blueprint.draft import Blueprint
+from fabkit.plan.workbench import Workbench
 
 #: Where a profile goes that was changed by hand.
 EDITED_PROFILE = "profile.edited.toml"
@@ -106,20 +105,25 @@ def export(
     stale = find_stale(targets, manifest, folder, force)
     warnings: list[str] = []
     if stale or not _is_accounted(puzzle, profile, manifest, folder):
+        ready = _ready_meshes(puzzle, profile, manifest, folder, force)
+        bench = Workbench(puzzle, pieces, profile, ready)
         # What cannot be built is refused here, before the folder is touched.
-        blueprints = _draft(puzzle, pieces, profile) if stale else {}
+        _prepare(stale, bench, progress)
         with folder_lock(folder):
             manifest = read_manifest(folder, puzzle, force)
             stale = find_stale(targets, manifest, folder, force)
-            if stale and not blueprints:  # a file went away while the lock was being had
-                blueprints = _draft(puzzle, pieces, profile)
+            _prepare(stale, bench, progress)  # a file may have gone while the lock was being had
             with outside_failures(f"cannot write in {printable(str(folder))}"):
                 edited = _edited_profile(profile, manifest, folder)
-                _write(puzzle, profile, stale, blueprints, folder, manifest, edited, progress)
+                _write(puzzle, profile, stale, bench, folder, manifest, edited, progress)
             if edited is not None:
                 warnings.append(_EDITED.format(printable(str(folder / EDITED_PROFILE))))
-    written = {target.name for target in stale}
-    entries = {target.name: manifest["files"][target.name] for target in targets}
+    entries: dict[str, Entry] = {}
+    written: set[str] = set()
+    for target in targets:
+        made = files_of(target, manifest["files"])
+        entries |= made
+        written |= made.keys() if target in stale else set()
     return Export(
         folder=folder,
         files={
@@ -133,10 +137,25 @@ def export(
     )
 
 
-def _draft(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) -> dict[str, Blueprint]:
-    from fabkit.blueprint.draft import draft_all
+def _prepare(targets: Sequence[Target], bench: Workbench, progress: Progress) -> None:
+    """Works out what may be refused. What was worked out is kept."""
+    for target in targets:
+        progress(0, len(targets), f"laying out {target.name}" if target.is_group else target.name)
+        prepare(target, bench)
 
-    return {blueprint.piece: blueprint for blueprint in draft_all(puzzle, pieces, profile)}
+
+def _ready_meshes(
+    puzzle: PuzzleSet, profile: Profile, manifest: dict[str, Any], folder: Path, force: bool
+) -> Callable[[Piece], Path | None]:
+    """Tells which STL files in the folder are what would be built now."""
+
+    def ready(piece: Piece) -> Path | None:
+        (target,) = plan_targets(puzzle, [piece], profile, ["stl"])[:1]
+        if find_stale([target], manifest, folder, force):
+            return None
+        return folder / target.name
+
+    return ready
 
 
 def _is_accounted(
@@ -163,7 +182,7 @@ def _write(
     puzzle: PuzzleSet,
     profile: Profile,
     targets: Sequence[Target],
-    blueprints: dict[str, Blueprint],
+    bench: Workbench,
     folder: Path,
     manifest: dict[str, Any],
     edited_profile: bytes | None,
@@ -171,75 +190,45 @@ def _write(
 ) -> None:
     """Builds into a staging folder, then moves everything into place, the manifest last."""
     files = {n: entry for n, entry in manifest["files"].items() if (folder / n).is_file()}
+    outdated: set[str] = set()
     with Staging(folder) as staging:
-        if targets:
-            progress(0, len(targets), "loading CadQuery")
-            _build(puzzle.name, profile, targets, blueprints, staging, files, progress)
+        for done, target in enumerate(targets):
+            progress(done, len(targets), target.name)
+            entries = _build(target, bench, profile, staging)
+            if target.is_group:
+                outdated |= {name for name in files if target.owns(name)} - entries.keys()
+            files |= entries
+        progress(len(targets), len(targets), "")
         if edited_profile is not None:
             staging.path(EDITED_PROFILE).write_bytes(edited_profile)
         path = staging.path(PROFILE)
         text = dump_profile(profile)
         path.write_text(text, encoding="utf-8", newline="\n")
         files[PROFILE] = new_entry(path, digest(text), profile, {})
+        kept = {name: entry for name, entry in files.items() if name not in outdated}
+        before = manifest["files"]
         manifest |= inputs(puzzle, profile)
-        manifest["files"] = dict(sorted(files.items()))
+        manifest["files"] = dict(sorted(kept.items()))
         path = staging.path(MANIFEST)
         path.write_text(json_text(manifest), encoding="utf-8", newline="\n")
         staging.commit()
+    for name in sorted(outdated):  # a plate that is no longer needed must not be printed
+        if sha256(folder / name) == before[name]["sha256"]:
+            (folder / name).unlink()
 
 
 def _build(
-    name: str,
-    profile: Profile,
-    targets: Sequence[Target],
-    blueprints: dict[str, Blueprint],
-    staging: Staging,
-    files: dict[str, Entry],
-    progress: Progress,
-) -> None:
-    """Builds the targets; each solid once, whatever kinds of file it goes into."""
-    from fabkit.solid.body import Workshop
-    from fabkit.solid.export import NamedSolid, write_step, write_stl
+    target: Target, bench: Workbench, profile: Profile, staging: Staging
+) -> dict[str, Entry]:
+    """Builds the files of a target."""
+    paths: dict[str, Path] = {}
 
-    workshop = Workshop()
-    solids: dict[str, NamedSolid] = {}
-    for done, target in enumerate(targets):
-        progress(done, len(targets), target.name)
-        path = staging.path(target.name)
-        with _kernel_failures(target):
-            for piece in target.pieces:
-                if piece.id not in solids:
-                    solid = workshop.build(blueprints[piece.id])
-                    solids[piece.id] = NamedSolid(piece.id, piece.colour, solid)
-            parts = [solids[piece.id] for piece in target.pieces]
-            if target.kind == "stl":
-                write_stl(parts[0].solid, path)
-            else:
-                write_step(parts, name, path)
-        pieces = {piece.id: _describe(blueprints[piece.id]) for piece in target.pieces}
-        files[target.name] = new_entry(path, target.recipe, profile, pieces)
-    progress(len(targets), len(targets), "")
+    def place(name: str) -> Path:
+        paths[name] = staging.path(name)
+        return paths[name]
 
-
-def _describe(blueprint: Blueprint) -> dict[str, Any]:
-    """What people and scripts want to know of a piece beside its files."""
+    pieces = build(target, bench, place)
     return {
-        "magnets_mm": [list(recess.centre_mm) for recess in blueprint.recesses],
-        "pause_height_mm": blueprint.pause_height_mm,
-        "cap_height_mm": blueprint.label.cap_height_mm if blueprint.label else None,
+        name: new_entry(path, target.recipe, profile, pieces, len(paths))
+        for name, path in paths.items()
     }
-
-
-@contextlib.contextmanager
-def _kernel_failures(target: Target) -> Iterator[None]:
-    """The kernel raises types of its own; whatever it says, the file was not built."""
-    try:
-        yield
-    except (OSError, KeyboardInterrupt):
-        raise
-    except Exception as error:
-        reason = printable(str(error)) or type(error).__name__
-        raise OutsideError(
-            f"the CAD kernel failed on {target.name}: {reason}; nothing was changed. Try another "
-            "chamfer or label, and please report the set and profile"
-        ) from error

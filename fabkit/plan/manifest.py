@@ -15,9 +15,18 @@ from fabkit.model.puzzle import PuzzleSet
 from fabkit.plan.targets import KINDS, PROFILE, Target, plan_targets, profile_digest
 
 MANIFEST = "manifest.json"
-#: What `check` and `verify` write.
-REPORTS = ("check.json", "check.html", "verify.json")
-_SAFE_NAME = re.compile(r"([a-z]+/)?[A-Za-z0-9][A-Za-z0-9_-]{0,39}\.[a-z0-9]+")
+#: Reports, and the folder whose files they speak of.
+REPORTS = {
+    "check.json": "stl",
+    "check.html": "stl",
+    "verify.json": "stl",
+    "bom.csv": "plates",
+    "bom.json": "plates",
+    "slice.json": "plates",
+}
+#: What a slicer makes of plates lies here.
+GCODE = "gcode"
+_SAFE_NAME = re.compile(r"([a-z0-9-]+/)?[A-Za-z0-9][A-Za-z0-9_-]{0,39}\.[a-z0-9]+")
 _TEXTS = ("sha256", "recipe", "profile")
 
 #: What the manifest keeps of one file.
@@ -76,6 +85,7 @@ def _is_entry(entry: object) -> bool:
         isinstance(entry, dict)
         and all(isinstance(entry.get(key), str) for key in _TEXTS)
         and isinstance(entry.get("pieces"), dict)
+        and isinstance(entry.get("files", 1), int)
         and all(
             isinstance(piece, dict)
             and isinstance(piece.get("magnets_mm"), list)
@@ -85,7 +95,9 @@ def _is_entry(entry: object) -> bool:
     )
 
 
-def new_entry(path: Path, recipe: str, profile: Profile, pieces: Mapping[str, Any]) -> Entry:
+def new_entry(
+    path: Path, recipe: str, profile: Profile, pieces: Mapping[str, Any], files: int = 1
+) -> Entry:
     """What the manifest keeps of a file that was just built.
 
     Args:
@@ -93,12 +105,14 @@ def new_entry(path: Path, recipe: str, profile: Profile, pieces: Mapping[str, An
         recipe: the hash of all that went into it.
         profile: how its pieces are printed.
         pieces: what people and scripts want to know of each piece in it.
+        files: how many files have that recipe: those of a group.
     """
     return {
         "sha256": sha256(path),
         "recipe": recipe,
         "profile": profile_digest(profile),
         "pieces": dict(pieces),
+        "files": files,
     }
 
 
@@ -120,39 +134,67 @@ def find_stale(
     """
 
     def is_fresh(target: Target) -> bool:
-        entry = manifest["files"].get(target.name)
-        path = folder / target.name
-        if entry is None or entry["recipe"] != target.recipe or not path.is_file():
-            return False
-        with outside_failures(f"cannot read {printable(str(path))}"):
-            return bool(sha256(path) == entry["sha256"])
+        made = files_of(target, manifest["files"])
+        return bool(made) and all(
+            len(made) == entry.get("files", 1) and _is_as_written(folder / name, entry)
+            for name, entry in made.items()
+        )
 
     return [target for target in targets if force or not is_fresh(target)]
+
+
+def files_of(target: Target, files: Mapping[str, Entry]) -> dict[str, Entry]:
+    """The files of a manifest that are of a target, made by its recipe."""
+    return {
+        name: entry
+        for name, entry in files.items()
+        if target.owns(name) and entry["recipe"] == target.recipe
+    }
+
+
+def _is_as_written(path: Path, entry: Entry) -> bool:
+    with outside_failures(f"cannot read {printable(str(path))}"):
+        return path.is_file() and bool(sha256(path) == entry["sha256"])
 
 
 def left_behind(
     puzzle: PuzzleSet, profile: Profile, manifest: dict[str, Any], folder: Path
 ) -> Iterable[str]:
     """What in the folder does not belong to the set as it is now, in sentences."""
-    recipes = {t.name: t.recipe for t in plan_targets(puzzle, puzzle.pieces, profile, KINDS)}
+    targets = plan_targets(puzzle, puzzle.pieces, profile, list(KINDS))
     here = {name: entry for name, entry in manifest["files"].items() if (folder / name).is_file()}
-    strangers = sorted(here.keys() - recipes.keys() - {PROFILE} - set(REPORTS))
+    owners = {name: next((t for t in targets if t.owns(name)), None) for name in here}
+    strangers = sorted(n for n in here if owners[n] is None and n != PROFILE and not _about(n))
     if strangers:
         yield f"no longer part of the set: {', '.join(strangers)}"
-    others = sorted(n for n in here.keys() & recipes.keys() if here[n]["recipe"] != recipes[n])
+    others = sorted(n for n, t in owners.items() if t and here[n]["recipe"] != t.recipe)
     if others:
         kinds = ", ".join(sorted({name.partition("/")[0] for name in others}))
         yield (
             f"made from another drawing or profile: {many(len(others), 'file')} ({kinds}); export "
             "again, or keep profiles apart with -o"
         )
-    meshes = meshes_digest(manifest["files"])
-    old = [name for name in REPORTS if name in here and here[name]["recipe"] not in ("", meshes)]
+    old = sorted(
+        name
+        for name, entry in here.items()
+        if _about(name) and entry["recipe"] not in ("", files_digest(manifest["files"], name))
+    )
     if old:
-        yield f"of other meshes than are here now: {', '.join(old)}; check and verify again"
+        yield f"of other files than are here now: {', '.join(old)}; make them again"
 
 
-def meshes_digest(files: Mapping[str, Entry]) -> str:
-    """A hash of the meshes in a folder, as its manifest knows them."""
-    meshes = sorted((name, files[name]["sha256"]) for name in files if name.startswith("stl/"))
-    return digest(*(text for entry in meshes for text in entry))
+def _about(name: str) -> str:
+    """The folder whose files a report speaks of; empty for what is no report."""
+    return "plates" if name.startswith(f"{GCODE}/") else REPORTS.get(name, "")
+
+
+def files_digest(files: Mapping[str, Entry], report: str) -> str:
+    """A hash of the files that a report speaks of.
+
+    Args:
+        files: of the manifest.
+        report: its name.
+    """
+    folder = _about(report)
+    known = sorted((name, files[name]["sha256"]) for name in files if name.startswith(f"{folder}/"))
+    return digest(*(text for entry in known for text in entry))

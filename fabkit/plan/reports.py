@@ -2,27 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fabkit.base.errors import InputError, printable
-from fabkit.base.files import Staging, folder_lock, json_text, outside_failures
-from fabkit.model.profile import Profile
+from fabkit.base.files import (
+    Staging,
+    digest,
+    folder_lock,
+    json_text,
+    outside_failures,
+    read_json,
+    sha256,
+)
+from fabkit.model.profile import SETTINGS, Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.plan.manifest import MANIFEST, meshes_digest, new_entry, read_manifest
-from fabkit.sheet.inspection import check_page
-from fabkit.verify.catalog import VerifyReport
-from fabkit.verify.check import CheckReport
-from fabkit.verify.page import check_sheet
+from fabkit.plan.manifest import MANIFEST, files_digest, new_entry, read_manifest
+from fabkit.plan.targets import generator_digest
+
+if TYPE_CHECKING:
+    from fabkit.verify.catalog import VerifyReport
+    from fabkit.verify.check import CheckReport
+
+_ROOMS = ("model", "blueprint", "mesh", "solve", "verify", "press", "sheet")
+_LIBRARIES = ("numpy", "shapely", "manifold3d", "numba", "python-sat")
 
 
-def write_check(folder: Path, report: CheckReport, on_own: bool) -> list[str]:
-    """Writes ``check.json`` and ``check.html``.
+def made_by(puzzle: PuzzleSet, profile: Profile, *more: str, but: tuple[str, ...] = ()) -> str:
+    """A hash of what goes into a report besides the files that it speaks of.
+
+    Args:
+        puzzle: the set.
+        profile: the effective one, of which a report may use any number.
+        more: what else counts, such as a budget.
+        but: beginnings of the profile's keys that do not count.
+    """
+    counted = [s for s in SETTINGS if not s.key.startswith(but)]
+    numbers = [f"{s.key}={getattr(profile, s.attribute)}" for s in counted]
+    code = generator_digest(_ROOMS, _LIBRARIES)
+    return digest(puzzle.digest, code, profile.name, profile.title, *numbers, *more)
+
+
+def write_reports(
+    folder: Path,
+    puzzle: PuzzleSet,
+    profile: Profile,
+    contents: Mapping[str, str | Path],
+    on_own: bool = True,
+    made_by: str = "",
+) -> list[str]:
+    """Writes reports into an output folder. A manifest that cannot be read is left alone, and told.
 
     Args:
         folder: the output folder; made when needed.
-        report: what was found.
-        on_own: whether it speaks of the folder's own meshes.
+        puzzle: the set.
+        profile: what the files are held against.
+        contents: by name, a text or a file to be moved there.
+        on_own: whether they speak of the folder's own files.
+        made_by: see `made_by`; by that `stored_reports` knows them again.
 
     Returns:
         What deserves a look, in sentences.
@@ -30,23 +69,6 @@ def write_check(folder: Path, report: CheckReport, on_own: bool) -> list[str]:
     Raises:
         OutsideError: when the folder is in use or cannot be written.
     """
-    texts = {
-        "check.json": json_text(report.document()),
-        "check.html": check_page(check_sheet(report)),
-    }
-    return _write(folder, report.taken.puzzle, report.profile, texts, on_own)
-
-
-def write_verify(folder: Path, report: VerifyReport, profile: Profile, on_own: bool) -> list[str]:
-    """Writes ``verify.json``; see `write_check`."""
-    texts = {"verify.json": json_text(report.document())}
-    return _write(folder, report.taken.puzzle, profile, texts, on_own)
-
-
-def _write(
-    folder: Path, puzzle: PuzzleSet, profile: Profile, texts: Mapping[str, str], on_own: bool
-) -> list[str]:
-    """Writes texts by file name. A manifest that cannot be read is left alone, and told."""
     warnings = []
     with folder_lock(folder), outside_failures(f"cannot write in {printable(str(folder))}"):
         try:
@@ -54,16 +76,70 @@ def _write(
         except InputError as error:
             manifest = None
             warnings.append(f"{MANIFEST} was left as it is: {error}")
-        recipe = meshes_digest(manifest["files"]) if manifest and on_own else ""
         with Staging(folder) as staging:
-            for name, text in texts.items():
+            entries = {}
+            for name, content in contents.items():
                 path = staging.path(name)
-                path.write_text(text, encoding="utf-8", newline="\n")
-                if manifest is not None:
-                    manifest["files"][name] = new_entry(path, recipe, profile, {})
+                if isinstance(content, Path):
+                    shutil.copyfile(content, path)
+                else:
+                    path.write_text(content, encoding="utf-8", newline="\n")
+                about = files_digest(manifest["files"], name) if manifest and on_own else ""
+                entries[name] = new_entry(path, about, profile, {}) | {"made_by": made_by}
             if manifest is not None:
-                manifest["files"] = dict(sorted(manifest["files"].items()))
+                manifest["files"] = dict(sorted((manifest["files"] | entries).items()))
                 path = staging.path(MANIFEST)
                 path.write_text(json_text(manifest), encoding="utf-8", newline="\n")
             staging.commit()
     return warnings
+
+
+def stored_reports(
+    folder: Path, puzzle: PuzzleSet, names: Sequence[str], made_by: str
+) -> dict[str, dict[str, Any]] | None:
+    """Reports that would come out just so again.
+
+    Args:
+        folder: the output folder.
+        puzzle: the set.
+        names: JSON reports.
+        made_by: what they would be made by now.
+
+    Returns:
+        The documents by name; None when one is missing, or anything has changed since.
+    """
+    files = read_manifest(folder, puzzle, force=True)["files"]
+    documents = {}
+    for name in names:
+        entry, path = files.get(name), folder / name
+        if entry is None or entry.get("made_by") != made_by:
+            return None
+        with outside_failures(f"cannot read {printable(str(path))}"):
+            if entry["recipe"] != files_digest(files, name) or not path.is_file():
+                return None
+            if sha256(path) != entry["sha256"]:
+                return None
+            documents[name] = read_json(path)
+    return documents
+
+
+def write_check(
+    folder: Path, report: CheckReport, on_own: bool = True, made_by: str = ""
+) -> list[str]:
+    """Writes ``check.json`` and ``check.html``; see `write_reports`."""
+    from fabkit.sheet.inspection import check_page
+    from fabkit.verify.page import check_sheet
+
+    texts: dict[str, str | Path] = {
+        "check.json": json_text(report.document()),
+        "check.html": check_page(check_sheet(report)),
+    }
+    return write_reports(folder, report.taken.puzzle, report.profile, texts, on_own, made_by)
+
+
+def write_verify(
+    folder: Path, report: VerifyReport, profile: Profile, on_own: bool = True, made_by: str = ""
+) -> list[str]:
+    """Writes ``verify.json``; see `write_reports`."""
+    texts: dict[str, str | Path] = {"verify.json": json_text(report.document())}
+    return write_reports(folder, report.taken.puzzle, profile, texts, on_own, made_by)

@@ -14,39 +14,85 @@ from fabkit.model.piece import Piece
 from fabkit.model.profile import SETTINGS, Profile
 from fabkit.model.puzzle import PuzzleSet
 
-#: The kinds of file; each has its own folder and suffix.
-KINDS = ("stl", "step")
 #: The effective profile, written beside the files.
 PROFILE = "profile.toml"
-_ROOMS = ("model", "blueprint", "solid")
-_LIBRARIES = ("cadquery", "cadquery-ocp", "shapely", "fonttools")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file.
+
+    Attributes:
+        each: the file of one piece, with its id for ``{}``; empty when there is none.
+        whole: the file of the whole set, with its name for ``{}``; empty when there is none.
+        group: the folder of files whose number shows when they are made; empty for none.
+        tells: whether it tells names, colours and where the shapes come from.
+        reads: beginnings of the profile's keys that count besides those that shape the pieces.
+        rooms: what of fabkit's own code makes it.
+        libraries: what else makes it.
+    """
+
+    each: str
+    whole: str
+    group: str
+    tells: bool
+    reads: tuple[str, ...]
+    rooms: tuple[str, ...]
+    libraries: tuple[str, ...]
+
+
+_SOLID = ("model", "blueprint", "solid")
+_CAD = ("cadquery", "cadquery-ocp", "shapely", "fonttools")
+_PRESS = (*_SOLID, "mesh", "press", "sheet")
+_PRESSED = (*_CAD, "lib3mf", "pillow", "spyrrow", "rectpack")
+_LAYOUT = ("label.", "plate.", "printer.")
+_FLAT = ("model", "blueprint", "press", "sheet")
+_DRAWN = ("shapely", "fonttools", "ezdxf", "spyrrow", "rectpack")
+
+#: All kinds by name, in the order in which they are made.
+KINDS: dict[str, Kind] = {
+    "stl": Kind("stl/{}.stl", "", "", False, (), _SOLID, _CAD),
+    "step": Kind("step/{}.step", "{}.step", "", True, (), _SOLID, _CAD),
+    "3mf": Kind("3mf/{}.3mf", "{}.3mf", "", True, _LAYOUT, _PRESS, _PRESSED),
+    "plates": Kind("", "", "plates", True, _LAYOUT, _PRESS, _PRESSED),
+    "dxf": Kind("dxf/{}.dxf", "", "dxf-sheets", False, ("laser.",), _FLAT, _DRAWN),
+    "svg": Kind("svg/{}.svg", "", "svg-sheets", False, ("laser.",), _FLAT, _DRAWN),
+}
 
 
 @dataclass(frozen=True)
 class Target:
-    """A file to be made.
+    """A file to be made, or a group of files.
 
     Attributes:
-        name: its path in the output folder, with slashes.
+        name: its path in the output folder, with slashes; of a group its folder.
         kind: one of `KINDS`.
         pieces: what is in it.
         recipe: the hash of everything that goes into it.
+        is_whole: whether it is one file of the whole set.
+        is_group: whether it is a group.
     """
 
     name: str
     kind: str
     pieces: tuple[Piece, ...]
     recipe: str
+    is_whole: bool = False
+    is_group: bool = False
+
+    def owns(self, name: str) -> bool:
+        """Whether a file of the output folder is this one, or one of this group's."""
+        return name.startswith(f"{self.name}/") if self.is_group else name == self.name
 
 
 def plan_targets(
     puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile, kinds: Sequence[str]
 ) -> list[Target]:
-    """The files of some kinds: one for each piece, and a STEP file of the whole set.
+    """The files of some kinds: one for each piece, and those of the whole set.
 
     Args:
         puzzle: the set.
-        pieces: those that are wanted; the file of the whole set comes only with all of them.
+        pieces: those that are wanted; what the whole set shares comes only with all of them.
         profile: how they are printed.
         kinds: of `KINDS`.
 
@@ -58,34 +104,65 @@ def plan_targets(
         >>> [target.name for target in targets]
         ['stl/A.stl', 'stl/R.stl', 'step/A.step', 'step/R.step']
     """
-    common = digest(puzzle.name, puzzle.lattice.name, profile_digest(profile), generator_digest())
-
-    def target(name: str, kind: str, parts: Sequence[Piece]) -> Target:
-        drawings = [[p.id, p.label, [f.rings for f in p.forms]] for p in parts]
-        colours = [p.colour for p in parts] if kind == "step" else []
-        return Target(
-            name, kind, tuple(parts), digest(kind, common, json.dumps([drawings, colours]))
+    targets = []
+    for name in kinds:
+        kind = KINDS[name]
+        told = (puzzle.title, puzzle.credit, puzzle.licence, profile.name, profile.title)
+        common = digest(
+            *(name, puzzle.name, puzzle.lattice.name),
+            *(told if kind.tells else ()),
+            profile_digest(profile, kind.reads),
+            generator_digest(kind.rooms, kind.libraries),
         )
 
-    targets = []
-    for kind in kinds:
-        targets += [target(f"{kind}/{piece.id}.{kind}", kind, [piece]) for piece in pieces]
-        if kind == "step" and len(pieces) == len(puzzle.pieces):
-            targets.append(target(f"{puzzle.name}.step", kind, pieces))
+        def recipe(
+            what: str, parts: Sequence[Piece], common: str = common, tells: bool = kind.tells
+        ) -> str:
+            drawings = [[p.id, p.label, [f.rings for f in p.forms]] for p in parts]
+            colours = [p.colour for p in parts] if tells else []
+            return digest(common, what, json.dumps([drawings, colours]))
+
+        for piece in pieces if kind.each else ():
+            path = kind.each.format(piece.id)
+            targets.append(Target(path, name, (piece,), recipe("piece", [piece])))
+        if len(pieces) == len(puzzle.pieces):
+            if kind.whole:
+                path = kind.whole.format(puzzle.name)
+                whole = Target(path, name, tuple(pieces), recipe("whole", pieces), is_whole=True)
+                targets.append(whole)
+            if kind.group:
+                made = recipe("group", pieces)
+                targets.append(Target(kind.group, name, tuple(pieces), made, is_group=True))
     return targets
 
 
-def profile_digest(profile: Profile) -> str:
-    """A hash of the numbers that shape the pieces; a profile's name and title do not count."""
-    return digest(*(f"{s.key}={getattr(profile, s.attribute)}" for s in SETTINGS if s.shapes))
+def profile_digest(profile: Profile, reads: Sequence[str] = ()) -> str:
+    """A hash of the numbers that shape the pieces; a profile's name and title do not count.
+
+    Args:
+        profile: the profile.
+        reads: beginnings of more keys that count.
+    """
+    return digest(
+        *(
+            f"{s.key}={getattr(profile, s.attribute)}"
+            for s in SETTINGS
+            if s.shapes or s.key.startswith(tuple(reads))
+        )
+    )
 
 
 @cache
-def generator_digest() -> str:
-    """A hash of what turns drawings into files: fabkit's own code, the font, the libraries."""
+def generator_digest(rooms: tuple[str, ...], libraries: tuple[str, ...]) -> str:
+    """A hash of what makes files of what is drawn: fabkit's own code, the font, the libraries.
+
+    Args:
+        rooms: of fabkit.
+        libraries: names of distributions.
+    """
     package = Path(__file__).resolve().parent.parent
-    parts: list[str | bytes] = [f"{name} {_version(name)}" for name in _LIBRARIES]
-    for room in _ROOMS:
+    parts: list[str | bytes] = [f"{name} {_version(name)}" for name in libraries]
+    for room in rooms:
         for path in sorted((package / room).rglob("*")):
             if path.suffix in (".py", ".ttf"):
                 parts += [path.relative_to(package).as_posix(), path.read_bytes()]
@@ -95,5 +172,5 @@ def generator_digest() -> str:
 def _version(library: str) -> str:
     try:
         return version(library)
-    except PackageNotFoundError:  # the kernel may come from another distribution, such as conda
+    except PackageNotFoundError:  # not installed, or from another distribution, such as conda's
         return "unknown"

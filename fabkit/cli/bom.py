@@ -1,0 +1,70 @@
+"""`fabkit bom`: what a set takes, and what it costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fabkit.base.errors import many
+from fabkit.base.units import format_mm
+from fabkit.cli import options
+from fabkit.cli.report import Report
+from fabkit.model.library import load_set
+
+if TYPE_CHECKING:
+    from fabkit.press.bill import Bill
+
+
+def bom(
+    set: options.Set,
+    output: options.Folder = None,
+    profile: options.ProfileNames = None,
+    settings: options.Settings = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Write the bill of materials: magnets, filament, time, cost, polarity. bom.csv and bom.json."""
+    from fabkit.plan.billing import write_bill
+
+    report = Report(json, quiet, verbose)
+    puzzle = load_set(set)
+    limits = options.profile_for(puzzle, profile, settings)
+    folder = options.set_folder(output, puzzle)
+    bill, warnings = write_bill(folder, puzzle, limits)
+    tell_bill(bill, report)
+    for warning in warnings:
+        report.warn(warning)
+    report.say(f"wrote {folder / 'bom.csv'} and bom.json")
+    report.document(bill.document())
+
+
+def tell_bill(bill: Bill, report: Report) -> None:
+    """Prints a bill: a table, then what to know."""
+    profile = bill.profile
+    rows = []
+    if bill.magnets:
+        rows.append([magnets_words(bill), str(bill.magnets), "", f"{bill.magnets_cost:.2f}"])
+    for line in bill.filament:
+        name = f"{profile.filament} {line.colour} for {' '.join(line.pieces)}"
+        rows.append([name, f"{line.grams:.1f} g", f"{line.metres:.2f} m", f"{line.cost:.2f}"])
+    total = f"{bill.cost:.2f}"
+    rows.append(["all", f"{bill.grams:.1f} g", "", total])
+    report.table([many(len(bill.pieces), "piece"), "count", "length", profile.currency], rows)
+    for piece in bill.pieces if profile.polarity == "alternating" else ():
+        poles = " ".join(f"{pole}{' (dimple)' if marked else ''}" for pole, marked in piece.magnets)
+        report.say(f"{piece.piece}: {poles}")
+    if bill.sliced:
+        hours, minutes = divmod(round(bill.sliced.seconds / 60), 60)
+        plates = many(bill.sliced.plates, "plate")
+        report.say(f"{plates}, {hours} h {minutes} min to print, says {bill.sliced.slicer}")
+    for note in bill.notes:
+        report.say(note)
+
+
+def magnets_words(bill: Bill) -> str:
+    """How many magnets of what kind a set takes, in words; empty for none."""
+    if not bill.magnets:
+        return ""
+    profile = bill.profile
+    size = f"{profile.magnet_diameter_mm:g} x {format_mm(profile.magnet_height_mm)}"
+    return f"{many(bill.magnets, 'magnet')} {profile.magnet_grade}, {size}"

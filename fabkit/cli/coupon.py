@@ -1,0 +1,56 @@
+"""`fabkit coupon`: the fit gauge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fabkit.base.errors import many
+from fabkit.base.units import format_mm
+from fabkit.cli import options
+from fabkit.cli.report import Report
+from fabkit.model.profilefile import load_profile
+
+_FOLDER = Path("output") / "coupon"
+
+
+def coupon(
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="The output folder.",
+            show_default=str(_FOLDER),
+        ),
+    ] = None,
+    profile: options.ProfileNames = None,
+    settings: options.Settings = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Write a fit gauge: one small print that tells your printer's inset and recess allowance."""
+    report = Report(json, quiet, verbose)
+    limits = load_profile(profile or (), settings or ())
+    folder = _FOLDER if output is None else options.folder_path(output, "-o")
+
+    from fabkit.plan.coupon import write_coupon
+    from fabkit.press.gauge.legend import readings
+
+    with report.progress() as progress:
+        made = write_coupon(limits, folder, progress)
+    for reading in readings(made.parts, limits):
+        numbers = ", ".join(dict.fromkeys(part.text for part in reading.parts))
+        report.say(f"{reading.key} (now {format_mm(reading.own_mm)}): {numbers}")
+        report.say(f"  {reading.how}")
+        report.detail(f"  {reading.farther}")
+    pauses = {part.blueprint.pause_height_mm for part in made.parts}
+    for height_mm in sorted(height for height in pauses if height is not None):
+        report.say(f"the print pauses at {format_mm(height_mm)}: put the magnets in")
+    models = ", ".join(str(folder / name) for name in made.files if name.endswith(".3mf"))
+    report.say(f"wrote {models}: {many(len(made.parts), 'part')}; each also in {folder / 'stl'}")
+    report.document({"output": str(folder), "files": list(made.files)} | made.document)

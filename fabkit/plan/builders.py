@@ -1,0 +1,168 @@
+"""How each kind of file is made from what lies on the workbench."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fabkit.base.errors import FabkitError, OutsideError, printable
+from fabkit.base.files import json_text
+from fabkit.plan.targets import Target
+from fabkit.plan.workbench import Workbench
+
+if TYPE_CHECKING:
+    from fabkit.blueprint.draft import Blueprint
+
+#: Where the file of a name in the output folder is to be written.
+Place = Callable[[str], Path]
+
+#: What lies on each plate, for scripts and for `fabkit slice`.
+PLATES = "plates/plates.json"
+
+
+def prepare(target: Target, bench: Workbench) -> None:
+    """Works out what may be refused, before any file is touched.
+
+    Raises:
+        InputError: when the profile does not suit the pieces.
+    """
+    if target.kind in ("dxf", "svg"):
+        bench.cuts  # noqa: B018
+        if target.is_group:
+            bench.sheets  # noqa: B018
+        return
+    bench.blueprints  # noqa: B018
+    if target.kind == "plates" or (target.kind == "3mf" and target.is_whole):
+        bench.plates  # noqa: B018
+
+
+def build(target: Target, bench: Workbench, place: Place) -> dict[str, Any]:
+    """Makes a file, or the files of a group.
+
+    Args:
+        target: what to make.
+        bench: what it is made of.
+        place: where its files go.
+
+    Returns:
+        What people and scripts want to know of each piece in it.
+
+    Raises:
+        OutsideError: when the CAD kernel or a library fails.
+    """
+    if target.kind in ("dxf", "svg"):
+        _CUT[target.kind](target, bench, place)
+        return {}
+    with kernel_failures(target.name):
+        _PRINTED[target.kind](target, bench, place)
+    return {piece.id: _describe(bench.blueprints[piece.id]) for piece in target.pieces}
+
+
+def _stl(target: Target, bench: Workbench, place: Place) -> None:
+    from fabkit.solid.export import write_stl
+
+    write_stl(bench.solid(target.pieces[0]), place(target.name))
+
+
+def _step(target: Target, bench: Workbench, place: Place) -> None:
+    from fabkit.solid.export import NamedSolid, write_step
+
+    parts = [NamedSolid(p.id, p.colour, bench.solid(p)) for p in target.pieces]
+    write_step(parts, bench.puzzle.name, place(target.name))
+
+
+def _3mf(target: Target, bench: Workbench, place: Place) -> None:
+    """All pieces on their plates; or one alone, in the middle of the bed."""
+    from fabkit.mesh.files.writing3mf import write_3mf
+    from fabkit.press.package import piece_package, plates_package
+
+    prints = {piece.id: bench.print_of(piece) for piece in target.pieces}
+    if target.is_whole:
+        package = plates_package(
+            bench.puzzle, bench.plates, prints, bench.blueprints, bench.profile
+        )
+    else:
+        (one,) = target.pieces
+        package = piece_package(
+            bench.puzzle, prints[one.id], bench.blueprints[one.id], bench.profile
+        )
+    place(target.name).write_bytes(write_3mf(package))
+
+
+def _plates(target: Target, bench: Workbench, place: Place) -> None:
+    from fabkit.mesh.files.writing3mf import write_3mf
+    from fabkit.press.package import plates_package
+    from fabkit.press.plate import plate_document, plate_drawing
+
+    prints = {piece.id: bench.print_of(piece) for piece in target.pieces}
+    for plate in bench.plates:
+        package = plates_package(bench.puzzle, [plate], prints, bench.blueprints, bench.profile)
+        place(f"plates/plate-{plate.number}.3mf").write_bytes(write_3mf(package))
+        drawing = plate_drawing(bench.puzzle, bench.plates, plate, bench.blueprints, bench.profile)
+        _write_text(place(f"plates/plate-{plate.number}.svg"), drawing)
+    document = plate_document(bench.puzzle, bench.plates, bench.blueprints, bench.profile)
+    _write_text(place(PLATES), json_text(document))
+
+
+def _dxf(target: Target, bench: Workbench, place: Place) -> None:
+    from fabkit.sheet.dxf import piece_dxf, sheet_dxf
+
+    if target.is_group:
+        for sheet in bench.sheets:
+            text = sheet_dxf(sheet.placed, sheet.width_mm, sheet.depth_mm)
+            _write_text(place(f"{target.name}/sheet-{sheet.number}.dxf"), text)
+    else:
+        _write_text(place(target.name), piece_dxf(bench.cuts[target.pieces[0].id]))
+
+
+def _svg(target: Target, bench: Workbench, place: Place) -> None:
+    from fabkit.sheet.cutting import piece_svg, sheet_svg
+
+    if target.is_group:
+        for sheet in bench.sheets:
+            text = sheet_svg(sheet.placed, sheet.width_mm, sheet.depth_mm)
+            _write_text(place(f"{target.name}/sheet-{sheet.number}.svg"), text)
+    else:
+        _write_text(place(target.name), piece_svg(bench.cuts[target.pieces[0].id]))
+
+
+_Builder = Callable[[Target, Workbench, Place], None]
+_PRINTED: dict[str, _Builder] = {"stl": _stl, "step": _step, "3mf": _3mf, "plates": _plates}
+_CUT: dict[str, _Builder] = {"dxf": _dxf, "svg": _svg}
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _describe(blueprint: Blueprint) -> dict[str, Any]:
+    """What people and scripts want to know of a piece beside its files."""
+    return {
+        "magnets_mm": [list(recess.centre_mm) for recess in blueprint.recesses],
+        "pause_height_mm": blueprint.pause_height_mm,
+        "cap_height_mm": blueprint.label.cap_height_mm if blueprint.label else None,
+    }
+
+
+@contextlib.contextmanager
+def kernel_failures(name: str) -> Iterator[None]:
+    """The kernel raises types of its own; whatever it says, the file was not built.
+
+    Args:
+        name: of the file, for the message.
+
+    Raises:
+        OutsideError: in place of what the kernel raises.
+    """
+    try:
+        yield
+    except (FabkitError, OSError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        reason = printable(str(error)) or type(error).__name__
+        raise OutsideError(
+            f"the CAD kernel failed on {name}: {reason}; nothing was changed. Try another "
+            "chamfer or label, and please report the set and profile"
+        ) from error

@@ -1,0 +1,150 @@
+"""A slicer's verdict on the plates of a set, with the G-code beside it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fabkit.base.errors import InputError, printable
+from fabkit.base.files import json_text, outside_failures, read_json
+from fabkit.blueprint.draft import Blueprint, draft_all
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet
+from fabkit.plan.billing import slice_key
+from fabkit.plan.builders import PLATES
+from fabkit.plan.export import Progress
+from fabkit.plan.manifest import GCODE
+from fabkit.plan.reports import stored_reports, write_reports
+from fabkit.press.slicer.features import features_of
+from fabkit.press.slicer.finding import Slicer
+from fabkit.press.slicer.slicing import LIMIT_S, slice_plate
+from fabkit.press.slicer.verdict import Expected
+
+REPORT = "slice.json"
+
+
+@dataclass(frozen=True)
+class SliceReport:
+    """What a slicer makes of a set.
+
+    Attributes:
+        document: as ``slice.json`` has it.
+        is_new: whether the slicer ran now; else nothing had changed since it did.
+        warnings: what deserves a look.
+    """
+
+    document: dict[str, Any]
+    is_new: bool
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def printable(self) -> bool:
+        """Whether every plate can be printed."""
+        return bool(self.document["printable"])
+
+
+def slice_set(
+    folder: Path,
+    puzzle: PuzzleSet,
+    profile: Profile,
+    slicer: Slicer,
+    limit_s: float | None = LIMIT_S,
+    force: bool = False,
+    progress: Progress = lambda done, total, name: None,
+) -> SliceReport:
+    """Slices the plates that are in a folder, and writes ``slice.json`` and ``gcode/``.
+
+    Args:
+        folder: the output folder, with plates that are up to date.
+        puzzle: the set.
+        profile: how they are printed.
+        slicer: which one.
+        limit_s: how long it may take for one plate, in seconds.
+        force: slices again what has not changed since.
+        progress: told before each plate.
+
+    Returns:
+        What was found.
+
+    Raises:
+        OutsideError: when the slicer fails, or the folder cannot be written. Nothing changes then.
+    """
+    key, name = slice_key(puzzle, profile), f"{slicer.name} {slicer.version}"
+    stored = None if force else stored_reports(folder, puzzle, [REPORT], key)
+    if stored and stored[REPORT]["slicer"] == name and _is_there(folder, stored[REPORT]):
+        return SliceReport(stored[REPORT], is_new=False)
+    blueprints = {one.piece: one for one in draft_all(puzzle, puzzle.pieces, profile)}
+    plates = _plates(folder)
+    contents: dict[str, str | Path] = {}
+    documents = []
+    with (
+        outside_failures("cannot make a temporary folder"),
+        tempfile.TemporaryDirectory(prefix="fabkit-") as made,
+    ):
+        for done, plate in enumerate(plates):
+            progress(done, len(plates), plate["file"])
+            gcode = f"{GCODE}/plate-{plate['number']}.gcode"
+            contents[gcode] = Path(made) / Path(gcode).name
+            verdict = slice_plate(
+                slicer,
+                folder / plate["file"],
+                Path(made) / Path(gcode).name,
+                profile,
+                _expected(plate, blueprints, profile),
+                LIMIT_S if limit_s is None else limit_s,
+            )
+            documents.append({"file": plate["file"], "gcode": gcode} | verdict.document())
+        document = _document(puzzle, profile, name, documents)
+        contents[REPORT] = json_text(document)
+        warnings = write_reports(folder, puzzle, profile, contents, made_by=key)
+    return SliceReport(document, is_new=True, warnings=tuple(warnings))
+
+
+def _plates(folder: Path) -> list[dict[str, Any]]:
+    """The plates in a folder, as fabkit wrote them just before."""
+    path = folder / PLATES
+    with outside_failures(f"cannot read {printable(str(path))}"):
+        plates = read_json(path).get("plates")
+    if not isinstance(plates, list):
+        raise InputError.of(
+            printable(str(path)), "is not what fabkit wrote; --force makes it again"
+        )
+    return plates
+
+
+def _expected(
+    plate: Mapping[str, Any], blueprints: Mapping[str, Blueprint], profile: Profile
+) -> Expected:
+    names = tuple(piece["piece"] for piece in plate["pieces"])
+    return Expected(
+        objects=names,
+        pause_height_mm=plate["pause_height_mm"],
+        extruders=2 if profile.inlay == "letter" else 1,
+        features=features_of([blueprints[name] for name in names], profile),
+    )
+
+
+def _is_there(folder: Path, document: Mapping[str, Any]) -> bool:
+    return all((folder / plate["gcode"]).is_file() for plate in document["plates"])
+
+
+def _document(
+    puzzle: PuzzleSet, profile: Profile, slicer: str, plates: list[dict[str, Any]]
+) -> dict[str, Any]:
+    def total(key: str) -> float | None:
+        values = [plate[key] for plate in plates]
+        return None if None in values else round(sum(values), 3)
+
+    return {
+        "set": puzzle.name,
+        "profile": profile.name,
+        "slicer": slicer,
+        "printable": all(plate["printable"] for plate in plates),
+        "seconds": total("seconds"),
+        "grams": total("grams"),
+        "metres": total("metres"),
+        "plates": plates,
+    }
