@@ -9,7 +9,11 @@ from tests.conftest import ROOT
 from tests.prints import Order
 from tests.taken import taken
 
-ORDERS = [Order(), Order(("flippable",)), Order((), ("recess.fit=ribs",))]
+ORDERS = [
+    Order(),
+    Order(("flippable",)),
+    Order((), ("recess.fit=ribs", "magnet.polarity=alternating")),
+]
 
 
 def test_the_readme_names_every_rule() -> None:

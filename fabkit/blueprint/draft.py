@@ -11,6 +11,7 @@ from shapely import Polygon
 from fabkit.base.errors import Fault, InputError
 from fabkit.base.units import format_mm
 from fabkit.blueprint.label import Label, place_label
+from fabkit.blueprint.polemark import poles, with_poles
 from fabkit.blueprint.printed import (
     BlueprintError,
     canonical_outline,
@@ -18,7 +19,8 @@ from fabkit.blueprint.printed import (
     largest_chamfer_mm,
     printed_outline,
 )
-from fabkit.blueprint.recess import Recess, place_recesses
+from fabkit.blueprint.recess import Recess, length_units, place_recesses
+from fabkit.model.layers import height_as_printed_mm
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -27,6 +29,9 @@ from fabkit.model.puzzle import PuzzleSet
 @dataclass(frozen=True)
 class Blueprint:
     """One flat piece in mm, seen from its lettered face, y up, its back at height 0.
+
+    That is how it lies in its files, whichever face lies on the bed. Against the elephant foot
+    there is the foot chamfer, or the top chamfer if the face is printed downwards.
 
     Attributes:
         piece: the piece's id.
@@ -40,6 +45,7 @@ class Blueprint:
         foot_chamfer_mm: around the back.
         recesses: pockets for magnets.
         label: the letter, if any.
+        facing: which way the lettered face looks on the bed, ``up`` or ``down``.
     """
 
     piece: str
@@ -53,20 +59,28 @@ class Blueprint:
     foot_chamfer_mm: float
     recesses: tuple[Recess, ...]
     label: Label | None
+    facing: str
 
     @property
     def pause_height_mm(self) -> float | None:
-        """Where the printer pauses for the magnet; None when the recess is open or absent."""
-        closed = [recess.high_mm for recess in self.recesses if not recess.is_open]
-        return closed[0] if closed else None
+        """How high above the bed the print is when it pauses for the magnet.
+
+        All layers below are printed, the magnet goes in, and the next layer closes the cavity.
+        None when the recess is open or absent.
+        """
+        closed = [recess for recess in self.recesses if not recess.is_open]
+        if not closed:
+            return None
+        end_mm = closed[0].low_mm if self.facing == "down" else closed[0].high_mm
+        return height_as_printed_mm(self.facing, end_mm, self.thickness_mm)
 
 
 def draft(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> Blueprint:
     """Drafts one piece.
 
     Args:
-        puzzle: gives the lattice.
-        piece: a flat piece.
+        puzzle: gives the lattice, and the order of pieces in which poles alternate.
+        piece: a flat piece of the set.
         profile: gives every length.
 
     Returns:
@@ -88,11 +102,11 @@ def draft(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> Blueprint:
     _refuse_large_chamfers(outline, profile)
     face = chamfered(outline, profile.top_chamfer_mm)
     foot = chamfered(outline, profile.foot_chamfer_mm)
-    left, bottom, right, top = canonical.bounds
-    length_units = max(right - left, top - bottom) / profile.unit_mm
     recesses: tuple[Recess, ...] = ()
     if profile.has_recesses:
-        recesses = place_recesses(outline, foot, length_units, profile)
+        length = length_units(canonical, profile.unit_mm)
+        recesses = place_recesses(outline, foot, length, profile)
+        recesses = with_poles(recesses, poles(puzzle, piece, profile), foot, profile)
     smaller = min(face, foot, key=lambda area: area.area) if profile.faces == "both" else face
     return Blueprint(
         piece=piece.id,
@@ -106,6 +120,7 @@ def draft(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> Blueprint:
         foot_chamfer_mm=profile.foot_chamfer_mm,
         recesses=recesses,
         label=place_label(piece.label, smaller, outline.centroid, profile),
+        facing=profile.facing,
     )
 
 

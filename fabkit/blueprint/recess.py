@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from shapely import Point, Polygon, affinity, get_coordinates, maximum_inscribed_circle, union_all
-from shapely.geometry.base import BaseGeometry
+from shapely import Polygon, maximum_inscribed_circle
 from shapely.ops import nearest_points
 
 from fabkit.base.units import format_mm
 from fabkit.blueprint.printed import BlueprintError, PointMm, chamfered
+from fabkit.blueprint.spacing import STEP_MM, eroded, farthest_pair, largest, rounded
 from fabkit.model.layers import recess_span
 from fabkit.model.profile import Profile
 
@@ -20,11 +19,7 @@ TWO_MAGNETS_FROM_UNITS = 3
 #: Two magnets are as far apart as the walls allow, up to this many units.
 FARTHEST_UNITS = 2
 
-_DIRECTIONS = 180
-_ARC_SEGMENTS = 64
-_SAFETY_MM = 0.0015  # positions are rounded to a micrometre and arcs are chords
 _SMALLEST_MAGNET_MM = 1.0
-_STEP_MM = 0.002  # to which the walls in messages are found
 
 
 @dataclass(frozen=True)
@@ -41,16 +36,36 @@ class Bores:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """A round dimple that says: here a south pole shows outwards.
+
+    Attributes:
+        centre_mm: seen from the lettered face, in the frame of the outline.
+        low_mm: height of its lower end above the back; 0 where it is open there.
+        high_mm: height of its upper end above the back.
+        diameter_mm: across.
+    """
+
+    centre_mm: PointMm
+    low_mm: float
+    high_mm: float
+    diameter_mm: float
+
+
+@dataclass(frozen=True)
 class Recess:
     """One pocket for one magnet.
 
     Attributes:
         centre_mm: seen from the lettered face, in the frame of the outline.
-        low_mm: height of its lower end; 0 where it is open at the back.
-        high_mm: height of its upper end; the pause height of a closed cavity.
+        low_mm: height of its lower end above the back; 0 where it is open there.
+        high_mm: height of its upper end above the back.
         bores: its diameters.
         mouth_mm: 45-degree chamfer at the open end; 0 for a closed cavity.
         rib_width_mm: of each crush rib at its root.
+        pole: which one shows outwards, towards the back: ``N``, ``S``, or nothing where it may
+            be either.
+        mark: what says so where the magnet goes in; south poles have one when poles alternate.
     """
 
     centre_mm: PointMm
@@ -59,6 +74,8 @@ class Recess:
     bores: Bores
     mouth_mm: float
     rib_width_mm: float
+    pole: str = ""
+    mark: Mark | None = None
 
     @property
     def is_open(self) -> bool:
@@ -66,8 +83,8 @@ class Recess:
         return self.low_mm == 0
 
     def at_origin(self) -> Recess:
-        """The same recess, centred on the origin."""
-        return replace(self, centre_mm=(0.0, 0.0))
+        """The same hollow, centred on the origin, whatever its pole and without its mark."""
+        return replace(self, centre_mm=(0.0, 0.0), pole="", mark=None)
 
 
 def bores(profile: Profile, magnet_mm: float | None = None) -> Bores:
@@ -93,6 +110,34 @@ def bores(profile: Profile, magnet_mm: float | None = None) -> Bores:
     return Bores(round(magnet_mm + added_mm, 6), crest_mm)
 
 
+def length_units(canonical: Polygon, unit_mm: float) -> float:
+    """The longer side of the box around an outline as it is drawn, in grid units.
+
+    Args:
+        canonical: in mm.
+        unit_mm: length of a grid unit.
+
+    Example:
+        >>> length_units(Polygon([(0, 0), (60, 0), (60, 20), (0, 20)]), 20.0)
+        3.0
+    """
+    left, bottom, right, top = canonical.bounds
+    return float(max(right - left, top - bottom) / unit_mm)
+
+
+def magnet_count(length_units: float) -> int:
+    """How many magnets a piece gets.
+
+    Args:
+        length_units: the longer side of the drawn outline's bounding box, in grid units.
+
+    Example:
+        >>> magnet_count(2.0), magnet_count(3.0)
+        (1, 2)
+    """
+    return 2 if length_units > TWO_MAGNETS_FROM_UNITS - 1e-6 else 1
+
+
 def place_recesses(
     outline: Polygon, foot: Polygon, length_units: float, profile: Profile
 ) -> tuple[Recess, ...]:
@@ -114,7 +159,7 @@ def place_recesses(
         BlueprintError: when the magnet does not fit: the wall there is, the wall asked for,
             and the largest magnet that would fit.
     """
-    count = 2 if length_units > TWO_MAGNETS_FROM_UNITS - 1e-6 else 1
+    count = magnet_count(length_units)
     span = recess_span(profile)
     room = _Room(
         outline=outline,
@@ -168,18 +213,18 @@ class _Room:
         Without ``bed_wall_mm`` only the wall beside the bore counts.
         """
         radius_mm, between_mm = bore.widest_mm / 2, wall_mm
-        allowed = _eroded(self.beside_bore, radius_mm + wall_mm)
+        allowed = eroded(self.beside_bore, radius_mm + wall_mm)
         if bed_wall_mm is not None and not self.profile.embedded:
             mouth_mm = self.profile.mouth_mm
-            allowed = allowed.intersection(_eroded(self.foot, radius_mm + mouth_mm + bed_wall_mm))
+            allowed = allowed.intersection(eroded(self.foot, radius_mm + mouth_mm + bed_wall_mm))
             between_mm = max(wall_mm, 2 * mouth_mm + bed_wall_mm)
         if allowed.is_empty:
             return None
         balance = self.outline.centroid
         if self.count == 1:
             nearest, _ = nearest_points(allowed, balance)
-            return [_rounded(nearest)]
-        pair = _farthest_pair(allowed, balance, FARTHEST_UNITS * self.profile.unit_mm)
+            return [rounded(nearest)]
+        pair = farthest_pair(allowed, balance, FARTHEST_UNITS * self.profile.unit_mm)
         return pair if pair and math.dist(*pair) >= bore.widest_mm + between_mm else None
 
     def why_not(self) -> str:
@@ -187,12 +232,12 @@ class _Room:
         profile = self.profile
         bore = bores(profile)
         reach_mm = (-bore.widest_mm / 2, maximum_inscribed_circle(self.outline).length)
-        there_mm = _largest(lambda wall: self.centres(bore, wall, None) is not None, *reach_mm)
+        there_mm = largest(lambda wall: self.centres(bore, wall, None) is not None, *reach_mm)
         asked_mm, key = profile.wall_mm, "recess.wall"
-        if there_mm >= asked_mm - _STEP_MM:
+        if there_mm >= asked_mm - STEP_MM:
             wall_mm, asked_mm, key = there_mm, profile.bed_wall_mm, "recess.bed_wall"
             wall_mm = min(wall_mm, profile.wall_mm)
-            there_mm = _largest(lambda w: self.centres(bore, wall_mm, w) is not None, *reach_mm)
+            there_mm = largest(lambda w: self.centres(bore, wall_mm, w) is not None, *reach_mm)
         size = f"{profile.magnet_diameter_mm:g} x {format_mm(profile.magnet_height_mm)}"
         magnets = "two magnets" if self.count == 2 else "a magnet"
         found = (
@@ -212,26 +257,13 @@ class _Room:
             bore = bores(profile, diameter_mm)
             return self.centres(bore, profile.wall_mm, profile.bed_wall_mm) is not None
 
-        largest_mm = math.floor(_largest(fits, 0.0, profile.magnet_diameter_mm) * 10 + 1e-6) / 10
+        largest_mm = math.floor(largest(fits, 0.0, profile.magnet_diameter_mm) * 10 + 1e-6) / 10
         if largest_mm < _SMALLEST_MAGNET_MM:
             return "no magnet fits here, choose a larger unit or recess.fit none"
         return (
             f"the largest that fits is {format_mm(largest_mm)} across; choose that, a larger unit or "
             "recess.fit none"
         )
-
-
-def _eroded(area: Polygon, distance_mm: float) -> BaseGeometry:
-    """The points of an area that are at least so far from its boundary."""
-    safe_mm = distance_mm * (1 + 1e-4) + _SAFETY_MM
-    eroded = area.buffer(-safe_mm, quad_segs=_ARC_SEGMENTS)
-    # GEOS leaves a sliver where an area is only just too narrow; no point of it is far enough.
-    parts = [
-        part
-        for part in getattr(eroded, "geoms", [eroded])
-        if area.boundary.distance(part.representative_point()) >= distance_mm
-    ]
-    return union_all(parts)
 
 
 def _section(outline: Polygon, profile: Profile, low_mm: float, high_mm: float) -> Polygon:
@@ -241,57 +273,7 @@ def _section(outline: Polygon, profile: Profile, low_mm: float, high_mm: float) 
     return chamfered(outline, inset_mm) if inset_mm else outline
 
 
-def _farthest_pair(
-    allowed: BaseGeometry, balance: Point, farthest_mm: float
-) -> list[PointMm] | None:
-    """Two points of a region as far apart as possible, up to a limit; None if there are none."""
-    apart_mm, pair = _most_apart(_corners_of(allowed.convex_hull), math.inf)
-    if apart_mm <= farthest_mm:
-        return pair
-    # Exactly the limit apart: for each direction, the midpoints that keep both ends inside.
-    best: tuple[float, list[PointMm]] | None = None
-    for step in range(_DIRECTIONS):
-        angle = math.pi * step / _DIRECTIONS
-        dx, dy = farthest_mm / 2 * math.cos(angle), farthest_mm / 2 * math.sin(angle)
-        midpoints = affinity.translate(allowed, dx, dy) & affinity.translate(allowed, -dx, -dy)
-        if midpoints.is_empty:
-            continue
-        middle, _ = nearest_points(midpoints, balance)
-        off_mm = round(middle.distance(balance), 3)
-        if best is None or off_mm < best[0]:
-            ends = [Point(middle.x - dx, middle.y - dy), Point(middle.x + dx, middle.y + dy)]
-            best = off_mm, [_rounded(end) for end in ends]
-    if best:
-        return best[1]
-    # Small islands, none of them that far from another: then less than the limit apart.
-    return _most_apart(_corners_of(allowed), farthest_mm)[1]
-
-
-def _most_apart(points: list[PointMm], limit_mm: float) -> tuple[float, list[PointMm] | None]:
-    """The two points that are farthest apart among those within a limit, and their distance."""
-    corners = sorted({_rounded(Point(point)) for point in points})
-    pairs = [(a, b) for i, a in enumerate(corners) for b in corners[i:]]
-    near = [(round(math.dist(a, b), 6), [a, b]) for a, b in pairs]
-    return max((pair for pair in near if pair[0] <= limit_mm), default=(0.0, None))
-
-
-def _corners_of(area: BaseGeometry) -> list[PointMm]:
-    return [(x, y) for x, y in get_coordinates(area)]
-
-
-def _rounded(point: Point) -> PointMm:
-    return round(point.x, 3), round(point.y, 3)
-
-
 def _below(there_mm: float, asked_mm: float) -> str:
     """A length that is less than another, with as many digits as it takes to see that."""
     text = format_mm(there_mm, 2)
     return format_mm(math.floor(there_mm * 1000) / 1000) if text == format_mm(asked_mm) else text
-
-
-def _largest(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """The largest value between two that still holds, to a micrometre or two."""
-    while high - low > _STEP_MM:
-        middle = (low + high) / 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low

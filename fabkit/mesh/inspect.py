@@ -13,6 +13,7 @@ from fabkit.mesh.identity import Identity, identity_findings
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.label import label_findings
 from fabkit.mesh.rules.outline import Common, outline_findings
+from fabkit.mesh.rules.polemark import mark_findings
 from fabkit.mesh.rules.printing import printing_findings
 from fabkit.mesh.rules.recess import recess_findings
 from fabkit.mesh.rules.sound import sound_findings
@@ -63,6 +64,7 @@ def inspect(
         *outline_findings(part, common, profile),
         counted("cut-through", len(anatomy.through), 0, what, where),
         *recess_findings(part, anatomy, identity, puzzle.lattice, profile),
+        *mark_findings(part, anatomy, identity, puzzle, profile),
         *label_findings(part, anatomy.labels, profile),
         *printing_findings(part, profile),
     ]

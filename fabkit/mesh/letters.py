@@ -75,6 +75,28 @@ def read_letter(
     return best if max(rivals, default=0.0) < best.likeness - _BETTER else None
 
 
+def turns_alike(text: str, turns: int) -> tuple[int, ...]:
+    """The turns that leave a label looking the same, no turn among them.
+
+    Args:
+        text: the label.
+        turns: in how many ways a part may be turned on its lattice.
+
+    Example:
+        >>> turns_alike("N", 4), turns_alike("A", 4)
+        ((0, 2), (0,))
+    """
+    upright = _glyph(text, False, 0, turns)
+    if upright is None:
+        return (0,)
+    turned = [_glyph(text, False, turn, turns) for turn in range(turns)]
+    return tuple(
+        turn
+        for turn, glyph in enumerate(turned)
+        if glyph is not None and _likeness(upright, glyph) > 1 - _BETTER
+    )
+
+
 @lru_cache(maxsize=2048)
 def _glyph(text: str, mirrored: bool, turn: int, turns: int) -> BaseGeometry | None:
     """The font's letter, turned; None when the font does not have it."""

@@ -1,4 +1,8 @@
-"""What a recess spans in height. Slicing quantises heights, so recesses end on printed layers."""
+"""What a recess spans in height. Slicing quantises heights, so recesses end on printed layers.
+
+Layers are counted from the bed: from the back of a piece, or from its lettered face if that is
+printed downwards. A piece need not be a whole number of layers thick.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +14,24 @@ from fabkit.model.profile import Profile
 
 #: A magnet may lie this deep below the back, or have this much air above it, and no more.
 MAX_AIR_MM = 0.3
+#: A mark of a south pole is so many layers deep: one may close while it is printed.
+MARK_LAYERS = 2
+#: It is round, and so wide: four lines of a 0.4 mm nozzle.
+MARK_DIAMETER_MM = 1.6
+#: A magnet that is closed in is so many times as wide as the mark under it, or wider.
+MARK_BORES = 2
+#: Plastic beyond such a mark, if the profile's least roof is not less: two usual layers.
+BEYOND_MARK_MM = 0.4
 _ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
 class Span:
-    """Heights above the bed, in mm, on boundaries of printed layers.
+    """Heights above the back, in mm, on boundaries of printed layers or on the back itself.
 
     Attributes:
         low_mm: where the recess begins; 0 for one that is open at the back.
-        high_mm: where it ends. For a closed cavity this is the pause height: all layers below
-            are printed, the magnet goes in, and the next layer closes it.
+        high_mm: where it ends.
     """
 
     low_mm: float
@@ -45,11 +56,41 @@ def layer_top_mm(profile: Profile, height_mm: float) -> float:
     return round(profile.first_layer_mm + count * profile.layer_mm, 6)
 
 
+def layer_bottom_mm(profile: Profile, height_mm: float) -> float:
+    """The highest boundary of a printed layer at or below a height; 0, the bed, below the first.
+
+    Example:
+        >>> from fabkit.model.profilefile import load_profile
+        >>> layer_bottom_mm(load_profile(), 3.9), layer_bottom_mm(load_profile(), 0.1)
+        (3.8, 0.0)
+    """
+    if height_mm < profile.first_layer_mm - _ROUNDING:
+        return 0.0
+    count = math.floor((height_mm - profile.first_layer_mm) / profile.layer_mm + _ROUNDING)
+    return round(profile.first_layer_mm + count * profile.layer_mm, 6)
+
+
+def height_as_printed_mm(facing: str, height_mm: float, thickness_mm: float) -> float:
+    """How high above the bed something is printed that lies at a height above the back.
+
+    Args:
+        facing: which way the lettered face looks on the bed, ``up`` or ``down``.
+        height_mm: above the back.
+        thickness_mm: of the piece.
+
+    Example:
+        >>> height_as_printed_mm("down", 3.2, 7.0)
+        3.8
+    """
+    return round(thickness_mm - height_mm, 6) if facing == "down" else height_mm
+
+
 def recess_span(profile: Profile) -> Span:
     """From where to where a recess goes, for the profile's magnet and fit.
 
     An open recess is at least as deep as the magnet and its air, so the magnet is never proud;
-    a closed cavity stands on the floor. Both end on a layer boundary.
+    a closed cavity is at least as high, and lies as near to the back as the floor allows. Every
+    horizontal end but the back itself lies on a layer boundary as the piece is printed.
 
     Raises:
         ValueError: when the layers leave too much air, or too little plastic remains. The
@@ -59,10 +100,11 @@ def recess_span(profile: Profile) -> Span:
         >>> from fabkit.model.profilefile import load_profile
         >>> recess_span(load_profile()), recess_span(load_profile(["flippable"]))
         (Span(low_mm=0.0, high_mm=3.2), Span(low_mm=1.0, high_mm=4.2))
+        >>> recess_span(load_profile((), ["plate.face=down", "thickness=7.1 mm"]))
+        Span(low_mm=0.0, high_mm=3.1)
     """
-    low_mm = layer_top_mm(profile, profile.floor_mm) if profile.embedded else 0.0
-    magnet_mm = profile.magnet_height_mm
-    high_mm = layer_top_mm(profile, low_mm + magnet_mm + profile.air_mm)
+    span = _from_the_face(profile) if profile.facing == "down" else _from_the_back(profile)
+    low_mm, high_mm, magnet_mm = span.low_mm, span.high_mm, profile.magnet_height_mm
     air_mm = high_mm - low_mm - magnet_mm
     if air_mm > MAX_AIR_MM + _ROUNDING:
         raise ValueError(
@@ -86,7 +128,73 @@ def recess_span(profile: Profile) -> Span:
             f"on the back, and recess.roof asks for {format_mm(profile.roof_mm)}; choose a higher "
             "recess.floor or a shallower letter"
         )
-    return Span(low_mm, high_mm)
+    return span
+
+
+def _from_the_back(profile: Profile) -> Span:
+    """The span with layers counted from the back, which lies on the bed."""
+    low_mm = layer_top_mm(profile, profile.floor_mm) if profile.embedded else 0.0
+    needed_mm = profile.magnet_height_mm + profile.air_mm
+    return Span(low_mm, layer_top_mm(profile, low_mm + needed_mm))
+
+
+def _from_the_face(profile: Profile) -> Span:
+    """The span with layers counted from the face: the recess opens, or is closed, above."""
+    thickness_mm = top_mm = profile.thickness_mm
+    if profile.embedded:
+        top_mm = layer_bottom_mm(profile, thickness_mm - profile.floor_mm)
+    needed_mm = profile.magnet_height_mm + profile.air_mm
+    bottom_mm = layer_bottom_mm(profile, top_mm - needed_mm)
+    return Span(round(thickness_mm - top_mm, 6), round(thickness_mm - bottom_mm, 6))
+
+
+def mark_span(profile: Profile) -> Span:
+    """From where to where the mark of a south pole goes, for a profile with recesses.
+
+    Beside an open recess it goes into the back; of a closed cavity, into the end that is printed
+    first, where one sees it while the print pauses. Its bottom lies on a layer boundary.
+
+    Raises:
+        ValueError: when too little plastic remains beyond it. The sentence names the numbers.
+
+    Example:
+        >>> from fabkit.model.profilefile import load_profile
+        >>> mark_span(load_profile())
+        Span(low_mm=0.0, high_mm=0.4)
+        >>> mark_span(load_profile((), ["recess.fit=embedded", "recess.floor=1 mm"]))
+        Span(low_mm=0.6, high_mm=1.0)
+    """
+    deep_mm, thickness_mm = MARK_LAYERS * profile.layer_mm, profile.thickness_mm
+    front_mm = thickness_mm - (profile.label_depth_mm if profile.faces != "none" else 0.0)
+    back_mm = profile.label_depth_mm if profile.faces == "both" else 0.0
+    if not profile.embedded:
+        last_mm = profile.first_layer_mm + (MARK_LAYERS - 1) * profile.layer_mm
+        if profile.facing == "down":
+            last_mm = thickness_mm - layer_bottom_mm(profile, thickness_mm - deep_mm)
+        span, beyond_mm = Span(0.0, round(last_mm, 6)), front_mm - last_mm
+    elif profile.facing == "down":
+        floor_mm = recess_span(profile).high_mm
+        span = Span(floor_mm, round(floor_mm + deep_mm, 6))
+        beyond_mm = front_mm - span.high_mm
+    else:
+        floor_mm = recess_span(profile).low_mm
+        span = Span(round(floor_mm - deep_mm, 6), floor_mm)
+        beyond_mm = span.low_mm - back_mm
+    least_mm = beyond_mark_mm(profile)
+    if beyond_mm < least_mm - _ROUNDING:
+        in_floor = profile.embedded and profile.facing == "up"
+        thicker = "a higher recess.floor" if in_floor else "a thicker piece"
+        raise ValueError(
+            f"beyond a mark {format_mm(span.depth_mm)} deep there would be {_rest(beyond_mm)} of "
+            f"plastic, and {format_mm(least_mm)} is the least; choose {thicker}, a smaller "
+            "layers.height, or a magnet.polarity that needs no marks"
+        )
+    return span
+
+
+def beyond_mark_mm(profile: Profile) -> float:
+    """The least plastic beyond the mark of a pole."""
+    return min(profile.roof_mm, BEYOND_MARK_MM)
 
 
 def _rest(rest_mm: float) -> str:

@@ -13,7 +13,7 @@ from fabkit.base.errors import Fault, InputError, printable, shown
 from fabkit.base.reading import Reader, Table
 from fabkit.base.tomlfile import read_toml
 from fabkit.base.units import format_degrees, format_mm
-from fabkit.model.layers import recess_span
+from fabkit.model.layers import MARK_BORES, MARK_DIAMETER_MM, mark_span, recess_span
 from fabkit.model.profile import (
     ANGLE,
     CHOICE,
@@ -152,6 +152,8 @@ def contradictions(profile: Profile) -> Iterable[Fault]:
             yield Fault("recess", str(error))
         else:
             yield from _mouth_contradictions(profile, depth_mm)
+            if profile.polarity == "alternating":
+                yield from _mark_contradictions(profile)
 
 
 def _rib_contradictions(profile: Profile) -> Iterable[Fault]:
@@ -170,6 +172,22 @@ def _rib_contradictions(profile: Profile) -> Iterable[Fault]:
             "recess.rib_width",
             f"{format_mm(profile.rib_width_mm)} is too wide for {RIB_COUNT} ribs in a bore of "
             f"{format_mm(root_mm)}; choose a smaller width or another recess.fit",
+        )
+
+
+def _mark_contradictions(profile: Profile) -> Iterable[Fault]:
+    """South poles are marked; a closed cavity's mark lies in its floor."""
+    try:
+        mark_span(profile)
+    except ValueError as error:
+        yield Fault("magnet.polarity", str(error))
+    least_mm = MARK_BORES * MARK_DIAMETER_MM
+    if profile.embedded and profile.magnet_diameter_mm < least_mm:
+        yield Fault(
+            "magnet.polarity",
+            f'is "alternating", and the mark of a south pole, {format_mm(MARK_DIAMETER_MM)} across, '
+            f"would fill the floor under a magnet of {format_mm(profile.magnet_diameter_mm)}; "
+            f"choose one of {format_mm(least_mm)} at least, or another magnet.polarity",
         )
 
 

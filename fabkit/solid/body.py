@@ -10,7 +10,7 @@ from shapely import Polygon
 
 from fabkit.blueprint.draft import Blueprint
 from fabkit.blueprint.printed import RingMm, rings_mm
-from fabkit.blueprint.recess import Recess
+from fabkit.blueprint.recess import Mark, Recess
 from fabkit.model.profile import RIB_COUNT
 from fabkit.solid.lettering import letter_prisms
 
@@ -45,6 +45,7 @@ class Workshop:
         """
         body = chamfered_prism(blueprint)
         cutters = [self._cutter(recess) for recess in blueprint.recesses]
+        cutters += [mark_cutter(recess.mark) for recess in blueprint.recesses if recess.mark]
         cutters += letter_cutters(blueprint)
         if cutters:
             cut = body.cut(*cutters)
@@ -101,6 +102,13 @@ def recess_cutter(recess: Recess) -> cq.Shape:
     if mouth > 0:
         return _revolved([(radius + mouth, low), (radius, low + mouth), (radius, high)])
     return _revolved([(radius, low), (radius, high)])
+
+
+def mark_cutter(mark: Mark) -> cq.Shape:
+    """What to cut away for the mark of a pole: a cylinder where it lies."""
+    radius = mark.diameter_mm / 2
+    cylinder = _revolved([(radius, mark.low_mm), (radius, mark.high_mm)])
+    return cylinder.moved(cq.Location(cq.Vector(*mark.centre_mm, 0)))
 
 
 def letter_cutters(blueprint: Blueprint) -> list[cq.Shape]:

@@ -14,6 +14,8 @@ from fabkit.verify.taking import Taken
 
 #: Insets that differ by less than this (mm) are one.
 _SAME_INSET_MM = 0.01
+#: Where poles alternate half the magnets are marked; so many are few.
+_MARKED_OF = 4
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class Traits:
         thickness_mm: from back to face.
         bore_mm: the widest diameter of a recess; None without recesses.
         embedded: whether recesses are closed.
+        marked: whether south poles are marked.
     """
 
     unit_mm: float
@@ -33,6 +36,7 @@ class Traits:
     thickness_mm: float
     bore_mm: float | None
     embedded: bool
+    marked: bool
 
 
 def traits(taken: Taken) -> Traits | None:
@@ -41,6 +45,7 @@ def traits(taken: Taken) -> Traits | None:
     if common is None:
         return None
     recesses = [recess for anatomy in taken.anatomies for recess in anatomy.recesses]
+    marks = sum(len(anatomy.marks) for anatomy in taken.anatomies)
     closed = sum(not recess.below and not recess.above for recess in recesses)
     return Traits(
         common.unit_mm,
@@ -48,6 +53,7 @@ def traits(taken: Taken) -> Traits | None:
         common.thickness_mm,
         median(circle_of(recess.middle).diameter_mm for recess in recesses) if recesses else None,
         2 * closed > len(recesses),
+        _MARKED_OF * marks > len(recesses),
     )
 
 
@@ -64,6 +70,7 @@ def _agrees(seen: Traits, profile: Profile) -> bool:
         return False
     if seen.bore_mm is not None and (
         seen.embedded != profile.embedded
+        or (seen.marked and profile.polarity != "alternating")
         or abs(seen.bore_mm - bores(profile).widest_mm) > TOLERANCE_MM / 2
     ):
         return False

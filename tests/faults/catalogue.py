@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from tests.faults import letters, mesh, outline, place, recesses, sets
+from tests.faults import letters, marks, mesh, outline, place, recesses, sets
 from tests.faults.kits import (
     CHIRAL,
     CHIRAL_ALONE,
     CHIRAL_LETTERS,
     CLOSED,
+    FACE_DOWN,
     LETTER_OVER_MAGNET,
     LONG,
     RIBBED,
@@ -170,11 +171,20 @@ FAULTS: list[Fault] = [
         limited=True,
     ),
     Fault(
+        "pause off a layer, face down",
+        "pause-height",
+        recesses.pause_off,
+        order=FACE_DOWN,
+        clear=(2, 8),
+        limited=True,
+    ),
+    Fault(
         "floor too thin", "floor", recesses.thin_floor, order=CLOSED, clear=(1.2, 1.9), limited=True
     ),
     Fault("roof too thin", "roof", recesses.thin_roof, LETTER_OVER_MAGNET, _THIN, (1.2, 1.9), True),
     Fault("recess into the letter", "cut-through", recesses.into_letter, "EMJYI"),
     Fault("recess through the piece", "cut-through", recesses.through_the_piece, order=UNLETTERED),
+    *marks.FAULTS,
     # Letters.
     Fault("letter cut through", "cut-through", letters.letter_cut_through, WITHOUT_ISLANDS),
     Fault(
@@ -209,6 +219,23 @@ FAULTS: list[Fault] = [
     Fault("letter where none belongs", "label-face", letters.needless_letter, order=UNLETTERED),
     # Printing.
     Fault("steep overhang", "overhang", outline.steep_foot, clear=(1.2, 1.8), limited=True),
+    Fault(
+        "steep overhang, face down",
+        "overhang",
+        outline.steep_top,
+        order=FACE_DOWN,
+        clear=(1.2, 1.8),
+        limited=True,
+    ),
+    Fault(
+        "wide ceiling, face down",
+        "bridge",
+        sets.wide_ceiling,
+        order=FACE_DOWN,
+        clear=(1.2, 5),
+        limited=True,
+        blames=True,
+    ),
     Fault("wide ceiling", "bridge", sets.wide_ceiling, clear=(1.2, 5), limited=True, blames=True),
     Fault("low printer", "bed", sets.low_printer, clear=(1.2, 5), limited=True, blames=True),
     Fault("small bed", "bed", sets.small_bed, "BQ", clear=(1.2, 3), limited=True, blames=True),

@@ -25,6 +25,12 @@ PLAIN = Order()
 RIBBED = Order((), ("recess.fit=ribs",))
 CLOSED = Order((), ("recess.fit=embedded",))
 TWO_FACED = Order(("flippable",))
+#: The face on the bed. (The floor is such that a pause can be a little off either way.)
+FACE_DOWN = Order((), ("recess.fit=embedded", "recess.floor=0.7 mm", "plate.face=down"))
+#: South poles are marked: in the back, and in the floors of closed cavities.
+MARKED = Order((), ("magnet.polarity=alternating",))
+MARKED_ROOMY = Order((), (*MARKED.settings, "magnet.diameter=8 mm"))
+MARKED_INSIDE = Order((), (*MARKED.settings, "recess.fit=embedded", "recess.floor=0.8 mm"))
 UNLETTERED = Order((), ("label.faces=none",))
 
 ALL = "ARELOMTSQDJBNYIU"
@@ -72,8 +78,10 @@ def _workshop() -> Workshop:
 
 
 @lru_cache(maxsize=512)
-def _good(order: Order, piece: str) -> tuple[Blueprint, Body]:
-    puzzle = _fridgeiq()
+def _good(order: Order, piece: str, before: str = "") -> tuple[Blueprint, Body]:
+    """A good piece. Those before it in its set decide on its poles where they alternate."""
+    whole = _fridgeiq()
+    puzzle = replace(whole, pieces=tuple(whole.piece(one) for one in before + piece))
     blueprint = draft(puzzle, puzzle.piece(piece), order.profile())
     return blueprint, printed(blueprint, f"{piece}.stl")
 
@@ -88,7 +96,11 @@ def kit(order: Order, pieces: str) -> Kit:
         region = side_by_side(whole.lattice, chosen)
         challenge = Challenge("together", region, tuple(pieces), answer="solved")
         puzzle = replace(whole, pieces=chosen, challenges=(challenge,))
-    good = {piece: _good(order, piece) for piece in pieces}
+    marked = order.profile().polarity == "alternating"
+    good = {
+        piece.id: _good(order, piece.id, "".join(one.id for one in puzzle.pieces[:which] if marked))
+        for which, piece in enumerate(puzzle.pieces)
+    }
     return Kit(
         order,
         puzzle,

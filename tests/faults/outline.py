@@ -42,6 +42,12 @@ def steep_foot(case: Case, size: float) -> Planted:
     return case.rebuilt(foot_chamfer_mm=case.profile.foot_chamfer_mm / math.tan(math.radians(lean)))
 
 
+def steep_top(case: Case, size: float) -> Planted:
+    """The same at the face, which leans out where that is on the bed."""
+    lean = min(85.0, 46 * size)
+    return case.rebuilt(top_chamfer_mm=case.profile.top_chamfer_mm / math.tan(math.radians(lean)))
+
+
 def sharp_tip(case: Case, size: float) -> Planted:
     return case.drafted(tip_flat_mm=max(0.1, case.profile.tip_flat_mm - 0.05 * size))
 

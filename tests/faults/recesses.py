@@ -153,7 +153,11 @@ def open_recess(case: Case, _: float) -> Planted:
 
 
 def pause_off(case: Case, size: float) -> Planted:
-    return case.with_recess(high_mm=case.recess.high_mm + 0.02 * size * case.sign())
+    """The end that is printed last, which is the lower one where the face is on the bed."""
+    off_mm = 0.02 * size * case.sign()
+    if case.profile.facing == "down":
+        return case.with_recess(low_mm=case.recess.low_mm + off_mm)
+    return case.with_recess(high_mm=case.recess.high_mm + off_mm)
 
 
 def thin_floor(case: Case, size: float) -> Planted:

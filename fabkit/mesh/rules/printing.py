@@ -1,4 +1,7 @@
-"""Rules on what a printer can do with a part: overhangs, bridges, the size of its bed."""
+"""Rules on what a printer can do with a part: overhangs, bridges, the size of its bed.
+
+A part is judged as it is printed: on its back, or turned over if the profile prints faces down.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ from shapely import MultiPoint, Polygon
 
 from fabkit.mesh.finding import Finding, at_most
 from fabkit.mesh.part import Part
-from fabkit.mesh.section import DOWN, parts
+from fabkit.mesh.section import DOWN, UP, parts
+from fabkit.model.layers import height_as_printed_mm
 from fabkit.model.profile import Profile
 
 #: A chamfer of exactly the limit is not beyond it; the facets of a cone lean 0.8 degrees more.
@@ -24,7 +28,7 @@ _SPECK_MM2 = 0.01
 
 
 def printing_findings(part: Part, profile: Profile) -> Iterator[Finding]:
-    """All findings on printing a part on its back."""
+    """All findings on printing a part, with the face on the bed that the profile says."""
     yield _overhang(part, profile)
     yield from _bridges(part, profile)
     yield _bed(part, profile)
@@ -36,8 +40,11 @@ def _overhang(part: Part, profile: Profile) -> Finding:
     doubled = np.linalg.norm(normals, axis=1)
     solid = doubled > 0
     leaning = np.zeros(len(normals))
-    leaning[solid] = np.degrees(np.arcsin(np.clip(-normals[solid, 2] / doubled[solid], -1, 1)))
-    free = solid & (leaning < _LEVEL_DEGREES) & (corners[:, :, 2].max(axis=1) > _ON_BED_MM)
+    downwards, heights = -normals[:, 2], corners[:, :, 2]
+    if profile.facing == "down":
+        downwards, heights = -downwards, part.thickness_mm - heights
+    leaning[solid] = np.degrees(np.arcsin(np.clip(downwards[solid] / doubled[solid], -1, 1)))
+    free = solid & (leaning < _LEVEL_DEGREES) & (heights.max(axis=1) > _ON_BED_MM)
     order = np.argsort(-leaning[free])
     worst, where = 0.0, None
     areas = np.cumsum(doubled[free][order] / 2)
@@ -53,11 +60,16 @@ def _overhang(part: Part, profile: Profile) -> Finding:
 
 
 def _bridges(part: Part, profile: Profile) -> Iterator[Finding]:
-    """Ceilings are bridged along their shorter side."""
+    """Ceilings are bridged along their shorter side.
+
+    With the face down those are the ends of a letter's strokes, and the floors of closed cavities.
+    """
     spans = []
+    to_bed = UP if profile.facing == "down" else DOWN
     for height_mm, facing in part.sections.flats():
-        if facing == DOWN and height_mm > _ON_BED_MM:
-            ceilings = parts(part.sections.flat(height_mm, DOWN))
+        printed_mm = height_as_printed_mm(profile.facing, height_mm, part.thickness_mm)
+        if facing == to_bed and printed_mm > _ON_BED_MM:
+            ceilings = parts(part.sections.flat(height_mm, to_bed))
             spans += [(_span_mm(ceiling), ceiling) for ceiling in ceilings]
     if spans:
         span_mm, where = max(spans, key=lambda one: one[0])

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from shapely.affinity import rotate
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.blueprint.recess import TWO_MAGNETS_FROM_UNITS, bores
+from fabkit.blueprint.recess import bores, length_units, magnet_count
 from fabkit.mesh.anatomy import Anatomy
 from fabkit.mesh.cavities import Cavity, Circle, circle_of
 from fabkit.mesh.finding import Finding, at_least, at_most, between, counted
@@ -17,14 +17,14 @@ from fabkit.mesh.part import Part
 from fabkit.mesh.rules.outline import TOLERANCE_MM
 from fabkit.mesh.section import DOWN, filled, hollows, parts
 from fabkit.model.lattice import Lattice
-from fabkit.model.layers import MAX_AIR_MM, layer_top_mm
+from fabkit.model.layers import MAX_AIR_MM, height_as_printed_mm, layer_top_mm
 from fabkit.model.profile import Profile
 
 #: A bore that is open wider than its middle by this is in its mouth.
 _WIDER_MM = 0.004
 #: Cuts this little above a mouth are still of it, in mm.
 _MOUTH_END_MM = 0.06
-#: The upper end of a closed cavity is where the print pauses: at the end of a layer, nearly.
+#: Where a closed cavity ends, as it is printed, the print pauses: at the end of a layer, nearly.
 _LAYER_MM = 0.02
 
 
@@ -56,7 +56,7 @@ def recess_findings(
     ]
     yield from _bores([c for c, _ in beside_mouth], [r for _, r in beside_mouth], profile)
     yield _empty(recesses)
-    yield from _heights(recesses, profile)
+    yield from _heights(part, recesses, profile)
     yield from _floors(part, recesses, anatomy.labels, profile)
     if not profile.embedded:
         yield from _mouths(recesses, circles, profile)
@@ -103,9 +103,7 @@ def _expected_counts(
     counts = set()
     for turn in turns:
         drawn = rotate(part.outline.canonical, -360 * turn / len(moves), origin=(0, 0))
-        left, bottom, right, top = drawn.bounds
-        length_units = max(right - left, top - bottom) / part.outline.unit_mm
-        counts.add(2 if length_units > TWO_MAGNETS_FROM_UNITS - 1e-6 else 1)
+        counts.add(magnet_count(length_units(drawn, part.outline.unit_mm)))
     return counts
 
 
@@ -128,7 +126,7 @@ def _bores(
     yield between("rib-crest", crest, limit, "mm", "the circle between the ribs", where)
 
 
-def _heights(recesses: Sequence[Cavity], profile: Profile) -> Iterator[Finding]:
+def _heights(part: Part, recesses: Sequence[Cavity], profile: Profile) -> Iterator[Finding]:
     magnet_mm = profile.magnet_height_mm
     limit = (magnet_mm + profile.air_mm, magnet_mm + MAX_AIR_MM)
     depth, where = _worst([r.depth_mm for r in recesses], sum(limit) / 2, recesses)
@@ -136,7 +134,9 @@ def _heights(recesses: Sequence[Cavity], profile: Profile) -> Iterator[Finding]:
     closed = [recess for recess in recesses if not recess.below]
     if profile.embedded:
         yield counted("recess-closed", len(closed), len(recesses), "closed cavities")
-        off = [abs(r.high_mm - layer_top_mm(profile, r.high_mm - _LAYER_MM)) for r in recesses]
+        ends = [r.low_mm if profile.facing == "down" else r.high_mm for r in recesses]
+        pauses = [height_as_printed_mm(profile.facing, end, part.thickness_mm) for end in ends]
+        off = [abs(pause - layer_top_mm(profile, pause - _LAYER_MM)) for pause in pauses]
         worst, where = _worst(off, 0.0, recesses)
         what = "how far the pause is from the end of a layer"
         yield at_most("pause-height", worst, _LAYER_MM, "mm", what, where)
