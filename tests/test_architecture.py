@@ -47,6 +47,11 @@ def test_imports_go_down_only(copy_of_house: Path) -> None:
         ("fabkit/solve/engines/search.py", "import pysat"),
         ("fabkit/runs/pool.py", "import distributed"),
         ("fabkit/runs/cluster.py", "import dask"),
+        ("fabkit/press/plate.py", "import fabkit.verify.check"),
+        ("fabkit/verify/check.py", "import fabkit.press.bill"),
+        ("fabkit/press/package.py", "import lib3mf"),
+        ("fabkit/press/nesting/nest.py", "import spyrrow"),
+        ("fabkit/press/laser.py", "import ezdxf"),
     ],
 )
 def test_a_planted_import_is_found(copy_of_house: Path, file: str, line: str) -> None:

@@ -253,7 +253,7 @@ def test_reports_of_other_meshes_are_told(here: Path, capsys: pytest.CaptureFixt
     _, _, err = run(capsys, "export-stl", "trio.toml")
     assert "other meshes" not in err
     _, _, err = run(capsys, "export-stl", "trio.toml", "-s", "thickness=8 mm")
-    assert "of other meshes than are here now: check.json, check.html" in err
+    assert "of other files than are here now: check.html, check.json" in err
 
 
 def test_a_printer_that_is_off_may_keep_rows_from_closing(

@@ -82,7 +82,7 @@ def test_every_script_exists() -> None:
 def test_every_option_exists(capsys: pytest.CaptureFixture[str]) -> None:
     helps = ""
     commands = "export-stl export-step show sets profiles solve certify check verify make"
-    commands += " snowflakes challenges"
+    commands += " snowflakes challenges export-3mf export-dxf export-svg plate slice bom coupon"
     for command in commands.split():
         main([command, "--help"])
         helps += capsys.readouterr().out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -145,7 +145,7 @@ def take_files(
         puzzle: the set that they should be.
         profile: the effective one.
         is_named: whether the command names it. Then it is taken as it is. Else the meshes tell
-            with which of the shipped profiles, or with the one beside them, they were made.
+            whether they were made with the profile beside them, or with which of the shipped ones.
         report: for progress, and to say that no profile was recognised.
 
     Raises:
@@ -156,8 +156,7 @@ def take_files(
 
     if is_named:
         return take_with(source, puzzle, [profile], report), profile
-    candidates = [profile, *(load_profile([name]) for name in preset_names())]
-    candidates += _profile_beside(source)
+    candidates = _profiles_beside(source, [profile, *map(load_profile, _presets())])
     taken = take_with(source, puzzle, candidates, report)
     found = recognise(taken, candidates)
     if found is None:
@@ -187,11 +186,20 @@ def take_with(
     return take(bodies, puzzle, *(profile.unit_mm for profile in profiles))
 
 
-def _profile_beside(source: Source) -> list[Profile]:
-    """The profile in the output folder, if it can be read: it is only one more to compare."""
+def _presets() -> list[list[str]]:
+    return [[name] for name in preset_names()]
+
+
+def _profiles_beside(source: Source, known: list[Profile]) -> list[Profile]:
+    """The known profiles, behind the one in the output folder, if that can be read.
+
+    It has no name of its own: where it is a known one, that goes first.
+    """
     if source.folder is None or not (source.folder / PROFILE).is_file():
-        return []
+        return known
     try:
-        return [load_profile([str(source.folder / PROFILE)])]
+        beside = load_profile([str(source.folder / PROFILE)])
     except InputError:
-        return []
+        return known
+    same = [one for one in known if replace(one, name=beside.name, title=beside.title) == beside]
+    return [*same, beside, *known]
