@@ -82,6 +82,12 @@ class Recess:
         """Whether the magnet goes in from the back after printing."""
         return self.low_mm == 0
 
+    @property
+    def circles(self) -> tuple[tuple[PointMm, float], ...]:
+        """What a drawing shows of it, as centres and diameters in mm: the bore, and the mark."""
+        marks = [(self.mark.centre_mm, self.mark.diameter_mm)] if self.mark else []
+        return ((self.centre_mm, self.bores.widest_mm), *marks)
+
     def at_origin(self) -> Recess:
         """The same hollow, centred on the origin, whatever its pole and without its mark."""
         return replace(self, centre_mm=(0.0, 0.0), pole="", mark=None)

@@ -141,6 +141,7 @@ def _describe(blueprint: Blueprint) -> dict[str, Any]:
     """What people and scripts want to know of a piece beside its files."""
     return {
         "magnets_mm": [list(recess.centre_mm) for recess in blueprint.recesses],
+        "poles": [recess.pole for recess in blueprint.recesses],
         "pause_height_mm": blueprint.pause_height_mm,
         "cap_height_mm": blueprint.label.cap_height_mm if blueprint.label else None,
     }

@@ -42,7 +42,7 @@ class Export:
     Attributes:
         folder: the output folder.
         files: every file asked for, with its ``sha256`` and whether it was ``written`` now.
-        pieces: for each piece what the manifest says of it: ``magnets_mm`` (places),
+        pieces: for each piece what the manifest says of it: ``magnets_mm`` (places), ``poles``,
             ``pause_height_mm`` and ``cap_height_mm``.
         warnings: what else in the folder deserves a look.
     """

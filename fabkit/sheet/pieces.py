@@ -155,11 +155,11 @@ def _draw(drawing: Drawing, item: _Item, x: float, y: float) -> None:
             for part in getattr(letter, "geoms", [letter]):
                 drawing.polygon(moved(part), fill=ink)
         for recess in item.blueprint.recesses:
-            cx, cy = recess.centre_mm
-            drawing.circle(
-                cx + dx, cy + dy, recess.bores.widest_mm / 2,
-                fill="none", stroke=ink, stroke_opacity="0.7", stroke_width="0.3", stroke_dasharray="1.2 0.8",
-            )  # fmt: skip
+            for (cx, cy), diameter_mm in recess.circles:
+                drawing.circle(
+                    cx + dx, cy + dy, diameter_mm / 2,
+                    fill="none", stroke=ink, stroke_opacity="0.7", stroke_width="0.3", stroke_dasharray="1.2 0.8",
+                )  # fmt: skip
     width, height = item.size_mm
     drawing.text(x, y - 4.5, item.caption, 3.6)
     drawing.text(x, y - 8.5, f"{width:.1f} x {height:.1f} mm", 2.8, class_="quiet")

@@ -187,12 +187,13 @@ class _Bed:
             stroke_width="0.2",
         )
         for recess in blueprint.recesses:
-            centre = piece.on_bed(Point(recess.centre_mm))
             dashes = {} if down and recess.is_open else {"stroke_dasharray": "1.2 0.8"}
-            self._drawing.circle(
-                centre.x + self._origin[0], centre.y + self._origin[1], recess.bores.widest_mm / 2,
-                fill="none", stroke=ink, stroke_opacity="0.7", stroke_width="0.3", **dashes,
-            )  # fmt: skip
+            for centre_mm, diameter_mm in recess.circles:
+                at = piece.on_bed(Point(centre_mm))
+                self._drawing.circle(
+                    at.x + self._origin[0], at.y + self._origin[1], diameter_mm / 2,
+                    fill="none", stroke=ink, stroke_opacity="0.7", stroke_width="0.3", **dashes,
+                )  # fmt: skip
         letter = self._letter(piece)
         if letter is not None:
             self._area(letter, fill=ink, fill_opacity="0.35" if down else "1")
