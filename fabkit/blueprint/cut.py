@@ -11,15 +11,14 @@ from __future__ import annotations
 import itertools
 import math
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from shapely import Point, Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.base.errors import Fault, InputError
 from fabkit.base.units import format_mm
+from fabkit.blueprint.every import every
 from fabkit.blueprint.glyphs import Contour
 from fabkit.blueprint.label import place_label
 from fabkit.blueprint.printed import (
@@ -170,28 +169,7 @@ def cut_all(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) -> lis
         InputError: with every piece that the profile does not suit. Pieces with the same fault
             share a line.
     """
-    if any(piece.body for piece in pieces):
-        raise InputError.of(
-            puzzle.name,
-            "its pieces are made of balls; only flat pieces can be cut from a sheet",
-        )
-    found = []
-    faults: dict[str, list[str]] = defaultdict(list)
-    for piece in pieces:
-        try:
-            found.append(cut_piece(puzzle, piece, profile))
-        except BlueprintError as fault:
-            faults[str(fault)].append(piece.id)
-    if faults:
-        source = f"{puzzle.name} with profile {profile.name}"
-        raise InputError(
-            source,
-            [
-                Fault(f"piece{'s' * (len(ids) > 1)} {', '.join(ids)}", message)
-                for message, ids in faults.items()
-            ],
-        )
-    return found
+    return every(puzzle, pieces, profile, cut_piece, "cut from a sheet")
 
 
 def _finished(canonical: Polygon, inset_mm: float) -> Polygon:

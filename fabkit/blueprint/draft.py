@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shapely import Polygon
 
-from fabkit.base.errors import Fault, InputError
 from fabkit.base.units import format_mm
+from fabkit.blueprint.every import every
 from fabkit.blueprint.label import Label, place_label
 from fabkit.blueprint.polemark import poles, with_poles
 from fabkit.blueprint.printed import (
@@ -139,28 +138,7 @@ def draft_all(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) -> l
         InputError: with every piece that the profile does not suit. Pieces with the same fault
             share a line.
     """
-    if any(piece.body for piece in pieces):
-        raise InputError.of(
-            puzzle.name,
-            "its pieces are made of balls; only flat pieces can be drafted for printing",
-        )
-    blueprints = []
-    faults: dict[str, list[str]] = defaultdict(list)
-    for piece in pieces:
-        try:
-            blueprints.append(draft(puzzle, piece, profile))
-        except BlueprintError as fault:
-            faults[str(fault)].append(piece.id)
-    if faults:
-        source = f"{puzzle.name} with profile {profile.name}"
-        raise InputError(
-            source,
-            [
-                Fault(f"piece{'s' * (len(ids) > 1)} {', '.join(ids)}", message)
-                for message, ids in faults.items()
-            ],
-        )
-    return blueprints
+    return every(puzzle, pieces, profile, draft, "drafted for printing")
 
 
 def _refuse_large_chamfers(outline: Polygon, profile: Profile) -> None:
