@@ -251,7 +251,7 @@ def test_a_full_disk_changes_nothing(
         (["plate", "{}"], "32k"),
         (["export-dxf", "{}"], "32k"),
         (["export-svg", "{}"], "4k"),
-        (["coupon"], "256k"),
+        pytest.param(["coupon"], "256k", marks=pytest.mark.slow),
         (["make", "{}"], "256k"),
     ],
 )

@@ -24,8 +24,9 @@ from tests.prints import Order
 FITS = (*KEY_OF_FIT, "none")
 #: Recesses that are open at the back leave only the front for a number.
 OPEN = [Order(("flippable",), (f"recess.fit={fit}", "label.faces=front")) for fit in FITS[:3]]
-QUICK = [Order(), Order(("flippable",))]
+QUICK = [Order()]
 OTHERS = [
+    Order(("flippable",)),
     *(Order((), (f"recess.fit={fit}",)) for fit in FITS[1:]),
     *(Order((preset,), (f"recess.fit={fit}",)) for preset in ("compact", "petg") for fit in FITS),
     *OPEN,

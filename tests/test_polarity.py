@@ -296,7 +296,13 @@ def turned(body: Body, quarters: int) -> Body:
     return Body(body.name, body.vertices @ turn.T, body.faces)
 
 
-@pytest.mark.parametrize("order", [MARKED, MARKED_INSIDE], ids=["open", "closed"])
+@pytest.mark.parametrize(
+    "order",
+    [
+        pytest.param(MARKED, id="open"),
+        pytest.param(MARKED_INSIDE, id="closed", marks=pytest.mark.slow),
+    ],
+)
 def test_good_marks_pass_however_the_piece_lies(order: Order) -> None:
     made = kit(order, "LNSTU")
     for quarters in range(4):

@@ -324,6 +324,7 @@ def test_coupon(pair: str, said: Callable[..., Any]) -> None:
 
 
 @prusa_slicer
+@pytest.mark.slow
 def test_the_gauge_can_be_sliced(pair: str, said: Callable[..., Any], tmp_path: Path) -> None:
     said("coupon", "-o", "gauge", "-p", "flippable")
     ran = subprocess.run(
