@@ -80,11 +80,30 @@ def test_a_letter_in_a_second_colour_has_its_own_line() -> None:
 
 
 def test_a_slicer_has_the_last_word_on_grams() -> None:
-    sliced = Sliced("PrusaSlicer 2.5.0", 3600.0, 100.0, 2)
+    sliced = Sliced("PrusaSlicer 2.5.0", 3600.0, (100.0,), 2)
     found = bill(load_profile(), sliced)
     assert found.grams == pytest.approx(100.0, abs=0.1)
     assert found.document()["print_seconds"] == 3600.0
     assert not any("estimated" in note for note in found.notes)
+    (row,) = [row for row in rows(found) if row["item"] == "print"]
+    assert (row["count"], row["unit"], row["note"]) == (
+        "60",
+        "min",
+        "2 plates, says PrusaSlicer 2.5.0",
+    )
+
+
+def test_a_slicer_that_keeps_its_grams_to_itself_is_asked_for_the_time_only() -> None:
+    found = bill(load_profile(), Sliced("PrusaSlicer 2.5.0", None, None, 1))
+    assert found.grams == bill(load_profile()).grams
+    assert any("estimated" in note for note in found.notes)
+
+
+def test_each_extruder_has_its_own_grams() -> None:
+    profile = load_profile((), ["label.inlay=letter"])
+    found = bill(profile, Sliced("PrusaSlicer 2.5.0", 60.0, (100.0, 5.0), 1))
+    assert found.filament[-1].grams == pytest.approx(5.0)
+    assert sum(line.grams for line in found.filament[:-1]) == pytest.approx(100.0, abs=0.1)
 
 
 def test_the_pause_and_the_glue_are_told() -> None:

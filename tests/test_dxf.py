@@ -175,7 +175,7 @@ from fabkit.sheet.cutting import sheet_svg
 from fabkit.sheet.dxf import piece_dxf, sheet_dxf
 puzzle = load_set("fridgeiq")
 pieces = cut_all(puzzle, puzzle.pieces, load_profile())
-for text in (*map(piece_dxf, pieces), sheet_dxf(pieces, 300, 200), sheet_svg(pieces, 300, 200)):
+for text in (*map(piece_dxf, pieces[:2]), sheet_dxf(pieces, 300, 200), sheet_svg(pieces, 300, 200)):
     sys.stdout.buffer.write(text.encode())
 """
 
@@ -188,10 +188,14 @@ def test_two_processes_write_the_same_bytes() -> None:
             capture_output=True,
             check=True,
         ).stdout
-        for seed, zone in (("1", "UTC"), ("77", "Asia/Tokyo"))
+        for seed, zone in (
+            ("1", "UTC"),
+            ("4", "Asia/Tokyo"),
+            ("77", "UTC"),
+        )  # 4 sorts a set of ezdxf's otherwise
     ]
-    assert outputs[0] == outputs[1]
-    assert outputs[0].count(b"EOF") == 17
+    assert outputs[0] == outputs[1] == outputs[2]
+    assert outputs[0].count(b"EOF") == 3
 
 
 def test_others_get_their_own_times_and_ids() -> None:

@@ -42,7 +42,7 @@ def test_layers_objects_and_sums(tmp_path: Path) -> None:
     assert second.box == (80, 60, 100, 80)
     assert found.box == (50, 60, 100, 80)
     assert not found.stops
-    assert found.summary == Summary(3723, (0.5, 0.1), (1.49, 0.3), (0.03, 0.01), 1.79, 0.04)
+    assert found.summary == Summary(3723, (0.5, 0.1), (1.49, 0.3), 1.79)
 
 
 def test_a_pause_belongs_to_the_layer_that_was_printed_before_it(tmp_path: Path) -> None:

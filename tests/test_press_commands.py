@@ -103,7 +103,7 @@ def test_3mf(pair: str, said: Callable[..., Any]) -> None:
     assert told["LicenseTerms"] == "CC BY 4.0"
     assert told["Description"] == "Two & <more>: 2 pieces. Shapes: drawn by hand"
     assert (told["Set"], told["Unit"]) == ("pair", "20 mm")
-    assert told["Profile"].startswith("default: ")
+    assert told["Profile"] == "default"
 
 
 def test_the_triangles_are_those_of_the_stl_files(pair: str, said: Callable[..., Any]) -> None:
@@ -309,6 +309,98 @@ def test_a_bad_slicer_changes_nothing(
     assert sorted(Path("output").rglob("*")) == before
 
 
+def slicer_of_pairs(folder: Path, thickness_mm: float = 7.0, but: str = "") -> str:
+    """A fake slicer that slices the two pieces, and leaves out lines that hold a text."""
+    gcode = fakeslicer.gcode(("P", "Q"), layers=round(thickness_mm / 0.2))
+    lines = [line for line in gcode.splitlines() if not but or but not in line]
+    text = "\n".join(lines) + "\n"
+    info = f"print({fakeslicer.ONE_OBJECT * 2!r})"
+    program = fakeslicer.fake_slicer(
+        folder, slice=f"write({text!r}); print({fakeslicer.SAID!r})", info=info
+    )
+    return str(program)
+
+
+def test_gcode_of_plates_that_are_gone_goes(
+    pair: str, said: Callable[..., Any], tmp_path: Path
+) -> None:
+    slicer = slicer_of_pairs(tmp_path / "slicer")
+    document = said("slice", pair, "--slicer", slicer)
+    assert document["printable"], document["plates"][0]["reasons"]
+    gcodes = Path("output/pair/gcode")
+    stray, mine = gcodes / "plate-2.gcode", gcodes / "plate-3.gcode"
+    manifest = json.loads(Path("output/pair/manifest.json").read_text())
+    for path in (stray, mine):
+        path.write_bytes((gcodes / "plate-1.gcode").read_bytes())
+        manifest["files"][f"gcode/{path.name}"] = manifest["files"]["gcode/plate-1.gcode"]
+    mine.write_text("changed by hand")
+    Path("output/pair/manifest.json").write_text(json.dumps(manifest))
+    said("slice", pair, "--slicer", slicer, "--force")
+    assert sorted(path.name for path in gcodes.iterdir()) == ["plate-1.gcode", "plate-3.gcode"]
+
+
+def test_gcode_that_was_cut_short_is_made_again(
+    pair: str, said: Callable[..., Any], tmp_path: Path
+) -> None:
+    slicer = slicer_of_pairs(tmp_path / "slicer")
+    said("slice", pair, "--slicer", slicer)
+    gcode = Path("output/pair/gcode/plate-1.gcode")
+    whole = gcode.read_bytes()
+    gcode.write_bytes(whole[:100])
+    said("slice", pair, "--slicer", slicer)
+    assert gcode.read_bytes() == whole
+
+
+def test_other_prices_slice_nothing_again(
+    pair: str, said: Callable[..., Any], tmp_path: Path
+) -> None:
+    said("slice", pair, "--slicer", slicer_of_pairs(tmp_path / "slicer"))
+    dear = said("bom", pair, "-s", "price.filament=100")
+    assert (dear["print_seconds"], dear["estimated"]) == (3723, False)
+    (plate,) = Path("output/pair/plates").glob("*.3mf")
+    stamp = plate.stat().st_mtime_ns
+    assert said("plate", pair, "-s", "price.filament=100")["written"] == 0
+    assert plate.stat().st_mtime_ns == stamp
+    thick = said("bom", pair, "-s", "thickness=8 mm")
+    assert (thick["print_seconds"], thick["estimated"]) == (None, True)
+
+
+def test_a_slicer_that_tells_no_grams(pair: str, said: Callable[..., Any], tmp_path: Path) -> None:
+    slicer = slicer_of_pairs(tmp_path / "slicer", but="filament used")
+    assert said("slice", pair, "--slicer", slicer)["grams"] is None
+    bill = said("bom", pair)
+    assert (bill["print_seconds"], bill["estimated"]) == (3723, True)
+
+
+def test_plates_that_change_meanwhile_are_not_what_was_sliced(
+    pair: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fabkit.plan import slicing
+
+    slice_plate = slicing.slice_plate
+
+    def while_another_lays_out(*arguments: Any) -> Any:
+        assert main(["plate", pair, "-s", "plate.gap=9 mm", "-q"]) == 0
+        return slice_plate(*arguments)
+
+    monkeypatch.setattr(slicing, "slice_plate", while_another_lays_out)
+    slicer = slicer_of_pairs(tmp_path / "slicer")
+    assert main(["slice", pair, "--slicer", slicer]) == 3
+    assert "changed meanwhile; nothing was written" in capsys.readouterr().err
+    assert not Path("output/pair/slice.json").exists()
+    assert not Path("output/pair/gcode").exists()
+
+
+def test_a_plate_that_cannot_be_printed_is_a_no(
+    pair: str, said: Callable[..., Any], tmp_path: Path
+) -> None:
+    slicer = slicer_of_pairs(tmp_path / "slicer", thickness_mm=6.0)
+    document = said("slice", pair, "--slicer", slicer, code=1)
+    assert not document["printable"]
+    assert document["plates"][0]["reasons"]
+    assert said("bom", pair)["print_seconds"] is None
+
+
 # --- coupon ----------------------------------------------------------------------------------------
 
 
@@ -321,6 +413,26 @@ def test_coupon(pair: str, said: Callable[..., Any]) -> None:
     assert Path("gauge/coupon.svg").read_text().startswith("<svg")
     told = json.loads(Path("gauge/coupon.json").read_text())
     assert told["settings"] == document["settings"]
+
+
+def test_another_gauge_takes_the_place_of_the_first(pair: str, said: Callable[..., Any]) -> None:
+    said("coupon", "-o", "gauge")
+    mine = Path("gauge/stl/plug-0.05.stl")
+    mine.write_bytes(b"changed by hand")
+    document = said("coupon", "-o", "gauge", "-s", "inset=0.4 mm", "-s", "recess.fit=none")
+    names = {part["name"] for one in document["settings"] for part in one["parts"]}
+    assert "plug-0.05" not in names
+    assert {path.stem for path in Path("gauge/stl").iterdir()} == {*names, mine.stem}
+
+
+def test_a_gauge_stays_out_of_a_sets_folder(
+    pair: str, said: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    said("export-stl", pair)
+    before = sorted(Path("output").rglob("*"))
+    assert main(["coupon", "-o", "output/pair"]) == 2
+    assert "choose another folder with -o" in capsys.readouterr().err
+    assert sorted(Path("output").rglob("*")) == before
 
 
 @prusa_slicer
@@ -352,15 +464,34 @@ def test_make_makes_everything_once(pair: str, said: Callable[..., Any]) -> None
     assert there - {".fabkit.lock", "manifest.json"} == set(manifest["files"])
     for name, entry in manifest["files"].items():
         assert entry["sha256"] == hashlib.sha256((out / name).read_bytes()).hexdigest()
-    stamps = {name: (out / name).stat().st_mtime_ns for name in manifest["files"]}
+    names = [*manifest["files"], "manifest.json"]
+    stamps = {name: (out / name).stat().st_mtime_ns for name in names}
     again = said("make", pair)
     assert again["written"] == 0
     assert {key: again[key] for key in ("ok", "check", "verify", "bom", "files")} == {
         **{key: document[key] for key in ("ok", "check", "verify", "bom")},
         "files": {n: f | {"written": False} for n, f in document["files"].items()},
     }
-    now = {name: (out / name).stat().st_mtime_ns for name in manifest["files"]}
-    assert {name for name in now if now[name] != stamps[name]} <= {"bom.csv", "bom.json"}
+    assert stamps == {name: (out / name).stat().st_mtime_ns for name in names}
+
+
+def test_make_after_a_change_leaves_nothing_to_be_done(pair: str, said: Callable[..., Any]) -> None:
+    alone = PAIR[: PAIR.index("[[challenge]]")]
+    Path(pair).write_text(alone)
+    said("make", pair)
+    Path(pair).write_text(alone.replace("[2, 2], [0, 2]", "[2, 2], [1, 1]"))
+    document = said("make", pair)
+    assert (document["ok"], document["warnings"]) == (True, [])
+
+
+def test_a_piece_that_is_gone_is_told_and_does_no_harm(pair: str, said: Callable[..., Any]) -> None:
+    said("make", pair)
+    Path(pair).write_text(PAIR[: PAIR.index('[[piece]]\nid = "Q"')])
+    document = said("make", pair)
+    assert document["ok"]
+    (warning,) = document["warnings"]
+    assert warning.startswith("no longer part of the set: ")
+    assert "stl/Q.stl" in warning
 
 
 def test_make_checks_again_what_changed(pair: str, said: Callable[..., Any]) -> None:

@@ -227,6 +227,8 @@ class Staging:
         for name in self._names:
             _flush(self._folder / name)
             final = self.target / name
+            if final.parent.exists() and not final.parent.is_dir():
+                raise OSError(errno.ENOTDIR, f"{final.parent.name} is a file, not a folder")
             final.parent.mkdir(parents=True, exist_ok=True)
             if final.is_dir():
                 raise OSError(errno.EISDIR, f"{name} is a folder, where a file should be")

@@ -133,3 +133,18 @@ def format_number(value: float) -> str:
         ('25', '1.24')
     """
     return f"{value:.{_DIGITS}f}".rstrip("0").rstrip(".")
+
+
+def format_duration(seconds: float | None) -> str:
+    """A time for people; a question mark when it is not known.
+
+    Example:
+        >>> format_duration(29554), format_duration(95), format_duration(20), format_duration(None)
+        ('8 h 13 min', '2 min', '20 s', '?')
+    """
+    if seconds is None:
+        return "?"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

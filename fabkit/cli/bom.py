@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fabkit.base.errors import many
-from fabkit.base.units import format_mm
+from fabkit.base.units import format_duration, format_mm
 from fabkit.cli import options
 from fabkit.cli.report import Report
 from fabkit.model.library import load_set
@@ -54,9 +54,8 @@ def tell_bill(bill: Bill, report: Report) -> None:
         poles = " ".join(f"{pole}{' (dimple)' if marked else ''}" for pole, marked in piece.magnets)
         report.say(f"{piece.piece}: {poles}")
     if bill.sliced:
-        hours, minutes = divmod(round(bill.sliced.seconds / 60), 60)
-        plates = many(bill.sliced.plates, "plate")
-        report.say(f"{plates}, {hours} h {minutes} min to print, says {bill.sliced.slicer}")
+        plates, took = many(bill.sliced.plates, "plate"), format_duration(bill.sliced.seconds)
+        report.say(f"{plates}, {took} to print, says {bill.sliced.slicer}")
     for note in bill.notes:
         report.say(note)
 

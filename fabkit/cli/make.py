@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fabkit.base.errors import many
+from fabkit.base.errors import many, printable
+from fabkit.base.units import format_duration
 from fabkit.cli import meshes, options
 from fabkit.cli.bom import magnets_words
 from fabkit.cli.check import tell_check
 from fabkit.cli.export import tell_export
 from fabkit.cli.meshes import FAILED_EXIT
 from fabkit.cli.report import Report
-from fabkit.cli.slice import SlicerPath, TimeLimit, duration, tell_slices
+from fabkit.cli.slice import SlicerPath, TimeLimit, limit_seconds, tell_slices
 from fabkit.cli.verify import tell_verify
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.plan import KINDS, export
+from fabkit.plan import KINDS, Export, export
+from fabkit.plan.manifest import left_behind, read_manifest
 
 if TYPE_CHECKING:
     from fabkit.press.bill import Bill
@@ -48,29 +52,32 @@ def make(
     from fabkit.plan.billing import write_bill
     from fabkit.plan.slicing import slice_set
     from fabkit.press.slicer.finding import find_slicer
-    from fabkit.press.slicer.slicing import LIMIT_S
 
     report = Report(json, quiet, verbose)
     puzzle = load_set(set)
     limits = options.profile_for(puzzle, profile, settings)
     budget_s = options.seconds(budget, meshes.BUDGET_S)
-    limit_s = options.seconds(time_limit, LIMIT_S, "--time-limit")
+    limit_s = limit_seconds(time_limit)
     folder = options.set_folder(output, puzzle)
-    found = find_slicer(slicer) if slice_too or slicer else None
+    found = find_slicer(slicer) if slice_too or slicer is not None else None
     with report.progress() as progress:
         done = export(puzzle, limits, list(KINDS), folder, (), force, progress)
-    tell_export(done, "output", limits, report)
-    reports, warnings = _reports(folder, set, puzzle, limits, budget_s, force, report)
-    sliced = None
-    if found is not None:
-        with report.progress() as progress:
-            sliced = slice_set(folder, puzzle, limits, found, limit_s, force, progress)
-        tell_slices(sliced, report)
-        warnings += sliced.warnings
-    bill, more = write_bill(folder, puzzle, limits)
+    tell_export(replace(done, warnings=_but(done.warnings, done.left)), "output", limits, report)
+    with options.keeping(folder):
+        reports, warnings = _reports(folder, done, puzzle, limits, budget_s, force, report)
+        sliced = None
+        if found is not None:
+            with report.progress() as progress:
+                sliced = slice_set(folder, puzzle, limits, found, limit_s, force, progress)
+            tell_slices(sliced, report)
+            warnings += sliced.warnings
+        bill, more = write_bill(folder, puzzle, limits)
     for note in bill.notes:
         report.say(note)
-    for warning in [*warnings, *more]:
+    # What was told of the folder before it was brought up to date is told as it is now.
+    manifest = read_manifest(folder, puzzle, force=True)
+    warnings += [*more, *left_behind(puzzle, limits, manifest, folder)]
+    for warning in warnings:
         report.warn(warning)
     checked, verified = (reports[name] for name in _REPORTS)
     ok = bool(checked["ok"] and verified["ok"] and (sliced is None or sliced.printable))
@@ -91,15 +98,19 @@ def make(
             "verify": verified,
             "slice": sliced.document if sliced else None,
             "bom": bill.document(),
-            "warnings": [*done.warnings, *warnings, *more],
+            "warnings": [*_but(done.warnings, done.left), *warnings],
         }
     )
     return 0 if ok else FAILED_EXIT
 
 
+def _but(warnings: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
+    return tuple(warning for warning in warnings if warning not in others)
+
+
 def _reports(
     folder: Path,
-    set_name: str,
+    done: Export,
     puzzle: PuzzleSet,
     profile: Profile,
     budget_s: float | None,
@@ -107,20 +118,21 @@ def _reports(
     report: Report,
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
     """The reports of check and verify: those of before, if nothing has changed since."""
-    from fabkit.plan.reports import made_by, stored_reports
+    from fabkit.plan.reports import files_now, made_by, stored_reports
 
     key = made_by(puzzle, profile, f"{budget_s}", but=("price.", "laser.", "filament."))
     stored = None if force else stored_reports(folder, puzzle, _REPORTS, key)
     if stored is not None:
         report.say("nothing to do: checked and verified before, and nothing has changed since")
-        for document in stored.values():
-            document.pop("schema")
         return stored, []
     from fabkit.plan.reports import write_check, write_verify
     from fabkit.verify.catalog import verify
     from fabkit.verify.check import check
 
-    source = meshes.own_files(folder, set_name)
+    about = files_now(folder, puzzle, _REPORTS[0])
+    # The files of this set as it is now: there may be others, of pieces that it had.
+    made = tuple(folder / name for name in done.files if name.startswith("stl/"))
+    source = meshes.Source(made, folder, printable(str(folder / "stl")))
     taken = meshes.take_with(source, puzzle, [profile], report)
     with report.progress() as progress:
         verified = verify(taken, profile, budget_s, progress)
@@ -128,8 +140,8 @@ def _reports(
         checked = check(taken, profile, budget_s, progress, answers=answers)
     tell_check(checked, report)
     tell_verify(verified, report)
-    warnings = write_check(folder, checked, made_by=key)
-    warnings += write_verify(folder, verified, profile, made_by=key)
+    warnings = write_check(folder, checked, made_by=key, about=about)
+    warnings += write_verify(folder, verified, profile, made_by=key, about=about)
     return {"check.json": checked.document(), "verify.json": verified.document()}, warnings
 
 
@@ -150,6 +162,7 @@ def _summary(
         return "passed" if document["ok"] else "FAILED"
 
     right = sum(one["ok"] for one in verified["challenges"])
+    asked = many(len(verified["challenges"]), "challenge")
     rows = [
         ["pieces to print", f"{count('.stl')} STL, {count('.3mf', '3mf/')} 3MF", "stl/, 3mf/"],
         ["pieces for CAD", f"{count('.step', 'step/')} STEP", "step/"],
@@ -157,11 +170,15 @@ def _summary(
         ["print plates", count(".3mf", "plates/"), "plates/"],
         ["to cut", f"{count('.dxf')} DXF, {count('.svg', 'svg')} SVG", "dxf/, svg/, *-sheets/"],
         ["check", verdict(checked), "check.html"],
-        ["verify", f"{verdict(verified)}: {right} challenges as they should be", "verify.json"],
+        [
+            "verify",
+            f"{verdict(verified)}: {right} of {asked}",
+            "verify.json",
+        ],
         ["magnets", magnets_words(bill) or "none", "bom.csv"],
         ["filament", f"{bill.grams:.0f} g of {bill.profile.filament}", "bom.csv"],
         ["material", f"{bill.cost:.2f} {bill.profile.currency}", "bom.csv"],
     ]
     if bill.sliced:
-        rows.append(["time to print", duration(bill.sliced.seconds), "slice.json, gcode/"])
+        rows.append(["time to print", format_duration(bill.sliced.seconds), "slice.json, gcode/"])
     report.table([bill.set_name, "", f"in {folder}"], rows)

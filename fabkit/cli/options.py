@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
 
-from fabkit.base.errors import InputError, did_you_mean, printable, shown
+from fabkit.base.errors import InputError, StoppedError, did_you_mean, printable, shown
 from fabkit.base.units import format_mm, parse_length_mm
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
@@ -124,6 +125,22 @@ def file_path(given: str | None, option: str, ending: str) -> Path | None:
         example = f"{Path(given).stem.strip('.') or 'file'}{ending}"
         raise InputError.of(printable(given), f"{found}; expected a file such as {example}")
     return path
+
+
+@contextmanager
+def keeping(folder: Path) -> Iterator[None]:
+    """For the later steps of a command: what the earlier ones wrote is there when it is stopped.
+
+    Raises:
+        StoppedError: in place of Ctrl-C.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise StoppedError(
+            f"stopped; what was finished before is kept in {printable(str(folder))}, and the same "
+            "command goes on"
+        ) from None
 
 
 def profile_for(puzzle: PuzzleSet, names: list[str] | None, settings: list[str] | None) -> Profile:

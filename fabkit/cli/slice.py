@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fabkit.base.errors import many
-from fabkit.base.units import format_mm
+from fabkit.base.errors import InputError, many
+from fabkit.base.units import format_duration, format_mm
 from fabkit.cli import options
 from fabkit.cli.meshes import FAILED_EXIT
 from fabkit.cli.report import Report
@@ -52,16 +52,16 @@ def slice_plates(
     """Slice the plates with PrusaSlicer. Exit code 1 if one cannot be printed, 3 without a slicer."""
     from fabkit.plan.slicing import slice_set
     from fabkit.press.slicer.finding import find_slicer
-    from fabkit.press.slicer.slicing import LIMIT_S
 
     report = Report(json, quiet, verbose)
     puzzle = load_set(set)
     limits = options.profile_for(puzzle, profile, settings)
-    limit_s = options.seconds(time_limit, LIMIT_S, "--time-limit")
+    limit_s = limit_seconds(time_limit)
     folder = options.set_folder(output, puzzle)
     found = find_slicer(slicer)
     with report.progress() as progress:
         done = export(puzzle, limits, ["plates"], folder, (), force, progress)
+    with options.keeping(folder), report.progress() as progress:
         sliced = slice_set(folder, puzzle, limits, found, limit_s, force, progress)
     for warning in (*done.warnings, *sliced.warnings):
         report.warn(f"{folder}: {warning}")
@@ -69,6 +69,20 @@ def slice_plates(
     report.say(f"G-code lies in {folder / 'gcode'}, what was found in {folder / 'slice.json'}")
     report.document(sliced.document)
     return 0 if sliced.printable else FAILED_EXIT
+
+
+def limit_seconds(given: str | None) -> float:
+    """The seconds of ``--time-limit``.
+
+    Raises:
+        InputError: when they are no number above 0.
+    """
+    from fabkit.press.slicer.slicing import LIMIT_S
+
+    limit_s = options.seconds(given, LIMIT_S, "--time-limit")
+    if not limit_s:
+        raise InputError.of("--time-limit", "is 0; expected more than that")
+    return limit_s
 
 
 def tell_slices(sliced: SliceReport, report: Report) -> None:
@@ -84,7 +98,7 @@ def tell_slices(sliced: SliceReport, report: Report) -> None:
                 str(len(plate["objects"])),
                 "yes" if all(one["manifold"] for one in plate["objects"]) else "NO",
                 str(plate["layers"]),
-                duration(plate["seconds"]),
+                format_duration(plate["seconds"]),
                 _value(plate["grams"]),
                 _value(plate["metres"]),
                 ", ".join(format_mm(stop["height_mm"]) for stop in plate["pauses"]) or "none",
@@ -100,20 +114,9 @@ def tell_slices(sliced: SliceReport, report: Report) -> None:
             report.say(f"{plate['file']}: {reason}")
     plates = many(len(document["plates"]), "plate")
     verdict = "printable" if sliced.printable else "NOT printable"
-    report.say(f"{verdict}: {plates}, {duration(document['seconds'])}, says {document['slicer']}")
-
-
-def duration(seconds: float | None) -> str:
-    """A time for people.
-
-    Example:
-        >>> duration(29554), duration(95), duration(None)
-        ('8 h 13 min', '2 min', '?')
-    """
-    if seconds is None:
-        return "?"
-    hours, minutes = divmod(round(seconds / 60), 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+    report.say(
+        f"{verdict}: {plates}, {format_duration(document['seconds'])}, says {document['slicer']}"
+    )
 
 
 def _value(number: float | None) -> str:

@@ -28,7 +28,12 @@ def sliced_before(folder: Path, puzzle: PuzzleSet, profile: Profile) -> Sliced |
     if stored is None or not stored["slice.json"]["printable"]:
         return None
     found = stored["slice.json"]
-    return Sliced(found["slicer"], found["seconds"], found["grams"], len(found["plates"]))
+    return Sliced(
+        found["slicer"],
+        found["seconds"],
+        tuple(found["extruder_grams"]) if found["extruder_grams"] else None,
+        len(found["plates"]),
+    )
 
 
 def write_bill(

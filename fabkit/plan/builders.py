@@ -27,15 +27,17 @@ def prepare(target: Target, bench: Workbench) -> None:
 
     Raises:
         InputError: when the profile does not suit the pieces.
+        OutsideError: when a library fails.
     """
-    if target.kind in ("dxf", "svg"):
-        bench.cuts  # noqa: B018
-        if target.is_group:
-            bench.sheets  # noqa: B018
-        return
-    bench.blueprints  # noqa: B018
-    if target.kind == "plates" or (target.kind == "3mf" and target.is_whole):
-        bench.plates  # noqa: B018
+    with library_failures(target.name):
+        if target.kind in ("dxf", "svg"):
+            bench.cuts  # noqa: B018
+            if target.is_group:
+                bench.sheets  # noqa: B018
+            return
+        bench.blueprints  # noqa: B018
+        if target.kind == "plates" or (target.kind == "3mf" and target.is_whole):
+            bench.plates  # noqa: B018
 
 
 def build(target: Target, bench: Workbench, place: Place) -> dict[str, Any]:
@@ -52,11 +54,10 @@ def build(target: Target, bench: Workbench, place: Place) -> dict[str, Any]:
     Raises:
         OutsideError: when the CAD kernel or a library fails.
     """
+    with library_failures(target.name):
+        _BUILDERS[target.kind](target, bench, place)
     if target.kind in ("dxf", "svg"):
-        _CUT[target.kind](target, bench, place)
         return {}
-    with kernel_failures(target.name):
-        _PRINTED[target.kind](target, bench, place)
     return {piece.id: _describe(bench.blueprints[piece.id]) for piece in target.pieces}
 
 
@@ -129,8 +130,14 @@ def _svg(target: Target, bench: Workbench, place: Place) -> None:
 
 
 _Builder = Callable[[Target, Workbench, Place], None]
-_PRINTED: dict[str, _Builder] = {"stl": _stl, "step": _step, "3mf": _3mf, "plates": _plates}
-_CUT: dict[str, _Builder] = {"dxf": _dxf, "svg": _svg}
+_BUILDERS: dict[str, _Builder] = {
+    "stl": _stl,
+    "step": _step,
+    "3mf": _3mf,
+    "plates": _plates,
+    "dxf": _dxf,
+    "svg": _svg,
+}
 
 
 def _write_text(path: Path, text: str) -> None:
@@ -148,22 +155,27 @@ def _describe(blueprint: Blueprint) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def kernel_failures(name: str) -> Iterator[None]:
-    """The kernel raises types of its own; whatever it says, the file was not built.
+def library_failures(name: str) -> Iterator[None]:
+    """Libraries raise types of their own; whatever they say, the file was not made.
 
     Args:
         name: of the file, for the message.
 
     Raises:
-        OutsideError: in place of what the kernel raises.
+        OutsideError: in place of what a library raises.
     """
     try:
         yield
-    except (FabkitError, OSError, KeyboardInterrupt):
+    except (FabkitError, OSError, KeyboardInterrupt, MemoryError):
         raise
+    except ImportError as error:
+        reason = printable(str(error))
+        raise OutsideError(
+            f"cannot make {name}: {reason}; install fabkit again, nothing was changed"
+        ) from error
     except Exception as error:
         reason = printable(str(error)) or type(error).__name__
         raise OutsideError(
-            f"the CAD kernel failed on {name}: {reason}; nothing was changed. Try another "
-            "chamfer or label, and please report the set and profile"
+            f"the CAD kernel or another library failed on {name}: {reason}; nothing was changed. Try "
+            "another chamfer or label, and please report the set and profile"
         ) from error

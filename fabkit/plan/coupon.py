@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fabkit.base.errors import printable
-from fabkit.base.files import Staging, folder_lock, json_text, outside_failures
+from fabkit.base.errors import InputError, printable
+from fabkit.base.files import (
+    Staging,
+    folder_lock,
+    json_text,
+    outside_failures,
+    read_json,
+    sha256,
+)
 from fabkit.mesh.files.writing3mf import write_3mf
 from fabkit.model.profile import Profile
-from fabkit.plan.builders import kernel_failures
+from fabkit.plan.builders import library_failures
 from fabkit.plan.export import Progress
+from fabkit.plan.manifest import MANIFEST
 from fabkit.plan.workbench import Workbench
 from fabkit.press.gauge.legend import document
 from fabkit.press.gauge.parts import GaugePart, drawings, gauge_parts
 from fabkit.press.package import plates_package
 from fabkit.press.plate import Plate, plate_drawing
 from fabkit.solid.export import write_stl
+
+#: What tells how to read the gauge, and which files are its own.
+REPORT = "coupon.json"
+_OWN_FILE = re.compile(r"coupon(-\d+)?\.(3mf|svg)|stl/[a-z]+-[a-z0-9.-]+\.stl")
 
 
 @dataclass(frozen=True)
@@ -55,11 +68,15 @@ def write_coupon(
         InputError: when the profile allows no gauge, or it does not fit the bed.
         OutsideError: when the folder is in use or cannot be written; nothing has changed then.
     """
+    if (folder / MANIFEST).exists():
+        found = "holds the files of a set, among which a gauge would get lost"
+        raise InputError.of(printable(str(folder)), f"{found}; choose another folder with -o")
     single = replace(profile, inlay="none")  # numbers need no second colour
     parts = gauge_parts(single)
     bench = _bench(parts, single)
-    plates = bench.plates
-    files: list[str] = []
+    with library_failures("the gauge's plate"):
+        plates = bench.plates
+    paths: dict[str, Path] = {}
     told = document(parts, single)
     with (
         folder_lock(folder),
@@ -68,23 +85,41 @@ def write_coupon(
     ):
 
         def place(name: str) -> Path:
-            files.append(name)
-            return staging.path(name)
+            paths[name] = staging.path(name)
+            return paths[name]
 
+        by_name = {piece.id: piece for piece in bench.pieces}
         for done, piece in enumerate(bench.pieces):
             progress(done, len(parts), piece.id)
-            with kernel_failures(piece.id):
+            with library_failures(piece.id):
                 write_stl(bench.solid(piece), place(f"stl/{piece.id}.stl"))
-        prints = {piece.id: bench.print_of(piece) for piece in bench.pieces}
         for plate in plates:
             name = "coupon" if len(plates) == 1 else f"coupon-{plate.number}"
-            package = plates_package(bench.puzzle, [plate], prints, bench.blueprints, single)
-            place(f"{name}.3mf").write_bytes(write_3mf(package))
+            with library_failures(f"{name}.3mf"):
+                prints = {spot.name: bench.print_of(by_name[spot.name]) for spot in plate.spots}
+                package = plates_package(bench.puzzle, [plate], prints, bench.blueprints, single)
+                place(f"{name}.3mf").write_bytes(write_3mf(package))
             drawing = plate_drawing(bench.puzzle, plates, plate, bench.blueprints, single)
             place(f"{name}.svg").write_text(drawing, encoding="utf-8", newline="\n")
-        place("coupon.json").write_text(json_text(told), encoding="utf-8", newline="\n")
+        before = _files_of_before(folder)
+        told["files"] = {name: sha256(path) for name, path in paths.items()}
+        place(REPORT).write_text(json_text(told), encoding="utf-8", newline="\n")
         staging.commit()
-    return Coupon(tuple(parts), tuple(plates), tuple(files), told)
+        # Parts of another gauge must not be mixed up with these.
+        for name in before.keys() - paths.keys():
+            if (folder / name).is_file() and sha256(folder / name) == before[name]:
+                (folder / name).unlink()
+    return Coupon(tuple(parts), tuple(plates), tuple(paths), told)
+
+
+def _files_of_before(folder: Path) -> dict[str, str]:
+    """The files of the gauge that is in the folder now, with their SHA-256."""
+    try:
+        files = read_json(folder / REPORT).get("files")
+    except (InputError, OSError):
+        return {}
+    names = files if isinstance(files, dict) else {}
+    return {name: str(names[name]) for name in names if _OWN_FILE.fullmatch(name)}
 
 
 def _bench(parts: Sequence[GaugePart], profile: Profile) -> Workbench:

@@ -23,6 +23,7 @@ from fabkit.plan.manifest import (
     left_behind,
     new_entry,
     read_manifest,
+    remove_unchanged,
 )
 from fabkit.plan.targets import PROFILE, Target, plan_targets
 from fabkit.plan.workbench import Workbench
@@ -45,12 +46,14 @@ class Export:
         pieces: for each piece what the manifest says of it: ``magnets_mm`` (places), ``poles``,
             ``pause_height_mm`` and ``cap_height_mm``.
         warnings: what else in the folder deserves a look.
+        left: those of the warnings that tell of files from before; see `left_behind`.
     """
 
     folder: Path
     files: dict[str, dict[str, Any]]
     pieces: dict[str, dict[str, Any]]
     warnings: tuple[str, ...]
+    left: tuple[str, ...]
 
     @property
     def written(self) -> int:
@@ -118,6 +121,7 @@ def export(
                 _write(puzzle, profile, stale, bench, folder, manifest, edited, progress)
             if edited is not None:
                 warnings.append(_EDITED.format(printable(str(folder / EDITED_PROFILE))))
+    left = tuple(left_behind(puzzle, profile, manifest, folder))
     entries: dict[str, Entry] = {}
     written: set[str] = set()
     for target in targets:
@@ -133,7 +137,8 @@ def export(
         pieces={
             piece: found for entry in entries.values() for piece, found in entry["pieces"].items()
         },
-        warnings=(*warnings, *left_behind(puzzle, profile, manifest, folder)),
+        warnings=(*warnings, *left),
+        left=left,
     )
 
 
@@ -212,9 +217,7 @@ def _write(
         path = staging.path(MANIFEST)
         path.write_text(json_text(manifest), encoding="utf-8", newline="\n")
         staging.commit()
-    for name in sorted(outdated):  # a plate that is no longer needed must not be printed
-        if sha256(folder / name) == before[name]["sha256"]:
-            (folder / name).unlink()
+    remove_unchanged(folder, outdated, before)  # a plate that is not needed must not be printed
 
 
 def _build(

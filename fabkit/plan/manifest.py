@@ -15,13 +15,13 @@ from fabkit.model.puzzle import PuzzleSet
 from fabkit.plan.targets import KINDS, PROFILE, Target, plan_targets, profile_digest
 
 MANIFEST = "manifest.json"
-#: Reports, and the folder whose files they speak of.
+#: Reports, and the folder whose files they speak of; a bill speaks of none.
 REPORTS = {
     "check.json": "stl",
     "check.html": "stl",
     "verify.json": "stl",
-    "bom.csv": "plates",
-    "bom.json": "plates",
+    "bom.csv": "",
+    "bom.json": "",
     "slice.json": "plates",
 }
 #: What a slicer makes of plates lies here.
@@ -136,7 +136,7 @@ def find_stale(
     def is_fresh(target: Target) -> bool:
         made = files_of(target, manifest["files"])
         return bool(made) and all(
-            len(made) == entry.get("files", 1) and _is_as_written(folder / name, entry)
+            len(made) == entry.get("files", 1) and is_as_written(folder / name, entry)
             for name, entry in made.items()
         )
 
@@ -152,7 +152,12 @@ def files_of(target: Target, files: Mapping[str, Entry]) -> dict[str, Entry]:
     }
 
 
-def _is_as_written(path: Path, entry: Entry) -> bool:
+def is_as_written(path: Path, entry: Entry) -> bool:
+    """Whether a file is there, and just as fabkit wrote it.
+
+    Raises:
+        OutsideError: when it cannot be read.
+    """
     with outside_failures(f"cannot read {printable(str(path))}"):
         return path.is_file() and bool(sha256(path) == entry["sha256"])
 
@@ -164,7 +169,9 @@ def left_behind(
     targets = plan_targets(puzzle, puzzle.pieces, profile, list(KINDS))
     here = {name: entry for name, entry in manifest["files"].items() if (folder / name).is_file()}
     owners = {name: next((t for t in targets if t.owns(name)), None) for name in here}
-    strangers = sorted(n for n in here if owners[n] is None and n != PROFILE and not _about(n))
+    strangers = sorted(
+        n for n in here if owners[n] is None and not (n == PROFILE or n in REPORTS or _about(n))
+    )
     if strangers:
         yield f"no longer part of the set: {', '.join(strangers)}"
     others = sorted(n for n, t in owners.items() if t and here[n]["recipe"] != t.recipe)
@@ -183,6 +190,19 @@ def left_behind(
         yield f"of other files than are here now: {', '.join(old)}; make them again"
 
 
+def remove_unchanged(folder: Path, names: Iterable[str], files: Mapping[str, Entry]) -> None:
+    """Removes files that are no longer of any use, unless somebody has changed them.
+
+    Args:
+        folder: the output folder.
+        names: of the files.
+        files: what the manifest knew of them.
+    """
+    for name in sorted(names):
+        if is_as_written(folder / name, files[name]):
+            (folder / name).unlink()
+
+
 def _about(name: str) -> str:
     """The folder whose files a report speaks of; empty for what is no report."""
     return "plates" if name.startswith(f"{GCODE}/") else REPORTS.get(name, "")
@@ -195,6 +215,6 @@ def files_digest(files: Mapping[str, Entry], report: str) -> str:
         files: of the manifest.
         report: its name.
     """
-    folder = _about(report)
+    folder = _about(report) or "nothing"
     known = sorted((name, files[name]["sha256"]) for name in files if name.startswith(f"{folder}/"))
     return digest(*(text for entry in known for text in entry))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabkit.base.errors import InputError, printable
+from fabkit.base.errors import InputError, OutsideError, printable
 from fabkit.base.files import (
     Staging,
     digest,
@@ -15,11 +15,17 @@ from fabkit.base.files import (
     json_text,
     outside_failures,
     read_json,
-    sha256,
 )
 from fabkit.model.profile import SETTINGS, Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.plan.manifest import MANIFEST, files_digest, new_entry, read_manifest
+from fabkit.plan.manifest import (
+    MANIFEST,
+    files_digest,
+    is_as_written,
+    new_entry,
+    read_manifest,
+    remove_unchanged,
+)
 from fabkit.plan.targets import generator_digest
 
 if TYPE_CHECKING:
@@ -42,7 +48,7 @@ def made_by(puzzle: PuzzleSet, profile: Profile, *more: str, but: tuple[str, ...
     counted = [s for s in SETTINGS if not s.key.startswith(but)]
     numbers = [f"{s.key}={getattr(profile, s.attribute)}" for s in counted]
     code = generator_digest(_ROOMS, _LIBRARIES)
-    return digest(puzzle.digest, code, profile.name, profile.title, *numbers, *more)
+    return digest(puzzle.digest, code, profile.name, *numbers, *more)
 
 
 def write_reports(
@@ -52,6 +58,8 @@ def write_reports(
     contents: Mapping[str, str | Path],
     on_own: bool = True,
     made_by: str = "",
+    about: str | None = None,
+    instead_of: str = "",
 ) -> list[str]:
     """Writes reports into an output folder. A manifest that cannot be read is left alone, and told.
 
@@ -62,12 +70,15 @@ def write_reports(
         contents: by name, a text or a file to be moved there.
         on_own: whether they speak of the folder's own files.
         made_by: see `made_by`; by that `stored_reports` knows them again.
+        about: `files_now` of when the files were read that the reports speak of.
+        instead_of: the folder whose files they replace: those of before go, unless somebody has
+            changed them.
 
     Returns:
         What deserves a look, in sentences.
 
     Raises:
-        OutsideError: when the folder is in use or cannot be written.
+        OutsideError: when the folder is in use or cannot be written, or its files changed meanwhile.
     """
     warnings = []
     with folder_lock(folder), outside_failures(f"cannot write in {printable(str(folder))}"):
@@ -76,6 +87,15 @@ def write_reports(
         except InputError as error:
             manifest = None
             warnings.append(f"{MANIFEST} was left as it is: {error}")
+        before = dict(manifest["files"]) if manifest else {}
+        digests = {name: files_digest(before, name) if on_own else "" for name in contents}
+        if about is not None and manifest and {about} != set(digests.values()):
+            raise OutsideError(
+                f"the files in {printable(str(folder))} changed meanwhile; nothing was written. "
+                "Give the command again"
+            )
+        outdated = [name for name in before if instead_of and name.startswith(f"{instead_of}/")]
+        outdated = [name for name in outdated if name not in contents]
         with Staging(folder) as staging:
             entries = {}
             for name, content in contents.items():
@@ -84,14 +104,36 @@ def write_reports(
                     shutil.copyfile(content, path)
                 else:
                     path.write_text(content, encoding="utf-8", newline="\n")
-                about = files_digest(manifest["files"], name) if manifest and on_own else ""
-                entries[name] = new_entry(path, about, profile, {}) | {"made_by": made_by}
+                entries[name] = new_entry(path, digests[name], profile, {}) | {"made_by": made_by}
+            files = {
+                name: entry for name, entry in before.items() if name not in outdated
+            } | entries
             if manifest is not None:
-                manifest["files"] = dict(sorted((manifest["files"] | entries).items()))
+                if files == before and all(is_as_written(folder / n, files[n]) for n in contents):
+                    return warnings  # all of it is there, as it would be written
+                manifest["files"] = dict(sorted(files.items()))
                 path = staging.path(MANIFEST)
                 path.write_text(json_text(manifest), encoding="utf-8", newline="\n")
             staging.commit()
+        remove_unchanged(folder, outdated, before)
     return warnings
+
+
+def files_now(folder: Path, puzzle: PuzzleSet, report: str) -> str:
+    """A hash of the files in a folder that a report will speak of.
+
+    Args:
+        folder: the output folder.
+        puzzle: the set.
+        report: its name.
+    """
+    return files_digest(read_manifest(folder, puzzle, force=True)["files"], report)
+
+
+def are_as_written(folder: Path, puzzle: PuzzleSet, names: Iterable[str]) -> bool:
+    """Whether files of a folder are there, and just as fabkit wrote them."""
+    files = read_manifest(folder, puzzle, force=True)["files"]
+    return all(name in files and is_as_written(folder / name, files[name]) for name in names)
 
 
 def stored_reports(
@@ -114,17 +156,20 @@ def stored_reports(
         entry, path = files.get(name), folder / name
         if entry is None or entry.get("made_by") != made_by:
             return None
+        if entry["recipe"] != files_digest(files, name) or not is_as_written(path, entry):
+            return None
         with outside_failures(f"cannot read {printable(str(path))}"):
-            if entry["recipe"] != files_digest(files, name) or not path.is_file():
-                return None
-            if sha256(path) != entry["sha256"]:
-                return None
             documents[name] = read_json(path)
+        documents[name].pop("schema")
     return documents
 
 
 def write_check(
-    folder: Path, report: CheckReport, on_own: bool = True, made_by: str = ""
+    folder: Path,
+    report: CheckReport,
+    on_own: bool = True,
+    made_by: str = "",
+    about: str | None = None,
 ) -> list[str]:
     """Writes ``check.json`` and ``check.html``; see `write_reports`."""
     from fabkit.sheet.inspection import check_page
@@ -134,12 +179,17 @@ def write_check(
         "check.json": json_text(report.document()),
         "check.html": check_page(check_sheet(report)),
     }
-    return write_reports(folder, report.taken.puzzle, report.profile, texts, on_own, made_by)
+    return write_reports(folder, report.taken.puzzle, report.profile, texts, on_own, made_by, about)
 
 
 def write_verify(
-    folder: Path, report: VerifyReport, profile: Profile, on_own: bool = True, made_by: str = ""
+    folder: Path,
+    report: VerifyReport,
+    profile: Profile,
+    on_own: bool = True,
+    made_by: str = "",
+    about: str | None = None,
 ) -> list[str]:
     """Writes ``verify.json``; see `write_reports`."""
     texts: dict[str, str | Path] = {"verify.json": json_text(report.document())}
-    return write_reports(folder, report.taken.puzzle, profile, texts, on_own, made_by)
+    return write_reports(folder, report.taken.puzzle, profile, texts, on_own, made_by, about)

@@ -17,7 +17,7 @@ from fabkit.plan.billing import slice_key
 from fabkit.plan.builders import PLATES
 from fabkit.plan.export import Progress
 from fabkit.plan.manifest import GCODE
-from fabkit.plan.reports import stored_reports, write_reports
+from fabkit.plan.reports import are_as_written, files_now, stored_reports, write_reports
 from fabkit.press.slicer.features import features_of
 from fabkit.press.slicer.finding import Slicer
 from fabkit.press.slicer.slicing import LIMIT_S, slice_plate
@@ -51,7 +51,7 @@ def slice_set(
     puzzle: PuzzleSet,
     profile: Profile,
     slicer: Slicer,
-    limit_s: float | None = LIMIT_S,
+    limit_s: float = LIMIT_S,
     force: bool = False,
     progress: Progress = lambda done, total, name: None,
 ) -> SliceReport:
@@ -74,8 +74,11 @@ def slice_set(
     """
     key, name = slice_key(puzzle, profile), f"{slicer.name} {slicer.version}"
     stored = None if force else stored_reports(folder, puzzle, [REPORT], key)
-    if stored and stored[REPORT]["slicer"] == name and _is_there(folder, stored[REPORT]):
-        return SliceReport(stored[REPORT], is_new=False)
+    if stored and stored[REPORT]["slicer"] == name:
+        gcodes = [plate["gcode"] for plate in stored[REPORT]["plates"]]
+        if are_as_written(folder, puzzle, gcodes):
+            return SliceReport(stored[REPORT], is_new=False)
+    about = files_now(folder, puzzle, REPORT)
     blueprints = {one.piece: one for one in draft_all(puzzle, puzzle.pieces, profile)}
     plates = _plates(folder)
     contents: dict[str, str | Path] = {}
@@ -94,12 +97,14 @@ def slice_set(
                 Path(made) / Path(gcode).name,
                 profile,
                 _expected(plate, blueprints, profile),
-                LIMIT_S if limit_s is None else limit_s,
+                limit_s,
             )
             documents.append({"file": plate["file"], "gcode": gcode} | verdict.document())
         document = _document(puzzle, profile, name, documents)
         contents[REPORT] = json_text(document)
-        warnings = write_reports(folder, puzzle, profile, contents, made_by=key)
+        warnings = write_reports(
+            folder, puzzle, profile, contents, made_by=key, about=about, instead_of=GCODE
+        )
     return SliceReport(document, is_new=True, warnings=tuple(warnings))
 
 
@@ -127,10 +132,6 @@ def _expected(
     )
 
 
-def _is_there(folder: Path, document: Mapping[str, Any]) -> bool:
-    return all((folder / plate["gcode"]).is_file() for plate in document["plates"])
-
-
 def _document(
     puzzle: PuzzleSet, profile: Profile, slicer: str, plates: list[dict[str, Any]]
 ) -> dict[str, Any]:
@@ -145,6 +146,20 @@ def _document(
         "printable": all(plate["printable"] for plate in plates),
         "seconds": total("seconds"),
         "grams": total("grams"),
+        "extruder_grams": _extruder_grams(plates),
         "metres": total("metres"),
         "plates": plates,
     }
+
+
+def _extruder_grams(plates: list[dict[str, Any]]) -> list[float] | None:
+    """The filament of each extruder over all plates, in grams; None where it is not known."""
+    totals: dict[int, float] = {}
+    for plate in plates:
+        if not plate["extruders"]:
+            return None
+        for index, extruder in enumerate(plate["extruders"]):
+            if extruder["grams"] is None:
+                return None
+            totals[index] = totals.get(index, 0.0) + extruder["grams"]
+    return [round(grams, 3) for grams in totals.values()]

@@ -107,7 +107,7 @@ def plan_targets(
     targets = []
     for name in kinds:
         kind = KINDS[name]
-        told = (puzzle.title, puzzle.credit, puzzle.licence, profile.name, profile.title)
+        told = (puzzle.title, puzzle.credit, puzzle.licence, profile.name)
         common = digest(
             *(name, puzzle.name, puzzle.lattice.name),
             *(told if kind.tells else ()),
@@ -164,7 +164,7 @@ def generator_digest(rooms: tuple[str, ...], libraries: tuple[str, ...]) -> str:
     parts: list[str | bytes] = [f"{name} {_version(name)}" for name in libraries]
     for room in rooms:
         for path in sorted((package / room).rglob("*")):
-            if path.suffix in (".py", ".ttf"):
+            if path.suffix in (".py", ".ttf", ".ini"):
                 parts += [path.relative_to(package).as_posix(), path.read_bytes()]
     return digest(*parts)
 

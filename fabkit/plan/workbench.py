@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fabkit.base.errors import InputError
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -131,4 +132,7 @@ def _mesh(shape: Shape) -> Body:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mesh.stl"
         write_stl(shape, path)
-        return read_bodies(path)[0]
+        try:
+            return read_bodies(path)[0]
+        except InputError as error:  # nobody's input: the kernel made it
+            raise RuntimeError(f"the mesh that was made is none: {error}") from None

@@ -73,14 +73,15 @@ class Sliced:
 
     Attributes:
         slicer: its name and version.
-        seconds: how long they take to print.
-        grams: what they take, with all that is printed besides the pieces.
+        seconds: how long they take to print; None when it did not say.
+        grams: what they take of each filament, with all that is printed besides the pieces; None
+            when it did not say.
         plates: how many they are.
     """
 
     slicer: str
-    seconds: float
-    grams: float
+    seconds: float | None
+    grams: tuple[float, ...] | None
     plates: int
 
 
@@ -103,6 +104,11 @@ class Bill:
     filament: tuple[FilamentLine, ...]
     sliced: Sliced | None
     pause_height_mm: float | None
+
+    @property
+    def is_weighed(self) -> bool:
+        """Whether a slicer said how much filament it takes."""
+        return self.sliced is not None and self.sliced.grams is not None
 
     @property
     def magnets(self) -> int:
@@ -142,7 +148,7 @@ class Bill:
                 "magnets in, then let it go on.",
                 GLUE,
             ]
-        if self.sliced is None:
+        if not self.is_weighed:
             notes.append(
                 "Filament is estimated from the pieces' shape, to about a tenth; `fabkit slice` asks a "
                 "slicer, which also tells the time."
@@ -178,7 +184,7 @@ class Bill:
                 }
                 for line in self.filament
             ],
-            "estimated": sliced is None,
+            "estimated": not self.is_weighed,
             "slicer": sliced.slicer if sliced else None,
             "plates": sliced.plates if sliced else None,
             "print_seconds": sliced.seconds if sliced else None,
@@ -204,8 +210,8 @@ def bill_of_materials(
         set_name: the set.
         blueprints: its pieces.
         profile: how they are printed, and what things cost.
-        sliced: what a slicer said of the plates; its grams are shared out among the colours as the
-            estimate has it.
+        sliced: what a slicer said of the plates; its grams are shared out among the pieces' colours
+            as the estimate has it.
 
     Example:
         >>> from fabkit.blueprint.draft import draft_all
@@ -247,25 +253,38 @@ def _piece_line(blueprint: Blueprint, profile: Profile) -> PieceLine:
 def _filament(
     pieces: Sequence[PieceLine], profile: Profile, sliced: Sliced | None
 ) -> list[FilamentLine]:
-    """A line for each colour, in the order in which they come; letters last."""
-    volumes: dict[str, float] = {}
-    users: dict[str, list[str]] = {}
-    uses = [(piece.colour, piece.piece, piece.printed_mm3) for piece in pieces]
-    uses += [(profile.letter_colour, "letters", p.letter_mm3) for p in pieces if p.letter_mm3]
-    for colour, user, volume_mm3 in uses:
-        volumes[colour] = volumes.get(colour, 0.0) + volume_mm3
-        users.setdefault(colour, []).append(user)
-    estimated = sum(volumes.values()) * profile.filament_density / 1000
-    factor = sliced.grams / estimated if sliced and estimated else 1.0
-    area_mm2 = math.pi * profile.filament_diameter_mm**2 / 4
+    """A line for each colour of the pieces, in the order in which they come; letters last."""
+    printed: dict[str, list[PieceLine]] = {}
+    for piece in pieces:
+        printed.setdefault(piece.colour, []).append(piece)
+    of_pieces_mm3 = sum(piece.printed_mm3 for piece in pieces)
+    of_letters_mm3 = sum(piece.letter_mm3 for piece in pieces)
+    said = sliced.grams if sliced and sliced.grams else ()
+    factor = _factor(said[:1], of_pieces_mm3, profile)
     lines = []
-    for colour, volume_mm3 in volumes.items():
-        grams = volume_mm3 * profile.filament_density / 1000 * factor
-        metres = volume_mm3 * factor / area_mm2 / 1000
-        cost = grams / 1000 * profile.filament_price
-        names = tuple(dict.fromkeys(users[colour]))
-        lines.append(FilamentLine(colour, names, round(grams, 2), round(metres, 3), round(cost, 4)))
+    for colour, same in printed.items():
+        volume_mm3 = sum(piece.printed_mm3 for piece in same) * factor
+        names = tuple(piece.piece for piece in same)
+        lines.append(_filament_line(colour, names, volume_mm3, profile))
+    if of_letters_mm3:
+        volume_mm3 = of_letters_mm3 * _factor(said[1:2], of_letters_mm3, profile)
+        lines.append(_filament_line(profile.letter_colour, ("letters",), volume_mm3, profile))
     return lines
+
+
+def _factor(said_grams: Sequence[float], estimated_mm3: float, profile: Profile) -> float:
+    """By how much an estimate is to be multiplied so that it is what a slicer said, if it did."""
+    grams = estimated_mm3 * profile.filament_density / 1000
+    return said_grams[0] / grams if said_grams and grams else 1.0
+
+
+def _filament_line(
+    colour: str, pieces: tuple[str, ...], volume_mm3: float, profile: Profile
+) -> FilamentLine:
+    grams = volume_mm3 * profile.filament_density / 1000
+    metres = volume_mm3 / (math.pi * profile.filament_diameter_mm**2 / 4) / 1000
+    cost = grams / 1000 * profile.filament_price
+    return FilamentLine(colour, pieces, round(grams, 2), round(metres, 3), round(cost, 4))
 
 
 def _polarity_notes(profile: Profile) -> list[str]:

@@ -6,6 +6,7 @@ import csv
 import io
 from typing import Any
 
+from fabkit.base.errors import many
 from fabkit.base.units import format_mm
 from fabkit.press.bill import Bill
 
@@ -36,6 +37,10 @@ def bill_csv(bill: Bill) -> str:
         rows.append(
             ("filament", profile.filament, grams, "g", size, line.colour, price, cost, note)
         )
+    if bill.sliced:
+        plates = f"{many(bill.sliced.plates, 'plate')}, says {bill.sliced.slicer}"
+        minutes = "" if bill.sliced.seconds is None else round(bill.sliced.seconds / 60)
+        rows.append(("print", "", minutes, "min", "", "", "", "", plates))
     rows.append(("total", "", "", profile.currency, "", "", "", f"{bill.cost:.2f}", ""))
     rows += [("note", "", "", "", "", "", "", "", note) for note in bill.notes]
     written = io.StringIO()

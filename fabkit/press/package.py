@@ -142,6 +142,6 @@ def _metadata(puzzle: PuzzleSet, profile: Profile) -> dict[str, str]:
         "LicenseTerms": puzzle.licence,
         "Application": f"fabkit {__version__}",
         "Set": puzzle.name,
-        "Profile": f"{profile.name}: {profile.title}",
+        "Profile": profile.name,
         "Unit": format_mm(profile.unit_mm),
     }

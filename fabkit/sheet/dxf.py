@@ -81,6 +81,9 @@ def sheet_dxf(pieces: Sequence[CutPiece], width_mm: float, depth_mm: float) -> s
             # Holes first: a piece that is cut free may have moved.
             for ring in reversed(rings_mm(piece.path)):
                 space.add_lwpolyline(_rounded(ring), close=True, dxfattribs={"layer": "CUT"})
+        # What is in use the library would enter in the order of a set, which is not always the same.
+        for name in sorted(document.entitydb.dxf_types_in_use()):
+            document.classes.add_class(name)
         stream = io.StringIO()
         document.write(stream)
     return stream.getvalue()

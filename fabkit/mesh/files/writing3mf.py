@@ -93,11 +93,20 @@ def write_3mf(package: Package3mf) -> bytes:
     import lib3mf
 
     with _library_failures():
-        wrapper = lib3mf.get_wrapper()
+        wrapper = _loaded(lib3mf)
         model = wrapper.CreateModel()
         model.SetUnit(lib3mf.ModelUnit.MilliMeter)
         _Writing(wrapper, model, lib3mf).put(package)
         return bytes(model.QueryWriter("3mf").WriteToBuffer())
+
+
+def _loaded(library: Any) -> Any:
+    """The library's face; its own part in C may be missing."""
+    try:
+        return library.get_wrapper()
+    except OSError as error:
+        reason = printable(str(error))
+        raise OutsideError(f"lib3mf cannot be loaded: {reason}; install fabkit again") from None
 
 
 @contextmanager

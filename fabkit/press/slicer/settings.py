@@ -76,7 +76,6 @@ def _of_filament(profile: Profile) -> dict[str, str]:
         "nozzle_diameter": f"{profile.nozzle_mm:g}",
         "filament_diameter": f"{profile.filament_diameter_mm:g}",
         "filament_density": f"{profile.filament_density:g}",
-        "filament_cost": f"{profile.filament_price:g}",
     } | dict(zip(_TEMPERATURE_KEYS, map(str, degrees), strict=True))
 
 

@@ -21,17 +21,13 @@ class Summary:
         seconds: the estimated printing time.
         metres: of filament, for each extruder.
         grams: for each extruder.
-        costs: for each extruder, in the currency of the filament's price.
         total_grams: of all, with what is purged.
-        total_cost: of all, with what is purged.
     """
 
     seconds: int | None = None
     metres: tuple[float, ...] | None = None
     grams: tuple[float, ...] | None = None
-    costs: tuple[float, ...] | None = None
     total_grams: float | None = None
-    total_cost: float | None = None
 
     def with_line(self, line: str) -> Summary:
         """This, with what a line says; itself when the line says nothing of the kind.
@@ -52,15 +48,8 @@ class Summary:
             return replace(self, metres=tuple(one / 1000 for one in _numbers(value)))
         if key == "; filament used [g]":
             return replace(self, grams=_numbers(value))
-        if key == "; filament cost":
-            return replace(self, costs=_numbers(value))
-        return self._with_total(key, value)
-
-    def _with_total(self, key: str, value: str) -> Summary:
         if key == "; total filament used [g]":
             return replace(self, total_grams=_numbers(value)[0])
-        if key == "; total filament cost":
-            return replace(self, total_cost=_numbers(value)[0])
         return self
 
 

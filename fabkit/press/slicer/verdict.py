@@ -43,7 +43,6 @@ class Verdict:
         gcode: what it has written.
         manifold: for each of the printed objects, whether its mesh is closed.
         features: the layers in which they lie.
-        currency: of the costs.
         reasons: why it cannot be printed; none if it can.
     """
 
@@ -52,7 +51,6 @@ class Verdict:
     gcode: Gcode
     manifold: tuple[bool, ...]
     features: tuple[FeatureLayers, ...]
-    currency: str
     reasons: tuple[str, ...]
 
     @property
@@ -71,8 +69,6 @@ class Verdict:
             "seconds": summary.seconds,
             "grams": summary.total_grams,
             "metres": None if summary.metres is None else round(sum(summary.metres), 5),
-            "cost": summary.total_cost,
-            "currency": self.currency,
             "extruders": _extruders(self.gcode),
             "layers": len(layers),
             "height_mm": layers[-1].top_mm,
@@ -124,7 +120,7 @@ def judge(
         for found in features
         if found.first_layer is None
     ]
-    return Verdict(plate, slicer, gcode, manifold, features, profile.currency, tuple(reasons))
+    return Verdict(plate, slicer, gcode, manifold, features, tuple(reasons))
 
 
 def _open_meshes(models: Sequence[Model], printed: Sequence[Printed]) -> Iterator[str]:
@@ -211,7 +207,6 @@ def _extruders(gcode: Gcode) -> list[dict[str, float | None]]:
         {
             "metres": round(metres, 5),
             "grams": _item(summary.grams, index),
-            "cost": _item(summary.costs, index),
         }
         for index, metres in enumerate(summary.metres or ())
     ]
