@@ -1,8 +1,11 @@
-"""Shared by all tests: the --slow and --long options, and a place of its own for every test."""
+"""Shared by all tests: the --slow and --long options, a small set, and commands with --json."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,3 +27,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if name in item.keywords and not config.getoption(f"--{name}"):
                 item.add_marker(skip)
+
+
+@pytest.fixture
+def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The file of a set of two pieces, in a folder of its own where the test stands."""
+    from tests.pairset import PAIR
+
+    (tmp_path / "pair.toml").write_text(PAIR)
+    monkeypatch.chdir(tmp_path)
+    return "pair.toml"
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """Runs a command with --json and returns its document."""
+    from fabkit.cli import main
+
+    def run(*arguments: str, code: int = 0) -> Any:
+        capsys.readouterr()
+        assert main([*arguments, "--json"]) == code, capsys.readouterr().err
+        return json.loads(capsys.readouterr().out)
+
+    return run

@@ -9,13 +9,14 @@ from functools import cached_property
 from statistics import median
 
 import numpy as np
-from shapely import Polygon, affinity
+from shapely import Polygon, affinity, union_all
+from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.body import Body, Points
 from fabkit.mesh.outlines.edges import largest, silhouette
 from fabkit.mesh.outlines.readback import read_back
 from fabkit.mesh.outlines.refine import Reading
-from fabkit.mesh.section import Sections
+from fabkit.mesh.section import Sections, filled, parts
 from fabkit.mesh.topology import signed_volume
 from fabkit.mesh.upright import Upright, stand_up
 from fabkit.model.lattice import Cell, Ring
@@ -94,6 +95,31 @@ class Part:
         """Its outline seen from above, whatever height sticks out; holes that go through are its
         interiors."""
         return largest(silhouette(Upright(self.body, self.vertices, 0.0, False), everywhere=True))
+
+    def within_rings(self, area: BaseGeometry) -> list[BaseGeometry]:
+        """What lies within each ring of this part's outline, where an area of it shows that ring.
+
+        Recesses and letters are no rings of the outline, also where they are cut through.
+
+        Args:
+            area: a section, a flat face or the shadow of this part.
+
+        Returns:
+            First what is within the outer ring, all filled. Then each hole of the outline as it
+            was read, in its order; empty where the area does not go around it.
+        """
+        found = [filled(area)]
+        open_ = [Polygon(ring) for one in parts(area) for ring in one.interiors]
+        for ring in self.outline.canonical.interiors if self.outline else ():
+            middle = Polygon(ring).representative_point()
+            around = [one for one in open_ if one.contains(middle)]
+            found.append(min(around, key=lambda one: one.area, default=Polygon()))
+        return found
+
+    def filled(self, area: BaseGeometry) -> BaseGeometry:
+        """An area of this part with recesses and letters filled; holes of its outline stay."""
+        outer, *holes = self.within_rings(area)
+        return outer.difference(union_all(holes)) if holes else outer
 
     @cached_property
     def volume_mm3(self) -> float:

@@ -12,7 +12,7 @@ from fabkit.mesh.cavities import Cavity
 from fabkit.mesh.finding import Finding, at_least, between
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.outline import TOLERANCE_MM
-from fabkit.mesh.section import DOWN, UP, filled, parts
+from fabkit.mesh.section import DOWN, UP, parts
 from fabkit.model.profile import Profile
 
 #: An island inside a letter, as in an O, is at least one line of a 0.4 mm nozzle wide.
@@ -48,11 +48,11 @@ def label_findings(part: Part, labels: Sequence[Cavity], profile: Profile) -> It
 
 
 def _margin(part: Part, labels: Sequence[Cavity], profile: Profile) -> Finding:
-    """How far the letter keeps from the edge of the flat face that it is engraved in."""
+    """How far the letter keeps from the edges of the flat face that it is engraved in."""
     margins = []
     for label in labels:
         face = (part.thickness_mm, UP) if label.above else (0.0, DOWN)
-        flat = filled(part.sections.flat(*face))
+        flat = part.filled(part.sections.flat(*face))
         inside = flat.contains(label.middle)
         margins.append((flat.boundary.distance(label.middle) if inside else 0.0, label.middle))
     margin_mm, where = min(margins, key=lambda one: one[0])

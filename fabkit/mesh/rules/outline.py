@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from shapely import LineString, Point, Polygon
+from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
 from fabkit.mesh.finding import Finding, at_least, at_most, between
 from fabkit.mesh.part import Outline, Part
-from fabkit.mesh.section import DOWN, UP, filled
+from fabkit.mesh.section import DOWN, UP, parts
 from fabkit.model.profile import Profile
 
 #: A thickness, chamfer, depth or bore may be off by this much.
@@ -78,7 +79,10 @@ def _tilt(part: Part) -> Finding:
 
 
 def _chamfers(part: Part, profile: Profile) -> Iterator[Finding]:
-    """How wide the chamfers are beside the middle of each side, where they are farthest off."""
+    """How wide the chamfers are beside the middle of each side, where they are farthest off.
+
+    Each side is held against its own ring of the flat face: the outer one, or that of its hole.
+    """
     ends = (
         (
             "top-chamfer",
@@ -89,23 +93,32 @@ def _chamfers(part: Part, profile: Profile) -> Iterator[Finding]:
         ),
         ("foot-chamfer", 0.0, DOWN, profile.foot_chamfer_mm, "the chamfer around the back"),
     )
-    sides = _middles_of_sides(part.shadow)
+    outline = part.within_rings(part.shadow)
     for rule, height_mm, facing, asked_mm, what in ends:
-        flat = filled(part.sections.flat(height_mm, facing))
-        if flat.is_empty or not sides:
+        flat = part.within_rings(part.sections.flat(height_mm, facing))
+        if outline[0].is_empty or flat[0].is_empty:
             yield Finding(rule, False, None, asked_mm, "mm", f"{what}: there is no flat face")
             continue
-        widths = [(side.distance(flat.boundary), side) for side in sides]
+        rings = list(zip(outline, flat, strict=True))
+        if any(ring.is_empty or rim.is_empty for ring, rim in rings):
+            message = f"{what}: there is no flat face all around a hole"
+            yield Finding(rule, False, None, asked_mm, "mm", message, part.shadow.boundary)
+            continue
+        widths = [
+            (side.distance(rim.boundary), side)
+            for ring, rim in rings
+            for side in _middles_of_sides(ring)
+        ]
         width_mm, side = max(widths, key=lambda one: abs(one[0] - asked_mm))
         limit = (max(0.0, asked_mm - TOLERANCE_MM), asked_mm + TOLERANCE_MM)
         yield between(rule, width_mm, limit, "mm", what, side.buffer(_MARK_MM))
 
 
-def _middles_of_sides(outline: Polygon) -> list[Point]:
-    """The middles of an outline's long sides; roundings and flats of tips are no sides."""
-    rings = [np.asarray(ring.coords)[:, :2] for ring in (outline.exterior, *outline.interiors)]
+def _middles_of_sides(within: BaseGeometry) -> list[Point]:
+    """The middles of the long sides of a ring; roundings and flats of tips are no sides."""
+    rings = [np.asarray(part.exterior.coords)[:, :2] for part in parts(within)]
     sides = [pair for ring in rings for pair in itertools.pairwise(ring)]
-    longest = max((float(np.linalg.norm(b - a)) for a, b in sides), default=0.0)
+    longest = max(float(np.linalg.norm(b - a)) for a, b in sides)
     return [Point((a + b) / 2) for a, b in sides if np.linalg.norm(b - a) > _SIDE * longest]
 
 

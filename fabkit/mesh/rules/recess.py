@@ -15,7 +15,7 @@ from fabkit.mesh.finding import Finding, at_least, at_most, between, counted
 from fabkit.mesh.identity import Identity
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.outline import TOLERANCE_MM
-from fabkit.mesh.section import DOWN, filled, hollows, parts
+from fabkit.mesh.section import DOWN, hollows, parts
 from fabkit.model.lattice import Lattice
 from fabkit.model.layers import MAX_AIR_MM, height_as_printed_mm, layer_top_mm
 from fabkit.model.profile import Profile
@@ -195,19 +195,20 @@ def _mouths(
 def _walls(
     part: Part, recesses: Sequence[Cavity], circles: Sequence[Circle], profile: Profile
 ) -> Iterator[Finding]:
-    """Walls to the side and to the next recess, on sections: beside the bore, and at the bed."""
+    """Walls to the sides, those of holes too, and to the next recess: beside the bore, at the bed."""
     beside: list[tuple[float, BaseGeometry]] = []
     at_bed: list[tuple[float, BaseGeometry]] = []
     for recess, circle in zip(recesses, circles, strict=True):
         for cut, area in recess.cuts:
             in_mouth = not profile.embedded and _widest(area) > circle.outer_mm + _WIDER_MM
-            inside = cut.outer.buffer(1e-6).contains(area)
-            wall_mm = cut.outer.boundary.distance(area) if inside else 0.0
+            solid = part.filled(cut.material)
+            inside = solid.buffer(1e-6).contains(area)
+            wall_mm = solid.boundary.distance(area) if inside else 0.0
             (at_bed if in_mouth else beside).append((wall_mm, area))
     for one, other in itertools.combinations(recesses, 2):
         beside.append((one.middle.distance(other.middle), one.middle))
     back = part.sections.flat(0.0, DOWN)
-    rim = filled(back).boundary
+    rim = part.filled(back).boundary
     at_bed += [(rim.distance(hole), hole) for hole in hollows(back) if _is_of(hole, recesses)]
     wall_mm, where = min(beside, key=lambda one: one[0])
     yield at_least("wall", wall_mm, profile.wall_mm, "mm", "the wall beside the recess", where)
