@@ -170,11 +170,7 @@ def _summary(
         ["print plates", count(".3mf", "plates/"), "plates/"],
         ["to cut", f"{count('.dxf')} DXF, {count('.svg', 'svg')} SVG", "dxf/, svg/, *-sheets/"],
         ["check", verdict(checked), "check.html"],
-        [
-            "verify",
-            f"{verdict(verified)}: {right} of {asked}",
-            "verify.json",
-        ],
+        ["verify", f"{verdict(verified)}: {right} of {asked}", "verify.json"],
         ["magnets", magnets_words(bill) or "none", "bom.csv"],
         ["filament", f"{bill.grams:.0f} g of {bill.profile.filament}", "bom.csv"],
         ["material", f"{bill.cost:.2f} {bill.profile.currency}", "bom.csv"],
