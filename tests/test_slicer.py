@@ -77,7 +77,7 @@ def test_a_given_one_by_path_and_by_name(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     assert find_slicer("odd place/my slicer").path == path
     monkeypatch.setenv("PATH", str(tmp_path / "odd place"))
-    assert find_slicer("my slicer").version == "2.5.0+UNKNOWN"
+    assert find_slicer("my slicer").version == "2.5.0"
 
 
 @pytest.mark.parametrize("given", ["nothing-of-this-name", "", ".", "a\0b", "/", "\x1b[31m"])

@@ -126,7 +126,7 @@ def _bench(parts: Sequence[GaugePart], profile: Profile) -> Workbench:
     """A workbench on which the parts lie as pieces of a set."""
     drawn = drawings()
     pieces = tuple(
-        replace(drawn.pieces[0], id=part.name, label=part.text, colour=part.blueprint.colour)
+        replace(drawn.piece(part.name.partition("-")[0]), id=part.name, label=part.text)
         for part in parts
     )
     blueprints = {part.name: part.blueprint for part in parts}

@@ -43,7 +43,7 @@ class Slicer:
         path: of the program.
         kind: `PRUSA` or `ORCA`.
         name: as it calls itself.
-        version: as it says.
+        version: as it says, without a build of no name.
     """
 
     path: Path
@@ -112,4 +112,5 @@ def _introduced(path: Path) -> tuple[Slicer | None, str]:
     if found is None:
         return None, answer.how_it_ended()
     name, version = found.groups()
+    version = version.removesuffix("+UNKNOWN")  # how a build that is nobody's release says so
     return Slicer(path, PRUSA if name == "PrusaSlicer" else ORCA, name, version), ""
