@@ -104,7 +104,7 @@ def format_degrees(value: float) -> str:
         >>> format_degrees(45.0)
         '45 deg'
     """
-    return f"{value:.{_DIGITS}f}".rstrip("0").rstrip(".") + " deg"
+    return f"{format_number(value)} deg"
 
 
 def parse_number(value: object) -> float:

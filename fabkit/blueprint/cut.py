@@ -29,7 +29,7 @@ from fabkit.blueprint.printed import (
     inset_ring,
     rings_mm,
 )
-from fabkit.blueprint.recess import place_recesses
+from fabkit.blueprint.recess import length_units, place_recesses
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -197,9 +197,8 @@ def _magnets(canonical: Polygon, outline: Polygon, profile: Profile) -> tuple[Ci
     if not profile.has_recesses:
         return ()
     upright = replace(profile, top_chamfer_mm=0.0, foot_chamfer_mm=0.0, mouth_mm=0.0)
-    left, bottom, right, top = canonical.bounds
-    length_units = max(right - left, top - bottom) / profile.unit_mm
-    recesses = place_recesses(outline, outline, length_units, upright)
+    length = length_units(canonical, profile.unit_mm)
+    recesses = place_recesses(outline, outline, length, upright)
     bore_mm = recesses[0].bores.widest_mm
     if bore_mm < profile.kerf_mm + _SPARE_MM:
         raise BlueprintError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -62,7 +61,9 @@ def make(
     found = find_slicer(slicer) if slice_too or slicer is not None else None
     with report.progress() as progress:
         done = export(puzzle, limits, list(KINDS), folder, (), force, progress)
-    tell_export(replace(done, warnings=_but(done.warnings, done.left)), "output", limits, report)
+    # What is told of the folder's other files is told at the end, when they are up to date.
+    done = replace(done, left=())
+    tell_export(done, "output", limits, report)
     with options.keeping(folder):
         reports, warnings = _reports(folder, done, puzzle, limits, budget_s, force, report)
         sliced = None
@@ -74,7 +75,6 @@ def make(
         bill, more = write_bill(folder, puzzle, limits)
     for note in bill.notes:
         report.say(note)
-    # What was told of the folder before it was brought up to date is told as it is now.
     manifest = read_manifest(folder, puzzle, force=True)
     warnings += [*more, *left_behind(puzzle, limits, manifest, folder)]
     for warning in warnings:
@@ -98,14 +98,10 @@ def make(
             "verify": verified,
             "slice": sliced.document if sliced else None,
             "bom": bill.document(),
-            "warnings": [*_but(done.warnings, done.left), *warnings],
+            "warnings": [*done.warnings, *warnings],
         }
     )
     return 0 if ok else FAILED_EXIT
-
-
-def _but(warnings: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
-    return tuple(warning for warning in warnings if warning not in others)
 
 
 def _reports(

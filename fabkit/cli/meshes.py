@@ -156,7 +156,8 @@ def take_files(
 
     if is_named:
         return take_with(source, puzzle, [profile], report), profile
-    candidates = _profiles_beside(source, [profile, *map(load_profile, _presets())])
+    known = [profile, *(load_profile([name]) for name in preset_names())]
+    candidates = _profiles_beside(source, known)
     taken = take_with(source, puzzle, candidates, report)
     found = recognise(taken, candidates)
     if found is None:
@@ -184,10 +185,6 @@ def take_with(
             progress(done, len(source.files), f"reading {printable(path.name)}")
             bodies += read_bodies(path)
     return take(bodies, puzzle, *(profile.unit_mm for profile in profiles))
-
-
-def _presets() -> list[list[str]]:
-    return [[name] for name in preset_names()]
 
 
 def _profiles_beside(source: Source, known: list[Profile]) -> list[Profile]:

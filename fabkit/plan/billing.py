@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from fabkit.base.files import json_text
-from fabkit.blueprint.draft import Blueprint, draft_all
+from fabkit.blueprint.draft import draft_all
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.plan.reports import made_by, stored_reports, write_reports
@@ -36,19 +35,13 @@ def sliced_before(folder: Path, puzzle: PuzzleSet, profile: Profile) -> Sliced |
     )
 
 
-def write_bill(
-    folder: Path,
-    puzzle: PuzzleSet,
-    profile: Profile,
-    blueprints: Sequence[Blueprint] | None = None,
-) -> tuple[Bill, list[str]]:
+def write_bill(folder: Path, puzzle: PuzzleSet, profile: Profile) -> tuple[Bill, list[str]]:
     """Works out the bill of materials, and writes ``bom.csv`` and ``bom.json``.
 
     Args:
         folder: the output folder.
         puzzle: the set.
         profile: how it is printed, and what things cost.
-        blueprints: the set's pieces, if they are drafted already.
 
     Returns:
         The bill, and what deserves a look.
@@ -57,9 +50,9 @@ def write_bill(
         InputError: when the profile does not suit the pieces.
         OutsideError: when the folder cannot be written.
     """
-    drafted = blueprints or draft_all(puzzle, puzzle.pieces, profile)
+    blueprints = draft_all(puzzle, puzzle.pieces, profile)
     sliced = sliced_before(folder, puzzle, profile)
-    bill = bill_of_materials(puzzle.name, drafted, profile, sliced)
+    bill = bill_of_materials(puzzle.name, blueprints, profile, sliced)
     texts: dict[str, str | Path] = {
         "bom.csv": bill_csv(bill),
         "bom.json": json_text(bill.document()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from fabkit.plan.targets import Target
 from fabkit.plan.workbench import Workbench
 
 if TYPE_CHECKING:
+    from fabkit.blueprint.cut import CutPiece
     from fabkit.blueprint.draft import Blueprint
 
 #: Where the file of a name in the output folder is to be written.
@@ -110,23 +111,29 @@ def _plates(target: Target, bench: Workbench, place: Place) -> None:
 def _dxf(target: Target, bench: Workbench, place: Place) -> None:
     from fabkit.sheet.dxf import piece_dxf, sheet_dxf
 
-    if target.is_group:
-        for sheet in bench.sheets:
-            text = sheet_dxf(sheet.placed, sheet.width_mm, sheet.depth_mm)
-            _write_text(place(f"{target.name}/sheet-{sheet.number}.dxf"), text)
-    else:
-        _write_text(place(target.name), piece_dxf(bench.cuts[target.pieces[0].id]))
+    _cut(target, bench, place, piece_dxf, sheet_dxf)
 
 
 def _svg(target: Target, bench: Workbench, place: Place) -> None:
     from fabkit.sheet.cutting import piece_svg, sheet_svg
 
-    if target.is_group:
-        for sheet in bench.sheets:
-            text = sheet_svg(sheet.placed, sheet.width_mm, sheet.depth_mm)
-            _write_text(place(f"{target.name}/sheet-{sheet.number}.svg"), text)
-    else:
-        _write_text(place(target.name), piece_svg(bench.cuts[target.pieces[0].id]))
+    _cut(target, bench, place, piece_svg, sheet_svg)
+
+
+def _cut(
+    target: Target,
+    bench: Workbench,
+    place: Place,
+    of_piece: Callable[[CutPiece], str],
+    of_sheet: Callable[[Sequence[CutPiece], float, float], str],
+) -> None:
+    """One piece, or all of them on sheets, as a kind of file has them."""
+    if not target.is_group:
+        _write_text(place(target.name), of_piece(bench.cuts[target.pieces[0].id]))
+        return
+    for sheet in bench.sheets:
+        path = place(f"{target.name}/sheet-{sheet.number}.{target.kind}")
+        _write_text(path, of_sheet(sheet.placed, sheet.width_mm, sheet.depth_mm))
 
 
 _Builder = Callable[[Target, Workbench, Place], None]

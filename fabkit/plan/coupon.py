@@ -21,7 +21,7 @@ from fabkit.mesh.files.writing3mf import write_3mf
 from fabkit.model.profile import Profile
 from fabkit.plan.builders import library_failures
 from fabkit.plan.export import Progress
-from fabkit.plan.manifest import MANIFEST
+from fabkit.plan.manifest import MANIFEST, Entry, remove_unchanged
 from fabkit.plan.workbench import Workbench
 from fabkit.press.gauge.legend import document
 from fabkit.press.gauge.parts import GaugePart, drawings, gauge_parts
@@ -106,20 +106,18 @@ def write_coupon(
         place(REPORT).write_text(json_text(told), encoding="utf-8", newline="\n")
         staging.commit()
         # Parts of another gauge must not be mixed up with these.
-        for name in before.keys() - paths.keys():
-            if (folder / name).is_file() and sha256(folder / name) == before[name]:
-                (folder / name).unlink()
+        remove_unchanged(folder, before.keys() - paths.keys(), before)
     return Coupon(tuple(parts), tuple(plates), tuple(paths), told)
 
 
-def _files_of_before(folder: Path) -> dict[str, str]:
-    """The files of the gauge that is in the folder now, with their SHA-256."""
+def _files_of_before(folder: Path) -> dict[str, Entry]:
+    """The files of the gauge that is in the folder now, as a manifest would have them."""
     try:
         files = read_json(folder / REPORT).get("files")
     except (InputError, OSError):
         return {}
     names = files if isinstance(files, dict) else {}
-    return {name: str(names[name]) for name in names if _OWN_FILE.fullmatch(name)}
+    return {name: {"sha256": names[name]} for name in names if _OWN_FILE.fullmatch(name)}
 
 
 def _bench(parts: Sequence[GaugePart], profile: Profile) -> Workbench:

@@ -45,15 +45,20 @@ class Export:
         files: every file asked for, with its ``sha256`` and whether it was ``written`` now.
         pieces: for each piece what the manifest says of it: ``magnets_mm`` (places), ``poles``,
             ``pause_height_mm`` and ``cap_height_mm``.
-        warnings: what else in the folder deserves a look.
-        left: those of the warnings that tell of files from before; see `left_behind`.
+        edited: what is told of a profile that had been changed by hand.
+        left: what is told of files from before; see `left_behind`.
     """
 
     folder: Path
     files: dict[str, dict[str, Any]]
     pieces: dict[str, dict[str, Any]]
-    warnings: tuple[str, ...]
+    edited: tuple[str, ...]
     left: tuple[str, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What else in the folder deserves a look."""
+        return (*self.edited, *self.left)
 
     @property
     def written(self) -> int:
@@ -121,7 +126,6 @@ def export(
                 _write(puzzle, profile, stale, bench, folder, manifest, edited, progress)
             if edited is not None:
                 warnings.append(_EDITED.format(printable(str(folder / EDITED_PROFILE))))
-    left = tuple(left_behind(puzzle, profile, manifest, folder))
     entries: dict[str, Entry] = {}
     written: set[str] = set()
     for target in targets:
@@ -137,8 +141,8 @@ def export(
         pieces={
             piece: found for entry in entries.values() for piece, found in entry["pieces"].items()
         },
-        warnings=(*warnings, *left),
-        left=left,
+        edited=tuple(warnings),
+        left=tuple(left_behind(puzzle, profile, manifest, folder)),
     )
 
 
@@ -155,7 +159,7 @@ def _ready_meshes(
     """Tells which STL files in the folder are what would be built now."""
 
     def ready(piece: Piece) -> Path | None:
-        (target,) = plan_targets(puzzle, [piece], profile, ["stl"])[:1]
+        (target,) = plan_targets(puzzle, [piece], profile, ["stl"])
         if find_stale([target], manifest, folder, force):
             return None
         return folder / target.name

@@ -90,11 +90,11 @@ def slice_set(
         for done, plate in enumerate(plates):
             progress(done, len(plates), plate["file"])
             gcode = f"{GCODE}/plate-{plate['number']}.gcode"
-            contents[gcode] = Path(made) / Path(gcode).name
+            path = contents[gcode] = Path(made) / Path(gcode).name
             verdict = slice_plate(
                 slicer,
                 folder / plate["file"],
-                Path(made) / Path(gcode).name,
+                path,
                 profile,
                 _expected(plate, blueprints, profile),
                 limit_s,

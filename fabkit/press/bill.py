@@ -10,7 +10,7 @@ from typing import Any
 from fabkit.base.units import format_mm
 from fabkit.blueprint.draft import Blueprint
 from fabkit.model.profile import Profile
-from fabkit.press.estimate import printed_mm3
+from fabkit.press.estimate import letter_mm3, printed_mm3
 from fabkit.press.pauses import layer_before_pause
 
 #: What everybody must know who makes, gives or sells a set with magnets.
@@ -236,16 +236,12 @@ def bill_of_materials(
 
 def _piece_line(blueprint: Blueprint, profile: Profile) -> PieceLine:
     left, bottom, right, top = blueprint.outline.bounds
-    letter_mm3, label = 0.0, blueprint.label
-    if profile.inlay == "letter" and label is not None:
-        sides = [side for side in (label.front, label.back) if side is not None]
-        letter_mm3 = sum(side.polygon().area for side in sides) * label.depth_mm
     return PieceLine(
         blueprint.piece,
         blueprint.colour,
         (round(right - left, 3), round(top - bottom, 3)),
         printed_mm3(blueprint, profile),
-        letter_mm3,
+        letter_mm3(blueprint) if profile.inlay == "letter" else 0.0,
         tuple((recess.pole, recess.mark is not None) for recess in blueprint.recesses),
     )
 

@@ -74,10 +74,16 @@ def solid_mm3(blueprint: Blueprint) -> float:
             middle, inner = chamfered(outline, chamfer_mm / 2), chamfered(outline, chamfer_mm)
             volume -= chamfer_mm * (5 * outline.area - 4 * middle.area - inner.area) / 6
     volume -= sum(_recess_mm3(recess) for recess in blueprint.recesses)
-    if blueprint.label is not None:
-        sides = [blueprint.label.front, blueprint.label.back]
-        volume -= sum(side.polygon().area for side in sides if side) * blueprint.label.depth_mm
-    return float(volume)
+    return float(volume - letter_mm3(blueprint))
+
+
+def letter_mm3(blueprint: Blueprint) -> float:
+    """The volume of a piece's engraving, on one face or both, in mm3."""
+    label = blueprint.label
+    if label is None:
+        return 0.0
+    sides = [side for side in (label.front, label.back) if side is not None]
+    return float(sum(side.polygon().area for side in sides) * label.depth_mm)
 
 
 def printed_mm3(blueprint: Blueprint, profile: Profile) -> float:

@@ -70,11 +70,9 @@ def plates_package(
         for index, plate in enumerate(plates)
         for spot in plate.spots
     ]
-    objects = [_object(prints[name], profile, rows) for name, rows in placed]
-    patches = [_patch(blueprints[name], profile, rows) for name, rows in placed]
+    lying = [(prints[name], blueprints[name], rows) for name, rows in placed]
     heights = [plate.pause_height_mm for plate in plates if plate.pause_height_mm is not None]
-    parts = pause_parts(heights[0], profile) if heights else {}
-    return Package3mf(tuple(objects), _metadata(puzzle, profile), thumbnail(patches), parts)
+    return _package(puzzle, lying, heights[0] if heights else None, profile)
 
 
 def piece_package(
@@ -92,13 +90,21 @@ def piece_package(
     left, bottom, right, top = _patch(blueprint, profile, rows).area.bounds
     rows[3, 0] += (profile.bed_width_mm - left - right) / 2
     rows[3, 1] += (profile.bed_depth_mm - bottom - top) / 2
-    height_mm = blueprint.pause_height_mm
-    parts = {} if height_mm is None else pause_parts(height_mm, profile)
+    return _package(puzzle, [(one, blueprint, rows)], blueprint.pause_height_mm, profile)
+
+
+def _package(
+    puzzle: PuzzleSet,
+    lying: Sequence[tuple[PiecePrint, Blueprint, Rows]],
+    pause_mm: float | None,
+    profile: Profile,
+) -> Package3mf:
+    """A file of some pieces, each at its place."""
     return Package3mf(
-        (_object(one, profile, rows),),
+        tuple(_object(one, profile, rows) for one, _, rows in lying),
         _metadata(puzzle, profile),
-        thumbnail([_patch(blueprint, profile, rows)]),
-        parts,
+        thumbnail([_patch(blueprint, profile, rows) for _, blueprint, rows in lying]),
+        {} if pause_mm is None else pause_parts(pause_mm, profile),
     )
 
 
