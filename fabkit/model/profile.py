@@ -25,6 +25,13 @@ POLARITIES = ("same", "alternating", "free")
 #: Which way a piece lies on the bed: its lettered face up, or down.
 FACINGS = ("up", "down")
 
+#: What a cell of a piece with stubs looks like from above.
+CELL_SHAPES = ("hexagon", "disc", "star")
+#: Of which boards an object is made: those that belong to the set, all that its file draws, or none.
+BOARDS_MADE = ("set", "all", "none")
+#: How a board is closed.
+LIDS = ("sliding", "snap", "none")
+
 #: What a setting is, and so how it is written in a file.
 LENGTH, ANGLE, CHOICE, NUMBER, COLOUR, TEXT = (
     "length",
@@ -124,6 +131,32 @@ class Profile:
         sheet_depth_mm: of the sheet that pieces are cut from.
         sheet_gap_mm: between two pieces on a sheet.
         sheet_edge_mm: between a piece and the edge of a sheet.
+        ball_mm: diameter of a ball of a piece that is made of balls.
+        link_mm: diameter of the link between two of them.
+        ball_flat_mm: from the middle of a ball down to the flat on which it is printed.
+        cell_shape: what a cell of a piece with stubs looks like, one of `CELL_SHAPES`.
+        cell_link_mm: width of the bar between two discs or stars.
+        stub_mm: diameter of the stub below each cell.
+        stub_height_mm: of that; 0 for pieces without stubs.
+        boards_made: of which boards an object is made, one of `BOARDS_MADE`.
+        board_clearance_mm: between a board's frame and the outline of its region, per side.
+        board_floor_mm: thickness of a tray's floor, and of what is below a seat.
+        board_wall_mm: thickness of a board's frame.
+        relief_mm: radius of the relief in the corners of a tray.
+        notch_mm: width of the notch for a finger; 0 for none.
+        hole_mm: diameter of a hole for a ball.
+        channel_mm: between a link and the side of its channel.
+        seat_mm: between a stub and its seat, per side.
+        title_mm: cap height of the title; 0 for none.
+        title_depth_mm: depth of its engraving.
+        board_colour: of boards and lids, ``#rrggbb``.
+        lid: how a board is closed, one of `LIDS`.
+        lid_thickness_mm: of the lid.
+        lid_clearance_mm: between a lid and what it slides or snaps on, per side.
+        lid_air_mm: between the pieces and the lid.
+        snap_mm: how far the hook of a snapping lid catches under its ledge.
+        tongue_mm: length of the tongue that bends when the lid snaps.
+        tongue_thickness_mm: of that.
     """
 
     name: str
@@ -185,6 +218,33 @@ class Profile:
     sheet_depth_mm: float = _mm("laser.sheet_depth", 20, 5000, shapes=False)
     sheet_gap_mm: float = _mm("laser.gap", 0, 50, shapes=False)
     sheet_edge_mm: float = _mm("laser.edge", 0, 50, shapes=False)
+
+    ball_mm: float = _mm("ball.diameter", 1, 100)
+    link_mm: float = _mm("ball.link", 0.5, 100)
+    ball_flat_mm: float = _mm("ball.flat", 0.2, 50)
+    cell_shape: str = _choice("cell.shape", CELL_SHAPES)
+    cell_link_mm: float = _mm("cell.link", 0.5, 100)
+    stub_mm: float = _mm("stub.diameter", 1, 100)
+    stub_height_mm: float = _mm("stub.height", 0, 20)
+    boards_made: str = _choice("board.make", BOARDS_MADE, shapes=False)
+    board_clearance_mm: float = _mm("board.clearance", 0, 3, shapes=False)
+    board_floor_mm: float = _mm("board.floor", 0.4, 20, shapes=False)
+    board_wall_mm: float = _mm("board.wall", 1, 50, shapes=False)
+    relief_mm: float = _mm("board.relief", 0, 5, shapes=False)
+    notch_mm: float = _mm("board.notch", 0, 60, shapes=False)
+    hole_mm: float = _mm("board.hole", 1, 120, shapes=False)
+    channel_mm: float = _mm("board.channel", 0, 3, shapes=False)
+    seat_mm: float = _mm("board.seat", 0, 3, shapes=False)
+    title_mm: float = _mm("board.title", 0, 40, shapes=False)
+    title_depth_mm: float = _mm("board.title_depth", 0.1, 5, shapes=False)
+    board_colour: str = _setting("board.colour", COLOUR, shapes=False)
+    lid: str = _choice("lid.kind", LIDS, shapes=False)
+    lid_thickness_mm: float = _mm("lid.thickness", 0.8, 10, shapes=False)
+    lid_clearance_mm: float = _mm("lid.clearance", 0, 2, shapes=False)
+    lid_air_mm: float = _mm("lid.air", 0, 10, shapes=False)
+    snap_mm: float = _mm("lid.snap", 0.1, 3, shapes=False)
+    tongue_mm: float = _mm("lid.tongue", 2, 60, shapes=False)
+    tongue_thickness_mm: float = _mm("lid.tongue_thickness", 0.6, 6, shapes=False)
 
     @property
     def has_recesses(self) -> bool:

@@ -16,12 +16,14 @@ class Board:
     """A region that is also an object.
 
     Attributes:
-        id: its name in commands.
+        id: its name in commands, and in the names of files.
         cells: what can be covered.
+        optional: whether its object is made only when it is asked for.
     """
 
     id: str
     cells: frozenset[Cell]
+    optional: bool = False
 
 
 @dataclass(frozen=True)

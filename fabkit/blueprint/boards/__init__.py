@@ -1,0 +1,1 @@
+"""Boards, trays and lids: drawn as prisms and bores that are added and cut in order."""

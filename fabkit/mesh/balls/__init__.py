@@ -1,0 +1,1 @@
+"""Pieces made of balls: reading them back from meshes, and inspecting them."""

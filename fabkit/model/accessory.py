@@ -1,0 +1,113 @@
+"""Accessories: what is printed with a set and is no piece of it: boards, trays and lids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fabkit.base.errors import InputError, shown
+from fabkit.model.lattice import LATTICES
+from fabkit.model.piece import Piece
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import Board, PuzzleSet
+
+#: What an accessory is: a tray with a floor, a board of holes for balls, a board of seats for
+#: stubs, or a lid for one of these.
+TRAY, HOLES, SEATS, LID = "tray", "holes", "seats", "lid"
+#: What a lid's id ends with, behind that of its board.
+LID_ENDING = "-lid"
+
+
+@dataclass(frozen=True)
+class Accessory:
+    """One physical thing of a set that is no piece.
+
+    Attributes:
+        id: its name in commands and file names: the board's, or that with ``-lid``.
+        kind: one of ``tray``, ``holes``, ``seats`` and ``lid``.
+        board: the board that it is, or covers.
+        colour: ``#rrggbb``.
+    """
+
+    id: str
+    kind: str
+    board: Board
+    colour: str
+
+
+#: Whatever a set prints.
+Thing = Piece | Accessory
+
+
+def has_stubs(puzzle: PuzzleSet, profile: Profile) -> bool:
+    """Whether the set's pieces stand on stubs, so that they can only lie one way up.
+
+    Those of the triangular lattice do that may not be turned over, unless the profile has stubs
+    of no height.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> [has_stubs(load_set(name), load_profile()) for name in ("iqstars", "iqblock")]
+        [True, False]
+    """
+    single_sided = puzzle.lattice is LATTICES["triangular"] and not puzzle.flips
+    return single_sided and profile.stub_height_mm > 0
+
+
+def board_kind(puzzle: PuzzleSet, profile: Profile) -> str:
+    """What a board of the set is: ``holes``, ``seats`` or ``tray``."""
+    if puzzle.made_of_balls:
+        return HOLES
+    return SEATS if has_stubs(puzzle, profile) else TRAY
+
+
+def accessories(puzzle: PuzzleSet, profile: Profile) -> tuple[Accessory, ...]:
+    """The boards of a set that are made as objects, each followed by its lid.
+
+    Args:
+        puzzle: the set.
+        profile: says which boards are made, and whether with a lid.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> [one.id for one in accessories(load_set("cubimagici"), load_profile())]
+        ['tray', 'tray-lid']
+    """
+    if profile.boards_made == "none":
+        return ()
+    kind, found = board_kind(puzzle, profile), []
+    for board in puzzle.boards:
+        if board.optional and profile.boards_made != "all":
+            continue
+        found.append(Accessory(board.id, kind, board, profile.board_colour))
+        if profile.lid != "none":
+            found.append(Accessory(board.id + LID_ENDING, LID, board, profile.board_colour))
+    return tuple(found)
+
+
+def things(puzzle: PuzzleSet, profile: Profile, ids: Sequence[str] = ()) -> tuple[Thing, ...]:
+    """What a set prints: its pieces, then its accessories.
+
+    Args:
+        puzzle: the set.
+        profile: says which boards are made.
+        ids: only these, in the set's order; all when empty.
+
+    Raises:
+        InputError: naming every id that is unknown.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> [one.id for one in things(load_set("iqblock"), load_profile(), ["square", "7"])]
+        ['7', 'square']
+    """
+    every: tuple[Thing, ...] = (*puzzle.pieces, *accessories(puzzle, profile))
+    known = [one.id for one in every]
+    unknown = [shown(one) for one in dict.fromkeys(ids) if one not in known]
+    if unknown:
+        message = f"has no piece {' and no '.join(unknown)}; there are {', '.join(known)}"
+        raise InputError.of(puzzle.name, message)
+    return tuple(one for one in every if one.id in ids or not ids)
