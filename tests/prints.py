@@ -20,6 +20,8 @@ from tests import analytic, measure
 
 FITS = ("press", "glue", "ribs", "embedded")
 UNIT_15 = ("unit=15 mm", "magnet.diameter=8 mm", "recess.wall=1.5 mm")
+#: IQ Stars as plain prisms with magnets; the other sets have no stubs anyway.
+NO_STUBS = "stub.height=0 mm"
 #: FridgeIQ's pieces that hold two magnets.
 LONG_PIECES = "LNSTU"
 #: Single precision and rounding of positions.

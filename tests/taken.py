@@ -8,7 +8,8 @@ from tempfile import TemporaryDirectory
 
 from fabkit.mesh.body import Body
 from fabkit.model.library import load_set
-from fabkit.verify.taking import Taken, take
+from fabkit.verify.flat import FlatTaken as Taken
+from fabkit.verify.taking import take
 from tests.prints import Order, print_set
 from tests.shapes import body_of
 

@@ -27,7 +27,7 @@ PLAIN, TURNABLE = Order(), Order(("flippable",))
 @lru_cache
 def answers(set_name: str, order: Order) -> list[Answered]:
     found = taken(set_name, order)
-    solved = answer_catalog(read_set(found.puzzle, found.pieces()), None)
+    solved = answer_catalog(read_set(found.puzzle, found.read_pieces()), None)
     return [one for one in solved if one.layout]
 
 

@@ -3,7 +3,8 @@
 ``tests/bad`` holds the inputs, one fault each, and beside each the text expected on standard
 error:
 
-- ``set/NAME.toml`` is run as ``fabkit export-stl NAME.toml``,
+- ``set/NAME.toml`` is run as ``fabkit export-stl NAME.toml``, with ``NAME.svg`` beside it if
+  there is one,
 - ``profile/NAME.toml`` as ``fabkit export-stl fridgeiq -p NAME.toml``,
 - ``challenge/SET-NAME.toml`` or ``.json`` as ``fabkit solve SET --file SET-NAME.toml``,
 - ``cli/NAME.args`` is a command line, one argument a line; lines with ``#`` are comments,
@@ -139,6 +140,9 @@ def put(kind: str, name: str, folder: Path) -> list[str]:
     (source,) = (p for s in INPUTS[kind] if (p := BAD / kind / f"{name}{s}").exists())
     (folder / source.name).write_bytes(source.read_bytes())
     if kind == "set":
+        drawing = source.with_suffix(".svg")
+        if drawing.exists():
+            (folder / drawing.name).write_bytes(drawing.read_bytes())
         return ["export-stl", source.name]
     if kind == "challenge":
         return ["solve", name.partition("-")[0], "--file", source.name]
@@ -211,6 +215,7 @@ def test_every_input_has_its_message_and_every_message_its_input() -> None:
     assert len(CASES) >= 25
     for kind in (*INPUTS, "made"):
         assert names_in(kind, ".txt") == {name for which, name in CASES if which == kind}
+    assert names_in("set", ".svg") <= names_in("set", ".toml")
 
 
 # What no TOML value is meant to be, somewhere.

@@ -22,7 +22,7 @@ from tests.faults.harmless import HARMLESS
 from tests.faults.kits import PLAIN, RIBBED, TWO_FACED, kit
 from tests.faults.planting import Case, Fault, Planted
 from tests.measure import DOWN, UP
-from tests.prints import Order, Print, print_set
+from tests.prints import NO_STUBS, Order, Print, print_set
 
 LIMITED = [fault for fault in FAULTS if fault.limited]
 BEYOND, WITHIN = 1.1, 0.9
@@ -176,7 +176,7 @@ FEW = 3
 SETS = [
     *USUAL,
     *(("fridgeiq", order) for order in (Order(("compact",)), Order(("petg",)), TWO_FACED)),
-    ("iqstars", PLAIN),
+    ("iqstars", Order((), (NO_STUBS,))),
 ]
 PRINTS = [
     *(pytest.param(*one, FEW, id=f"{one[0]} {one[1]} {FEW}") for one in USUAL),

@@ -25,7 +25,7 @@ from tests.checks import (
     complaints,
     roofs,
 )
-from tests.prints import LONG_PIECES, ORDERS_TO_PRINT, Order, Print, print_set
+from tests.prints import LONG_PIECES, NO_STUBS, ORDERS_TO_PRINT, Order, Print, print_set
 
 
 @pytest.fixture(scope="session", params=ORDERS_TO_PRINT)
@@ -60,7 +60,7 @@ def test_handed_pieces_are_printed_as_drawn(fridgeiq: list[Print]) -> None:
 @pytest.mark.parametrize("preset", ["default", "compact"])
 @pytest.mark.parametrize("set_name", ["cubimagici", "iqblock", "iqstars"])
 def test_other_sets_pass(set_name: str, preset: str, tmp_path: Path) -> None:
-    prints = print_set(set_name, Order((preset,)), tmp_path)
+    prints = print_set(set_name, Order((preset,), (NO_STUBS,)), tmp_path)
     assert len(prints) == len(load_set(set_name).pieces)
     assert [wrong for check in CHECKS for wrong in complaints(prints, check)] == []
 

@@ -34,7 +34,7 @@ def some_challenges(puzzle: PuzzleSet) -> PuzzleSet:
 def results(bodies: Sequence[Body], puzzle: PuzzleSet, order: Order) -> tuple[Any, Any]:
     """What `check` says, and the answers to the challenges."""
     taken = take(bodies, puzzle, 20.0)
-    answers = answer_catalog(read_set(puzzle, taken.pieces()), 60.0)
+    answers = answer_catalog(read_set(puzzle, taken.read_pieces()), 60.0)
     return check(taken, order.profile()).document(), [
         (one.challenge.id, one.status, one.missing) for one in answers
     ]

@@ -31,7 +31,7 @@ from fabkit.verify.taking import take
 from tests import analytic, measure
 from tests.faults.kits import MARKED, MARKED_INSIDE, kit, printed
 from tests.measure import DOWN, UP
-from tests.prints import FITS, TINY_MM, Order, Print, print_set
+from tests.prints import FITS, NO_STUBS, TINY_MM, Order, Print, print_set
 
 ALTERNATING = "magnet.polarity=alternating"
 FLAT_SETS = ("fridgeiq", "cubimagici", "iqblock", "iqstars")
@@ -39,8 +39,8 @@ ACROSS_MM = 1.6
 
 
 def alternating(*settings: str) -> Order:
-    """With a floor in which there is room for a mark."""
-    return Order((), (ALTERNATING, "recess.floor=1 mm", *settings))
+    """With a floor in which there is room for a mark, and recesses instead of stubs."""
+    return Order((), (ALTERNATING, "recess.floor=1 mm", NO_STUBS, *settings))
 
 
 def expected_marks(set_name: str) -> dict[str, list[bool]]:

@@ -21,13 +21,14 @@ from fabkit.solid.body import Workshop
 from fabkit.solid.export import NamedSolid, write_step, write_stl
 from tests import analytic
 from tests.conftest import ROOT
+from tests.prints import NO_STUBS
 
 EXPORTS = [
     ("fridgeiq", ("default",), ()),
     ("fridgeiq", ("flippable",), ()),
     ("fridgeiq", ("compact",), ("recess.fit=ribs",)),
-    ("iqstars", ("default",), ()),
-    ("cubimagici", ("default",), ()),
+    ("iqstars", ("default",), (NO_STUBS, "board.make=none")),
+    ("cubimagici", ("default",), ("board.make=none",)),
 ]
 
 

@@ -20,6 +20,7 @@ from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import PuzzleSet, in_units
 from fabkit.verify.answers import answer_catalog, read_set
+from fabkit.verify.flat import read_piece
 from fabkit.verify.taking import take
 from tests import measure
 from tests.prints import Order, Print, print_set
@@ -47,6 +48,7 @@ def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     puzzle = load_set(request.param)
     puzzle = replace(puzzle, challenges=puzzle.challenges[::4])
     parts = take([body_of(one.mesh, one.drawing.id) for one in prints], puzzle, UNIT_MM).pieces()
+    read = {name: read_piece(puzzle, name, part) for name, part in parts.items()}
     return Exported(
         puzzle,
         {one.drawing.id: one for one in prints},
@@ -58,7 +60,7 @@ def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         parts,
         [
             Solution(one.challenge.id, one.challenge.region, one.layout)
-            for one in answer_catalog(read_set(puzzle, parts), None)
+            for one in answer_catalog(read_set(puzzle, read), None)
             if one.layout
         ],
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from shapely import Polygon
 
 from fabkit.base.units import format_mm
+from fabkit.blueprint.cellshape import celled_outline
 from fabkit.blueprint.every import every
 from fabkit.blueprint.label import Label, place_label
 from fabkit.blueprint.polemark import poles, with_poles
@@ -19,6 +20,8 @@ from fabkit.blueprint.printed import (
     printed_outline,
 )
 from fabkit.blueprint.recess import Recess, length_units, place_recesses
+from fabkit.blueprint.stubs import Stub, place_stubs
+from fabkit.model.accessory import as_printed, has_stubs
 from fabkit.model.layers import height_as_printed_mm
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
@@ -30,21 +33,23 @@ class Blueprint:
     """One flat piece in mm, seen from its lettered face, y up, its back at height 0.
 
     That is how it lies in its files, whichever face lies on the bed. Against the elephant foot
-    there is the foot chamfer, or the top chamfer if the face is printed downwards.
+    there is the foot chamfer, or the top chamfer if the face is printed downwards. A piece with
+    stubs stands on them: then their ends are at height 0, and its back above.
 
     Attributes:
         piece: the piece's id.
         colour: ``#rrggbb``.
         canonical: the outline as drawn.
-        outline: the printed outline at mid-height.
+        outline: the printed outline between both chamfers.
         face: the outline of the flat face, inside the top chamfer.
         foot: the outline of the flat back, inside the foot chamfer.
-        thickness_mm: from back to face.
+        thickness_mm: from the lowest point, the back or the ends of stubs, to the face.
         top_chamfer_mm: around the face.
         foot_chamfer_mm: around the back.
         recesses: pockets for magnets.
         label: the letter, if any.
         facing: which way the lettered face looks on the bed, ``up`` or ``down``.
+        stubs: below the back, one for each cell; none for a piece that lies on its back.
     """
 
     piece: str
@@ -59,6 +64,17 @@ class Blueprint:
     recesses: tuple[Recess, ...]
     label: Label | None
     facing: str
+    stubs: tuple[Stub, ...] = ()
+
+    @property
+    def back_mm(self) -> float:
+        """The height of the back: that of the stubs, or 0."""
+        return self.stubs[0].height_mm if self.stubs else 0.0
+
+    @property
+    def label_low_mm(self) -> float:
+        """Height of the lower end of the letter in the face; the face's without a letter."""
+        return self.thickness_mm - (self.label.depth_mm if self.label else 0.0)
 
     @property
     def pause_height_mm(self) -> float | None:
@@ -96,11 +112,17 @@ def draft(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> Blueprint:
         >>> b.outline.bounds, b.recesses[0].centre_mm, b.label.cap_height_mm
         ((0.1, 0.1, 39.9, 19.9), (20.0, 10.0), 7.0)
     """
-    canonical = canonical_outline(puzzle.lattice, piece.forms[0].rings, profile.unit_mm)
-    outline = printed_outline(canonical, profile)
+    form, stubbed = piece.forms[0], has_stubs(puzzle, profile)
+    profile = as_printed(puzzle, profile)
+    canonical = canonical_outline(puzzle.lattice, form.rings, profile.unit_mm)
+    if stubbed:
+        outline = celled_outline(puzzle.lattice, form, profile)
+    else:
+        outline = printed_outline(canonical, profile)
     _refuse_large_chamfers(outline, profile)
     face = chamfered(outline, profile.top_chamfer_mm)
     foot = chamfered(outline, profile.foot_chamfer_mm)
+    stubs = place_stubs(puzzle.lattice, form, foot, profile) if stubbed else ()
     recesses: tuple[Recess, ...] = ()
     if profile.has_recesses:
         length = length_units(canonical, profile.unit_mm)
@@ -114,12 +136,13 @@ def draft(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> Blueprint:
         outline=outline,
         face=face,
         foot=foot,
-        thickness_mm=profile.thickness_mm,
+        thickness_mm=round(profile.thickness_mm + (stubs[0].height_mm if stubs else 0.0), 6),
         top_chamfer_mm=profile.top_chamfer_mm,
         foot_chamfer_mm=profile.foot_chamfer_mm,
         recesses=recesses,
         label=place_label(piece.label, smaller, outline.centroid, profile),
         facing=profile.facing,
+        stubs=stubs,
     )
 
 

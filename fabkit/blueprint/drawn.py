@@ -22,6 +22,7 @@ class Drawn(Protocol):
         thickness_mm: its height.
         recesses: pockets for magnets.
         label: the letter or title, if any.
+        label_low_mm: height of the lower end of its engraving (that of the face, with two of them).
         facing: which way its top looks on the bed, ``up`` or ``down``.
         pause_height_mm: where the print pauses for magnets; None for no pause.
     """
@@ -42,6 +43,8 @@ class Drawn(Protocol):
     def recesses(self) -> tuple[Recess, ...]: ...  # noqa: D102
     @property
     def label(self) -> Label | None: ...  # noqa: D102
+    @property
+    def label_low_mm(self) -> float: ...  # noqa: D102
     @property
     def facing(self) -> str: ...  # noqa: D102
     @property

@@ -1,4 +1,4 @@
-"""Several pieces at once, with all that is wrong told together."""
+"""Several things at once, with all that is wrong told together."""
 
 from __future__ import annotations
 
@@ -8,53 +8,62 @@ from typing import TypeVar
 
 from fabkit.base.errors import Fault, InputError
 from fabkit.blueprint.printed import BlueprintError
+from fabkit.model.accessory import Thing
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
 _Made = TypeVar("_Made")
+_One = TypeVar("_One", bound=Thing)
 
 
 def every(
     puzzle: PuzzleSet,
-    pieces: Sequence[Piece],
+    things: Sequence[_One],
     profile: Profile,
-    make: Callable[[PuzzleSet, Piece, Profile], _Made],
-    purpose: str,
+    make: Callable[[PuzzleSet, _One, Profile], _Made],
+    purpose: str = "",
 ) -> list[_Made]:
-    """Makes something of each of some pieces.
+    """Makes something of each of some pieces, boards or lids.
 
     Args:
         puzzle: gives the lattice.
-        pieces: some of the set's.
+        things: some of the set's.
         profile: gives every length.
-        make: what to make of one piece.
-        purpose: what only flat pieces can be, for the message.
+        make: what to make of one.
+        purpose: what only flat pieces can be, for the message; empty if anything can.
 
     Returns:
-        What was made, in the pieces' order.
+        What was made, in their order.
 
     Raises:
-        InputError: when a piece is made of balls; or with every piece of which nothing can be made.
-            Pieces with the same fault share a line.
+        InputError: when a piece is made of balls and only flat ones will do; or with everything
+            of which nothing can be made. Things with the same fault share a line.
     """
-    if any(piece.body for piece in pieces):
+    if purpose and any(isinstance(one, Piece) and one.body for one in things):
         raise InputError.of(
             puzzle.name, f"its pieces are made of balls; only flat pieces can be {purpose}"
         )
     made = []
-    faults: dict[str, list[str]] = defaultdict(list)
-    for piece in pieces:
+    faults: dict[str, list[_One]] = defaultdict(list)
+    for one in things:
         try:
-            made.append(make(puzzle, piece, profile))
+            made.append(make(puzzle, one, profile))
         except BlueprintError as fault:
-            faults[str(fault)].append(piece.id)
+            faults[str(fault)].append(one)
     if faults:
         raise InputError(
             f"{puzzle.name} with profile {profile.name}",
             [
-                Fault(f"piece{'s' * (len(ids) > 1)} {', '.join(ids)}", message)
-                for message, ids in faults.items()
+                Fault(f"{_kind(faulty)} {', '.join(one.id for one in faulty)}", message)
+                for message, faulty in faults.items()
             ],
         )
     return made
+
+
+def _kind(some: Sequence[Thing]) -> str:
+    """What things are called."""
+    if all(isinstance(one, Piece) for one in some):
+        return "piece" if len(some) == 1 else "pieces"
+    return "board" if len(some) == 1 else "boards"

@@ -71,7 +71,7 @@ def printed_outline(canonical: Polygon, profile: Profile) -> Polygon:
             f"an inset of {format_mm(profile.inset_mm)} swallows an edge; choose a smaller inset "
             "or a larger unit"
         )
-    rings = [_cut_tips(ring, profile.tip_flat_mm) for ring in rings_mm(orient(inset))]
+    rings = [cut_tips(ring, profile.tip_flat_mm) for ring in rings_mm(orient(inset))]
     return Polygon(rings[0], rings[1:])
 
 
@@ -154,8 +154,21 @@ def chamfered(outline: Polygon, chamfer_mm: float) -> Polygon:
     return inner
 
 
-def _cut_tips(ring: RingMm, flat_mm: float) -> RingMm:
-    """Replaces each acute corner by a flat across it, as wide as asked for."""
+def cut_tips(ring: RingMm, flat_mm: float) -> RingMm:
+    """Replaces each acute corner by a flat across it.
+
+    Args:
+        ring: material on its left.
+        flat_mm: how wide the flats are.
+
+    Raises:
+        BlueprintError: when a flat takes too much of an edge.
+
+    Example:
+        >>> tip = ((0, 0), (8, 0), (0, 8))
+        >>> [(round(x, 3), round(y, 3)) for x, y in cut_tips(tip, 1.0)]
+        [(0, 0), (6.693, 0.0), (7.076, 0.924), (0.924, 7.076), (0.0, 6.693)]
+    """
     cut: list[PointMm] = []
     for before, here, after in _triples(ring):
         angle = _angle(before, here, after)

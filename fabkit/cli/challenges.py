@@ -11,6 +11,7 @@ import typer
 from fabkit.base.errors import InputError, did_you_mean, many, shown
 from fabkit.cli import options
 from fabkit.cli.report import Report
+from fabkit.model.challengefile import usual_board
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Board, PuzzleSet
 
@@ -97,7 +98,7 @@ def challenges(
     from fabkit.challenges.graded.making import Wish, make
     from fabkit.solve.engines.engine import Effort
 
-    wish = Wish(wanted, place, _given(puzzle, given), levels, chosen)
+    wish = Wish(wanted, place, _given(puzzle, place, given), levels, chosen)
     if place is None:
         subsets.refuse_unsuited(puzzle)
     challengelist.refuse_folder(folder, puzzle)
@@ -177,7 +178,7 @@ def _board(puzzle: PuzzleSet, name: str | None) -> Board | None:
         InputError: when there is none of that name.
     """
     if name is None:
-        return puzzle.boards[0] if puzzle.boards else None
+        return usual_board(puzzle.boards)
     for board in puzzle.boards:
         if board.id == name:
             return board
@@ -187,7 +188,7 @@ def _board(puzzle: PuzzleSet, name: str | None) -> Board | None:
     raise InputError.of("--board", message)
 
 
-def _given(puzzle: PuzzleSet, given: str | None) -> int | str | None:
+def _given(puzzle: PuzzleSet, board: Board | None, given: str | None) -> int | str | None:
     """What ``--given`` asks for.
 
     Raises:
@@ -195,7 +196,7 @@ def _given(puzzle: PuzzleSet, given: str | None) -> int | str | None:
     """
     if given is None:
         return None
-    if not puzzle.boards:
+    if board is None:
         message = f"goes with a board, and {puzzle.name} has none; leave it out"
         raise InputError.of("--given", message)
     if given == _MINIMAL:

@@ -14,7 +14,8 @@ from fabkit.model.library import load_set
 
 if TYPE_CHECKING:
     from fabkit.mesh.fitting.tolerance import PrinterError
-    from fabkit.verify.check import CheckReport, PartReport
+    from fabkit.verify.check import CheckReport
+    from fabkit.verify.reports import PartReport
 
 #: No printer is as far off as this.
 MOST_ERROR_MM = 2.0
@@ -106,19 +107,19 @@ def tell_check(found: CheckReport, report: Report) -> None:
         ["part", "is", "gap", "wall", "bore", "depth", "fails"],
         [
             [
-                part.part.name,
-                part.identity.words,
+                part.name,
+                part.words,
                 *(_value(part, rule) for rule in ("gap-least", "wall", "recess-diameter")),
                 _value(part, "recess-depth"),
                 ", ".join(finding.rule for finding in part.failed) or "-",
             ]
-            for part in found.parts
+            for part in found.all_parts
         ],
     )
-    for part in found.parts:
+    for part in found.all_parts:
         for finding in part.findings:
             tell = report.say if not finding.ok else report.detail
-            tell(f"{part.identity.key}: {finding.rule}: {finding.message}")
+            tell(f"{part.key}: {finding.rule}: {finding.message}")
     for finding in found.findings:
         tell = report.say if not finding.ok else report.detail
         tell(f"{finding.rule}: {finding.message}")
@@ -139,10 +140,10 @@ def _value(part: PartReport, rule: str) -> str:
 
 
 def _summary(found: CheckReport) -> str:
-    rules = sum(len(part.findings) for part in found.parts)
+    rules = sum(len(part.findings) for part in found.all_parts)
     gaps = [one.min_gap_mm for one in found.assemblies if one.min_gap_mm is not None]
     least = f", least gap {min(gaps):.3f} mm" if gaps else ""
     together = f"{many(len(found.assemblies), 'challenge')} put together{least}"
-    checked = f"{many(len(found.parts), 'part')}, {rules} rules, {together}"
+    checked = f"{many(len(found.all_parts), 'part')}, {rules} rules, {together}"
     verdict = "passed" if found.ok else "FAILED"
     return f"{verdict}: {checked}; held against profile {found.profile.name}"

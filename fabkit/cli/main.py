@@ -17,12 +17,14 @@ from fabkit import __version__
 from fabkit.base.errors import FabkitError, did_you_mean, shown
 from fabkit.cli import profiles
 from fabkit.cli.bom import bom
+from fabkit.cli.cards import cards
 from fabkit.cli.certify import certify
 from fabkit.cli.challenges import challenges
 from fabkit.cli.check import check
 from fabkit.cli.coupon import coupon
 from fabkit.cli.export import EXPORTS, export_command
 from fabkit.cli.make import make
+from fabkit.cli.picture import picture
 from fabkit.cli.plate import plate
 from fabkit.cli.report import to_stderr
 from fabkit.cli.sets import sets, show
@@ -44,6 +46,7 @@ app = typer.Typer(
 )
 app.command()(sets)
 app.command()(show)
+app.command()(picture)
 for _kind in EXPORTS:
     app.command(f"export-{_kind}")(export_command(_kind))
 app.command()(plate)
@@ -56,6 +59,7 @@ app.command()(verify)
 app.command()(solve)
 app.command()(certify)
 app.command()(challenges)
+app.command()(cards)
 app.command()(snowflakes)
 app.add_typer(profiles.app, name="profiles")
 

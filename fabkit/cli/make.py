@@ -21,7 +21,7 @@ from fabkit.cli.verify import tell_verify
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.plan import KINDS, Export, export
+from fabkit.plan import Export, export, kinds_for
 from fabkit.plan.manifest import left_behind, read_manifest
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def make(
     folder = options.set_folder(output, puzzle)
     found = find_slicer(slicer) if slice_too or slicer is not None else None
     with report.progress() as progress:
-        done = export(puzzle, limits, list(KINDS), folder, (), force, progress)
+        done = export(puzzle, limits, kinds_for(puzzle), folder, (), force, progress)
     # What is told of the folder's other files is told at the end, when they are up to date.
     done = replace(done, left=())
     tell_export(done, "output", limits, report)

@@ -18,7 +18,7 @@ from fabkit.plan.targets import PROFILE
 
 if TYPE_CHECKING:
     from fabkit.cli.report import Report
-    from fabkit.verify.taking import Taken
+    from fabkit.verify.taken import Taken
 
 #: How names of mesh files end.
 ENDINGS = (".stl", ".3mf", ".obj")
@@ -149,7 +149,7 @@ def take_files(
         report: for progress, and to say that no profile was recognised.
 
     Raises:
-        InputError: when a file is no mesh, or the set's pieces are not flat.
+        InputError: when a file is no mesh.
         OutsideError: when a file cannot be read.
     """
     from fabkit.verify.recognise import recognise
@@ -175,10 +175,6 @@ def take_with(
     from fabkit.mesh.files.reading import read_bodies
     from fabkit.verify.taking import take
 
-    if puzzle.made_of_balls:
-        raise InputError.of(
-            puzzle.name, "its pieces are made of balls; only flat pieces can be read back"
-        )
     bodies = []
     with report.progress() as progress:
         for done, path in enumerate(source.files):

@@ -62,12 +62,11 @@ def verify(
 
 def tell_verify(found: VerifyReport, report: Report) -> None:
     """Prints a report: what is not as it should be, and the verdict."""
-    for part, identity in sorted(
-        zip(found.taken.parts, found.taken.identities, strict=True), key=lambda pair: pair[1].key
-    ):
-        off = f"off by {part.outline.hausdorff_mm:.2f} mm" if part.outline else "not read"
-        report.detail(f"{part.name} is {identity.words}, {off}")
-        if part.outline and identity.piece and not identity.as_drawn:
+    taken = found.taken
+    for at, identity in sorted(enumerate(taken.identities), key=lambda one: one[1].key):
+        read = bool(taken.words(at)["read"])
+        report.detail(f"{taken.names[at]} is {identity.words}{'' if read else ', not read'}")
+        if read and identity.piece and not identity.as_drawn:
             mirror = " but its mirror image" if identity.mirrored else ""
             report.warn(f"{identity.key} has not the outline that the set's file draws{mirror}")
     for finding in found.findings:
@@ -85,6 +84,6 @@ def tell_verify(found: VerifyReport, report: Report) -> None:
         )
     right = sum(one.ok for one in found.challenges)
     verdict = "verified" if found.ok else "FAILED"
-    parts = many(len(found.taken.parts), "part")
+    parts = many(len(found.taken.identities), "part")
     asked = many(len(found.challenges), "challenge")
     report.say(f"{verdict}: {right} of {asked} answered as the catalog says, from {parts}")

@@ -97,27 +97,39 @@ def identify(
         )
         mirrored = bool(turned) and not alike
         found.append(Identity("", None, letter, alike or turned, mirrored, strange, back))
-    return _named(found, parts, puzzle)
+    return named(found, [_measure(part) for part in parts], puzzle)
 
 
 def _images(lattice: Lattice, piece: Piece, flips: bool) -> set[frozenset[Cell]]:
     return {orientation.cells for orientation in orientations(lattice, piece, flips)}
 
 
-def _named(found: Sequence[Identity], parts: Sequence[Part], puzzle: PuzzleSet) -> list[Identity]:
-    order = sorted(range(len(parts)), key=lambda i: (_measure(parts[i]), i))
+def named(
+    found: Sequence[Identity], measures: Sequence[tuple[float, ...]], puzzle: PuzzleSet
+) -> list[Identity]:
+    """Gives every part the piece that it is, and a key of its own.
+
+    Args:
+        found: what each part was found to be alike, and its letter.
+        measures: of each part, by which those alike are told apart, whatever their order.
+        puzzle: the set.
+
+    Returns:
+        The same with keys and pieces, in their order. The lettered ones choose first.
+    """
+    order = sorted(range(len(found)), key=lambda i: (measures[i], i))
     by_label: dict[str, list[str]] = {}
     for piece in puzzle.pieces:
         by_label.setdefault(piece.label, []).append(piece.id)
     taken: dict[str, int] = {}
-    named = list(found)
+    result = list(found)
 
     def name(i: int, piece: str | None) -> None:
         stem = piece or "unknown"
         taken[stem] = taken.get(stem, 0) + 1
         number = taken[stem]
         key = stem if piece and number == 1 else f"{stem}-{number}"
-        named[i] = replace(found[i], key=key, piece=piece)
+        result[i] = replace(found[i], key=key, piece=piece)
 
     lettered = [i for i in order if found[i].letter]
     for i in lettered:
@@ -129,7 +141,7 @@ def _named(found: Sequence[Identity], parts: Sequence[Part], puzzle: PuzzleSet) 
     for i in [i for i in order if not found[i].letter]:
         free = [piece for piece in found[i].alike if piece not in taken]
         name(i, next(iter(free or found[i].alike), None))
-    return named
+    return result
 
 
 def _measure(part: Part) -> tuple[float, float]:

@@ -13,10 +13,10 @@ from shapely import Polygon, affinity, union_all
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.body import Body, Points
-from fabkit.mesh.outlines.edges import largest, silhouette
 from fabkit.mesh.outlines.readback import read_back
 from fabkit.mesh.outlines.refine import Reading
 from fabkit.mesh.section import Sections, filled, parts
+from fabkit.mesh.seen import shadow, size_mm
 from fabkit.mesh.topology import signed_volume
 from fabkit.mesh.upright import Upright, stand_up
 from fabkit.model.lattice import Cell, Ring
@@ -94,7 +94,7 @@ class Part:
     def shadow(self) -> Polygon:
         """Its outline seen from above, whatever height sticks out; holes that go through are its
         interiors."""
-        return largest(silhouette(Upright(self.body, self.vertices, 0.0, False), everywhere=True))
+        return shadow(self.straight)
 
     def within_rings(self, area: BaseGeometry) -> list[BaseGeometry]:
         """What lies within each ring of this part's outline, where an area of it shows that ring.
@@ -134,8 +134,7 @@ class Part:
     @property
     def size_mm(self) -> tuple[float, float, float]:
         """Width, depth and height of the box around it, straight on the lattice."""
-        width, depth, height = np.ptp(self.vertices, axis=0).tolist()
-        return width, depth, height
+        return size_mm(self.straight)
 
 
 @dataclass(frozen=True)
@@ -179,14 +178,14 @@ def take_in(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Part
     units = [unit_mm / length for length in LENGTHS_MM.values() for unit_mm in units_mm]
     readings = read_back(standing, puzzle, units)
     unit = next((reading.lie.unit for reading in readings if reading), None)
-    length_mm = 1.0 if unit is None else _length_mm(unit, units_mm)
+    length_mm = 1.0 if unit is None else length_mm_of(unit, units_mm)
     parts = [
         _part(body, reading, length_mm) for body, reading in zip(standing, readings, strict=True)
     ]
     return Parts(tuple(parts), length_mm)
 
 
-def _length_mm(unit: float, units_mm: Sequence[float]) -> float:
+def length_mm_of(unit: float, units_mm: Sequence[float]) -> float:
     """The unit of length with which a grid unit is nearly what it should be; mm if none is."""
     for length in LENGTHS_MM.values():
         if any(_alike(unit * length, asked) for asked in units_mm):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fabkit.base.errors import InputError, shown
 from fabkit.model.lattice import LATTICES
@@ -39,6 +39,11 @@ class Accessory:
 Thing = Piece | Accessory
 
 
+def may_have_stubs(puzzle: PuzzleSet) -> bool:
+    """Whether the set's pieces may stand on stubs: hexagons that may not be turned over."""
+    return puzzle.lattice is LATTICES["triangular"] and not puzzle.flips
+
+
 def has_stubs(puzzle: PuzzleSet, profile: Profile) -> bool:
     """Whether the set's pieces stand on stubs, so that they can only lie one way up.
 
@@ -51,8 +56,33 @@ def has_stubs(puzzle: PuzzleSet, profile: Profile) -> bool:
         >>> [has_stubs(load_set(name), load_profile()) for name in ("iqstars", "iqblock")]
         [True, False]
     """
-    single_sided = puzzle.lattice is LATTICES["triangular"] and not puzzle.flips
-    return single_sided and profile.stub_height_mm > 0
+    return may_have_stubs(puzzle) and profile.stub_height_mm > 0
+
+
+def keeps_own_gaps(puzzle: PuzzleSet, profile: Profile) -> bool:
+    """Whether pieces leave gaps between them besides the clearance, as discs and stars do."""
+    return has_stubs(puzzle, profile) and profile.cell_shape != "hexagon"
+
+
+def as_printed(puzzle: PuzzleSet, profile: Profile) -> Profile:
+    """The profile as the set's pieces are made with it.
+
+    Those on stubs are printed face down, hold no magnets and have no letter on their back. All
+    others are made as the profile says.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> stars = as_printed(load_set("iqstars"), load_profile(["flippable"]))
+        >>> stars.facing, stars.fit, stars.faces
+        ('down', 'none', 'front')
+        >>> as_printed(load_set("iqblock"), load_profile()) == load_profile()
+        True
+    """
+    if not has_stubs(puzzle, profile):
+        return profile
+    faces = "none" if profile.faces == "none" else "front"
+    return replace(profile, fit="none", facing="down", faces=faces)
 
 
 def board_kind(puzzle: PuzzleSet, profile: Profile) -> str:

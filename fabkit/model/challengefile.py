@@ -28,7 +28,7 @@ class Surroundings:
         flips: whether the set's moves include flips.
         pieces: the set's pieces by id.
         misnamed: ids of pieces that are faults themselves, and are not offered to anyone.
-        boards: the set's boards, the first being the default region.
+        boards: the set's boards; see `usual_board` for the default region.
         regions: reads what is drawn.
     """
 
@@ -45,18 +45,39 @@ class Surroundings:
         return {board.id: Numbering(self.lattice, board.cells) for board in self.boards}
 
     @property
-    def first_board(self) -> Numbering:
+    def usual_board(self) -> Numbering:
         """The board that is meant when none is named."""
-        if not self.boards:
-            return Numbering(self.lattice, lack="the set has no board")
-        return self.named_boards[self.boards[0].id]
+        board = usual_board(self.boards)
+        if board is None:
+            lack = "no board is named" if self.boards else "the set has no board"
+            return Numbering(self.lattice, lack=lack)
+        return self.named_boards[board.id]
+
+
+def usual_board(boards: Sequence[Board]) -> Board | None:
+    """The board that is meant when none is named: the first that is not optional.
+
+    Args:
+        boards: a set's.
+
+    Returns:
+        None when there is none to be meant.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> usual_board(load_set("fridgeiq").boards) is None
+        True
+        >>> usual_board(load_set("iqfit").boards).id
+        'board'
+    """
+    return next((board for board in boards if not board.optional), None)
 
 
 def read_challenge(table: Table, around: Surroundings, name: str | None = None) -> Challenge:
     """Reads one challenge; faults go to the table's reader.
 
     Args:
-        table: with ``id``, one of ``outline``, ``board`` and ``cells`` (none: the first board),
+        table: with ``id``, one of ``outline``, ``board`` and ``cells`` (none: `usual_board`),
             and optionally ``pieces``, ``given``, ``flips`` and ``answer``. Cells are
             ``[row, column]`` of the board from its top left, or their number on it, row by row.
         around: the set it belongs to.
@@ -84,11 +105,12 @@ def _region(table: Table, around: Surroundings) -> tuple[frozenset[Cell], Number
     if key == "outline":
         region = around.regions.read(table, key)
         return region, Numbering(around.lattice, region, "the region is drawn by its outline")
-    numbering = _named_board(table, around) if key == "board" else around.first_board
+    numbering = _named_board(table, around) if key == "board" else around.usual_board
     if key == "cells":
         return around.regions.read(table, key, numbering), numbering
-    if not key and not around.boards:
-        table.lacks(_REGION_KEYS, "has no region, and the set has no board; add outline or cells")
+    if not key and numbering.lack:
+        ways = "board, outline or cells" if around.boards else "outline or cells"
+        table.lacks(_REGION_KEYS, f"has no region, and {numbering.lack}; add {ways}")
     return numbering.cells, numbering
 
 

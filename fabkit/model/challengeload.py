@@ -12,7 +12,7 @@ from fabkit.base.jsonfile import parse_json
 from fabkit.base.reading import Reader, Table
 from fabkit.base.tomlfile import parse_toml, read_text
 from fabkit.model.catalog import catalog_challenge
-from fabkit.model.challengefile import Surroundings, read_challenge
+from fabkit.model.challengefile import Surroundings, read_challenge, usual_board
 from fabkit.model.drawing import Regions
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet
 
@@ -69,7 +69,8 @@ def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
 
     Args:
         puzzle: the set.
-        name: an id; None for the set's first board, or its only challenge if it has no board.
+        name: an id; None for the set's first board that is not optional, or its only challenge
+            if it has no such board.
 
     Returns:
         The challenge.
@@ -117,13 +118,15 @@ def _document(path: Path, text: str, name: str) -> dict[str, Any]:
 
 def _usual_challenge(puzzle: PuzzleSet) -> Challenge:
     """What is meant when nothing is named."""
-    if puzzle.boards:
-        return _whole_board(puzzle, puzzle.boards[0])
+    board = usual_board(puzzle.boards)
+    if board:
+        return _whole_board(puzzle, board)
     if len(puzzle.challenges) == 1:
         return puzzle.challenges[0]
-    if not puzzle.challenges:
+    if not known_names(puzzle):
         raise InputError.of(puzzle.name, _NOTHING_TO_SOLVE)
-    message = f"has no board; name a challenge: {_some(known_names(puzzle))}"
+    has_no = "no board but optional ones" if puzzle.boards else "no board"
+    message = f"has {has_no}; name a challenge: {_some(known_names(puzzle))}"
     raise InputError.of(puzzle.name, message)
 
 

@@ -1,4 +1,4 @@
-"""How shapes are written in set and challenge files: outlines, rows of cells, balls.
+"""How shapes are written in set and challenge files: outlines, rows, cells, balls, SVG files.
 
 Every function reads one key of a `Table`, notes what is wrong there, and returns something
 usable in any case, so that all faults of a file come out together.
@@ -22,11 +22,12 @@ from fabkit.model.polygon import (
     pieces_apart,
     rings_of_cells,
 )
+from fabkit.model.rows import read_rows, read_size
+from fabkit.model.svg import SvgError, SvgFolder
 
 #: More cells than this in all its drawings is not a file about puzzles any more.
 MAX_CELLS_OF_FILE = 200_000
 _FEWEST_BALLS, _MOST_BALLS = 2, 100
-_LONGEST_BOARD_SIDE = 100
 
 
 class Regions:
@@ -34,11 +35,18 @@ class Regions:
 
     Args:
         lattice: the set's.
+        drawings: the SVG files beside the set file; None where none are read.
+        unit_mm: length of a grid unit in them; None when the set names none.
     """
 
-    def __init__(self, lattice: Lattice) -> None:
+    def __init__(
+        self, lattice: Lattice, drawings: SvgFolder | None = None, unit_mm: float | None = None
+    ) -> None:
         self.lattice = lattice
+        self._drawings = drawings
+        self._unit_mm = unit_mm
         self._cells_left = MAX_CELLS_OF_FILE
+        self._told: set[str] = set()
 
     def read(
         self,
@@ -46,14 +54,16 @@ class Regions:
         key: str,
         numbering: Numbering | None = None,
         may_touch: bool = True,
+        lengths: bool = True,
     ) -> frozenset[Cell]:
-        """The cells drawn at one of the keys ``outline``, ``cells``, ``rows`` and ``size``.
+        """The cells drawn at ``outline``, ``cells``, ``rows``, ``size`` or ``svg``.
 
         Args:
             table: the piece, board, challenge or given piece.
-            key: which of the four is there.
+            key: which of the five is there.
             numbering: see `read_cells`.
             may_touch: see `cells_of_rings`.
+            lengths: see `read_rows`.
 
         Returns:
             The cells; fewer or none after a fault.
@@ -64,12 +74,39 @@ class Regions:
             cells = read_outline(table, self.lattice, may_touch)
         elif key == "cells":
             cells = read_cells(table, self.lattice, numbering)
+        elif key == "svg":
+            cells = self._read_svg(table, may_touch)
+        elif key == "size":
+            cells = read_size(table, self.lattice)
         else:
-            cells = read_rows(table, key, self.lattice)
+            cells = read_rows(table, self.lattice, lengths)
         self._cells_left -= len(cells)
         if self._cells_left <= 0:
             table.fault(key, f"the file holds more than {MAX_CELLS_OF_FILE} cells in all")
         return cells
+
+    def _read_svg(self, table: Table, may_touch: bool) -> frozenset[Cell]:
+        """The cells inside a shape of an SVG file. A fault of a whole file is told once."""
+        wanted = table.text("svg")
+        if self._drawings is None:
+            return frozenset()
+        if self.lattice is LATTICES["triangular"]:
+            table.fault("svg", _NO_OUTLINES)
+        elif self._unit_mm is None:
+            need = 'shapes are drawn at 1:1, so the set needs its unit, such as unit = "20 mm"'
+            table.fault("svg", f"{need} in [set]")
+        if table.failed("svg") or not self._unit_mm:
+            return frozenset()
+        try:
+            return self._drawings.cells(wanted, self.lattice, self._unit_mm, may_touch)
+        except SvgError as fault:
+            if str(fault) not in self._told:
+                table.fault("svg", str(fault))
+            self._told.add(str(fault))
+            return frozenset()
+
+
+_NO_OUTLINES = "the triangular lattice has no outlines; draw it with rows or cells"
 
 
 def read_outline(table: Table, lattice: Lattice, may_touch: bool) -> frozenset[Cell]:
@@ -79,7 +116,7 @@ def read_outline(table: Table, lattice: Lattice, may_touch: bool) -> frozenset[C
     outer ring; no ring repeats its first corner at the end.
     """
     if lattice is LATTICES["triangular"]:
-        table.fault("outline", "the triangular lattice has no outlines; draw it with cells")
+        table.fault("outline", _NO_OUTLINES)
         return frozenset()
     rings = _rings(table, lattice)
     if not rings:
@@ -89,27 +126,6 @@ def read_outline(table: Table, lattice: Lattice, may_touch: bool) -> frozenset[C
     except OutlineError as fault:
         table.fault("outline", str(fault))
         return frozenset()
-
-
-def read_rows(table: Table, key: str, lattice: Lattice) -> frozenset[Cell]:
-    """A board's cells: ``size = [rows, columns]``, or ``rows`` with each row's length."""
-    numbers = table.raw(key)
-    expected = "[rows, columns]" if key == "size" else "the number of cells in each row"
-    sane = isinstance(numbers, list) and all(
-        type(n) is int and 0 < n <= _LONGEST_BOARD_SIDE for n in numbers
-    )
-    longest = 2 if key == "size" else _LONGEST_BOARD_SIDE
-    if not sane or not 0 < len(numbers) <= longest or (key == "size" and len(numbers) != longest):
-        limit = f"with numbers from 1 to {_LONGEST_BOARD_SIDE}"
-        table.fault(key, f"expected {expected}, {limit}, found {shown(numbers)}")
-        return frozenset()
-    lengths = [numbers[1]] * numbers[0] if key == "size" else numbers
-    return frozenset(
-        cell
-        for row, length in enumerate(lengths)
-        for col in range(length)
-        for cell in lattice.cells_at(row, col)
-    )
 
 
 def flat_form(table: Table, key: str, lattice: Lattice, cells: frozenset[Cell]) -> Form | None:
@@ -187,6 +203,14 @@ def _bonds(table: Table, balls: list[Ball]) -> tuple[tuple[int, int], ...] | Non
                 bonds.append(pair)
         if table.failed("bonds"):
             return None
+    if loose := _fault_of_loose_ball(balls, bonds):
+        table.fault("balls", loose)
+        return None
+    return tuple(bonds)
+
+
+def _fault_of_loose_ball(balls: list[Ball], bonds: list[tuple[int, int]]) -> str:
+    """What is wrong when the bonds do not hold all balls together; empty when they do."""
     joined, frontier = {0}, [0]
     while frontier:
         i = frontier.pop()
@@ -194,11 +218,16 @@ def _bonds(table: Table, balls: list[Ball]) -> tuple[tuple[int, int], ...] | Non
             if i in bond and (j := sum(bond) - i) not in joined:
                 joined.add(j)
                 frontier.append(j)
-    if len(joined) < len(balls):
-        loose = min(set(range(len(balls))) - joined)
-        table.fault("balls", f"ball {list(balls[loose])} is not joined to the first one")
-        return None
-    return tuple(bonds)
+    loose = sorted(set(range(len(balls))) - joined)
+    for i in loose:
+        if not any(_are_near(balls[i], other) for other in balls):
+            places = "the places of neighbours differ by 1 in one coordinate"
+            return f"ball {list(balls[i])} touches no other; {places}"
+    if not loose:
+        return ""
+    near = next((j for j in sorted(joined) if _are_near(balls[loose[0]], balls[j])), None)
+    hint = f"; add the bond {sorted((near, loose[0]))}" if near is not None else ""
+    return f"ball {list(balls[loose[0]])} is not joined to the first one{hint}"
 
 
 def _are_near(a: Ball, b: Ball) -> bool:

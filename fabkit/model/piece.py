@@ -36,6 +36,8 @@ class Piece:
         colour: ``#rrggbb``.
         forms: its flat forms; one unless the piece is made of balls.
         body: the balls of a ball piece, else None.
+        tones: the cells of the first form that have a second colour; none of most pieces.
+        tone: that colour, ``#rrggbb``; empty without tones.
     """
 
     id: str
@@ -43,6 +45,8 @@ class Piece:
     colour: str
     forms: tuple[Form, ...]
     body: BallBody | None = None
+    tones: frozenset[Cell] = frozenset()
+    tone: str = ""
 
 
 def forms_of_balls(body: BallBody) -> tuple[Form, ...]:
@@ -151,3 +155,34 @@ def is_image(lattice: Lattice, piece: Piece, cells: frozenset[Cell], flips: bool
         return False
     images = (orientation.cells for orientation in orientations(lattice, piece, flips))
     return at_anchor(lattice, cells) in images
+
+
+def tones_on(lattice: Lattice, piece: Piece, cells: frozenset[Cell]) -> frozenset[Cell]:
+    """Which cells have the second colour, where a piece with tones lies.
+
+    Args:
+        lattice: the set's.
+        piece: any piece of it.
+        cells: where it lies: its first form, turned or flipped and moved. Where several moves
+            lead there, the first is taken.
+
+    Returns:
+        Some of the cells; none if the piece has one colour.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> cubi = load_set("cubimagici")
+        >>> standing = frozenset((1, y) for y in range(1, 11, 2))
+        >>> sorted(tones_on(cubi.lattice, cubi.piece("p9"), standing))
+        [(1, 1), (1, 5), (1, 9)]
+    """
+    if not piece.tones:
+        return frozenset()
+    wanted = at_anchor(lattice, cells)
+    for symmetry in lattice.symmetries:
+        image = frozenset(map(symmetry, piece.forms[0].cells))
+        if at_anchor(lattice, image) == wanted:
+            (x0, y0), (x1, y1) = lattice.anchor(image), lattice.anchor(cells)
+            moved = ((x + x1 - x0, y + y1 - y0) for x, y in map(symmetry, piece.tones))
+            return frozenset(moved)
+    return frozenset()

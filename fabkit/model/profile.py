@@ -27,6 +27,8 @@ FACINGS = ("up", "down")
 
 #: What a cell of a piece with stubs looks like from above.
 CELL_SHAPES = ("hexagon", "disc", "star")
+#: What becomes of the second colour of chequered pieces: nothing, or a part of its own in 3MF files.
+TONES = ("plain", "inlay")
 #: Of which boards an object is made: those that belong to the set, all that its file draws, or none.
 BOARDS_MADE = ("set", "all", "none")
 #: How a board is closed.
@@ -135,6 +137,7 @@ class Profile:
         link_mm: diameter of the link between two of them.
         ball_flat_mm: from the middle of a ball down to the flat on which it is printed.
         cell_shape: what a cell of a piece with stubs looks like, one of `CELL_SHAPES`.
+        tones: whether cells of a second colour are parts of their own, one of `TONES`.
         cell_link_mm: width of the bar between two discs or stars.
         stub_mm: diameter of the stub below each cell.
         stub_height_mm: of that; 0 for pieces without stubs.
@@ -223,6 +226,7 @@ class Profile:
     link_mm: float = _mm("ball.link", 0.5, 100)
     ball_flat_mm: float = _mm("ball.flat", 0.2, 50)
     cell_shape: str = _choice("cell.shape", CELL_SHAPES)
+    tones: str = _choice("cell.tones", TONES, shapes=False)
     cell_link_mm: float = _mm("cell.link", 0.5, 100)
     stub_mm: float = _mm("stub.diameter", 1, 100)
     stub_height_mm: float = _mm("stub.height", 0, 20)

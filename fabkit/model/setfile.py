@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from fabkit.base.errors import printable, shown
-from fabkit.base.files import sha256
+from fabkit.base.files import digest, sha256
 from fabkit.base.reading import Reader, Table
 from fabkit.base.tomlfile import read_toml
 from fabkit.model.challengefile import Surroundings, read_challenge
+from fabkit.model.chequer import PARITIES, read_chequer, toned_cells
 from fabkit.model.drawing import MAX_CELLS_OF_FILE, Regions, flat_form, read_balls
 from fabkit.model.lattice import LATTICES
 from fabkit.model.piece import Piece
 from fabkit.model.puzzle import Board, PuzzleSet, area
+from fabkit.model.setchecks import refuse_same_files, refuse_same_ids, refuse_small_board
+from fabkit.model.svg import SvgFolder
 
 MOVES = ("rotations", "rotations and flips")
 #: Colours for pieces that name none: eight that colour-blind eyes tell apart (Okabe and Ito).
@@ -30,7 +35,7 @@ def read_set(path: Path, source: str | None = None) -> PuzzleSet:
     """Reads a set file.
 
     Args:
-        path: the TOML file.
+        path: the TOML file. SVG files that it names lie beside it.
         source: the file's name in messages; the path itself when None.
 
     Returns:
@@ -41,7 +46,7 @@ def read_set(path: Path, source: str | None = None) -> PuzzleSet:
     """
     name = source or printable(str(path))
     top = Table(Reader(name), read_toml(path, name))
-    puzzle = _SetReading(top, sha256(path)).read()
+    puzzle = _SetReading(top, path).read()
     top.reader.finish()
     return puzzle
 
@@ -49,9 +54,10 @@ def read_set(path: Path, source: str | None = None) -> PuzzleSet:
 class _SetReading:
     """One pass over a set file."""
 
-    def __init__(self, top: Table, digest: str) -> None:
+    def __init__(self, top: Table, path: Path) -> None:
         self.top = top
-        self.digest = digest
+        self.path = path
+        self.drawings = SvgFolder(path.parent)
         self.head = top.table("set")
         self.misnamed: set[str] = set()
 
@@ -61,7 +67,7 @@ class _SetReading:
         pieces = [self._piece(t, i) for i, t in enumerate(self.top.tables("piece", 1000))]
         if not pieces and not self.top.failed("piece"):
             self.top.lacks(["piece"], "there are no pieces; add one with [[piece]]")
-        boards = [self._board(table) for table in self.top.tables("board", 1000)]
+        boards = [self._board(table, pieces) for table in self.top.tables("board", 1000)]
         around = Surroundings(
             self.lattice,
             self.flips,
@@ -71,9 +77,9 @@ class _SetReading:
             self.regions,
         )
         challenges = [read_challenge(table, around) for table in self.top.tables("challenge")]
-        self._refuse_same_ids("piece", [piece.id for piece in pieces])
-        self._refuse_same_ids("board", [board.id for board in boards])
-        self._refuse_same_ids("challenge", [challenge.id for challenge in challenges])
+        for kind, those in (("piece", pieces), ("board", boards), ("challenge", challenges)):
+            refuse_same_ids(self.top.reader, kind, [one.id for one in those])
+        refuse_same_files(self.top.reader, pieces, boards)
         self.top.refuse_unknown()
         puzzle = PuzzleSet(
             name=self.name,
@@ -85,13 +91,18 @@ class _SetReading:
             boards=tuple(boards),
             challenges=tuple(challenges),
             source=self.top.reader.source,
-            digest=self.digest,
+            digest=self._digest(),
             credit=self.credit,
             licence=self.licence,
         )
         _compare_area(self.head, puzzle.area if self.top.reader.sound else None)
         self.head.refuse_unknown()
         return puzzle
+
+    def _digest(self) -> str:
+        """That of the set file; with those of the SVG files that it names, if it names some."""
+        of_file, of_drawings = sha256(self.path), self.drawings.digests
+        return digest(of_file, *of_drawings) if of_drawings else of_file
 
     def _read_head(self) -> None:
         """The table [set]. Without a lattice nothing else can be judged, so faults end it here."""
@@ -103,11 +114,13 @@ class _SetReading:
         self.top.reader.finish()
         head = self.head
         self.lattice = LATTICES[head.choice("lattice", LATTICES)]
-        self.regions = Regions(self.lattice)
         self.name = head.identifier("name")
         self.title = head.text("title", self.name)
         self.flips = head.choice("moves", MOVES) == MOVES[1]
         self.unit_mm = head.length_mm("unit", *UNIT_RANGE_MM)
+        drawings = None if head.failed("unit") else self.drawings  # one mistake, one fault
+        self.regions = Regions(self.lattice, drawings, self.unit_mm)
+        self.chequer = read_chequer(head, self.lattice)
         self.credit = head.text("source", "none", longest=2000)
         self.licence = head.text("licence", "not stated", longest=200)
         if head.failed("lattice"):
@@ -125,16 +138,16 @@ class _SetReading:
             table.fault("label", f"expected 1 to {_LONGEST_LABEL} letters, found {shown(label)}")
         colour = table.colour("colour", DEFAULT_COLOURS[index % len(DEFAULT_COLOURS)])
         piece = Piece(piece_id, label, colour, ())
-        key = table.one_of(("outline", "cells", "balls"))
+        key = table.one_of(("outline", "cells", "rows", "svg", "balls"))
         if key == "balls":
             piece = self._ball_piece(table, piece)
         elif key:
-            form = flat_form(
-                table, key, self.lattice, self.regions.read(table, key, may_touch=False)
-            )
-            piece = Piece(piece_id, label, colour, (form,) if form else ())
+            cells = self.regions.read(table, key, may_touch=False, lengths=False)
+            form = flat_form(table, key, self.lattice, cells)
+            piece = replace(piece, forms=(form,) if form else ())
+        piece = self._chequered(table, piece)
         _compare_area(table, area(self.lattice, piece.forms[0]) if piece.forms else None)
-        if table.has("bonds") and key in ("outline", "cells"):
+        if table.has("bonds") and key not in ("balls", ""):
             table.fault("bonds", "belong to balls, and this piece has none")
         table.refuse_unknown()
         return piece
@@ -143,26 +156,34 @@ class _SetReading:
         if self.lattice is not LATTICES["square"]:
             table.fault("balls", 'lie on the square lattice; write lattice = "square" in [set]')
             return piece
+        if self.chequer:
+            table.fault("balls", "have one colour, and the set is chequered; leave out set.chequer")
         drawn = read_balls(table)
-        return Piece(piece.id, piece.label, piece.colour, drawn[1], drawn[0]) if drawn else piece
+        return replace(piece, forms=drawn[1], body=drawn[0]) if drawn else piece
 
-    def _board(self, table: Table) -> Board:
+    def _chequered(self, table: Table, piece: Piece) -> Piece:
+        """The piece with its cells of the second colour, if the set has one."""
+        parity = table.choice("chequer", PARITIES, "odd")
+        if table.has("chequer") and not self.chequer and not self.head.has("chequer"):
+            table.fault("chequer", 'has no second colour; write chequer = "#5d3a1a" in [set]')
+        if not self.chequer or not piece.forms or piece.body:
+            return piece
+        cells = toned_cells(self.lattice, piece.forms[0].cells, parity)
+        return replace(piece, tones=cells, tone=self.chequer)
+
+    def _board(self, table: Table, pieces: Sequence[Piece]) -> Board:
         board_id = table.identifier("id")
-        key = table.one_of(("size", "rows", "cells", "outline"))
-        cells = self.regions.read(table, key) if key else frozenset()
+        key = table.one_of(("size", "rows", "cells", "outline", "svg"))
+        board = Board(
+            board_id,
+            self.regions.read(table, key) if key else frozenset(),
+            table.flag("optional", False),
+        )
         table.refuse_unknown()
-        return Board(board_id, cells)
-
-    def _refuse_same_ids(self, kind: str, ids: list[str]) -> None:
-        first: dict[str, int] = {}
-        for index, one in enumerate(ids):
-            same = first.setdefault(one.lower(), index)
-            if one and same != index:
-                self.top.reader.fault(
-                    f"{kind}[{index}].id",
-                    f"{shown(one)} is also the id of {kind}[{same}]; upper and lower case count as "
-                    "the same, since ids name files",
-                )
+        if board.cells and not table.failed(key):
+            drawn = [piece for piece in pieces if piece.forms]
+            refuse_small_board(table, key, board, self.lattice, drawn, self.flips)
+        return board
 
 
 def _default_label(piece_id: str) -> str:

@@ -2,6 +2,6 @@
 something changed."""
 
 from fabkit.plan.export import Export, export
-from fabkit.plan.targets import KINDS
+from fabkit.plan.targets import KINDS, kinds_for
 
-__all__ = ["KINDS", "Export", "export"]
+__all__ = ["KINDS", "Export", "export", "kinds_for"]

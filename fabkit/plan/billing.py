@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from fabkit.base.files import json_text
-from fabkit.blueprint.draft import draft_all
+from fabkit.blueprint.drawn import Drawn
+from fabkit.blueprint.things import draft_things
+from fabkit.blueprint.tones import tones
+from fabkit.model.accessory import things
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.plan.reports import made_by, stored_reports, write_reports
@@ -50,11 +54,29 @@ def write_bill(folder: Path, puzzle: PuzzleSet, profile: Profile) -> tuple[Bill,
         InputError: when the profile does not suit the pieces.
         OutsideError: when the folder cannot be written.
     """
-    blueprints = draft_all(puzzle, puzzle.pieces, profile)
+    blueprints = draft_things(puzzle, things(puzzle, profile), profile)
     sliced = sliced_before(folder, puzzle, profile)
-    bill = bill_of_materials(puzzle.name, blueprints, profile, sliced)
+    bill = bill_of_materials(
+        puzzle.name, blueprints, profile, sliced, _second_colours(puzzle, blueprints, profile)
+    )
     texts: dict[str, str | Path] = {
         "bom.csv": bill_csv(bill),
         "bom.json": json_text(bill.document()),
     }
     return bill, write_reports(folder, puzzle, profile, texts)
+
+
+def _second_colours(
+    puzzle: PuzzleSet, drawings: Sequence[Drawn], profile: Profile
+) -> dict[str, tuple[str, float]]:
+    """The second colour of each piece that is printed with one, and how much of it in mm3."""
+    if profile.tones == "plain":
+        return {}
+    pieces = {piece.id: piece for piece in puzzle.pieces if piece.tones}
+    found = {}
+    for drawing in drawings:
+        if piece := pieces.get(drawing.piece):
+            tiles = tones(puzzle.lattice, piece, drawing, profile)
+            area_mm2 = tiles.area.intersection(drawing.face).area
+            found[piece.id] = piece.tone, area_mm2 * (tiles.high_mm - tiles.low_mm)
+    return found

@@ -14,7 +14,7 @@ from fabkit.plan.workbench import Workbench
 
 if TYPE_CHECKING:
     from fabkit.blueprint.cut import CutPiece
-    from fabkit.blueprint.draft import Blueprint
+    from fabkit.blueprint.drawn import Drawn
 
 #: Where the file of a name in the output folder is to be written.
 Place = Callable[[str], Path]
@@ -59,19 +59,19 @@ def build(target: Target, bench: Workbench, place: Place) -> dict[str, Any]:
         _BUILDERS[target.kind](target, bench, place)
     if target.kind in ("dxf", "svg"):
         return {}
-    return {piece.id: _describe(bench.blueprints[piece.id]) for piece in target.pieces}
+    return {one.id: _describe(bench.blueprints[one.id]) for one in target.things}
 
 
 def _stl(target: Target, bench: Workbench, place: Place) -> None:
     from fabkit.solid.export import write_stl
 
-    write_stl(bench.solid(target.pieces[0]), place(target.name))
+    write_stl(bench.solid(target.things[0]), place(target.name))
 
 
 def _step(target: Target, bench: Workbench, place: Place) -> None:
     from fabkit.solid.export import NamedSolid, write_step
 
-    parts = [NamedSolid(p.id, p.colour, bench.solid(p)) for p in target.pieces]
+    parts = [NamedSolid(one.id, one.colour, bench.solid(one)) for one in target.things]
     write_step(parts, bench.puzzle.name, place(target.name))
 
 
@@ -80,13 +80,13 @@ def _3mf(target: Target, bench: Workbench, place: Place) -> None:
     from fabkit.mesh.files.writing3mf import write_3mf
     from fabkit.press.package import piece_package, plates_package
 
-    prints = {piece.id: bench.print_of(piece) for piece in target.pieces}
+    prints = {one.id: bench.print_of(one) for one in target.things}
     if target.is_whole:
         package = plates_package(
             bench.puzzle, bench.plates, prints, bench.blueprints, bench.profile
         )
     else:
-        (one,) = target.pieces
+        (one,) = target.things
         package = piece_package(
             bench.puzzle, prints[one.id], bench.blueprints[one.id], bench.profile
         )
@@ -98,7 +98,7 @@ def _plates(target: Target, bench: Workbench, place: Place) -> None:
     from fabkit.press.package import plates_package
     from fabkit.press.plate import plate_document, plate_drawing
 
-    prints = {piece.id: bench.print_of(piece) for piece in target.pieces}
+    prints = {one.id: bench.print_of(one) for one in target.things}
     for plate in bench.plates:
         package = plates_package(bench.puzzle, [plate], prints, bench.blueprints, bench.profile)
         place(f"plates/plate-{plate.number}.3mf").write_bytes(write_3mf(package))
@@ -129,7 +129,7 @@ def _cut(
 ) -> None:
     """One piece, or all of them on sheets, as a kind of file has them."""
     if not target.is_group:
-        _write_text(place(target.name), of_piece(bench.cuts[target.pieces[0].id]))
+        _write_text(place(target.name), of_piece(bench.cuts[target.things[0].id]))
         return
     for sheet in bench.sheets:
         path = place(f"{target.name}/sheet-{sheet.number}.{target.kind}")
@@ -151,7 +151,7 @@ def _write_text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _describe(blueprint: Blueprint) -> dict[str, Any]:
+def _describe(blueprint: Drawn) -> dict[str, Any]:
     """What people and scripts want to know of a piece beside its files."""
     return {
         "magnets_mm": [list(recess.centre_mm) for recess in blueprint.recesses],

@@ -88,8 +88,8 @@ def write_coupon(
             paths[name] = staging.path(name)
             return paths[name]
 
-        by_name = {piece.id: piece for piece in bench.pieces}
-        for done, piece in enumerate(bench.pieces):
+        by_name = {one.id: one for one in bench.things}
+        for done, piece in enumerate(bench.things):
             progress(done, len(parts), piece.id)
             with library_failures(piece.id):
                 write_stl(bench.solid(piece), place(f"stl/{piece.id}.stl"))

@@ -9,7 +9,7 @@ from typing import Any
 
 from fabkit.base.errors import InputError, printable
 from fabkit.base.files import Staging, digest, folder_lock, json_text, outside_failures, sha256
-from fabkit.model.piece import Piece
+from fabkit.model.accessory import Thing, things
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import dump_profile
 from fabkit.model.puzzle import PuzzleSet
@@ -93,7 +93,7 @@ def export(
         profile: how to print it.
         kinds: of `fabkit.plan.KINDS`.
         folder: the output folder; made when needed.
-        piece_ids: only these pieces; all when empty.
+        piece_ids: only these pieces and accessories; all when empty.
         force: builds every file again.
         progress: told before each file.
 
@@ -107,14 +107,14 @@ def export(
     """
     if folder.exists() and not folder.is_dir():
         raise InputError.of(printable(str(folder)), "is a file; expected a folder")
-    pieces = puzzle.select(piece_ids)
-    targets = plan_targets(puzzle, pieces, profile, kinds)
+    wanted = things(puzzle, profile, piece_ids)
+    targets = plan_targets(puzzle, wanted, profile, kinds)
     manifest = read_manifest(folder, puzzle, force)
     stale = find_stale(targets, manifest, folder, force)
     warnings: list[str] = []
     if stale or not _is_accounted(puzzle, profile, manifest, folder):
         ready = _ready_meshes(puzzle, profile, manifest, folder, force)
-        bench = Workbench(puzzle, pieces, profile, ready)
+        bench = Workbench(puzzle, wanted, profile, ready)
         # What cannot be built is refused here, before the folder is touched.
         _prepare(stale, bench, progress)
         with folder_lock(folder):
@@ -155,11 +155,11 @@ def _prepare(targets: Sequence[Target], bench: Workbench, progress: Progress) ->
 
 def _ready_meshes(
     puzzle: PuzzleSet, profile: Profile, manifest: dict[str, Any], folder: Path, force: bool
-) -> Callable[[Piece], Path | None]:
+) -> Callable[[Thing], Path | None]:
     """Tells which STL files in the folder are what would be built now."""
 
-    def ready(piece: Piece) -> Path | None:
-        (target,) = plan_targets(puzzle, [piece], profile, ["stl"])
+    def ready(thing: Thing) -> Path | None:
+        target = plan_targets(puzzle, [thing], profile, ["stl"])[0]
         if find_stale([target], manifest, folder, force):
             return None
         return folder / target.name

@@ -10,9 +10,10 @@ from typing import Any
 from fabkit import __version__
 from fabkit.base.errors import InputError, many, printable, shown
 from fabkit.base.files import NewerSchemaError, digest, outside_failures, read_json, sha256
+from fabkit.model.accessory import things
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.plan.targets import KINDS, PROFILE, Target, plan_targets, profile_digest
+from fabkit.plan.targets import PROFILE, Target, kinds_for, plan_targets, profile_digest
 
 MANIFEST = "manifest.json"
 #: Reports, and the folder whose files they speak of; a bill speaks of none.
@@ -166,7 +167,7 @@ def left_behind(
     puzzle: PuzzleSet, profile: Profile, manifest: dict[str, Any], folder: Path
 ) -> Iterable[str]:
     """What in the folder does not belong to the set as it is now, in sentences."""
-    targets = plan_targets(puzzle, puzzle.pieces, profile, list(KINDS))
+    targets = plan_targets(puzzle, things(puzzle, profile), profile, kinds_for(puzzle))
     here = {name: entry for name, entry in manifest["files"].items() if (folder / name).is_file()}
     owners = {name: next((t for t in targets if t.owns(name)), None) for name in here}
     strangers = sorted(

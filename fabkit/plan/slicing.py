@@ -10,7 +10,9 @@ from typing import Any
 
 from fabkit.base.errors import InputError, printable
 from fabkit.base.files import json_text, outside_failures, read_json
-from fabkit.blueprint.draft import Blueprint, draft_all
+from fabkit.blueprint.drawn import Drawn
+from fabkit.blueprint.things import draft_things
+from fabkit.model.accessory import things
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.plan.billing import slice_key
@@ -18,6 +20,7 @@ from fabkit.plan.builders import PLATES
 from fabkit.plan.export import Progress
 from fabkit.plan.manifest import GCODE
 from fabkit.plan.reports import are_as_written, files_now, stored_reports, write_reports
+from fabkit.press.package import extruders
 from fabkit.press.slicer.features import features_of
 from fabkit.press.slicer.finding import Slicer
 from fabkit.press.slicer.slicing import LIMIT_S, slice_plate
@@ -79,7 +82,7 @@ def slice_set(
         if are_as_written(folder, puzzle, gcodes):
             return SliceReport(stored[REPORT], is_new=False)
     about = files_now(folder, puzzle, REPORT)
-    blueprints = {one.piece: one for one in draft_all(puzzle, puzzle.pieces, profile)}
+    blueprints = {one.piece: one for one in draft_things(puzzle, things(puzzle, profile), profile)}
     plates = _plates(folder)
     contents: dict[str, str | Path] = {}
     documents = []
@@ -96,7 +99,7 @@ def slice_set(
                 folder / plate["file"],
                 path,
                 profile,
-                _expected(plate, blueprints, profile),
+                _expected(plate, puzzle, blueprints, profile),
                 limit_s,
             )
             documents.append({"file": plate["file"], "gcode": gcode} | verdict.document())
@@ -121,14 +124,18 @@ def _plates(folder: Path) -> list[dict[str, Any]]:
 
 
 def _expected(
-    plate: Mapping[str, Any], blueprints: Mapping[str, Blueprint], profile: Profile
+    plate: Mapping[str, Any],
+    puzzle: PuzzleSet,
+    blueprints: Mapping[str, Drawn],
+    profile: Profile,
 ) -> Expected:
     names = tuple(piece["piece"] for piece in plate["pieces"])
+    drawings = [blueprints[name] for name in names]
     return Expected(
         objects=names,
         pause_height_mm=plate["pause_height_mm"],
-        extruders=2 if profile.inlay == "letter" else 1,
-        features=features_of([blueprints[name] for name in names], profile),
+        extruders=extruders(puzzle, drawings, profile),
+        features=features_of(drawings),
     )
 
 

@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from fabkit.base.files import digest
+from fabkit.model.accessory import Accessory, Thing, things
 from fabkit.model.piece import Piece
 from fabkit.model.profile import SETTINGS, Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -26,6 +27,7 @@ class Kind:
         each: the file of one piece, with its id for ``{}``; empty when there is none.
         whole: the file of the whole set, with its name for ``{}``; empty when there is none.
         group: the folder of files whose number shows when they are made; empty for none.
+        flat: whether there is one only of flat pieces.
         tells: whether it tells names, colours and where the shapes come from.
         reads: beginnings of the profile's keys that count besides those that shape the pieces.
         rooms: what of fabkit's own code makes it.
@@ -35,6 +37,7 @@ class Kind:
     each: str
     whole: str
     group: str
+    flat: bool
     tells: bool
     reads: tuple[str, ...]
     rooms: tuple[str, ...]
@@ -45,18 +48,20 @@ _SOLID = ("model", "blueprint", "solid")
 _CAD = ("cadquery", "cadquery-ocp", "shapely", "fonttools")
 _PRESS = (*_SOLID, "mesh", "press", "sheet")
 _PRESSED = (*_CAD, "lib3mf", "pillow", "spyrrow", "rectpack")
-_LAYOUT = ("label.", "plate.", "printer.")
+_LAYOUT = ("label.", "plate.", "printer.", "cell.")
+#: What shapes boards and lids besides.
+_OF_BOARDS = ("board.", "lid.")
 _FLAT = ("model", "blueprint", "press", "sheet")
 _DRAWN = ("shapely", "fonttools", "ezdxf", "spyrrow", "rectpack")
 
 #: All kinds by name, in the order in which they are made.
 KINDS: dict[str, Kind] = {
-    "stl": Kind("stl/{}.stl", "", "", False, (), _SOLID, _CAD),
-    "step": Kind("step/{}.step", "{}.step", "", True, (), _SOLID, _CAD),
-    "3mf": Kind("3mf/{}.3mf", "{}.3mf", "", True, _LAYOUT, _PRESS, _PRESSED),
-    "plates": Kind("", "", "plates", True, _LAYOUT, _PRESS, _PRESSED),
-    "dxf": Kind("dxf/{}.dxf", "", "dxf-sheets", False, ("laser.",), _FLAT, _DRAWN),
-    "svg": Kind("svg/{}.svg", "", "svg-sheets", False, ("laser.",), _FLAT, _DRAWN),
+    "stl": Kind("stl/{}.stl", "", "", False, False, (), _SOLID, _CAD),
+    "step": Kind("step/{}.step", "{}.step", "", False, True, (), _SOLID, _CAD),
+    "3mf": Kind("3mf/{}.3mf", "{}.3mf", "", False, True, _LAYOUT, _PRESS, _PRESSED),
+    "plates": Kind("", "", "plates", False, True, _LAYOUT, _PRESS, _PRESSED),
+    "dxf": Kind("dxf/{}.dxf", "", "dxf-sheets", True, False, ("laser.",), _FLAT, _DRAWN),
+    "svg": Kind("svg/{}.svg", "", "svg-sheets", True, False, ("laser.",), _FLAT, _DRAWN),
 }
 
 
@@ -67,7 +72,7 @@ class Target:
     Attributes:
         name: its path in the output folder, with slashes; of a group its folder.
         kind: one of `KINDS`.
-        pieces: what is in it.
+        things: the pieces and accessories in it.
         recipe: the hash of everything that goes into it.
         is_whole: whether it is one file of the whole set.
         is_group: whether it is a group.
@@ -75,7 +80,7 @@ class Target:
 
     name: str
     kind: str
-    pieces: tuple[Piece, ...]
+    things: tuple[Thing, ...]
     recipe: str
     is_whole: bool = False
     is_group: bool = False
@@ -85,14 +90,25 @@ class Target:
         return name.startswith(f"{self.name}/") if self.is_group else name == self.name
 
 
+def kinds_for(puzzle: PuzzleSet) -> list[str]:
+    """All kinds of files that a set can have: pieces of balls are not cut from sheets.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> kinds_for(load_set("iqfit"))
+        ['stl', 'step', '3mf', 'plates']
+    """
+    return [name for name, kind in KINDS.items() if not (kind.flat and puzzle.made_of_balls)]
+
+
 def plan_targets(
-    puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile, kinds: Sequence[str]
+    puzzle: PuzzleSet, wanted: Sequence[Thing], profile: Profile, kinds: Sequence[str]
 ) -> list[Target]:
-    """The files of some kinds: one for each piece, and those of the whole set.
+    """The files of some kinds: one for each piece and accessory, and those of the whole set.
 
     Args:
         puzzle: the set.
-        pieces: those that are wanted; what the whole set shares comes only with all of them.
+        wanted: pieces and accessories; what the whole set shares comes only with all of them.
         profile: how they are printed.
         kinds: of `KINDS`.
 
@@ -104,36 +120,51 @@ def plan_targets(
         >>> [target.name for target in targets]
         ['stl/A.stl', 'stl/R.stl', 'step/A.step', 'step/R.step']
     """
+    every = things(puzzle, profile)
     targets = []
     for name in kinds:
         kind = KINDS[name]
-        told = (puzzle.title, puzzle.credit, puzzle.licence, profile.name)
-        common = digest(
-            *(name, puzzle.name, puzzle.lattice.name),
-            *(told if kind.tells else ()),
-            profile_digest(profile, kind.reads),
-            generator_digest(kind.rooms, kind.libraries),
-        )
+        told = (puzzle.title, puzzle.credit, puzzle.licence, profile.name) if kind.tells else ()
+        generator = generator_digest(kind.rooms, kind.libraries)
 
         def recipe(
-            what: str, parts: Sequence[Piece], common: str = common, tells: bool = kind.tells
+            what: str,
+            some: Sequence[Thing],
+            name: str = name,
+            kind: Kind = kind,
+            told: Sequence[str] = told,
+            generator: str = generator,
         ) -> str:
-            drawings = [[p.id, p.label, [f.rings for f in p.forms]] for p in parts]
-            colours = [p.colour for p in parts] if tells else []
-            return digest(common, what, json.dumps([drawings, colours]))
+            boards = not all(isinstance(one, Piece) for one in some)
+            reads = (*kind.reads, *_OF_BOARDS) if boards else kind.reads
+            title = [puzzle.title] if boards else []  # which is engraved
+            parts = [name, puzzle.name, puzzle.lattice.name, *told, profile_digest(profile, reads)]
+            drawings = [_drawing(one, kind.tells) for one in some]
+            return digest(*parts, generator, *title, what, json.dumps(drawings))
 
-        for piece in pieces if kind.each else ():
-            path = kind.each.format(piece.id)
-            targets.append(Target(path, name, (piece,), recipe("piece", [piece])))
-        if len(pieces) == len(puzzle.pieces):
+        some = [one for one in wanted if isinstance(one, Piece) or not kind.flat]
+        for one in some if kind.each else ():
+            path = kind.each.format(one.id)
+            targets.append(Target(path, name, (one,), recipe("piece", [one])))
+        if len(wanted) == len(every) and some:
             if kind.whole:
                 path = kind.whole.format(puzzle.name)
-                whole = Target(path, name, tuple(pieces), recipe("whole", pieces), is_whole=True)
+                whole = Target(path, name, tuple(some), recipe("whole", some), is_whole=True)
                 targets.append(whole)
             if kind.group:
-                made = recipe("group", pieces)
-                targets.append(Target(kind.group, name, tuple(pieces), made, is_group=True))
+                made = recipe("group", some)
+                targets.append(Target(kind.group, name, tuple(some), made, is_group=True))
     return targets
+
+
+def _drawing(one: Thing, tells: bool) -> list[object]:
+    """What of a piece or accessory goes into its files, for a hash."""
+    colour = [one.colour] if tells else []
+    if isinstance(one, Accessory):
+        return [one.id, one.kind, sorted(one.board.cells), colour]
+    balls = [one.body.balls, one.body.bonds] if one.body else []
+    tones = [one.tone, sorted(one.tones)] if tells and one.tones else []
+    return [one.id, one.label, [form.rings for form in one.forms], balls, tones, colour]
 
 
 def profile_digest(profile: Profile, reads: Sequence[str] = ()) -> str:

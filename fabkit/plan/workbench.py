@@ -9,62 +9,63 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabkit.base.errors import InputError
+from fabkit.model.accessory import Thing
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
 if TYPE_CHECKING:
     from fabkit.blueprint.cut import CutPiece
-    from fabkit.blueprint.draft import Blueprint
+    from fabkit.blueprint.drawn import Drawn
     from fabkit.mesh.body import Body
     from fabkit.press.laser import CutSheet
     from fabkit.press.package import PiecePrint
     from fabkit.press.plate import Plate
-    from fabkit.solid.body import Workshop
     from fabkit.solid.export import Shape
+    from fabkit.solid.making import Maker
 
 
 class Workbench:
-    """Makes blueprints, solids, meshes and layouts of a set's pieces, and keeps them.
+    """Makes drawings, solids, meshes and layouts of a set's pieces and boards, and keeps them.
 
     Args:
         puzzle: the set.
-        pieces: those that are wanted.
+        things: the pieces and accessories that are wanted.
         profile: how they are printed.
-        has_stl: the STL file of a piece, if there is one that is up to date. Then its mesh is taken
+        has_stl: the STL file of a thing, if there is one that is up to date. Then its mesh is taken
             from there, and no solid needs to be built.
-        blueprints: the pieces in millimetres, by id, if they are not to be drafted here.
+        blueprints: the things in millimetres, by id, if they are not to be drafted here.
     """
 
     def __init__(
         self,
         puzzle: PuzzleSet,
-        pieces: Sequence[Piece],
+        things: Sequence[Thing],
         profile: Profile,
-        has_stl: Callable[[Piece], Path | None] = lambda piece: None,
-        blueprints: Mapping[str, Blueprint] | None = None,
+        has_stl: Callable[[Thing], Path | None] = lambda thing: None,
+        blueprints: Mapping[str, Drawn] | None = None,
     ) -> None:
-        self.puzzle, self.pieces, self.profile = puzzle, tuple(pieces), profile
+        self.puzzle, self.things, self.profile = puzzle, tuple(things), profile
         self._has_stl, self._drafted = has_stl, blueprints
         self._solids: dict[str, Shape] = {}
         self._bodies: dict[str, Body] = {}
 
     @cached_property
-    def blueprints(self) -> Mapping[str, Blueprint]:
-        """The pieces in millimetres, by id.
+    def blueprints(self) -> Mapping[str, Drawn]:
+        """The pieces and accessories in millimetres, by id.
 
         Raises:
             InputError: when the profile does not suit them.
         """
-        from fabkit.blueprint.draft import draft_all
+        from fabkit.blueprint.things import draft_things
 
         if self._drafted is not None:
             return self._drafted
-        return {one.piece: one for one in draft_all(self.puzzle, self.pieces, self.profile)}
+        return {one.piece: one for one in draft_things(self.puzzle, self.things, self.profile)}
 
     @cached_property
     def plates(self) -> list[Plate]:
-        """The pieces laid out on the printer's bed.
+        """All of them laid out on the printer's bed.
 
         Raises:
             InputError: when one does not fit.
@@ -82,7 +83,8 @@ class Workbench:
         """
         from fabkit.blueprint.cut import cut_all
 
-        return {one.piece: one for one in cut_all(self.puzzle, self.pieces, self.profile)}
+        flat = [one for one in self.things if isinstance(one, Piece)]
+        return {one.piece: one for one in cut_all(self.puzzle, flat, self.profile)}
 
     @cached_property
     def sheets(self) -> list[CutSheet]:
@@ -92,36 +94,44 @@ class Workbench:
         return cut_sheets(list(self.cuts.values()), self.profile)
 
     @cached_property
-    def _workshop(self) -> Workshop:
-        from fabkit.solid.body import Workshop
+    def _maker(self) -> Maker:
+        from fabkit.solid.making import Maker
 
-        return Workshop()
+        return Maker()
 
-    def solid(self, piece: Piece) -> Shape:
-        """A piece's solid. The kernel raises types of its own when it fails."""
-        if piece.id not in self._solids:
-            self._solids[piece.id] = self._workshop.build(self.blueprints[piece.id])
-        return self._solids[piece.id]
+    def solid(self, thing: Thing) -> Shape:
+        """A thing's solid. The kernel raises types of its own when it fails."""
+        if thing.id not in self._solids:
+            self._solids[thing.id] = self._maker.build(self.blueprints[thing.id])
+        return self._solids[thing.id]
 
-    def body(self, piece: Piece) -> Body:
-        """A piece's mesh: the very triangles of its STL file."""
+    def body(self, thing: Thing) -> Body:
+        """A thing's mesh: the very triangles of its STL file."""
         from fabkit.mesh.files.reading import read_bodies
 
-        if piece.id not in self._bodies:
-            ready = self._has_stl(piece)
-            self._bodies[piece.id] = read_bodies(ready)[0] if ready else _mesh(self.solid(piece))
-        return self._bodies[piece.id]
+        if thing.id not in self._bodies:
+            ready = self._has_stl(thing)
+            self._bodies[thing.id] = read_bodies(ready)[0] if ready else _mesh(self.solid(thing))
+        return self._bodies[thing.id]
 
-    def print_of(self, piece: Piece) -> PiecePrint:
-        """A piece as it goes into a 3MF file: its mesh and, with two colours, that of its letter."""
-        from fabkit.press.package import PiecePrint
+    def print_of(self, thing: Thing) -> PiecePrint:
+        """A thing as it goes into a 3MF file: its mesh and, with more colours, those of the rest."""
+        from fabkit.press.package import Inlay, PiecePrint
 
-        letter = None
-        if self.profile.inlay != "none" and self.blueprints[piece.id].label is not None:
+        drawing, body, inlays = self.blueprints[thing.id], self.body(thing), []
+        if self.profile.inlay != "none" and drawing.label is not None:
             from fabkit.solid.inlay import inlay
 
-            letter = _mesh(inlay(self.blueprints[piece.id]))
-        return PiecePrint(piece.id, piece.colour, self.body(piece), letter)
+            letter = _mesh(inlay(drawing))
+            inlays.append(Inlay("letter", self.profile.letter_colour, letter))
+        if self.profile.tones != "plain" and isinstance(thing, Piece) and thing.tones:
+            from fabkit.blueprint.tones import tones
+            from fabkit.mesh.parting import parted
+
+            tiles = tones(self.puzzle.lattice, thing, drawing, self.profile)
+            body, tile = parted(body, tiles.area, tiles.low_mm, tiles.high_mm)
+            inlays.append(Inlay("tones", thing.tone, tile))
+        return PiecePrint(thing.id, thing.colour, body, tuple(inlays))
 
 
 def _mesh(shape: Shape) -> Body:

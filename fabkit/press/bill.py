@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from fabkit.base.units import format_mm
-from fabkit.blueprint.draft import Blueprint
+from fabkit.blueprint.drawn import Drawn
 from fabkit.model.profile import Profile
 from fabkit.press.estimate import letter_mm3, printed_mm3
 from fabkit.press.pauses import layer_before_pause
@@ -36,6 +36,8 @@ class PieceLine:
         size_mm: width and height of its outline.
         printed_mm3: the plastic in it, estimated.
         letter_mm3: that of a letter in a second colour.
+        tones_mm3: that of its cells in a second colour.
+        tone: that colour.
         magnets: for each the pole that shows outwards (``N``, ``S``, or empty for either) and
             whether a dimple marks it, from left to right.
     """
@@ -45,6 +47,8 @@ class PieceLine:
     size_mm: tuple[float, float]
     printed_mm3: float
     letter_mm3: float
+    tones_mm3: float
+    tone: str
     magnets: tuple[tuple[str, bool], ...]
 
 
@@ -54,7 +58,7 @@ class FilamentLine:
 
     Attributes:
         colour: ``#rrggbb``.
-        pieces: what is printed with it: ids, or ``letters``.
+        pieces: what is printed with it: ids, ``letters`` or ``tones``.
         grams: how much.
         metres: how much.
         cost: at the profile's price.
@@ -202,7 +206,11 @@ class Bill:
 
 
 def bill_of_materials(
-    set_name: str, blueprints: Sequence[Blueprint], profile: Profile, sliced: Sliced | None = None
+    set_name: str,
+    blueprints: Sequence[Drawn],
+    profile: Profile,
+    sliced: Sliced | None = None,
+    tones: Mapping[str, tuple[str, float]] | None = None,
 ) -> Bill:
     """Works out what a set takes.
 
@@ -212,6 +220,8 @@ def bill_of_materials(
         profile: how they are printed, and what things cost.
         sliced: what a slicer said of the plates; its grams are shared out among the pieces' colours
             as the estimate has it.
+        tones: for pieces that are printed in two colours the second one, and how much of it they
+            take in mm3.
 
     Example:
         >>> from fabkit.blueprint.draft import draft_all
@@ -222,7 +232,7 @@ def bill_of_materials(
         >>> bill.magnets, bill.magnets_cost
         (21, 4.2)
     """
-    pieces = tuple(_piece_line(one, profile) for one in blueprints)
+    pieces = tuple(_piece_line(one, profile, (tones or {}).get(one.piece)) for one in blueprints)
     pauses = [one.pause_height_mm for one in blueprints if one.pause_height_mm is not None]
     return Bill(
         set_name,
@@ -234,14 +244,17 @@ def bill_of_materials(
     )
 
 
-def _piece_line(blueprint: Blueprint, profile: Profile) -> PieceLine:
+def _piece_line(blueprint: Drawn, profile: Profile, tones: tuple[str, float] | None) -> PieceLine:
     left, bottom, right, top = blueprint.outline.bounds
+    tone, tones_mm3 = tones or ("", 0.0)
     return PieceLine(
         blueprint.piece,
         blueprint.colour,
         (round(right - left, 3), round(top - bottom, 3)),
-        printed_mm3(blueprint, profile),
+        printed_mm3(blueprint, profile) - tones_mm3,
         letter_mm3(blueprint) if profile.inlay == "letter" else 0.0,
+        tones_mm3,
+        tone,
         tuple((recess.pole, recess.mark is not None) for recess in blueprint.recesses),
     )
 
@@ -254,7 +267,6 @@ def _filament(
     for piece in pieces:
         printed.setdefault(piece.colour, []).append(piece)
     of_pieces_mm3 = sum(piece.printed_mm3 for piece in pieces)
-    of_letters_mm3 = sum(piece.letter_mm3 for piece in pieces)
     said = sliced.grams if sliced and sliced.grams else ()
     factor = _factor(said[:1], of_pieces_mm3, profile)
     lines = []
@@ -262,9 +274,16 @@ def _filament(
         volume_mm3 = sum(piece.printed_mm3 for piece in same) * factor
         names = tuple(piece.piece for piece in same)
         lines.append(_filament_line(colour, names, volume_mm3, profile))
-    if of_letters_mm3:
-        volume_mm3 = of_letters_mm3 * _factor(said[1:2], of_letters_mm3, profile)
-        lines.append(_filament_line(profile.letter_colour, ("letters",), volume_mm3, profile))
+    letters_mm3 = sum(piece.letter_mm3 for piece in pieces)
+    toned = [piece for piece in pieces if piece.tones_mm3]
+    inlays = [
+        ("letters", profile.letter_colour, letters_mm3),
+        ("tones", toned[0].tone if toned else "", sum(piece.tones_mm3 for piece in toned)),
+    ]
+    there = [inlay for inlay in inlays if inlay[2]]
+    for extruder, (name, colour, estimated_mm3) in enumerate(there, 1):
+        volume_mm3 = estimated_mm3 * _factor(said[extruder:][:1], estimated_mm3, profile)
+        lines.append(_filament_line(colour, (name,), volume_mm3, profile))
     return lines
 
 
@@ -300,6 +319,6 @@ def _piece_document(piece: PieceLine) -> dict[str, Any]:
         "piece": piece.piece,
         "colour": piece.colour,
         "size_mm": list(piece.size_mm),
-        "plastic_mm3": round(piece.printed_mm3 + piece.letter_mm3, 1),
+        "plastic_mm3": round(piece.printed_mm3 + piece.letter_mm3 + piece.tones_mm3, 1),
         "magnets": [{"pole": pole or None, "marked": marked} for pole, marked in piece.magnets],
     }

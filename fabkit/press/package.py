@@ -13,7 +13,7 @@ from shapely import Point, Polygon, affinity
 from fabkit import __version__
 from fabkit.base.errors import many
 from fabkit.base.units import format_mm
-from fabkit.blueprint.draft import Blueprint
+from fabkit.blueprint.drawn import Drawn
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.writing3mf import Object3mf, Package3mf, Solid3mf
 from fabkit.model.profile import Profile
@@ -25,10 +25,26 @@ from fabkit.sheet.thumbnail import Patch, thumbnail
 
 #: Between two beds in a file of several plates, as a part of the bed's width; as OrcaSlicer does.
 _BETWEEN_BEDS = 0.2
-_LETTER_EXTRUDER = 2
+#: That of the first inlay; the piece itself is printed with the first one.
+_INLAY_EXTRUDER = 2
 
 #: Where a mesh's axes and its origin go: four rows of three.
 Rows = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Inlay:
+    """A part of a second colour that lies in a piece.
+
+    Attributes:
+        name: ``letter`` or ``tones``.
+        colour: ``#rrggbb``.
+        body: its mesh, where it lies in the piece.
+    """
+
+    name: str
+    colour: str
+    body: Body
 
 
 @dataclass(frozen=True)
@@ -39,20 +55,20 @@ class PiecePrint:
         name: the piece's id.
         colour: ``#rrggbb``.
         body: the piece.
-        letter: what fills its engraving; None with one colour.
+        inlays: what fills its engraving, or is a part of its face; none with one colour.
     """
 
     name: str
     colour: str
     body: Body
-    letter: Body | None = None
+    inlays: tuple[Inlay, ...] = ()
 
 
 def plates_package(
     puzzle: PuzzleSet,
     plates: Sequence[Plate],
     prints: Mapping[str, PiecePrint],
-    blueprints: Mapping[str, Blueprint],
+    blueprints: Mapping[str, Drawn],
     profile: Profile,
 ) -> Package3mf:
     """A file of one plate, or of several beside each other.
@@ -66,7 +82,7 @@ def plates_package(
     """
     stride_mm = profile.bed_width_mm * (1 + _BETWEEN_BEDS)
     placed = [
-        (spot.name, _rows(spot, profile, index * stride_mm))
+        (spot.name, _rows(spot, blueprints[spot.name], index * stride_mm))
         for index, plate in enumerate(plates)
         for spot in plate.spots
     ]
@@ -75,8 +91,22 @@ def plates_package(
     return _package(puzzle, lying, heights[0] if heights else None, profile)
 
 
+def extruders(puzzle: PuzzleSet, drawings: Sequence[Drawn], profile: Profile) -> int:
+    """How many filaments it takes to print some pieces and boards on one plate.
+
+    Args:
+        puzzle: the set.
+        drawings: of what lies on the plate.
+        profile: says which colours are parts of their own.
+    """
+    toned = {piece.id for piece in puzzle.pieces if piece.tones}
+    letters = profile.inlay != "none" and any(one.label is not None for one in drawings)
+    tones = profile.tones != "plain" and any(one.piece in toned for one in drawings)
+    return 1 + letters + tones
+
+
 def piece_package(
-    puzzle: PuzzleSet, one: PiecePrint, blueprint: Blueprint, profile: Profile
+    puzzle: PuzzleSet, one: PiecePrint, blueprint: Drawn, profile: Profile
 ) -> Package3mf:
     """A file of one piece, which lies in the middle of the bed.
 
@@ -86,8 +116,8 @@ def piece_package(
         blueprint: its drawing.
         profile: how it is printed.
     """
-    rows = _rows(Spot(one.name, 0.0, 0.0, 0.0), profile, 0.0)
-    left, bottom, right, top = _patch(blueprint, profile, rows).area.bounds
+    rows = _rows(Spot(one.name, 0.0, 0.0, 0.0), blueprint, 0.0)
+    left, bottom, right, top = _patch(blueprint, rows).area.bounds
     rows[3, 0] += (profile.bed_width_mm - left - right) / 2
     rows[3, 1] += (profile.bed_depth_mm - bottom - top) / 2
     return _package(puzzle, [(one, blueprint, rows)], blueprint.pause_height_mm, profile)
@@ -95,30 +125,30 @@ def piece_package(
 
 def _package(
     puzzle: PuzzleSet,
-    lying: Sequence[tuple[PiecePrint, Blueprint, Rows]],
+    lying: Sequence[tuple[PiecePrint, Drawn, Rows]],
     pause_mm: float | None,
     profile: Profile,
 ) -> Package3mf:
     """A file of some pieces, each at its place."""
     return Package3mf(
-        tuple(_object(one, profile, rows) for one, _, rows in lying),
+        tuple(_object(one, rows) for one, _, rows in lying),
         _metadata(puzzle, profile),
-        thumbnail([_patch(blueprint, profile, rows) for _, blueprint, rows in lying]),
+        thumbnail([_patch(blueprint, rows) for _, blueprint, rows in lying]),
         {} if pause_mm is None else pause_parts(pause_mm, profile),
     )
 
 
-def _object(one: PiecePrint, profile: Profile, rows: Rows) -> Object3mf:
+def _object(one: PiecePrint, rows: Rows) -> Object3mf:
     solids = [Solid3mf(one.name, one.colour, _placed(one.body, rows))]
-    if one.letter is not None:
-        colour, body = profile.letter_colour, _placed(one.letter, rows)
-        solids.append(Solid3mf(f"{one.name} letter", colour, body, _LETTER_EXTRUDER))
+    for extruder, inlay in enumerate(one.inlays, _INLAY_EXTRUDER):
+        name, body = f"{one.name} {inlay.name}", _placed(inlay.body, rows)
+        solids.append(Solid3mf(name, inlay.colour, body, extruder))
     return Object3mf(one.name, tuple(solids))
 
 
-def _rows(spot: Spot, profile: Profile, shift_mm: float) -> Rows:
+def _rows(spot: Spot, blueprint: Drawn, shift_mm: float) -> Rows:
     """Where a mesh's axes and its origin go, shape (4, 3)."""
-    rows = np.array(mesh_rows(spot, profile), dtype=np.float64)
+    rows = np.array(mesh_rows(spot, blueprint), dtype=np.float64)
     rows[3, 0] += shift_mm
     return rows
 
@@ -127,10 +157,10 @@ def _placed(body: Body, rows: Rows) -> Body:
     return replace(body, vertices=body.vertices @ rows[:3] + rows[3])
 
 
-def _patch(blueprint: Blueprint, profile: Profile, rows: Rows) -> Patch:
+def _patch(blueprint: Drawn, rows: Rows) -> Patch:
     """A piece as it is seen from above: with its letter, or lying on it with its recesses."""
     marks: list[Polygon] = []
-    if profile.facing == "down":
+    if blueprint.facing == "down":
         open_ones = [recess for recess in blueprint.recesses if recess.is_open]
         marks = [Point(r.centre_mm).buffer(r.bores.widest_mm / 2) for r in open_ones]
     elif blueprint.label is not None:

@@ -13,6 +13,7 @@ from xml.sax.saxutils import quoteattr
 from fabkit.base.units import format_mm
 from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
+from fabkit.press.plate import is_coloured
 
 #: What the printer's display says meanwhile. Printers show ASCII.
 MESSAGE = "Insert the magnets"
@@ -64,7 +65,7 @@ def pause_parts(pause_height_mm: float, profile: Profile) -> dict[str, bytes]:
     """
     layer_before_pause(pause_height_mm, profile)
     next_mm = f"{round(pause_height_mm + profile.layer_mm, 6):g}"
-    mode = "MultiExtruder" if profile.inlay == "letter" else "SingleExtruder"
+    mode = "MultiExtruder" if is_coloured(profile) else "SingleExtruder"
     stop = (
         f'type="{_PAUSE_TYPE}" extruder="1" color="" extra={quoteattr(MESSAGE)} gcode="M601"/>\n'
         f'<mode value="{mode}"/>\n'

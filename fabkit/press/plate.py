@@ -1,8 +1,8 @@
 """Print plates: which pieces lie where on which bed.
 
 The frame of a plate is the bed's: x to the right, y to the back, z up, in mm, the origin at the
-bed's front left corner. A piece's own frame is its blueprint's: seen from the lettered face, its
-back at height 0.
+bed's front left corner. A piece's own frame is its drawing's: of a flat piece seen from the lettered
+face, its back at height 0.
 
 Pieces that are printed face up lie as they are. For face down a piece is turned by 180 degrees
 about its y axis and lifted by its thickness: (x, y, z) becomes (-x, y, thickness - z), and its
@@ -22,7 +22,7 @@ from shapely import Polygon, affinity
 
 from fabkit.base.errors import InputError
 from fabkit.base.units import format_mm
-from fabkit.blueprint.draft import Blueprint
+from fabkit.blueprint.drawn import Drawn
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.press.nesting.nest import Progress, nest
@@ -56,7 +56,7 @@ class Plate:
 
 
 def lay_out(
-    blueprints: Sequence[Blueprint],
+    blueprints: Sequence[Drawn],
     profile: Profile,
     engine: str = "auto",
     progress: Progress = lambda done, total, name: None,
@@ -91,7 +91,7 @@ def lay_out(
     """
     _refuse_too_high(blueprints, profile)
     room = room_of(profile)
-    shapes = {one.piece: Shape(one.piece, outline_from_above(one, profile)) for one in blueprints}
+    shapes = {one.piece: Shape(one.piece, outline_from_above(one)) for one in blueprints}
     laid: list[tuple[float | None, list[Spot]]] = []
     try:
         for pause_mm, group in _by_pause(blueprints):
@@ -115,24 +115,29 @@ def room_of(profile: Profile) -> Room:
         depth_mm=profile.bed_depth_mm,
         gap_mm=profile.plate_gap_mm,
         edge_mm=profile.plate_edge_mm,
-        corner_mm=profile.tower_mm if profile.inlay != "none" else 0.0,
+        corner_mm=profile.tower_mm if is_coloured(profile) else 0.0,
         advice="choose a larger printer.bed_width or printer.bed_depth, a smaller plate.edge or unit",
     )
 
 
-def outline_from_above(blueprint: Blueprint, profile: Profile) -> Polygon:
+def is_coloured(profile: Profile) -> bool:
+    """Whether pieces are printed in more than one colour each."""
+    return profile.inlay != "none" or profile.tones != "plain"
+
+
+def outline_from_above(blueprint: Drawn) -> Polygon:
     """A piece's outline from above, as it lies on the bed before it is turned and moved."""
-    if profile.facing == "up":
+    if blueprint.facing == "up":
         return blueprint.outline
     return affinity.scale(blueprint.outline, xfact=-1.0, origin=(0, 0))
 
 
-def mesh_rows(spot: Spot, profile: Profile) -> tuple[Row, Row, Row, Row]:
-    """How to bring a piece's mesh, in its blueprint's frame, to its spot on the bed.
+def mesh_rows(spot: Spot, blueprint: Drawn) -> tuple[Row, Row, Row, Row]:
+    """How to bring a piece's mesh, in its drawing's frame, to its spot on the bed.
 
     Args:
         spot: of the piece.
-        profile: says whether it lies face up or down, and how thick it is.
+        blueprint: says whether it lies face up or down, and how thick it is.
 
     Returns:
         Where the x, y and z axes point, and where the origin goes: a vertex v becomes
@@ -140,9 +145,12 @@ def mesh_rows(spot: Spot, profile: Profile) -> tuple[Row, Row, Row, Row]:
         transforms, too.
 
     Example:
+        >>> from fabkit.blueprint.draft import draft
+        >>> from fabkit.model.library import load_set
         >>> from fabkit.model.profilefile import load_profile
-        >>> down = load_profile((), ["plate.face=down"])
-        >>> for row in mesh_rows(Spot("B", 90.0, 30.0, 50.0), down): print(row)
+        >>> fridgeiq, down = load_set("fridgeiq"), load_profile((), ["plate.face=down"])
+        >>> drawing = draft(fridgeiq, fridgeiq.piece("B"), down)
+        >>> for row in mesh_rows(Spot("B", 90.0, 30.0, 50.0), drawing): print(row)
         (0.0, -1.0, 0.0)
         (-1.0, 0.0, 0.0)
         (0.0, 0.0, -1.0)
@@ -150,16 +158,16 @@ def mesh_rows(spot: Spot, profile: Profile) -> tuple[Row, Row, Row, Row]:
     """
     cosine, sine = _cosine_and_sine(spot.degrees)
     x_axis, y_axis = (cosine, sine, 0.0), (0.0 - sine, cosine, 0.0)
-    if profile.facing == "up":
+    if blueprint.facing == "up":
         return x_axis, y_axis, (0.0, 0.0, 1.0), (spot.x_mm, spot.y_mm, 0.0)
     turned_over = (0.0 - cosine, 0.0 - sine, 0.0)
-    return turned_over, y_axis, (0.0, 0.0, -1.0), (spot.x_mm, spot.y_mm, profile.thickness_mm)
+    return turned_over, y_axis, (0.0, 0.0, -1.0), (spot.x_mm, spot.y_mm, blueprint.thickness_mm)
 
 
 def plate_document(
     puzzle: PuzzleSet,
     plates: Sequence[Plate],
-    blueprints: Mapping[str, Blueprint],
+    blueprints: Mapping[str, Drawn],
     profile: Profile,
 ) -> dict[str, Any]:
     """The plates for a JSON file.
@@ -181,7 +189,6 @@ def plate_document(
         "edge_mm": room.edge_mm,
         "gap_mm": room.gap_mm,
         "tower_mm": room.corner_mm,
-        "facing": profile.facing,
         "plates": [
             {
                 "number": plate.number,
@@ -199,7 +206,7 @@ def plate_drawing(
     puzzle: PuzzleSet,
     plates: Sequence[Plate],
     plate: Plate,
-    blueprints: Mapping[str, Blueprint],
+    blueprints: Mapping[str, Drawn],
     profile: Profile,
 ) -> str:
     """Draws a plate from above.
@@ -217,7 +224,7 @@ def plate_drawing(
     room = room_of(profile)
     pieces = []
     for spot in plate.spots:
-        x_axis, y_axis, _, origin = mesh_rows(spot, profile)
+        x_axis, y_axis, _, origin = mesh_rows(spot, blueprints[spot.name])
         matrix = (x_axis[0], y_axis[0], x_axis[1], y_axis[1], origin[0], origin[1])
         pieces.append(LyingPiece(blueprints[spot.name], matrix))
     view = PlateView(
@@ -234,10 +241,11 @@ def plate_drawing(
     return plate_sheet(view)
 
 
-def _lying(spot: Spot, blueprint: Blueprint) -> dict[str, Any]:
+def _lying(spot: Spot, blueprint: Drawn) -> dict[str, Any]:
     return {
         "piece": spot.name,
         "colour": blueprint.colour,
+        "facing": blueprint.facing,
         "x_mm": spot.x_mm,
         "y_mm": spot.y_mm,
         "degrees": spot.degrees,
@@ -250,20 +258,21 @@ def _usable_mm2(room: Room) -> float:
     return float(usable.area)
 
 
-def _refuse_too_high(blueprints: Sequence[Blueprint], profile: Profile) -> None:
-    if any(one.thickness_mm > profile.bed_height_mm for one in blueprints):
+def _refuse_too_high(blueprints: Sequence[Drawn], profile: Profile) -> None:
+    highest = max(blueprints, key=lambda one: one.thickness_mm, default=None)
+    if highest is not None and highest.thickness_mm > profile.bed_height_mm:
         raise InputError.of(
             f"profile {profile.name}",
-            f"is {format_mm(profile.thickness_mm)}, and the printer prints up to "
+            f"{highest.piece} is {format_mm(highest.thickness_mm)} high, and the printer prints up to "
             f"{format_mm(profile.bed_height_mm)}; choose a smaller thickness or another "
             "printer.bed_height",
             "thickness",
         )
 
 
-def _by_pause(blueprints: Sequence[Blueprint]) -> list[tuple[float | None, list[Blueprint]]]:
+def _by_pause(blueprints: Sequence[Drawn]) -> list[tuple[float | None, list[Drawn]]]:
     """The pieces by pause height, the lowest first; those without a pause go with the fewest."""
-    groups: dict[float, list[Blueprint]] = defaultdict(list)
+    groups: dict[float, list[Drawn]] = defaultdict(list)
     for one in blueprints:
         if one.pause_height_mm is not None:
             groups[one.pause_height_mm].append(one)

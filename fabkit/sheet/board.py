@@ -6,15 +6,16 @@ import math
 from collections.abc import Iterable, Iterator
 
 import shapely
-from shapely import MultiLineString
+from shapely import MultiLineString, Polygon
+from shapely.geometry.base import BaseGeometry
 
 from fabkit.blueprint.glyphs import lettering
 from fabkit.blueprint.printed import BlueprintError, PointMm
 from fabkit.model.lattice import Cell, Lattice, Point
-from fabkit.model.piece import Piece
+from fabkit.model.piece import Piece, tones_on
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import in_units
-from fabkit.sheet.pieces import BALL_OF_PITCH
+from fabkit.sheet.pieces import BALL_OF_PITCH, parts_of
 from fabkit.sheet.svg import Drawing, ink_on
 
 _GROUND, _SEAT, _FAINT, _DARK = "#f3f1ec", "#e2dfd6", "#c6c1b3", "#222222"
@@ -70,22 +71,27 @@ class BoardDrawing:
         )
 
     def piece(self, piece: Piece, cells: frozenset[Cell]) -> None:
-        """A piece in its colour, with a thin dark edge and its label."""
+        """A piece in its colour or two, with a thin dark edge and its label."""
+        edge = {
+            "stroke": _DARK,
+            "stroke_width": self._width(_EDGE),
+            "stroke_linejoin": "round",
+        }
+        opacity = "0.35" if self._balls else "1"
+        outline = self._outline(cells)
         self._drawing.polygon(
-            self._outline(cells),
-            fill=piece.colour,
-            fill_opacity="0.35" if self._balls else "1",
-            stroke=_DARK,
-            stroke_width=self._width(_EDGE),
-            stroke_linejoin="round",
-            class_="piece",
+            outline, fill=piece.colour, fill_opacity=opacity, class_="piece", **edge
         )
+        toned = tones_on(self._lattice, piece, cells)
+        if toned:
+            self._drawing.polygon(self._outline(toned), fill=piece.tone, class_="tone")
+            self._drawing.polygon(outline, fill="none", **edge)
         if self._balls:
             for x, y in self._at(sorted(cells)):
                 self._drawing.circle(x, y, BALL_OF_PITCH / 2 * self._unit_mm, fill=piece.colour)
-        self._label(piece, cells)
+        self._label(piece, cells, toned)
 
-    def _label(self, piece: Piece, cells: frozenset[Cell]) -> None:
+    def _label(self, piece: Piece, cells: frozenset[Cell], toned: frozenset[Cell]) -> None:
         """The label, as near to the middle of the piece as it lies well inside."""
         ink = ink_on(piece.colour)
         try:
@@ -101,12 +107,11 @@ class BoardDrawing:
         (x, y), room_mm = self._place(cells, wanted_mm * reach * _ROOMY)
         height_mm = min(wanted_mm, _MOST_OF_ROOM * room_mm / reach)
         letters = lettering(piece.label).moved(x, y, height_mm).polygon()
-        rings = [
-            list(ring.coords)[:-1]
-            for part in getattr(letters, "geoms", [letters])
-            for ring in (part.exterior, *part.interiors)
-        ]
-        self._drawing.polygon(rings, fill=ink, class_="label")
+        self._drawing.polygon(_rings(letters), fill=ink, class_="label")
+        squares = [Polygon(self._at(self._lattice.ring(cell))) for cell in sorted(toned)]
+        on_tones = letters.intersection(shapely.union_all(squares))
+        if not on_tones.is_empty:
+            self._drawing.polygon(_rings(on_tones), fill=ink_on(piece.tone), class_="label-on-tone")
 
     def _place(self, cells: frozenset[Cell], wanted_mm: float) -> tuple[PointMm, float]:
         """A place inside the cells, and its distance to their edge.
@@ -161,3 +166,12 @@ class BoardDrawing:
 
     def _width(self, units: float) -> str:
         return f"{min(units * self._unit_mm, _WIDEST_MM):.2f}"
+
+
+def _rings(area: BaseGeometry) -> list[list[PointMm]]:
+    """Every ring of an area, without its repeated last corner."""
+    return [
+        list(ring.coords)[:-1]
+        for part in parts_of(area)
+        for ring in (part.exterior, *part.interiors)
+    ]

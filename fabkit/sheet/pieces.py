@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from shapely import Polygon
+from shapely import MultiPolygon, Polygon
+from shapely.geometry.base import BaseGeometry
 
 from fabkit.base.units import format_mm
 from fabkit.blueprint.draft import Blueprint, draft_all
 from fabkit.blueprint.printed import canonical_outline, rings_mm
+from fabkit.blueprint.tones import tones
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet, in_units
@@ -32,6 +34,8 @@ class _Item:
     colour: str
     outline: Polygon
     blueprint: Blueprint | None = None
+    toned: BaseGeometry = field(default_factory=MultiPolygon)
+    tone: str = ""
     balls: tuple[tuple[float, float], ...] = ()
     ball_mm: float = 0.0
 
@@ -63,7 +67,8 @@ def piece_sheet(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) ->
         '<svg'
     """
     flat = [piece for piece in pieces if not piece.body]
-    items = [_Item(b.piece, b.colour, b.outline, b) for b in draft_all(puzzle, flat, profile)]
+    drafts = draft_all(puzzle, flat, profile)
+    items = [_flat_item(puzzle, *pair, profile) for pair in zip(flat, drafts, strict=True)]
     items += _ball_forms(puzzle, [piece for piece in pieces if piece.body], profile)
     page_mm = max(_PAGE_WIDTH_MM, *(item.size_mm[0] + 2 * _MARGIN_MM for item in items))
     rows = _rows(items, page_mm)
@@ -81,6 +86,12 @@ def piece_sheet(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) ->
             x += item.size_mm[0] + _GAP_MM
         y -= row_height + _GAP_MM
     return drawing.source()
+
+
+def _flat_item(puzzle: PuzzleSet, piece: Piece, blueprint: Blueprint, profile: Profile) -> _Item:
+    outline = blueprint.outline
+    toned = tones(puzzle.lattice, piece, blueprint, profile).area.intersection(outline)
+    return _Item(piece.id, piece.colour, outline, blueprint, toned, piece.tone)
 
 
 def _ball_forms(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) -> list[_Item]:
@@ -143,6 +154,8 @@ def _draw(drawing: Drawing, item: _Item, x: float, y: float) -> None:
     if item.blueprint:
         ink = ink_on(item.colour)
         drawing.polygon(moved(item.outline), fill=item.colour)
+        for part in parts_of(item.toned):
+            drawing.polygon(moved(part), fill=item.tone, class_="tone")
         drawing.polygon(
             moved(item.blueprint.face),
             fill="none",
@@ -152,8 +165,10 @@ def _draw(drawing: Drawing, item: _Item, x: float, y: float) -> None:
         )
         if item.blueprint.label:
             letter = item.blueprint.label.front.polygon()
-            for part in getattr(letter, "geoms", [letter]):
+            for part in parts_of(letter.difference(item.toned)):
                 drawing.polygon(moved(part), fill=ink)
+            for part in parts_of(letter.intersection(item.toned)):
+                drawing.polygon(moved(part), fill=ink_on(item.tone))
         for recess in item.blueprint.recesses:
             for (cx, cy), diameter_mm in recess.circles:
                 drawing.circle(
@@ -163,3 +178,15 @@ def _draw(drawing: Drawing, item: _Item, x: float, y: float) -> None:
     width, height = item.size_mm
     drawing.text(x, y - 4.5, item.caption, 3.6)
     drawing.text(x, y - 8.5, f"{width:.1f} x {height:.1f} mm", 2.8, class_="quiet")
+
+
+def parts_of(area: BaseGeometry) -> list[Polygon]:
+    """The polygons of an area; none when it is empty.
+
+    Example:
+        >>> [part.area for part in parts_of(MultiPolygon())]
+        []
+    """
+    return [
+        part for part in getattr(area, "geoms", [area]) if part.geom_type == "Polygon" and part.area
+    ]

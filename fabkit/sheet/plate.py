@@ -10,7 +10,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.base.errors import many
 from fabkit.base.units import format_mm
-from fabkit.blueprint.draft import Blueprint
+from fabkit.blueprint.drawn import Drawn
 from fabkit.blueprint.glyphs import lettering
 from fabkit.blueprint.printed import BlueprintError, rings_mm
 from fabkit.sheet.svg import Drawing, ink_on
@@ -33,7 +33,7 @@ class LyingPiece:
             m[5].
     """
 
-    blueprint: Blueprint
+    blueprint: Drawn
     matrix: tuple[float, float, float, float, float, float]
 
     def on_bed(self, shape: BaseGeometry) -> BaseGeometry:

@@ -1,4 +1,4 @@
-"""The solid of a flat piece: a chamfered prism, less its recesses and its letter."""
+"""The solid of a flat piece: a chamfered prism, with its stubs, less its recesses and its letter."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from shapely import Polygon
 from fabkit.blueprint.draft import Blueprint
 from fabkit.blueprint.printed import RingMm, rings_mm
 from fabkit.blueprint.recess import Mark, Recess
+from fabkit.blueprint.stubs import Stub
 from fabkit.model.profile import RIB_COUNT
 from fabkit.solid.lettering import letter_prisms
 
@@ -32,7 +33,7 @@ class Workshop:
         self._cutters: dict[Recess, cq.Shape] = {}
 
     def build(self, blueprint: Blueprint) -> cq.Solid:
-        """The finished solid: back at z = 0, letter on top, x and y as in the outline.
+        """The finished solid: lowest at z = 0, letter on top, x and y as in the outline.
 
         Args:
             blueprint: all measures of the piece.
@@ -43,17 +44,18 @@ class Workshop:
         Raises:
             RuntimeError: when the kernel returns something that is not one valid solid.
         """
-        body = chamfered_prism(blueprint)
+        body: cq.Shape = chamfered_prism(blueprint)
+        if blueprint.stubs:
+            body = body.fuse(*map(stub_post, blueprint.stubs))
         cutters = [self._cutter(recess) for recess in blueprint.recesses]
         cutters += [mark_cutter(recess.mark) for recess in blueprint.recesses if recess.mark]
         cutters += letter_cutters(blueprint)
         if cutters:
-            cut = body.cut(*cutters)
-            solids = cut.Solids()
-            if len(solids) != 1 or not solids[0].isValid():
-                raise RuntimeError(f"the kernel built no valid solid for piece {blueprint.piece}")
-            body = solids[0]
-        return body
+            body = body.cut(*cutters)
+        solids = body.Solids()
+        if len(solids) != 1 or not solids[0].isValid():
+            raise RuntimeError(f"the kernel built no valid solid for piece {blueprint.piece}")
+        return solids[0]
 
     def _cutter(self, recess: Recess) -> cq.Shape:
         """The recess's cutter; one is built for all recesses that differ in place only."""
@@ -70,9 +72,10 @@ def chamfered_prism(blueprint: Blueprint) -> cq.Solid:
     Every corner of the outline has its partner on each level, so each side is a quadrilateral.
     This is exact, and 2.7 times as fast as the kernel's own chamfers.
     """
-    levels: list[tuple[float, Polygon]] = [(0.0, blueprint.foot)]
+    back_mm = blueprint.back_mm
+    levels: list[tuple[float, Polygon]] = [(back_mm, blueprint.foot)]
     if blueprint.foot_chamfer_mm > 0:
-        levels.append((blueprint.foot_chamfer_mm, blueprint.outline))
+        levels.append((back_mm + blueprint.foot_chamfer_mm, blueprint.outline))
     if blueprint.top_chamfer_mm > 0:
         levels.append((blueprint.thickness_mm - blueprint.top_chamfer_mm, blueprint.outline))
     levels.append((blueprint.thickness_mm, blueprint.face))
@@ -81,6 +84,14 @@ def chamfered_prism(blueprint: Blueprint) -> cq.Solid:
         for lower, upper in zip(rings_mm(below), rings_mm(above), strict=True):
             faces += _sides(_at(lower, low), _at(upper, high))
     return cq.Solid.makeSolid(cq.Shell.makeShell(faces))
+
+
+def stub_post(stub: Stub) -> cq.Shape:
+    """A stub from height 0 up to the back, where it is."""
+    radius, lead_in = stub.diameter_mm / 2, stub.lead_in_mm
+    cone = [(radius - lead_in, 0.0)] if lead_in else []
+    post = _revolved([*cone, (radius, lead_in), (radius, stub.height_mm)])
+    return post.moved(cq.Location(cq.Vector(*stub.centre_mm, 0)))
 
 
 def recess_cutter(recess: Recess) -> cq.Shape:

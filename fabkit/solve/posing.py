@@ -51,7 +51,7 @@ class PosedChallenge:
     @cached_property
     def _origin(self) -> tuple[int, int]:
         """The lattice's row and column that files call ``[0, 0]``."""
-        boards = self.puzzle.boards
+        boards = [board for board in self.puzzle.boards if not board.optional]
         whole = [board for board in boards if board.cells == self.challenge.region] or boards
         cells = whole[0].cells if whole else self.challenge.region
         return Numbering(self.puzzle.lattice, cells).origin

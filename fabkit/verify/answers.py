@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from fabkit.mesh.part import Part
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import Form, Piece, at_anchor
 from fabkit.model.polygon import rings_of_cells
@@ -42,24 +41,18 @@ class Answered:
         return self.status == (self.challenge.answer or SOLVED)
 
 
-def read_set(puzzle: PuzzleSet, parts: Mapping[str, Part]) -> PuzzleSet:
+def read_set(puzzle: PuzzleSet, pieces: Mapping[str, Piece]) -> PuzzleSet:
     """The set with the pieces that meshes are, in place of those that its file draws.
 
     Args:
-        puzzle: gives the challenges and the pieces' names.
-        parts: by the pieces' ids, each with its outline read.
+        puzzle: gives the challenges and the pieces' order.
+        pieces: those that were read, by id.
     """
-    pieces = []
-    for piece in puzzle.pieces:
-        if piece.id in parts:
-            outline = parts[piece.id].outline
-            assert outline is not None
-            form = _canonical_form(puzzle.lattice, outline.cells)
-            pieces.append(Piece(piece.id, piece.label, piece.colour, (form,)))
-    return replace(puzzle, pieces=tuple(pieces))
+    read = tuple(pieces[piece.id] for piece in puzzle.pieces if piece.id in pieces)
+    return replace(puzzle, pieces=read)
 
 
-def _canonical_form(lattice: Lattice, cells: frozenset[Cell]) -> Form:
+def canonical_form(lattice: Lattice, cells: frozenset[Cell]) -> Form:
     """A shape, turned to its least image: solutions do not depend on how a mesh lay."""
     images = [at_anchor(lattice, map(move, cells)) for move in lattice.moves(False)]
     least = min(images, key=sorted)

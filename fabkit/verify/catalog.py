@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import shapely
-
-from fabkit.mesh.anatomy import can_be_turned_over
 from fabkit.mesh.finding import DIGITS, TINY_MM, Finding
 from fabkit.mesh.fitting.assembly import TINY_MM3, Assembly
-from fabkit.mesh.identity import Identity, set_findings
-from fabkit.mesh.part import Part
+from fabkit.mesh.identity import set_findings
+from fabkit.model.accessory import as_printed
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet, rings_in_units
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED
 from fabkit.verify.answers import Answered, Progress, answer_catalog, read_set
-from fabkit.verify.check import assemble
-from fabkit.verify.taking import Taken
+from fabkit.verify.taken import Taken
 
 
 @dataclass(frozen=True)
@@ -118,14 +114,13 @@ class VerifyReport:
     def document(self) -> dict[str, Any]:
         """For JSON; the same for the same meshes, however they are named, ordered or turned."""
         puzzle = self.taken.puzzle
-        pairs = zip(self.taken.parts, self.taken.identities, strict=True)
-        shown = sorted(pairs, key=lambda pair: pair[1].key)
+        keys = [(identity.key, at) for at, identity in enumerate(self.taken.identities)]
         gap = self.least_gap_mm
         return {
             "set": puzzle.name,
             "ok": self.ok,
             "findings": [finding.document() for finding in self.findings],
-            "pieces": {one.key: _piece(puzzle, part, one) for part, one in shown},
+            "pieces": {key: self.taken.words(at) for key, at in sorted(keys)},
             "every_solution_gap_mm": None if gap is None else round(gap, DIGITS),
             "challenges": [_challenge(puzzle, one) for one in self.challenges],
             "flips": {
@@ -136,23 +131,6 @@ class VerifyReport:
             if self.flips
             else None,
         }
-
-
-def _piece(puzzle: PuzzleSet, part: Part, identity: Identity) -> dict[str, Any]:
-    outline = part.outline
-    if outline is None:
-        return {"piece": identity.piece, "is": identity.words, "read": False}
-    return {
-        "piece": identity.piece,
-        "is": identity.words,
-        "read": True,
-        "as_drawn": identity.as_drawn,
-        "cells": len(outline.cells),
-        "unit_mm": round(outline.unit_mm, DIGITS),
-        "inset_mm": round(outline.inset_mm, DIGITS),
-        "hausdorff_mm": round(outline.hausdorff_mm, DIGITS),
-        "area_off": round(outline.area_off, DIGITS),
-    }
 
 
 def _challenge(puzzle: PuzzleSet, one: Verified) -> dict[str, Any]:
@@ -186,48 +164,28 @@ def verify(
         budget_s: seconds for each challenge.
         progress: told before each challenge.
     """
-    puzzle, pieces = taken.puzzle, taken.pieces()
-    physical = read_set(puzzle, pieces)
+    puzzle = taken.puzzle
+    physical = read_set(puzzle, taken.read_pieces())
     answers = answer_catalog(physical, budget_s, progress)
-    assemblies = {one.challenge: one for one in assemble(taken, answers, profile)}
+    solved, limits = [one for one in answers if one.layout], as_printed(puzzle, profile)
+    assemblies = {one.challenge: one for one in taken.assemble(solved, limits, progress)}
     verified = [Verified(one, assemblies.get(one.challenge.id)) for one in answers]
     return VerifyReport(
         taken,
         tuple(set_findings(taken.identities, puzzle)),
         tuple(verified),
         None if puzzle.flips else _flips(taken, physical, answers, budget_s),
-        _least_gap_mm(pieces),
+        taken.least_gap_mm(),
     )
 
 
 def _flips(
     taken: Taken, physical: PuzzleSet, answers: Sequence[Answered], budget_s: float | None
 ) -> Flips:
-    possible = all(map(can_be_turned_over, taken.parts, taken.anatomies))
+    possible = taken.can_be_turned_over()
     hard = [one.challenge for one in answers if one.status == IMPOSSIBLE]
     if not possible:
         return Flips(False, (), len(hard))
     turned = answer_catalog(replace(physical, challenges=tuple(hard)), budget_s, flips=True)
     newly = tuple(one.challenge.id for one in turned if one.status == SOLVED)
     return Flips(True, newly, len(hard))
-
-
-def _least_gap_mm(pieces: Mapping[str, Part]) -> float | None:
-    """The gap between two parts in any solution.
-
-    Let each part's outline as seen lie at least c inside its outline as read. Outlines of a
-    solution do not overlap, so a straight way from one part to another leaves the first outline
-    and enters the second: it is at least as long as the two c together.
-    """
-    insides = sorted(_inside_mm(part) for part in pieces.values())
-    return insides[0] + insides[1] if len(insides) > 1 else None
-
-
-def _inside_mm(part: Part) -> float:
-    assert part.outline is not None
-    canonical = part.outline.canonical
-    out = part.shadow.difference(canonical)
-    if out.area > 0:
-        corners = shapely.points(shapely.get_coordinates(out))
-        return -float(shapely.distance(corners, canonical).max())
-    return float(part.shadow.boundary.distance(canonical.boundary))

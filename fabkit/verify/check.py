@@ -6,64 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fabkit.mesh.anatomy import Anatomy
-from fabkit.mesh.cavities import circle_of
 from fabkit.mesh.finding import DIGITS, Finding, counted
-from fabkit.mesh.fitting.assembly import Assembly, Table
-from fabkit.mesh.fitting.tolerance import PrinterError, Solution, Tolerance, tolerance
-from fabkit.mesh.identity import Identity, set_findings
-from fabkit.mesh.inspect import inspect
-from fabkit.mesh.part import LENGTHS_MM, Part
+from fabkit.mesh.fitting.assembly import Assembly
+from fabkit.mesh.fitting.tolerance import PrinterError, Tolerance
+from fabkit.mesh.identity import set_findings
+from fabkit.mesh.part import LENGTHS_MM
+from fabkit.model.accessory import as_printed
 from fabkit.model.profile import Profile
 from fabkit.verify.answers import Answered, Progress, answer_catalog, read_set
-from fabkit.verify.taking import Taken
-
-#: A set whose parts are inset less than this (mm) has no clearance at all.
-_NO_CLEARANCE_MM = 0.005
-
-
-@dataclass(frozen=True, eq=False)
-class PartReport:
-    """What was found on one part.
-
-    Attributes:
-        part: the part.
-        anatomy: what is open in it.
-        identity: which piece it is.
-        findings: of every rule.
-    """
-
-    part: Part
-    anatomy: Anatomy
-    identity: Identity
-    findings: tuple[Finding, ...]
-
-    @property
-    def ok(self) -> bool:
-        """Whether it keeps every rule."""
-        return all(finding.ok for finding in self.findings)
-
-    @property
-    def failed(self) -> list[Finding]:
-        """The findings of the rules that it does not keep."""
-        return [finding for finding in self.findings if not finding.ok]
-
-    def document(self) -> dict[str, Any]:
-        """For JSON."""
-        tight = next(finding for finding in self.findings if finding.rule == "watertight")
-        outline = self.part.outline
-        return {
-            "ok": self.ok,
-            "piece": self.identity.piece,
-            "is": self.identity.words,
-            "watertight": tight.ok,
-            "volume_mm3": round(self.part.volume_mm3, DIGITS),
-            "bbox_mm": [round(size, DIGITS) for size in self.part.size_mm],
-            "unit_mm": round(outline.unit_mm, DIGITS) if outline else None,
-            "inset_mm": round(outline.inset_mm, DIGITS) if outline else None,
-            "hausdorff_mm": round(outline.hausdorff_mm, DIGITS) if outline else None,
-            "findings": [finding.document() for finding in self.findings],
-        }
+from fabkit.verify.boards import inspect_boards
+from fabkit.verify.reports import BoardReport, PartReport
+from fabkit.verify.taken import Taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +27,8 @@ class CheckReport:
         taken: the parts.
         profile: the limits.
         findings: on the set as a whole.
-        parts: one for each part, in the set's order.
+        parts: one for each part that may be a piece, in the set's order.
+        boards: one for each board and lid.
         assemblies: one for each challenge that was put together.
         tolerance: whether rows close as a printer prints them; None when that was not asked.
     """
@@ -83,15 +37,21 @@ class CheckReport:
     profile: Profile
     findings: tuple[Finding, ...]
     parts: tuple[PartReport, ...]
+    boards: tuple[BoardReport, ...]
     assemblies: tuple[Assembly, ...]
     tolerance: Tolerance | None = None
+
+    @property
+    def all_parts(self) -> tuple[PartReport, ...]:
+        """The pieces, then the boards."""
+        return (*self.parts, *self.boards)
 
     @property
     def ok(self) -> bool:
         """Whether everything keeps every rule."""
         return (
             all(finding.ok for finding in self.findings)
-            and all(part.ok for part in self.parts)
+            and all(part.ok for part in self.all_parts)
             and all(assembly.ok for assembly in self.assemblies)
             and (self.tolerance is None or self.tolerance.ok)
         )
@@ -103,7 +63,8 @@ class CheckReport:
             "ok": self.ok,
             "profile": self.profile.name,
             "findings": [finding.document() for finding in self.findings],
-            "pieces": {part.identity.key: part.document() for part in self.parts},
+            "pieces": {part.key: part.document() for part in self.parts},
+            "boards": {part.key: part.document() for part in self.boards},
             "assemblies": [_assembly(one) for one in self.assemblies],
         }
         if self.tolerance is not None:
@@ -144,55 +105,24 @@ def check(
         error: of the printer, to ask whether rows still close.
         answers: of the catalog, where they are known already, as by `verify`.
     """
-    puzzle = taken.puzzle
-    parts = []
-    for done, (part, anatomy, identity) in enumerate(
-        zip(taken.parts, taken.anatomies, taken.identities, strict=True)
-    ):
-        progress(done, len(taken.parts), f"inspecting {identity.key}")
-        found = inspect(part, anatomy, identity, taken.common, puzzle, profile)
-        parts.append(PartReport(part, anatomy, identity, tuple(found)))
+    puzzle, limits = taken.puzzle, as_printed(taken.puzzle, profile)
+    parts = taken.inspect(limits, progress)
+    seated = taken.inspect_seated(limits, progress)
+    parts = [part.with_findings(seated.get(part.piece or "", [])) for part in parts]
     order = {piece.id: number for number, piece in enumerate(puzzle.pieces)}
-    parts.sort(key=lambda one: (order.get(one.identity.piece or "", len(order)), one.identity.key))
+    parts.sort(key=lambda one: (order.get(one.piece or "", len(order)), one.key))
     if answers is None:
-        answers = answer_catalog(read_set(puzzle, taken.pieces()), budget_s, progress)
+        answers = answer_catalog(read_set(puzzle, taken.read_pieces()), budget_s, progress)
+    solved = [one for one in answers if one.layout]
     return CheckReport(
         taken,
         profile,
-        (*_set_findings(taken), _together(answers)),
+        (*_set_findings(taken, profile), _together(answers)),
         tuple(parts),
-        tuple(assemble(taken, answers, profile)),
-        _tolerance(taken, answers, profile, error) if error else None,
+        tuple(inspect_boards(taken.boards, puzzle, limits, progress)),
+        tuple(taken.assemble(solved, limits, progress)),
+        taken.tolerance(solved, limits, error) if error else None,
     )
-
-
-def _tolerance(
-    taken: Taken, answers: Sequence[Answered], profile: Profile, error: PrinterError
-) -> Tolerance:
-    """The stack-up of all rows, with the bores as they are in the meshes."""
-    solved = [
-        Solution(one.challenge.id, one.challenge.region, one.layout)
-        for one in answers
-        if one.layout
-    ]
-    bores = [
-        circle_of(hole.middle).diameter_mm
-        for one in taken.anatomies
-        for hole in one.recesses
-        if profile.fit != "ribs"  # which are there to be crushed
-    ]
-    lattice, magnet_mm = taken.puzzle.lattice, profile.magnet_diameter_mm
-    return tolerance(taken.pieces(), lattice, solved, error, magnet_mm, bores)
-
-
-def assemble(taken: Taken, answers: Sequence[Answered], profile: Profile) -> list[Assembly]:
-    """Puts every solution together from the meshes."""
-    table = Table(taken.pieces(), taken.puzzle.lattice, profile)
-    return [
-        table.assemble(answered.challenge.id, answered.challenge.region, answered.layout)
-        for answered in answers
-        if answered.layout
-    ]
 
 
 def _together(answers: Sequence[Answered]) -> Finding:
@@ -203,18 +133,11 @@ def _together(answers: Sequence[Answered]) -> Finding:
     return counted("put-together", len(left), 0, what)
 
 
-def _set_findings(taken: Taken) -> list[Finding]:
+def _set_findings(taken: Taken, profile: Profile) -> list[Finding]:
     found = set_findings(taken.identities, taken.puzzle)
-    name = next(name for name, mm in LENGTHS_MM.items() if mm == taken.read.length_mm)
+    name = next(name for name, mm in LENGTHS_MM.items() if mm == taken.length_mm)
     message = f"lengths in the files are in {name}"
     if name != "mm":
         message += "; slicers take them for mm: scale the files"
-    found.append(Finding("lengths", name == "mm", taken.read.length_mm, 1.0, "mm", message))
-    if taken.common is not None:
-        inset_mm = taken.common.inset_mm
-        ok = inset_mm > _NO_CLEARANCE_MM
-        message = f"the clearance between two parts is {2 * inset_mm:.3f} mm"
-        if not ok:
-            message += ": these parts have none, and will not go together once printed"
-        found.append(Finding("clearance", ok, 2 * inset_mm, 2 * _NO_CLEARANCE_MM, "mm", message))
-    return found
+    found.append(Finding("lengths", name == "mm", taken.length_mm, 1.0, "mm", message))
+    return [*found, *taken.together(profile)]

@@ -13,7 +13,8 @@ from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.fitting.tolerance import Tolerance
 from fabkit.sheet.inspected import CheckSheet, PieceSheet, RuleRow, Section, SectionRow
 from fabkit.sheet.svg import number
-from fabkit.verify.check import CheckReport, PartReport
+from fabkit.verify.check import CheckReport
+from fabkit.verify.reports import PartReport
 
 _ASSEMBLY_HEAD = (
     "Challenge",
@@ -41,7 +42,7 @@ def check_sheet(report: CheckReport) -> CheckSheet:
         puzzle.title,
         report.profile.name,
         tuple(_row(finding, 0.0) for finding in report.findings),
-        tuple(_piece(part, turns) for part in report.parts),
+        tuple(_piece(part, turns) for part in report.all_parts),
         (
             _assemblies(report.assemblies, len(puzzle.challenges)),
             *([_stack_up(report.tolerance)] if report.tolerance else []),
@@ -50,18 +51,17 @@ def check_sheet(report: CheckReport) -> CheckSheet:
 
 
 def _piece(report: PartReport, turns: int) -> PieceSheet:
-    part, identity, anatomy = report.part, report.identity, report.anatomy
-    degrees = -360.0 * identity.letter.turns / turns if identity.letter else 0.0
-    upright = partial(affinity.rotate, angle=degrees, origin=(0, 0))
+    shown = report.shown(turns)
+    upright = partial(affinity.rotate, angle=shown.degrees, origin=(0, 0))
     return PieceSheet(
-        key=identity.key,
-        title="" if identity.words == identity.key else identity.words,
-        source=part.name,
-        seen=upright(part.shadow),
-        canonical=upright(part.outline.canonical) if part.outline else None,
-        recesses=tuple(upright(recess.middle) for recess in anatomy.recesses),
-        letters=tuple(upright(label.middle) for label in anatomy.labels if label.above),
-        rows=tuple(_row(finding, degrees) for finding in report.findings),
+        key=report.key,
+        title="" if report.words == report.key else report.words,
+        source=report.name,
+        seen=upright(shown.seen),
+        canonical=upright(shown.canonical) if shown.canonical else None,
+        recesses=tuple(map(upright, shown.recesses)),
+        letters=tuple(map(upright, shown.letters)),
+        rows=tuple(_row(finding, shown.degrees) for finding in report.findings),
     )
 
 

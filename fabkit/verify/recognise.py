@@ -9,8 +9,12 @@ from statistics import median
 from fabkit.blueprint.recess import bores
 from fabkit.mesh.cavities import circle_of
 from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE
+from fabkit.model.accessory import as_printed, keeps_own_gaps
 from fabkit.model.profile import Profile
-from fabkit.verify.taking import Taken
+from fabkit.model.puzzle import PuzzleSet
+from fabkit.verify.balls import BallsTaken
+from fabkit.verify.flat import FlatTaken
+from fabkit.verify.taken import Taken
 
 #: Insets that differ by less than this (mm) are one.
 _SAME_INSET_MM = 0.01
@@ -39,7 +43,7 @@ class Traits:
     marked: bool
 
 
-def traits(taken: Taken) -> Traits | None:
+def traits(taken: FlatTaken) -> Traits | None:
     """What most parts show; None when none could be read."""
     common = taken.common
     if common is None:
@@ -59,13 +63,18 @@ def traits(taken: Taken) -> Traits | None:
 
 def recognise(taken: Taken, candidates: Sequence[Profile]) -> Profile | None:
     """The first profile with which the parts may have been made; None when there is none."""
-    seen = traits(taken)
+    if isinstance(taken, BallsTaken):
+        return _recognise_balls(taken, candidates)
+    seen = traits(taken) if isinstance(taken, FlatTaken) else None
     if seen is None:
         return None
-    return next((profile for profile in candidates if _agrees(seen, profile)), None)
+    return next(
+        (one for one in candidates if _agrees(seen, as_printed(taken.puzzle, one), taken.puzzle)),
+        None,
+    )
 
 
-def _agrees(seen: Traits, profile: Profile) -> bool:
+def _agrees(seen: Traits, profile: Profile, puzzle: PuzzleSet) -> bool:
     if (seen.bore_mm is not None) != profile.has_recesses:
         return False
     if seen.bore_mm is not None and (
@@ -76,6 +85,30 @@ def _agrees(seen: Traits, profile: Profile) -> bool:
         return False
     return (
         abs(seen.unit_mm / profile.unit_mm - 1) < UNIT_TOLERANCE
-        and abs(seen.inset_mm - profile.inset_mm) < _SAME_INSET_MM
+        and (
+            keeps_own_gaps(puzzle, profile)
+            or abs(seen.inset_mm - profile.inset_mm) < _SAME_INSET_MM
+        )
         and abs(seen.thickness_mm - profile.thickness_mm) < TOLERANCE_MM
+    )
+
+
+def _recognise_balls(taken: BallsTaken, candidates: Sequence[Profile]) -> Profile | None:
+    """The first profile with the pitch, balls and links that most parts show."""
+    read = [part for part in taken.parts if part.shape]
+    balls = [diameter for part in read for diameter in part.diameters_mm]
+    links = [diameter for part in read for diameter in part.links_mm]
+    if not balls or not links:
+        return None
+    pitch_mm = median(part.pitch_mm for part in read)
+    ball_mm, link_mm = median(balls), median(links)
+    return next(
+        (
+            one
+            for one in candidates
+            if abs(pitch_mm / one.unit_mm - 1) < UNIT_TOLERANCE
+            and abs(ball_mm - one.ball_mm) < TOLERANCE_MM
+            and abs(link_mm - one.link_mm) < TOLERANCE_MM
+        ),
+        None,
     )

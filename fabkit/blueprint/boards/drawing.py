@@ -76,7 +76,8 @@ class BoardBlueprint:
         foot: what of it lies on the bed.
         thickness_mm: its height.
         steps: what it is made of, in order.
-        label: the title, which is engraved into its top; None for none.
+        label: the title, in the frame of the outline, as seen from above (so it is mirrored when
+            it is cut into the bottom); None for none.
         rest_mm: on what height pieces rest: a tray's floor, the plate around seats, or the
             middles of seated balls; 0 for a lid.
         solid_mm3: its volume, without the title.
@@ -84,6 +85,7 @@ class BoardBlueprint:
         recesses: none.
         facing: ``up``.
         pause_height_mm: None.
+        label_low_mm: height of the lower end of the title's engraving.
     """
 
     piece: str
@@ -101,3 +103,4 @@ class BoardBlueprint:
     recesses: tuple[Recess, ...] = ()
     facing: str = "up"
     pause_height_mm: float | None = None
+    label_low_mm: float = 0.0

@@ -18,6 +18,7 @@ from fabkit.base.files import (
 )
 from fabkit.challenges.graded.grading import LEVEL_NAMES, Graded
 from fabkit.challenges.graded.making import ENGINES, Made
+from fabkit.model.challengefile import usual_board
 from fabkit.model.lattice import Cell
 from fabkit.model.library import set_argument
 from fabkit.model.polygon import rings_of_cells
@@ -58,7 +59,7 @@ def command(made: Made) -> str:
         said.append(f"--given {wish.given}")
     if wish.levels != LEVEL_NAMES:
         said.append(f"--difficulty {','.join(wish.levels)}")
-    if wish.board is not None and wish.board != made.puzzle.boards[0]:
+    if wish.board is not None and wish.board != usual_board(made.puzzle.boards):
         said.append(f"--board {wish.board.id}")
     return " ".join([*said, f"--seed {wish.seed}"])
 

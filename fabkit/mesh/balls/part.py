@@ -22,7 +22,9 @@ class BallPart:
             images, so that it does not depend on how the body lay. None when it could not be read.
         pitch_mm: the distance of neighbouring balls; 0 when it could not be read.
         diameters_mm: of the balls, in the order of ``shape.balls``.
-        links_mm: the least diameter of each link, in the order of ``shape.bonds``.
+        links_mm: the least width of each link, in the order of ``shape.bonds``; those that lie on
+            the bed are cut by the flat, and so less high than wide. Not a number for a link of which
+            no cut closes, in a mesh with gaps.
         off_mm: how far the worst ball's middle lies from its place.
         why: why it could not be read; empty when it could.
     """

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
+
+import numpy as np
 
 from fabkit.mesh.body import Body, Points
 from fabkit.mesh.section import Sections
@@ -55,3 +58,25 @@ class BoardPart:
     def volume_mm3(self) -> float:
         """The volume inside; negative when the mesh is inside out."""
         return signed_volume(self.straight)
+
+    @cached_property
+    def manifold(self) -> Any:
+        """The mesh for boolean operations."""
+        return manifold_of(self.straight)
+
+    @cached_property
+    def is_solid(self) -> bool:
+        """Whether the mesh bounds a volume, so that overlaps can be measured."""
+        import manifold3d
+
+        status = self.manifold.status()
+        return bool(status == manifold3d.Error.NoError and self.manifold.volume() > 0)
+
+
+def manifold_of(body: Body) -> Any:
+    """A body for boolean operations."""
+    import manifold3d
+
+    vertices = np.ascontiguousarray(body.vertices, dtype=np.float32)
+    faces = np.ascontiguousarray(body.faces, dtype=np.uint32)
+    return manifold3d.Manifold(manifold3d.Mesh(vertices, faces))

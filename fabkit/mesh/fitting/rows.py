@@ -8,7 +8,8 @@ line knows, exactly if no row's gaps are negative in sum (they are then a system
 without a negative cycle).
 
 Where a line goes is worked out from the cells, exactly (`fabkit.mesh.fitting.lines`); the lengths along
-it are measured on the meshes, cut at mid-height.
+it are measured on the meshes, cut at mid-height. A region that lies in a tray ends at the tray's walls,
+a clearance farther out.
 """
 
 from __future__ import annotations
@@ -43,10 +44,12 @@ class Row:
         start_mm: where the row begins, in the lattice's frame.
         end_mm: where it ends.
         nominal_mm: its length as drawn.
-        room_mm: the same as measured; as drawn for a row of the region, whose ends are exact.
+        room_mm: the same as measured; for a row of the region as drawn, whose ends are exact, and
+            with the clearance of its tray at both ends.
         plastic_mm: what the pieces take of it, measured at mid-height.
         sides: the sides in it; for each how far along the line it moves when it moves 1 mm
             outwards: 1, or more when the line meets it at a slant.
+        walls: the same for the tray's walls at its ends; empty for a region without a tray.
     """
 
     pieces: tuple[str, ...]
@@ -58,6 +61,7 @@ class Row:
     room_mm: float
     plastic_mm: float
     sides: tuple[float, ...]
+    walls: tuple[float, ...] = ()
 
     @property
     def slack_mm(self) -> float:
@@ -69,12 +73,18 @@ class Row:
         """By how much the row shrinks when each of its sides moves in by 1."""
         return sum(self.sides)
 
+    @property
+    def spread(self) -> float:
+        """The same with the tray's walls, which a printer gets wrong, too."""
+        return sum((*self.sides, *self.walls))
+
 
 def rows(
     lattice: Lattice,
     region: frozenset[Cell],
     layout: Mapping[str, frozenset[Cell]],
     laid: Mapping[str, Laid],
+    clearance_mm: float | None = None,
 ) -> list[Row]:
     """Every row of one solution.
 
@@ -83,6 +93,7 @@ def rows(
         region: the cells to cover.
         layout: for each piece the cells that it covers.
         laid: the pieces' parts.
+        clearance_mm: how far the walls of its tray are from the region; None without a tray.
 
     Returns:
         The rows by direction, line and place: the same however the meshes lie in their files.
@@ -103,7 +114,7 @@ def rows(
             if stretch.crossings:
                 line = _Line(stretch, step_mm)
                 measured = line.measure(sections, beyond_mm)
-                found += [_row(line, measured, gaps) for gaps in loops(line.names)]
+                found += [_row(line, measured, gaps, clearance_mm) for gaps in loops(line.names)]
     return found
 
 
@@ -204,7 +215,9 @@ class _Line:
         return min(spans)[0], max(end for _, end in spans)
 
 
-def _row(line: _Line, measured: _Ends, gaps: Sequence[int]) -> Row:
+def _row(
+    line: _Line, measured: _Ends, gaps: Sequence[int], clearance_mm: float | None = None
+) -> Row:
     """The row whose gaps these are."""
     # A rigid piece spans from where one gap ends to where the next one begins. The one around the
     # row spans backwards, from its right arm to its left one, as does the region.
@@ -215,6 +228,12 @@ def _row(line: _Line, measured: _Ends, gaps: Sequence[int]) -> Row:
     def length_mm(ends: _Ends, some: Sequence[tuple[int, int]]) -> float:
         return sum(ends[last][1] - ends[first][0] for first, last in some)
 
+    # A wall is as slanted as the side that lies along it.
+    walls = [
+        max(line.slants[gap][1], line.slants[gap + 1][0])
+        for gap in gaps
+        if clearance_mm is not None and not (line.names[gap] and line.names[gap + 1])
+    ]
     slants = [(line.slants[gap][1], line.slants[gap + 1][0]) for gap in gaps]
     right, left = around[0]
     dx, dy = line.along.tolist()
@@ -225,7 +244,8 @@ def _row(line: _Line, measured: _Ends, gaps: Sequence[int]) -> Row:
         start_mm=line.point(line.drawn[left][1]),
         end_mm=line.point(line.drawn[right][0]),
         nominal_mm=-length_mm(line.drawn, around),
-        room_mm=-length_mm(measured, around),
+        room_mm=-length_mm(measured, around) + (clearance_mm or 0.0) * sum(walls),
         plastic_mm=length_mm(measured, inside),
         sides=tuple(slant for pair in slants for slant in pair if slant),
+        walls=tuple(walls),
     )

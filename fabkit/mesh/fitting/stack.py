@@ -9,8 +9,9 @@ sides that are met straight across, and errors u between -e and +e, outwards pos
     an inset that is larger by d leaves n d more
 
 A side that the line meets at a slant counts for 1/sin of the angle between them (1.41 on a
-diagonal), in all of these; so n is in truth the sum of these, `Row.give`. The row closes when the
-slack is not negative. These are the one-dimensional worst-case and statistical tolerance models
+diagonal), in all of these; so n is in truth the sum of these, `Row.give`. In a tray the two walls at
+the row's ends are off like sides, but no inset moves them: errors add up over `Row.spread`. The row
+closes when the slack is not negative. These are the one-dimensional worst-case and statistical tolerance models
 (K. W. Chase and A. R. Parkinson, A survey of research in the application of tolerance analysis to
 the design of mechanical assemblies, Research in Engineering Design 3, 1991); the statistical one
 is drawn at random, each u uniform and independent (for n straight sides the sum is then an
@@ -109,8 +110,8 @@ def stack(challenge: str, row: Row, side_mm: float, seed: int = SEED) -> Stack:
         >>> found.share > 0.99
         True
     """
-    reach_mm = side_mm * row.give
-    slacks_mm = row.slack_mm + side_mm * noise(row.sides, seed)
+    reach_mm = side_mm * row.spread
+    slacks_mm = row.slack_mm + side_mm * noise((*row.sides, *row.walls), seed)
     low_mm, high_mm = np.quantile(slacks_mm, [0.05, 0.95]).tolist()
     return Stack(
         challenge=challenge,

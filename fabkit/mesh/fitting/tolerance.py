@@ -12,7 +12,7 @@ Limits of the model:
   told twice, for the longest rows and for all rows.
 * A share is that of one row; a set has many, which hang together by their pieces.
 * Parts only slide along the row, and do not turn; lines see what lies on them, not between them.
-* The region's ends are exact, with the grid unit that the parts share. A set printed larger as a
+* Without a tray the region's ends are exact, with the grid unit that the parts share. A set printed larger as a
   whole fits its region that is larger, too.
 """
 
@@ -59,11 +59,14 @@ class Solution:
         challenge: its name.
         region: the cells to cover.
         layout: for each piece the cells that it covers.
+        clearance_mm: how far the walls of the tray that it lies in are from the region, as
+            measured; None without a tray.
     """
 
     challenge: str
     region: frozenset[Cell]
     layout: Mapping[str, frozenset[Cell]]
+    clearance_mm: float | None = None
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,8 @@ class Tolerance:
         seed: of the draws.
         inset_mm: as measured: the middle one of the parts' insets.
         closes: whether every row closes in the worst case, not only the longest ones.
-        stacks: the longest row of each solution, in their order.
+        stacks: the longest row of each solution, in their order; then those of boards with holes
+            or seats.
         worst: the inset with which every row closes in the worst case; None without rows.
         likely_longest: that with which each of the longest rows closes in `SHARE` of the draws.
         likely: the same for every row.
@@ -150,6 +154,7 @@ def tolerance(
     magnet_mm: float = 0.0,
     bores_mm: Sequence[float] = (),
     seed: int = SEED,
+    boards: Sequence[Stack] = (),
 ) -> Tolerance:
     """The stack-up of a set.
 
@@ -161,6 +166,7 @@ def tolerance(
         magnet_mm: the magnets' diameter.
         bores_mm: the diameters of all bores as measured.
         seed: of the draws.
+        boards: what errors make of the room in holes and seats; they have to close, too.
 
     Returns:
         What was found.
@@ -171,17 +177,22 @@ def tolerance(
     laid = {key: Laid(key, part, lattice) for key, part in parts.items()}
     common = in_common([parts[key] for key in sorted(parts)])
     inset_mm = common.inset_mm if common else 0.0
-    found = [(one.challenge, rows(lattice, one.region, one.layout, laid)) for one in solutions]
+    found = [
+        (one.challenge, rows(lattice, one.region, one.layout, laid, one.clearance_mm))
+        for one in solutions
+    ]
     everywhere = [(name, row) for name, some in found for row in some]
     chosen = [(name, longest(some)) for name, some in found if some]
 
     def worst_mm(row: Row) -> float:
-        return inset_mm + error.side_mm - row.slack_mm / row.give
+        return inset_mm + error.side_mm * (row.spread / row.give) - row.slack_mm / row.give
 
     def likely_mm(row: Row) -> float:
         # So many of the draws may fail, those with the least slack.
         failing = round((1 - SHARE) * DRAWS)
-        drawn_mm = row.slack_mm + error.side_mm * float(noise(row.sides, seed)[failing])
+        drawn_mm = row.slack_mm + error.side_mm * float(
+            noise((*row.sides, *row.walls), seed)[failing]
+        )
         return inset_mm - drawn_mm / row.give
 
     far = f"all sides lie {error.side_mm:g} mm too far out"
@@ -190,8 +201,9 @@ def tolerance(
         error=error,
         seed=seed,
         inset_mm=inset_mm,
-        closes=all(row.slack_mm - error.side_mm * row.give > -TINY_MM for _, row in everywhere),
-        stacks=tuple(stack(name, row, error.side_mm, seed) for name, row in chosen),
+        closes=all(row.slack_mm - error.side_mm * row.spread > -TINY_MM for _, row in everywhere)
+        and all(one.closes for one in boards),
+        stacks=(*(stack(name, row, error.side_mm, seed) for name, row in chosen), *boards),
         worst=_advice(everywhere, worst_mm, f"every row closes even when {far}"),
         likely_longest=_advice(
             chosen, likely_mm, f"each longest row closes {share} too far out or in"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from fabkit.blueprint.draft import Blueprint
-from fabkit.model.profile import Profile
+from fabkit.blueprint.drawn import Drawn
 from fabkit.press.slicer.gcode import SAME_MM, Layer
 
 
@@ -44,19 +43,18 @@ class FeatureLayers:
     ends_on_layer: bool
 
 
-def features_of(blueprints: Iterable[Blueprint], profile: Profile) -> tuple[Feature, ...]:
+def features_of(blueprints: Iterable[Drawn]) -> tuple[Feature, ...]:
     """The letters and recesses of some pieces, each height once.
 
     Args:
         blueprints: of the pieces on a plate.
-        profile: which way they lie.
 
     Example:
         >>> from fabkit.blueprint.draft import draft_all
         >>> from fabkit.model.library import load_set
         >>> from fabkit.model.profilefile import load_profile
         >>> fridgeiq, profile = load_set("fridgeiq"), load_profile()
-        >>> for feature in features_of(draft_all(fridgeiq, fridgeiq.pieces, profile), profile):
+        >>> for feature in features_of(draft_all(fridgeiq, fridgeiq.pieces, profile)):
         ...     print(feature)
         Feature(name='letter', low_mm=6.4, high_mm=7.0)
         Feature(name='recess', low_mm=0.0, high_mm=3.2)
@@ -66,11 +64,11 @@ def features_of(blueprints: Iterable[Blueprint], profile: Profile) -> tuple[Feat
         top_mm = blueprint.thickness_mm
         spans = [("recess", recess.low_mm, recess.high_mm) for recess in blueprint.recesses]
         if blueprint.label is not None:
-            depth_mm = blueprint.label.depth_mm
-            spans.append(("letter", top_mm - depth_mm, top_mm))
+            depth_mm, low_mm = blueprint.label.depth_mm, blueprint.label_low_mm
+            spans.append(("letter", low_mm, low_mm + depth_mm))
             if blueprint.label.faces == "both":
                 spans.append(("letter", 0.0, depth_mm))
-        if profile.facing == "down":
+        if blueprint.facing == "down":
             spans = [(name, top_mm - high_mm, top_mm - low_mm) for name, low_mm, high_mm in spans]
         found |= {Feature(name, round(low, 6), round(high, 6)) for name, low, high in spans}
     return tuple(sorted(found))

@@ -1,0 +1,178 @@
+"""`fabkit picture`: the assembled set, as it will come from the printer."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fabkit.base.errors import InputError, printable, shown
+from fabkit.base.files import outside_failures
+from fabkit.cli import options
+from fabkit.cli.report import Report
+from fabkit.model.challengefile import usual_board
+from fabkit.model.challengeload import find_challenge
+from fabkit.model.library import load_set
+from fabkit.model.puzzle import Challenge, PuzzleSet, in_units
+
+if TYPE_CHECKING:
+    from fabkit.solve.posing import Layout
+
+NO_EXIT = 1
+_SIZE = "1600x1000"
+_BUDGET_S = 60.0
+#: So long a solution is sought in which no piece is turned over. Some solve at once, or never.
+_FACES_S = 5.0
+
+
+def picture(
+    set: options.Set,
+    output: Annotated[
+        str,
+        typer.Option("-o", "--output", metavar="FILE.png", help="Draw into this file."),
+    ],
+    challenge: Annotated[
+        str | None,
+        typer.Option(
+            "--challenge",
+            metavar="ID",
+            help="The challenge that is solved.",
+            show_default="the set's first board, or the challenge of most pieces",
+        ),
+    ] = None,
+    size: Annotated[
+        str, typer.Option("--size", metavar="WxH", help="Width and height in pixels.")
+    ] = _SIZE,
+    apart: Annotated[
+        bool, typer.Option("--apart", help="Show the pieces apart, above their places.")
+    ] = False,
+    no_board: Annotated[bool, typer.Option("--no-board", help="Only the pieces.")] = False,
+    transparent: Annotated[
+        bool, typer.Option("--transparent", help="Leave the background out.")
+    ] = False,
+    profile: options.ProfileNames = None,
+    settings: options.Settings = None,
+    budget: options.Budget = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Draw the set put together, in its board, from the meshes that are printed. A PNG file."""
+    from fabkit.plan.picture import Wish, assembled
+    from fabkit.sheet.render.picture import render
+    from fabkit.sheet.render.scene import View
+
+    begin = time.monotonic()
+    report = Report(json, quiet, verbose)
+    path = options.file_path(output, "-o", ".png")
+    assert path is not None
+    width, height = _size(size)
+    puzzle = load_set(set)
+    asked = find_challenge(puzzle, challenge or _usual(puzzle))
+    effective = options.profile_for(puzzle, profile, settings)
+    layout = _solution(puzzle, asked, options.seconds(budget, _BUDGET_S), begin, report)
+    if layout is None:
+        return NO_EXIT
+    lumps = assembled(puzzle, asked, layout, effective, Wish(not no_board, apart))
+    view = View(width, height, background=None if transparent else "#ffffff")
+    _write(path, render(lumps, view))
+    report.say(f"drew {asked.id} of {puzzle.title} in {path}")
+    report.document(
+        {
+            "set": puzzle.name,
+            "challenge": asked.id,
+            "file": str(path),
+            "width": width,
+            "height": height,
+            "shown": [lump.name for lump in lumps],
+            "triangles": sum(len(lump.faces) for lump in lumps),
+        }
+    )
+    return 0
+
+
+def _usual(puzzle: PuzzleSet) -> str | None:
+    """None for the usual board; without one the challenge with most pieces, the squarest of them."""
+    if usual_board(puzzle.boards) is not None or not puzzle.challenges:
+        return None
+    solvable = [one for one in puzzle.challenges if one.answer != "impossible"]
+    most = max(len(one.pieces) for one in solvable or puzzle.challenges)
+    large = [one for one in solvable or puzzle.challenges if len(one.pieces) == most]
+    return min(large, key=lambda one: _slimness(puzzle, one)).id
+
+
+def _slimness(puzzle: PuzzleSet, challenge: Challenge) -> float:
+    """How many times as long as wide the region's box is."""
+    xs, ys = zip(*in_units(puzzle.lattice, sorted(challenge.region)), strict=True)
+    wide, deep = max(xs) - min(xs) + 1, max(ys) - min(ys) + 1
+    return float(max(wide / deep, deep / wide))
+
+
+def _size(given: str) -> tuple[int, int]:
+    """Width and height in pixels.
+
+    Raises:
+        InputError: when they are not, or are of no use.
+    """
+    from fabkit.sheet.render.scene import LEAST_PIXELS, MOST_PIXELS
+
+    found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", given, re.ASCII)
+    width, height = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not all(LEAST_PIXELS <= one <= MOST_PIXELS for one in (width, height)):
+        message = (
+            f"expected WIDTHxHEIGHT such as {_SIZE}, each from {LEAST_PIXELS} to {MOST_PIXELS} "
+            f"pixels, found {shown(given)}"
+        )
+        raise InputError.of("--size", message)
+    return width, height
+
+
+def _solution(
+    puzzle: PuzzleSet,
+    challenge: Challenge,
+    budget_s: float | None,
+    begin: float,
+    report: Report,
+) -> Layout | None:
+    """A solution of the challenge; None, told, when there is none or none was found in time."""
+    from fabkit.solve.answer import IMPOSSIBLE, solve
+    from fabkit.solve.engines.engine import Effort
+    from fabkit.solve.posing import pose
+
+    # Pieces show their letters if there is a way without turning any over.
+    if challenge.flips:
+        faces = pose(puzzle, replace(challenge, flips=False))
+        short_s = _FACES_S if budget_s is None else min(_FACES_S, budget_s)
+        answer = solve(faces, "first", None, Effort(short_s))
+        if answer.solutions:
+            return faces.layout(answer.solutions[0])
+    posed = pose(puzzle, challenge)
+    with report.shares("of the search") as told:
+        answer = solve(posed, "first", None, Effort(budget_s, told, begin))
+    if answer.solutions:
+        return posed.layout(answer.solutions[0])
+    why = "has no solution" if answer.status == IMPOSSIBLE else "was not solved in time (--budget)"
+    report.say(f"{challenge.id} {why}; nothing was drawn")
+    report.document({"set": puzzle.name, "challenge": challenge.id, "file": None})
+    return None
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Writes the picture, whole or not at all.
+
+    Raises:
+        OutsideError: when the folder cannot be written to.
+    """
+    with outside_failures(f"cannot write {printable(str(path))}"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(
+            prefix=".fabkit-", suffix=".part", dir=path.parent
+        ) as folder:
+            staged = Path(folder) / path.name
+            staged.write_bytes(content)
+            staged.replace(path)

@@ -1,0 +1,245 @@
+"""Pieces as they lie on a board: over which cells, and how their meshes get there."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import shapely
+from shapely import Polygon, affinity
+from shapely.geometry.base import BaseGeometry
+
+from fabkit.mesh.balls.part import BallPart
+from fabkit.mesh.boards.part import manifold_of
+from fabkit.mesh.body import Points
+from fabkit.mesh.fitting.laying import Laid, Pose, step_mm
+from fabkit.mesh.stubs import OnStubs
+from fabkit.model.balls import FlatPose, flat_poses, turned
+from fabkit.model.lattice import LATTICES, Cell, Lattice, Point
+from fabkit.model.piece import at_anchor
+from fabkit.model.puzzle import in_units
+
+#: A piece is looked at this much above what it rests on: what readings of heights are good to.
+LIFT_MM = 0.005
+#: Areas seen from above that are smaller than this are what rounding leaves.
+_NO_AREA_MM2 = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Lying:
+    """One of the ways in which a piece can lie; turns on the board are divided out.
+
+    Attributes:
+        key: the piece's.
+        lattice: the board's.
+        unit_mm: the board's grid unit.
+        cells: what it covers, with the lattice's anchor at the origin.
+        solid: its mesh, over these cells as a board has them; at height 0 is what comes to lie at
+            the board's ``rest_mm``.
+    """
+
+    key: str
+    lattice: Lattice
+    unit_mm: float
+    cells: frozenset[Cell]
+    solid: Any
+    _shadows: dict[tuple[float, float], BaseGeometry] = field(default_factory=dict, repr=False)
+
+    def covered(self, pose: Pose) -> frozenset[Cell]:
+        """The cells that it covers in a pose."""
+        move, (dx, dy) = pose
+        return frozenset((x + dx, y + dy) for x, y in map(move, self.cells))
+
+    def poses(self, region: Iterable[Cell]) -> Iterator[Pose]:
+        """Every pose in which its cells lie inside a region, by turn and then by place."""
+        by_kind: dict[Point, list[Cell]] = defaultdict(list)
+        for cell in sorted(region):
+            by_kind[self.lattice.residue(cell)].append(cell)
+        cells = frozenset(cell for some in by_kind.values() for cell in some)
+        for move in self.lattice.moves(flips=False):
+            x, y = min(map(move, self.cells))
+            for to_x, to_y in by_kind[self.lattice.residue((x, y))]:
+                pose = move, (to_x - x, to_y - y)
+                if self.covered(pose) <= cells:
+                    yield pose
+
+    def poses_on(self, cells: frozenset[Cell]) -> list[Pose]:
+        """The poses that cover exactly these cells; none when it does not have their shape."""
+        return [pose for pose in self.poses(cells) if self.covered(pose) == cells]
+
+    def matrix(self, pose: Pose, height_mm: float = 0.0) -> Points:
+        """The rigid motion of a pose in mm, shape (3, 4)."""
+        move, (dx, dy) = pose
+        a, b, c, d = (value / 2 for value in move.doubled)
+        sx, sy = step_mm(self.lattice, self.unit_mm)
+        return np.array(
+            [
+                [a, b * sx / sy, 0, dx * sx],
+                [c * sy / sx, d, 0, dy * sy],
+                [0, 0, 1, height_mm],
+            ]
+        )
+
+    def placed(self, area: BaseGeometry, pose: Pose) -> BaseGeometry:
+        """A flat area of it, laid down."""
+        (a, b, _, x), (c, d, _, y), _ = self.matrix(pose)
+        return affinity.affine_transform(area, [a, b, c, d, x, y])
+
+    @cached_property
+    def is_solid(self) -> bool:
+        """Whether the mesh bounds a volume, so that overlaps can be measured."""
+        return bool(self.solid.volume() > 0)
+
+    def shadow(self, low_mm: float = -math.inf, high_mm: float = math.inf) -> BaseGeometry:
+        """What is between two heights, seen from above, over `cells`; empty beyond the piece."""
+        *_, bottom, _, _, top = self.solid.bounding_box()
+        low_mm, high_mm = max(low_mm, bottom), min(high_mm, top)
+        if low_mm >= high_mm:
+            return Polygon()
+        if (low_mm, high_mm) not in self._shadows:
+            self._shadows[low_mm, high_mm] = shadow_of(between(self.solid, low_mm, high_mm))
+        return self._shadows[low_mm, high_mm]
+
+    def margin_mm(self) -> float:
+        """How far it keeps inside its own cells, seen from above; below 0 when it does not."""
+        own = area_of(self.lattice, self.cells, self.unit_mm)
+        shadow = self.shadow()
+        outside_mm = reach_out_mm(shadow, own)
+        return -outside_mm if outside_mm else float(own.boundary.distance(shadow))
+
+
+def balls_lying(key: str, part: BallPart, unit_mm: float) -> tuple[Lying, ...]:
+    """The ways in which a ball piece lies flat, turns on the board divided out.
+
+    Args:
+        key: what messages call it.
+        part: with its balls read.
+        unit_mm: the grid unit of the board.
+
+    Returns:
+        One for each side that can be up, in the order of `fabkit.model.balls.flat_poses`; the
+        middles of its spine's balls at height 0.
+
+    Raises:
+        BallError: when it cannot lie flat.
+    """
+    assert part.shape is not None
+    poses: dict[Point, FlatPose] = {}
+    for pose in flat_poses(part.shape):
+        # What turns about the vertical leave as it is: which way the part's own axes look up.
+        poses.setdefault(pose.rotation[2], pose)  # type: ignore[arg-type]
+    whole = manifold_of(part.straight)
+    return tuple(_ball_lying(key, part, whole, pose, unit_mm) for pose in poses.values())
+
+
+def _ball_lying(key: str, part: BallPart, whole: Any, pose: FlatPose, unit_mm: float) -> Lying:
+    assert part.shape is not None
+    balls = np.array([turned(pose.rotation, ball) for ball in part.shape.balls])
+    height = balls[min(part.shape.spine()), 2]
+    seated = balls[balls[:, 2] == height]
+    lattice = LATTICES["square"]
+    motion = np.zeros((3, 4))
+    motion[:, :3] = pose.rotation
+    middles = part.pitch_mm * seated.mean(axis=0)
+    cells = at_anchor(lattice, pose.cells)
+    return _over(key, lattice, unit_mm, cells, whole, motion, middles)
+
+
+def stubs_lying(key: str, one: OnStubs, lattice: Lattice, unit_mm: float, over: bool) -> Lying:
+    """How a piece with stubs lies on a board of seats: with its stubs down, or turned over.
+
+    Args:
+        key: what messages call it.
+        one: with its outline read.
+        lattice: the set's.
+        unit_mm: the grid unit of the board.
+        over: whether it is turned over, its face down.
+
+    Returns:
+        Its plate's back (turned over: its face) at height 0.
+    """
+    laid = Laid(key, one.whole, lattice)
+    move = next(move for move in lattice.symmetries if move.flipped == over)
+    cells = frozenset(map(move, laid.outline.cells))
+    motion = laid.matrix((move, (0, 0)))
+    middle = _middle_mm(lattice, cells, laid.outline.unit_mm)
+    low_mm = 0.0 if over else one.height_mm
+    anchored = at_anchor(lattice, cells)
+    reference = np.array([*middle, low_mm])
+    return _over(key, lattice, unit_mm, anchored, laid.manifold, motion, reference)
+
+
+def _over(
+    key: str,
+    lattice: Lattice,
+    unit_mm: float,
+    cells: frozenset[Cell],
+    whole: Any,
+    motion: Points,
+    reference: Points,
+) -> Lying:
+    """A part whose place of reference, after a motion, comes over the middle of its cells."""
+    target = np.array([*_middle_mm(lattice, cells, unit_mm), 0.0])
+    motion = motion.copy()
+    motion[:, 3] += target - reference
+    return Lying(key, lattice, unit_mm, cells, whole.transform(motion))
+
+
+def _middle_mm(lattice: Lattice, cells: Iterable[Cell], unit_mm: float) -> Points:
+    """The mean of the middles of cells."""
+    return np.asarray(unit_mm * np.mean(in_units(lattice, sorted(cells)), axis=0))
+
+
+def area_of(lattice: Lattice, cells: Iterable[Cell], unit_mm: float) -> BaseGeometry:
+    """The area of cells in mm, in the lattice's frame."""
+    step = step_mm(lattice, unit_mm)
+    return shapely.union_all([Polygon(np.array(lattice.ring(cell)) * step) for cell in cells])
+
+
+def reach_out_mm(shadow: BaseGeometry, area: BaseGeometry) -> float:
+    """How far something, seen from above, reaches out of an area; 0 when it does not."""
+    rest = shadow.difference(area)
+    if rest.is_empty:
+        return 0.0
+    return float(shapely.distance(shapely.points(shapely.get_coordinates(rest)), area).max())
+
+
+def cropped(solid: Any, box: Sequence[float]) -> Any:
+    """What of a solid lies over a box ``(left, low, right, high)``."""
+    left, low, right, high = box
+    for normal, offset in (
+        ((1.0, 0.0, 0.0), left),
+        ((0.0, 1.0, 0.0), low),
+        ((-1.0, 0.0, 0.0), -right),
+        ((0.0, -1.0, 0.0), -high),
+    ):
+        solid = solid.trim_by_plane(normal, offset)
+    return solid
+
+
+def between(solid: Any, low_mm: float, high_mm: float) -> Any:
+    """What of a solid lies between two heights."""
+    *_, bottom, _, _, top = solid.bounding_box()
+    if low_mm > bottom:
+        solid = solid.trim_by_plane((0.0, 0.0, 1.0), low_mm)
+    if high_mm < top:
+        solid = solid.trim_by_plane((0.0, 0.0, -1.0), -high_mm)
+    return solid
+
+
+def shadow_of(solid: Any) -> BaseGeometry:
+    """A solid seen from above."""
+    found = []
+    for part in solid.project().decompose():
+        # The largest ring goes around; points and slivers of no area are left out.
+        outer, *holes = sorted(part.to_polygons(), key=lambda ring: -Polygon(ring).area)
+        if part.area() > _NO_AREA_MM2:
+            rings = [hole for hole in holes if Polygon(hole).area > _NO_AREA_MM2]
+            # Rings may touch themselves where two corners are one.
+            found.append(shapely.make_valid(Polygon(outer, rings)))
+    return shapely.union_all(found)

@@ -1,0 +1,87 @@
+"""Parting a mesh: what of it lies in an upright prism, and the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from shapely.geometry.base import BaseGeometry
+from shapely.geometry.polygon import orient
+
+from fabkit.mesh.body import Body
+from fabkit.mesh.section import parts
+
+
+def above(body: Body, height_mm: float) -> Body:
+    """What of a closed mesh is above a height, closed again.
+
+    Raises:
+        ValueError: when the mesh bounds no volume.
+
+    Example:
+        >>> corners = np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], float)
+        >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
+        >>> above(Body("pyramid", corners, faces), 2.0).vertices.min(axis=0).tolist()
+        [0.0, 0.0, 2.0]
+    """
+    return _body(_solid(body).trim_by_plane((0.0, 0.0, 1.0), height_mm), body.name)
+
+
+def parted(body: Body, area: BaseGeometry, low_mm: float, high_mm: float) -> tuple[Body, Body]:
+    """Parts a closed mesh in two that touch each other.
+
+    Args:
+        body: the mesh.
+        area: the prism seen from above, in the mesh's own frame.
+        low_mm: where the prism begins.
+        high_mm: where it ends.
+
+    Returns:
+        The rest, and what lies in the prism.
+
+    Raises:
+        ValueError: when the mesh bounds no volume.
+
+    Example:
+        >>> import shapely
+        >>> corners = np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], float)
+        >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
+        >>> rest, inside = parted(Body("pyramid", corners, faces), shapely.box(0, 0, 9, 9), 2, 4)
+        >>> rest.vertices[:, 2].max().item(), inside.vertices[:, 2].min().item()
+        (2.0, 2.0)
+    """
+    import manifold3d
+
+    whole = _solid(body)
+    prisms = [_prism(one, low_mm, high_mm) for one in parts(area)]
+    prism = manifold3d.Manifold.batch_boolean(prisms, manifold3d.OpType.Add)
+    return _body(whole - prism, body.name), _body(whole ^ prism, body.name)
+
+
+def _solid(body: Body) -> Any:
+    import manifold3d
+
+    mesh = manifold3d.Mesh(
+        np.ascontiguousarray(body.vertices, dtype=np.float32),
+        np.ascontiguousarray(body.faces, dtype=np.uint32),
+    )
+    solid = manifold3d.Manifold(mesh)
+    if solid.status() != manifold3d.Error.NoError or solid.volume() <= 0:
+        raise ValueError(f"{body.name} bounds no volume")
+    return solid
+
+
+def _prism(area: BaseGeometry, low_mm: float, high_mm: float) -> Any:
+    import manifold3d
+
+    polygon = orient(area)
+    rings = [polygon.exterior, *polygon.interiors]
+    outline = manifold3d.CrossSection([np.asarray(ring.coords)[:-1] for ring in rings])
+    return outline.extrude(high_mm - low_mm).translate((0.0, 0.0, low_mm))
+
+
+def _body(manifold: Any, name: str) -> Body:
+    mesh = manifold.to_mesh()
+    corners = np.asarray(mesh.vert_properties, dtype=np.float64)[:, :3]
+    used, where = np.unique(corners, axis=0, return_inverse=True)
+    return Body(name, used, where[np.asarray(mesh.tri_verts, dtype=np.int64)])

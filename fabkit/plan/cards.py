@@ -1,0 +1,266 @@
+"""Challenge cards: which starting positions there are, and the files that are made of each."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fabkit.base.errors import InputError, did_you_mean, printable, shown
+from fabkit.base.files import read_json
+from fabkit.base.reading import Reader, Table
+from fabkit.blueprint.boards.drawing import BoardBlueprint
+from fabkit.blueprint.card import draft_card
+from fabkit.blueprint.printed import BlueprintError
+from fabkit.challenges.graded.challengelist import LIST
+from fabkit.model.challengefile import Surroundings, read_challenge
+from fabkit.model.challengeload import load_challenge
+from fabkit.model.drawing import Regions
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import Board, Challenge, PuzzleSet
+from fabkit.plan.builders import library_failures
+from fabkit.plan.reports import made_by, write_reports
+from fabkit.sheet.card import Card, card_sheets, card_svg
+
+#: Where cards come in an output folder.
+FOLDER = "cards"
+#: What of a challenge list is a challenge; the rest is what was found out about it.
+_STATED = ("id", "board", "cells", "outline", "pieces", "given")
+_MOST_CARDS = 10_000
+#: A higher score, or none, is not told.
+_MOST_SCORE = 1e6
+
+
+@dataclass(frozen=True)
+class Start:
+    """A starting position from wherever it comes, with what is known of its difficulty."""
+
+    challenge: Challenge
+    level: str = ""
+    score: float | None = None
+
+
+def starts_of(puzzle: PuzzleSet, file: Path | None, folder: Path) -> list[Start]:
+    """The starting positions there are.
+
+    Args:
+        puzzle: the set.
+        file: a challenge file, or a list as `fabkit challenges` writes it; None for the set's own
+            challenges, and the list in its output folder if there is one.
+        folder: the output folder.
+
+    Returns:
+        Those with given pieces.
+
+    Raises:
+        InputError: when a file cannot be read, or holds nothing that begins with given pieces.
+    """
+    if file is not None:
+        listed = file.suffix.lower() == ".json" and _is_list(file)
+        found = _listed(file, puzzle) if listed else [Start(load_challenge(file, puzzle))]
+        found = [one for one in found if one.challenge.given]
+        if not found:
+            message = "has no given pieces; a card shows those that are on the board already"
+            raise InputError.of(printable(str(file)), message)
+        return found
+    found = [Start(one) for one in puzzle.challenges if one.given]
+    own = {one.challenge.id for one in found}
+    path = folder / LIST
+    for one in _listed(path, puzzle) if path.is_file() else ():
+        if one.challenge.given:
+            challenge = one.challenge
+            twice = challenge.id in own
+            found.append(
+                replace(one, challenge=replace(challenge, id=f"made-{challenge.id}"))
+                if twice
+                else one
+            )
+    if not found:
+        message = (
+            f"has no starting positions; `fabkit challenges {puzzle.name}` makes some, or give a "
+            "challenge file with --file"
+        )
+        raise InputError.of(puzzle.name, message)
+    return found
+
+
+def chosen(starts: Sequence[Start], ids: Sequence[str], count: int | None) -> list[Start]:
+    """Some of the starting positions.
+
+    Args:
+        starts: all there are.
+        ids: only these, in their order; all when empty.
+        count: so many at most, the first; None for all.
+
+    Raises:
+        InputError: naming an id that there is not.
+    """
+    known = [one.challenge.id for one in starts]
+    for wanted in ids:
+        if wanted not in known:
+            some = ", ".join(known[:8]) + (f" and {len(known) - 8} more" if len(known) > 8 else "")
+            message = f"there is no starting position {shown(wanted)}; there are {some}"
+            raise InputError.of("", message + did_you_mean(wanted, known))
+    found = [one for one in starts if one.challenge.id in ids or not ids]
+    return found[:count]
+
+
+def cards_of(puzzle: PuzzleSet, starts: Sequence[Start]) -> list[Card]:
+    """A card for each starting position, numbered.
+
+    Raises:
+        InputError: when the set has no board, or a challenge does not cover one.
+    """
+    if not puzzle.boards:
+        raise InputError.of(puzzle.name, "has no board; cards show the pieces given on one")
+    return [
+        Card(one.challenge, _board(puzzle, one.challenge), number, one.level, one.score)
+        for number, one in enumerate(starts, start=1)
+    ]
+
+
+def write_cards(
+    folder: Path,
+    puzzle: PuzzleSet,
+    cards: Sequence[Card],
+    profile: Profile,
+    templates: bool = True,
+    progress: Callable[[float], None] = lambda share: None,
+) -> tuple[list[str], list[str]]:
+    """Writes cards into an output folder: ``cards/ID.svg``, ``cards/ID.stl`` and whole sheets.
+
+    Args:
+        folder: the output folder; made when needed.
+        puzzle: the set.
+        cards: at least one.
+        profile: gives all lengths.
+        templates: whether the raised templates are made.
+        progress: told the share that is done.
+
+    Returns:
+        The names of the files, and what deserves a look, in sentences.
+
+    Raises:
+        InputError: when the profile does not suit the templates.
+        OutsideError: when the folder is in use or cannot be written, or the CAD kernel fails.
+    """
+    contents: dict[str, str | Path] = {
+        f"{FOLDER}/{card.challenge.id}.svg": card_svg(puzzle, card, profile) for card in cards
+    }
+    sheets = card_sheets(puzzle, cards, profile)
+    contents |= {f"{FOLDER}/cards-{n}.svg": sheet for n, sheet in enumerate(sheets, start=1)}
+    warnings = [] if sheets else ["the cards are larger than A4; there are no sheets of them"]
+    drawings = _templates(puzzle, cards, profile) if templates else []
+    with tempfile.TemporaryDirectory() as name:
+        for place, drawing in enumerate(drawings):
+            path = Path(name) / f"{drawing.piece}.stl"
+            _write_template(drawing, path)
+            contents[f"{FOLDER}/{drawing.piece}.stl"] = path
+            progress((place + 1) / len(drawings))
+        told = write_reports(
+            folder,
+            puzzle,
+            profile,
+            contents,
+            on_own=False,
+            made_by=made_by(puzzle, profile),
+            instead_of=FOLDER,
+        )
+    return list(contents), warnings + told
+
+
+def _templates(puzzle: PuzzleSet, cards: Sequence[Card], profile: Profile) -> list[BoardBlueprint]:
+    """The drawings of the templates, before any file is touched."""
+    found = []
+    for card in cards:
+        try:
+            found.append(draft_card(puzzle, card.board, card.challenge, profile))
+        except BlueprintError as fault:
+            where = f"{puzzle.name} {card.challenge.id} with profile {profile.name}"
+            raise InputError.of(where, f"{fault} (--no-templates)") from None
+    return found
+
+
+def _write_template(drawing: BoardBlueprint, path: Path) -> None:
+    from fabkit.solid.boards import build_board
+    from fabkit.solid.export import write_stl
+
+    with library_failures(f"{FOLDER}/{drawing.piece}.stl"):
+        write_stl(build_board(drawing), path)
+
+
+def _board(puzzle: PuzzleSet, challenge: Challenge) -> Board:
+    """The board that a challenge is to fill."""
+    for board in puzzle.boards:
+        if board.cells == challenge.region:
+            return board
+    boards = ", ".join(board.id for board in puzzle.boards)
+    message = f"covers no board as a whole; a card shows one of {boards}"
+    raise InputError.of(f"{puzzle.name} {challenge.id}", message)
+
+
+def _is_list(path: Path) -> bool:
+    """Whether a JSON file is a list of challenges rather than a challenge."""
+    try:
+        return "challenges" in read_json(path)
+    except (InputError, OSError):  # what is wrong with it, reading it as a challenge says
+        return False
+
+
+def _listed(path: Path, puzzle: PuzzleSet) -> list[Start]:
+    """The challenges of a list, as `fabkit challenges` writes it.
+
+    Raises:
+        InputError: with all faults of the file, or when it is another set's.
+    """
+    name = printable(str(path))
+    document = read_json(path)
+    if document.get("set") != puzzle.name:
+        message = f"holds challenges of {shown(document.get('set'))}, not of {shown(puzzle.name)}"
+        raise InputError.of(name, message)
+    reader = Reader(name)
+    around = Surroundings(
+        puzzle.lattice,
+        puzzle.flips,
+        {piece.id: piece for piece in puzzle.pieces},
+        frozenset(),
+        puzzle.boards,
+        Regions(puzzle.lattice),
+    )
+    found, ids = [], set[str]()
+    for table, entry in _entries(Table(reader, document), document):
+        challenge = read_challenge(table, around)
+        if challenge.id in ids:
+            table.fault("id", f"{shown(challenge.id)} is there twice")
+        ids.add(challenge.id)
+        found.append(Start(challenge, _level(entry), _score(entry)))
+    reader.finish()
+    return found
+
+
+def _entries(top: Table, document: dict[str, Any]) -> list[tuple[Table, dict[str, Any]]]:
+    """The challenges of a list as tables of what they state, each with all that is said of it."""
+    tables = top.tables("challenges", _MOST_CARDS)
+    entries = [one for one in document.get("challenges", []) if isinstance(one, dict)]
+    return [
+        (
+            Table(top.reader, {key: entry[key] for key in _STATED if key in entry}, table.path),
+            entry,
+        )
+        for table, entry in zip(tables, entries, strict=True)
+    ]
+
+
+def _level(entry: dict[str, Any]) -> str:
+    level = entry.get("level")
+    return level if isinstance(level, str) else ""
+
+
+def _score(entry: dict[str, Any]) -> float | None:
+    difficulty = entry.get("difficulty")
+    score = difficulty.get("score") if isinstance(difficulty, dict) else None
+    if not isinstance(score, int | float) or isinstance(score, bool):
+        return None
+    return float(score) if abs(score) < _MOST_SCORE else None

@@ -1,0 +1,1 @@
+"""Pictures of solid things: triangles with colours in, a PNG file out."""

@@ -1,0 +1,77 @@
+"""The solid of a ball piece: spheres and links, cut by the plane of the bed."""
+
+from __future__ import annotations
+
+import math
+
+import cadquery as cq
+
+from fabkit.blueprint.ball import BallBlueprint
+from fabkit.blueprint.ballshape import Place
+
+
+def build_balls(blueprint: BallBlueprint) -> cq.Solid:
+    """The finished solid, as it is printed: on the bed at z = 0, x and y as in the outline.
+
+    Args:
+        blueprint: all measures of the piece.
+
+    Returns:
+        One solid, all of whose surfaces are spheres, cylinders and planes.
+
+    Raises:
+        RuntimeError: when the kernel returns something that is not one valid solid.
+
+    Example:
+        >>> from fabkit.blueprint.ball import draft_ball
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> iqfit = load_set("iqfit")
+        >>> profile = load_profile(unit_mm=iqfit.unit_mm)
+        >>> solid = build_balls(draft_ball(iqfit, iqfit.piece("lime"), profile))
+        >>> solid.isValid(), round(solid.BoundingBox().zmax, 3)
+        (True, 25.2)
+    """
+    spheres = [
+        cq.Solid.makeSphere(blueprint.ball_mm / 2, angleDegrees1=-90).moved(cq.Location(place))
+        for place in blueprint.balls_mm
+    ]
+    links = [
+        _lying(blueprint, low, high) if low[2] == high[2] else _standing(blueprint, low, high)
+        for low, high in blueprint.bonds_mm()
+    ]
+    whole = spheres[0].fuse(*spheres[1:], *links)
+    solids = whole.cut(_below_the_bed(blueprint)).clean().Solids()
+    if len(solids) != 1 or not solids[0].isValid():
+        raise RuntimeError(f"the kernel built no valid solid for piece {blueprint.piece}")
+    return solids[0]
+
+
+def _standing(blueprint: BallBlueprint, low: Place, high: Place) -> cq.Solid:
+    up = cq.Vector(0, 0, 1)
+    return cq.Solid.makeCylinder(blueprint.link_mm / 2, high[2] - low[2], cq.Vector(low), up)
+
+
+def _lying(blueprint: BallBlueprint, start: Place, end: Place) -> cq.Solid:
+    """A link's circle and the two planes below it, from ball to ball."""
+    middle, way = cq.Vector(start), cq.Vector(end) - cq.Vector(start)
+    up = cq.Vector(0, 0, 1)
+    across = up.cross(way).normalized()
+    lean, radius = math.radians(blueprint.lean_degrees), blueprint.link_mm / 2
+    right = middle + across * (radius * math.cos(lean)) - up * (radius * math.sin(lean))
+    left = middle - across * (radius * math.cos(lean)) - up * (radius * math.sin(lean))
+    ridge = middle - up * blueprint.ridge_mm
+    edges = [
+        cq.Edge.makeThreePointArc(right, middle + up * radius, left),
+        cq.Edge.makeLine(left, ridge),
+        cq.Edge.makeLine(ridge, right),
+    ]
+    return cq.Solid.extrudeLinear(cq.Wire.assembleEdges(edges), [], way)
+
+
+def _below_the_bed(blueprint: BallBlueprint) -> cq.Solid:
+    """A box that holds all that the bed's plane cuts off."""
+    left, front, right, back = blueprint.outline.bounds
+    deep = blueprint.ball_mm + blueprint.ridge_mm
+    corner = cq.Vector(left - 1, front - 1, -deep)
+    return cq.Solid.makeBox(right - left + 2, back - front + 2, deep, corner)

@@ -1,0 +1,94 @@
+"""The solid of a board or lid: prisms and bores added and cut in order, then its title."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import cadquery as cq
+import shapely
+from shapely import Polygon
+
+from fabkit.blueprint.boards.drawing import BoardBlueprint, Bore, Prism, Step
+from fabkit.blueprint.boards.slabs import polygons
+from fabkit.blueprint.printed import rings_mm
+from fabkit.solid.lettering import letter_prisms
+
+_AXES = {"x": cq.Vector(1, 0, 0), "y": cq.Vector(0, 1, 0), "z": cq.Vector(0, 0, 1)}
+
+
+def build_board(blueprint: BoardBlueprint) -> cq.Solid:
+    """The finished solid, lying as it is drawn.
+
+    Args:
+        blueprint: what it is made of.
+
+    Returns:
+        One solid, its title cut out.
+
+    Raises:
+        RuntimeError: when the kernel returns something that is not one valid solid.
+
+    Example:
+        >>> from fabkit.blueprint.boards.lid import draft_lid
+        >>> from fabkit.model.accessory import accessories
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> iqblock, profile = load_set("iqblock"), load_profile((), ["board.title=0 mm"])
+        >>> lid = draft_lid(iqblock, accessories(iqblock, profile)[1], profile)
+        >>> abs(build_board(lid).Volume() / lid.solid_mm3 - 1) < 1e-3
+        True
+    """
+    body: cq.Shape | None = None
+    for step in blueprint.steps:
+        shapes = _solids(step)
+        if body is None:
+            body = shapes[0].fuse(*shapes[1:]) if len(shapes) > 1 else shapes[0]
+        else:
+            body = body.cut(*shapes) if step.cuts else body.fuse(*shapes)
+    if body is None:
+        raise RuntimeError(f"nothing is drawn of {blueprint.piece}")
+    # Added parts lie flush with each other: their faces become one.
+    body = body.clean()
+    label = blueprint.label
+    if label is not None:
+        low = blueprint.label_low_mm
+        body = body.cut(*letter_prisms(label.front, low, low + label.depth_mm))
+    solids = body.Solids()
+    if len(solids) != 1 or not solids[0].isValid():
+        raise RuntimeError(f"the kernel built no valid solid for {blueprint.piece}")
+    return solids[0]
+
+
+def _solids(step: Step) -> list[cq.Shape]:
+    """A step's shapes as solids; prisms over the same stretch are one."""
+    together: dict[tuple[str, float, float], list[Polygon]] = defaultdict(list)
+    for shape in step.shapes:
+        if isinstance(shape, Prism):
+            together[shape.axis, shape.low_mm, shape.high_mm].append(shape.area)
+    solids: list[cq.Shape] = [
+        _prism(area, low, high, axis)
+        for (axis, low, high), areas in together.items()
+        for area in polygons(shapely.union_all(areas))
+    ]
+    bores = dict.fromkeys(shape for shape in step.shapes if isinstance(shape, Bore))
+    return solids + [_cylinder(bore) for bore in bores]
+
+
+def _prism(area: Polygon, low_mm: float, high_mm: float, axis: str) -> cq.Solid:
+    def at(point: tuple[float, float]) -> cq.Vector:
+        one, other = point
+        if axis == "z":
+            return cq.Vector(one, other, low_mm)
+        return cq.Vector(low_mm, one, other) if axis == "x" else cq.Vector(one, low_mm, other)
+
+    outer, *holes = (
+        cq.Wire.makePolygon([at(point) for point in ring], close=True)
+        for ring in rings_mm(shapely.simplify(area, 0))
+    )
+    return cq.Solid.extrudeLinear(outer, holes, _AXES[axis] * (high_mm - low_mm))
+
+
+def _cylinder(bore: Bore) -> cq.Solid:
+    x_mm, y_mm = bore.centre_mm
+    foot = cq.Vector(x_mm, y_mm, bore.low_mm)
+    return cq.Solid.makeCylinder(bore.diameter_mm / 2, bore.high_mm - bore.low_mm, foot)

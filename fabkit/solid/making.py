@@ -1,0 +1,42 @@
+"""Making the solid of whatever was drawn."""
+
+from __future__ import annotations
+
+import cadquery as cq
+
+from fabkit.blueprint.ball import BallBlueprint
+from fabkit.blueprint.boards.drawing import BoardBlueprint
+from fabkit.blueprint.draft import Blueprint
+from fabkit.blueprint.drawn import Drawn
+from fabkit.solid.balls import build_balls
+from fabkit.solid.boards import build_board
+from fabkit.solid.body import Workshop
+
+
+class Maker:
+    """Builds solids, and keeps what several of them share.
+
+    Example:
+        >>> from fabkit.blueprint.draft import draft
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> fridgeiq = load_set("fridgeiq")
+        >>> Maker().build(draft(fridgeiq, fridgeiq.piece("D"), load_profile())).isValid()
+        True
+    """
+
+    def __init__(self) -> None:
+        self._pieces = Workshop()
+
+    def build(self, drawing: Drawn) -> cq.Solid:
+        """The finished solid, as it lies in its drawing.
+
+        Raises:
+            RuntimeError: when the kernel returns something that is not one valid solid.
+        """
+        if isinstance(drawing, BallBlueprint):
+            return build_balls(drawing)
+        if isinstance(drawing, BoardBlueprint):
+            return build_board(drawing)
+        assert isinstance(drawing, Blueprint)
+        return self._pieces.build(drawing)

@@ -1,0 +1,326 @@
+"""Boards and lids made of boxes and cylinders, after the README's words and nothing of fabkit's."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import manifold3d
+import numpy as np
+import shapely
+from manifold3d import CrossSection, FillRule, Manifold
+from shapely import Polygon, affinity
+
+from fabkit.mesh.body import Body
+
+#: How fine circles are: chords lie less than 0.005 mm inside.
+SEGMENTS = 96
+THICKNESS_MM, LAYER_MM = 7.0, 0.2
+
+
+COLUMNS, ROWS = 10, 5
+#: The cells of IQ Fit's board, by column and row from below.
+CELLS = list(itertools.product(range(COLUMNS), range(ROWS)))
+#: The middles of IQ Stars' seats: rows of 7, 6, 7 and 6, odd ones half a unit to the right.
+SEATS = [
+    (20.0 * (column + row % 2 / 2), -20.0 * row * 3**0.5 / 2)
+    for row, count in enumerate((7, 6, 7, 6))
+    for column in range(count)
+]
+SQUARE = shapely.box(0, -160, 160, 0)
+
+
+def hexagons() -> Polygon:
+    """The region around IQ Stars' seats."""
+    corners = [(0, 2), (1, 1), (1, -1), (0, -2), (-1, -1), (-1, 1)]
+    step_x, step_y = 10.0, 20 / 12**0.5
+    cells = [Polygon([(x + dx * step_x, y + dy * step_y) for dx, dy in corners]) for x, y in SEATS]
+    return shapely.union_all(cells, grid_size=1e-9)
+
+
+def extruded(area: Any, low_mm: float, high_mm: float) -> Manifold:
+    rings = [
+        np.asarray(ring.coords)[:-1]
+        for part in getattr(area, "geoms", [area])
+        for ring in (part.exterior, *part.interiors)
+    ]
+    whole = CrossSection(rings, FillRule.EvenOdd).extrude(high_mm - low_mm)
+    return whole.translate((0, 0, low_mm))
+
+
+def bore(x: float, y: float, diameter_mm: float, low_mm: float, high_mm: float) -> Manifold:
+    round_ = Manifold.cylinder(high_mm - low_mm, diameter_mm / 2, circular_segments=SEGMENTS)
+    return round_.translate((x, y, low_mm))
+
+
+def united(some: Sequence[Manifold]) -> Manifold:
+    return Manifold.batch_boolean(list(some), manifold3d.OpType.Add)
+
+
+def body_of(manifold: Manifold, name: str = "board.stl") -> Body:
+    """A mesh as a file of single precision has it."""
+    mesh = manifold.to_mesh()
+    vertices = np.asarray(mesh.vert_properties, dtype=np.float32)[:, :3]
+    faces = np.asarray(mesh.tri_verts, dtype=np.int64)
+    _, first, same = np.unique(vertices, axis=0, return_index=True, return_inverse=True)
+    faces = same.reshape(-1)[faces]
+    area = np.linalg.norm(
+        np.cross(
+            vertices[first][faces[:, 1]] - vertices[first][faces[:, 0]],
+            vertices[first][faces[:, 2]] - vertices[first][faces[:, 0]],
+        ),
+        axis=1,
+    )
+    return Body(name, vertices[first].astype(float), faces[area > 0])
+
+
+def layers_up(height_mm: float) -> float:
+    return round(math.ceil(height_mm / LAYER_MM - 1e-6) * LAYER_MM, 6)
+
+
+@dataclass
+class Frame:
+    """A frame around a region with the way of a sliding lid, and that lid.
+
+    Attributes:
+        region: in mm.
+        rest_mm: on what pieces rest.
+        top_mm: how high they reach.
+    """
+
+    region: Polygon
+    rest_mm: float
+    top_mm: float
+    clearance_mm: float = 0.25
+    wall_mm: float = 4.0
+    relief_mm: float = 1.0
+    notch_mm: float = 18.0
+    air_mm: float = 0.4
+    lid_mm: float = 2.0
+    lid_clearance_mm: float = 0.2
+    ledge_mm: float = 5.0
+    shift: tuple[float, float] = (0.0, 0.0)
+    extra: list[Manifold] = field(default_factory=list)
+
+    @property
+    def lid_low_mm(self) -> float:
+        return layers_up(self.top_mm + self.air_mm)
+
+    @property
+    def opening(self) -> Any:
+        grown = self.region.buffer(self.clearance_mm, join_style="mitre", mitre_limit=20)
+        return affinity.translate(grown, *self.shift)
+
+    @property
+    def relieved(self) -> Any:
+        """The opening, round reliefs in its square corners."""
+        ring = np.asarray(shapely.orient_polygons(self.opening).exterior.coords)[:-1]
+        discs = []
+        for i, corner in enumerate(ring):
+            a, b = corner - ring[i - 1], ring[(i + 1) % len(ring)] - corner
+            sine = (a[0] * b[1] - a[1] * b[0]) / np.linalg.norm(a) / np.linalg.norm(b)
+            if sine > 0.95 and self.relief_mm:
+                discs.append(shapely.Point(corner).buffer(self.relief_mm, quad_segs=24))
+        return shapely.union_all([self.opening, *discs])
+
+    @property
+    def _slot(self) -> tuple[float, float, float, float]:
+        """The lid's way at its floor: left, right, front (beyond the frame), back."""
+        x0, y0, x1, y1 = self.opening.bounds
+        aside = self.ledge_mm
+        return x0 - aside, x1 + aside, y0 - 100, y1 + aside
+
+    @property
+    def outer(self) -> Polygon:
+        left, right, _, back = self._slot
+        front = self.opening.bounds[1] - self.ledge_mm
+        return shapely.box(left - self.wall_mm, front, right + self.wall_mm, back + self.wall_mm)
+
+    def frame(self) -> Manifold:
+        """The block, its opening cut from where pieces rest."""
+        high = self.lid_low_mm + self.lid_mm
+        block = extruded(self.outer, 0, high) - extruded(self.relieved, self.rest_mm, high + 1)
+        left, right, front, back = self._slot
+        block -= frustum((left, front, right, back), self.lid_low_mm, self.lid_mm + 0.01)
+        if self.notch_mm:
+            x, y = self.region.centroid.x, self.outer.bounds[1]
+            half = self.notch_mm / 2
+            cut = shapely.box(x - half, y - 1, x + half, y + self.wall_mm + 2)
+            block -= extruded(cut, (self.rest_mm + self.top_mm) / 2, high + 1)
+        return united([block, *self.extra]) if self.extra else block
+
+    def lid(self, wider_mm: float = 0.0, thickness_mm: float | None = None) -> Manifold:
+        """The lid as it is printed: its larger face down, its middle over that of the region."""
+        left, right, _, back = self._slot
+        less = self.lid_clearance_mm * math.sqrt(2) - wider_mm / 2
+        base = (left + less, self.outer.bounds[1] + less, right - less, back - less)
+        lid = frustum(base, 0.0, thickness_mm or self.lid_mm)
+        box = lid.bounding_box()
+        middle = self.region.envelope.centroid
+        return lid.translate(
+            (middle.x - (box[0] + box[3]) / 2, middle.y - (box[1] + box[4]) / 2, 0)
+        )
+
+
+def frustum(base: tuple[float, float, float, float], low_mm: float, height_mm: float) -> Manifold:
+    """A plate whose sides and back lean inwards by 45 degrees; its front stands upright."""
+    left, front, right, back = base
+    corners = [(x, y, low_mm) for x in (left, right) for y in (front, back)]
+    h = height_mm
+    corners += [(x, y, low_mm + h) for x in (left + h, right - h) for y in (front, back - h)]
+    return Manifold.hull_points(np.array(corners))
+
+
+def holes_board(
+    cells: Sequence[tuple[int, int]],
+    pitch_mm: float = 15.0,
+    hole_mm: float = 12.5,
+    link_mm: float = 9.0,
+    channel_mm: float = 0.2,
+    ball_mm: float = 12.0,
+    floor_off_mm: float = 0.0,
+    missing: Sequence[int] = (),
+    moved: dict[int, tuple[float, float, float]] | None = None,
+    blind: Sequence[int] = (),
+    narrow: float | None = None,
+    **frame: Any,
+) -> tuple[Manifold, Frame]:
+    """A board for balls; cells are (column, row), x to the right and y up.
+
+    Args:
+        cells: of the region.
+        pitch_mm: of the lattice.
+        hole_mm: of each bore.
+        link_mm: of a link.
+        channel_mm: beside it.
+        ball_mm: of a ball.
+        floor_off_mm: by which all floors of channels are too high.
+        missing: numbers of the bores that are left out.
+        moved: by the numbers of bores: how far off each is along x and y, and in diameter.
+        blind: numbers of the bores that end 3 mm above the bottom.
+        narrow: the width of the first channel, if it is another than that of the rest.
+        frame: more for the frame.
+    """
+    squares = [shapely.box(x, y, x + 1, y + 1) for x, y in cells]
+    region = affinity.scale(shapely.union_all(squares), pitch_mm, pitch_mm, origin=(0, 0))
+    rest = layers_up(pitch_mm + ball_mm / 2 + 1)
+    around = Frame(region, rest, rest + ball_mm / 2, relief_mm=0.0, notch_mm=0.0, **frame)
+    cuts, middles = [], [((x + 0.5) * pitch_mm, (y + 0.5) * pitch_mm) for x, y in cells]
+    for number, (x, y) in enumerate(middles):
+        dx, dy, wider = (moved or {}).get(number, (0.0, 0.0, 0.0))
+        if number not in missing:
+            low = 3.0 if number in blind else -1.0
+            cuts.append(bore(x + dx, y + dy, hole_mm + wider, low, rest + 20))
+    width, floor = link_mm + 2 * channel_mm, rest - link_mm / 2 + floor_off_mm
+    first = True
+    for x, y in cells:
+        for dx, dy in ((1, 0), (0, 1)):
+            if (x + dx, y + dy) in cells:
+                line = shapely.LineString(
+                    [middles[cells.index((x, y))], middles[cells.index((x + dx, y + dy))]]
+                )
+                wide = narrow if first and narrow else width
+                cuts.append(extruded(line.buffer(wide / 2, cap_style="flat"), floor, rest + 20))
+                first = False
+    return around.frame() - united(cuts), around
+
+
+def seats_board(
+    middles: Sequence[tuple[float, float]],
+    region: Polygon,
+    seat_mm: float = 10.4,
+    depth_mm: float = 2.2,
+    floor_mm: float = 2.0,
+    shallow: dict[int, float] | None = None,
+    missing: Sequence[int] = (),
+    **frame: Any,
+) -> tuple[Manifold, Frame]:
+    """A board of blind seats below the middles of cells."""
+    rest = floor_mm + depth_mm
+    around = Frame(region, rest, rest + THICKNESS_MM, relief_mm=0.0, notch_mm=0.0, **frame)
+    cuts = [
+        bore(x, y, seat_mm, floor_mm + (shallow or {}).get(number, 0.0), rest + 5)
+        for number, (x, y) in enumerate(middles)
+        if number not in missing
+    ]
+    return around.frame() - united(cuts), around
+
+
+def tray_board(region: Polygon, floor_mm: float = 2.0, **frame: Any) -> tuple[Manifold, Frame]:
+    """A tray."""
+    around = Frame(region, floor_mm, floor_mm + THICKNESS_MM, **frame)
+    return around.frame(), around
+
+
+def thrown(body: Body, seed: int) -> Body:
+    """A body as it may lie in another's file: turned about any axis, and moved."""
+    rng = np.random.default_rng(seed)
+    turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    turn *= np.sign(np.linalg.det(turn))
+    vertices = (body.vertices @ turn.T + rng.uniform(-200, 200, 3)).astype(np.float32)
+    return Body("thing.stl", vertices.astype(float), body.faces)
+
+
+# --- a lid that snaps on ------------------------------------------------------------------
+
+#: A frame's pockets: how deep, and where below its top.
+POCKET_MM = 0.7
+
+
+def snapping_board(region: Polygon, floor_mm: float = 3.6) -> tuple[Manifold, Frame]:
+    """A tray whose long sides have pockets for hooks, its top the lid's seat."""
+    frame = Frame(region, floor_mm, floor_mm + THICKNESS_MM, lid_mm=0.0, notch_mm=0.0)
+    board = frame.frame()
+    x0, y0, x1, y1 = frame.outer.bounds
+    middle, top = region.envelope.centroid.y, frame.lid_low_mm
+    assert y0 < middle < y1
+    for side, way in ((x0, 1), (x1, -1)):
+        profile = Polygon(
+            [
+                (side - way, top - 8.0 + 2.0),
+                (side - way, top - 11.0),
+                (side + way * POCKET_MM, top - 11.0),
+                (side + way * POCKET_MM, top - 8.0 + 0.3),
+            ]
+        )
+        board -= along_y(profile, middle - 6.2, middle + 6.2)
+    return board, frame
+
+
+def snapping_lid(
+    frame: Frame,
+    tongue_mm: float = 9.0,
+    tongue_thick_mm: float = 1.6,
+    catch_mm: float = 0.5,
+    clearance_mm: float = 0.2,
+    plate_mm: float = 2.0,
+) -> Manifold:
+    """The lid of such a board, plate down, a tongue on each of two sides."""
+    x0, y0, x1, _ = frame.outer.bounds
+    middle, face = frame.region.envelope.centroid.y, x1 + clearance_mm
+    outer = face + tongue_thick_mm
+    hook = clearance_mm + catch_mm
+    tip, low = face - hook, plate_mm + tongue_mm
+    tongue = Polygon(
+        [
+            (face, plate_mm / 2),
+            (face, low - hook),
+            (tip, low),
+            (tip, low + 0.2),
+            (face, low + 0.2 + max(hook, 0.01) * 1.7),
+            (outer, low + 0.2 + max(hook, 0.01) * 1.7),
+            (outer, plate_mm / 2),
+        ]
+    )
+    other = affinity.scale(tongue, xfact=-1, origin=((x0 + x1) / 2, 0))
+    plate = extruded(shapely.box(x0 + x1 - outer, y0, outer, 2 * middle - y0), 0, plate_mm)
+    return united([plate, *(along_y(one, middle - 6, middle + 6) for one in (tongue, other))])
+
+
+def along_y(area: Polygon, low_mm: float, high_mm: float) -> Manifold:
+    """A prism along y whose cross-section is drawn in x and z."""
+    upright = extruded(area, -high_mm, -low_mm)
+    return upright.rotate((90.0, 0.0, 0.0))
