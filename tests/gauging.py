@@ -21,9 +21,9 @@ from fabkit.mesh.files.reading import read_bodies
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.sound import sound_findings
 from fabkit.model.profile import Profile
-from fabkit.press.gauge.parts import GaugePart
-from fabkit.solid.body import Workshop
+from fabkit.press.gauge.wishes import GaugePart
 from fabkit.solid.export import write_stl
+from fabkit.solid.making import Maker
 from tests import analytic, measure
 
 #: What a measure may be off.
@@ -55,11 +55,11 @@ class Printed:
 
 def print_parts(parts: list[GaugePart], folder: Path) -> list[Printed]:
     """Parts built, written and read back as production does."""
-    workshop = Workshop()
+    maker = Maker()
     printed = []
     for part in parts:
         path = folder / f"{part.name}.stl"
-        write_stl(workshop.build(part.blueprint), path)
+        write_stl(maker.build(part.blueprint), path)
         [body] = read_bodies(path)
         printed.append(Printed(part.name, measure.read_mesh(path), body))
     return printed
@@ -70,16 +70,17 @@ def print_parts(parts: list[GaugePart], folder: Path) -> list[Printed]:
 
 def engraved(one: Printed, depth_mm: float) -> str:
     """What is engraved on the face, character by character."""
-    return _read(measure.hollow(measure.section(one.mesh, one.thickness_mm - ODD_HALF * depth_mm)))
+    return read(measure.hollow(measure.section(one.mesh, one.thickness_mm - ODD_HALF * depth_mm)))
 
 
 def engraved_on_back(one: Printed, depth_mm: float) -> str:
     """What is engraved on the back, as it reads from there."""
     area = measure.hollow(measure.section(one.mesh, ODD_HALF * depth_mm))
-    return _read(affinity.scale(area, xfact=-1, origin=(0, 0)))
+    return read(affinity.scale(area, xfact=-1, origin=(0, 0)))
 
 
-def _read(area: BaseGeometry) -> str:
+def read(area: BaseGeometry) -> str:
+    """What characters cut out of a face say, from left to right."""
     return "".join(map(_character, measure.parts(area)))
 
 

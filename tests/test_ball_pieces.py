@@ -335,8 +335,8 @@ def test_a_flat_piece_and_a_ring(closed: bool, tmp_path: Path) -> None:
     ("settings", "said"),
     [
         (["ball.diameter=15 mm"], "balls of 15 mm do not fit beside each other, 15 mm apart; choose a smaller ball.diameter or a larger unit"),
-        (["ball.link=12.5 mm"], "a link of 12.5 mm is too wide for balls of 12 mm: 11.88 mm is the most"),
-        (["ball.flat=6 mm"], "6 mm above the bed would not touch it, and printer.overhang is 45 deg; choose a ball.flat of 4.242 mm or less"),
+        (["ball.link=11.9 mm"], "a link of 11.9 mm is too wide for balls of 12 mm: 11.88 mm is the most"),
+        (["ball.flat=5.9 mm"], "5.9 mm above the bed would lean 79.5 deg from the vertical there, and printer.overhang is 45 deg; choose a ball.flat of 4.242 mm or less"),
         (["ball.flat=4.5 mm"], "would lean 48.6 deg from the vertical there, and printer.overhang is 45 deg; choose a ball.flat of 4.242 mm or less"),
         (["printer.overhang=40 deg"], "choose a ball.flat of 3.856 mm or less"),
         (["ball.link=6 mm"], "links of 6 mm with their middles 4.2 mm above the bed would lie on less than 0.8 mm of it; choose a ball.link of 6.452 mm or more"),

@@ -323,7 +323,7 @@ def test_every_challenge_and_board_is_found(name: str) -> None:
         ("fridgeiq", "\x1b[31m", 'has no challenge "\\x1b[31m"; there are square_01, '),
         ("fridgeiq", "", 'has no challenge ""; there are '),
         ("fridgeiq", None, "fridgeiq: has no board but optional ones; name a challenge: square_01, "),
-        ("iqstars", "tray", 'iqstars: has no challenge "tray"; there are board'),
+        ("iqstars", "tray", 'iqstars: has no challenge "tray"; there is only board'),
     ],
 )
 def test_a_name_that_is_not_known(set_name: str, name: str | None, message: str) -> None:

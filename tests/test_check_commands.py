@@ -81,7 +81,7 @@ def test_check_passes_and_writes_its_reports(
 ) -> None:
     code, out, _ = run(capsys, "check", "trio.toml")
     assert code == 0
-    assert "passed: 3 parts" in out
+    assert "passed: 5 parts" in out, "three pieces, a tray and its lid"
     assert "profile default" in out
     written = json.loads((here / "output/trio/check.json").read_text())
     assert written["schema"] == 1
@@ -263,9 +263,10 @@ def test_a_printer_that_is_off_may_keep_rows_from_closing(
     assert (code, found["tolerance"]["ok"]) == (0, True)
     (row,) = found["tolerance"]["rows"]
     assert row["challenge"] == "tray"
-    assert found["tolerance"]["worst"]["inset_mm"] == 0.1
+    # Six sides of pieces at 0.05 mm and 0.25 mm twice in the tray bear 0.1 mm on all eight.
+    assert found["tolerance"]["worst"]["inset_mm"] == 0.05
     assert "As a printer prints it" in (here / "output/trio/check.html").read_text()
-    code, out, _ = run(capsys, "check", "trio.toml", "--printer-error", "0.12mm")
+    code, out, _ = run(capsys, "check", "trio.toml", "--printer-error", "0.15mm")
     assert code == 1
     assert "in the worst case not every row closes" in out
     assert "With an inset of 0.12 mm on each side every row closes" in out

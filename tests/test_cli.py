@@ -35,7 +35,7 @@ def test_version(capsys: Capture) -> None:
 
 def test_help_names_every_command(capsys: Capture) -> None:
     text = out(capsys, "--help")
-    for command in ("sets", "show", "export-stl", "export-step", "profiles"):
+    for command in ("sets", "show", "export-stl", "export-step", "profiles", "picture", "cards"):
         assert f" {command} " in text
 
 
@@ -49,7 +49,7 @@ def test_sets_lists_every_shipped_set(capsys: Capture) -> None:
     lines = out(capsys, "sets").splitlines()
     assert [line.split()[0] for line in lines[1:]] == shipped_names()
     fridgeiq = next(line for line in lines if line.startswith("fridgeiq"))
-    assert fridgeiq.split()[1:5] == ["FridgeIQ", "16", "0", "41"]
+    assert fridgeiq.split()[1:5] == ["FridgeIQ", "16", "1", "41"]
 
 
 def test_sets_as_json(capsys: Capture) -> None:
@@ -100,12 +100,20 @@ def test_later_profiles_and_settings_win(capsys: Capture, tmp_path: Path) -> Non
 def test_export_says_what_it_did(capsys: Capture, tmp_path: Path) -> None:
     text = out(capsys, "export-stl", "fridgeiq", "--piece", "D", "--piece", "L")
     assert text == (
-        "wrote 2 STL files to output/fridgeiq\n2 pieces, 3 magnets 10 x 3 mm, press fit\n"
+        "wrote 2 STL files to output/fridgeiq\n3 magnets 10 x 3 mm in 2 pieces, press fit\n"
     )
     assert (tmp_path / "output/fridgeiq/stl/L.stl").exists()
     text = out(capsys, "export-stl", "fridgeiq", "--piece", "D", "-v")
     assert text.startswith("kept  output/fridgeiq/stl/D.stl\nnothing to do: 1 STL file in")
     assert out(capsys, "export-stl", "fridgeiq", "--piece", "D", "-q") == ""
+
+
+def test_boards_are_no_pieces_with_magnets(capsys: Capture) -> None:
+    wanted = [word for one in ("0", "square", "square-lid") for word in ("--piece", one)]
+    text = out(capsys, "export-stl", "iqblock", *wanted)
+    assert text == (
+        "wrote 3 STL files to output/iqblock\n2 magnets 10 x 3 mm in 1 piece, press fit\n"
+    )
 
 
 def test_export_as_json_keeps_standard_output_clean(capsys: Capture) -> None:
@@ -127,6 +135,55 @@ def test_the_set_s_own_unit_yields_to_the_user(capsys: Capture, tmp_path: Path) 
     assert "unit 25 mm" in out(capsys, "show", "mine.toml")
     assert "unit 12 mm" in out(capsys, "show", "mine.toml", "-p", "compact")
     assert "unit 30 mm" in out(capsys, "show", "mine.toml", "-s", "unit=30 mm")
+
+
+#: A start on the board of IQ Block, and one on no board.
+START = '{"given": [{"piece": "0", "cells": [0, 1, 2, 3, 8, 9, 10, 11]}]}'
+CORNER = f'{{"cells": [0, 1, 2, 3, 8, 9, 10, 11], {START[1:]}'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["picture", "iqblock", "-o", "taken/a.png"], 2, '-o: "taken" is a file; expected a folder'),
+        (["picture", "iqblock", "-o", "taken.png"], 2, "taken.png: is a folder; expected a file such as taken.png/taken.png"),
+        (["cards", "iqblock", "--file", "start.json", "-o", "taken"], 2, '-o: "taken" is a file; expected a folder'),
+        (["cards", "iqblock", "--file", "plain.json"], 2, "plain.json: has no given pieces; a card shows those that are on the board already"),
+        (["cards", "iqblock", "--file", "corner.json"], 2, "iqblock corner: covers no board as a whole; a card shows one of square"),
+        (["cards", "iqblock", "../start", "--file", "start.json"], 2, 'there is no starting position "../start"; there are start; did you mean "start"?'),
+        (["cards", "iqblock", "[red]x[/red]", "--file", "start.json"], 2, 'there is no starting position "[red]x[/red]"; there are start'),
+        (["cards", "mine.toml"], 2, "mine: has no board; cards show the pieces given on one"),
+        (["cards", "mine.toml", "--file", "start.json"], 2, "mine: has no board; cards show the pieces given on one"),
+        (["picture", "mine.toml", "-o", "a.png"], 2, "mine: has no challenge and no board; describe a challenge in a file (--file)"),
+    ],
+)  # fmt: skip
+def test_what_pictures_and_cards_cannot_be_made_of(
+    arguments: list[str], code: int, message: str, capsys: Capture, tmp_path: Path
+) -> None:
+    (tmp_path / "taken").touch()
+    (tmp_path / "taken.png").mkdir()
+    (tmp_path / "start.json").write_text(START)
+    (tmp_path / "corner.json").write_text(CORNER)
+    (tmp_path / "plain.json").write_text('{"cells": [0, 1, 2, 3, 8, 9, 10, 11], "pieces": ["0"]}')
+    (tmp_path / "mine.toml").write_text(
+        '[set]\nname = "mine"\nlattice = "square"\nmoves = "rotations"\n'
+        '[[piece]]\nid = "I"\ncells = [[0, 0], [0, 1]]\n'
+    )
+    before = sorted(tmp_path.rglob("*"))
+    assert main(arguments) == code
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(f"fabkit: {message}")
+    assert captured.err.count("\n") == 1
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that nobody may fill")
+def test_a_picture_that_cannot_be_written_is_said(capsys: Capture) -> None:
+    arguments = ["picture", "cubimagici", "--no-board", "--size", "64x64", "-o"]
+    assert main([*arguments, "/proc/self/fabkit/a.png"]) == 3
+    err = capsys.readouterr().err.splitlines()[-1]
+    assert err.startswith("fabkit: cannot write /proc/self/fabkit/a.png: ")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device /dev/full")

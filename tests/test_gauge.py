@@ -16,8 +16,9 @@ from fabkit.base.errors import InputError
 from fabkit.mesh.body import Body
 from fabkit.model.profilefile import load_profile
 from fabkit.press.gauge.legend import document, readings
-from fabkit.press.gauge.parts import GaugePart, gauge_parts
+from fabkit.press.gauge.parts import gauge_parts
 from fabkit.press.gauge.values import KEY_OF_FIT, STEPS, setting, values_mm
+from fabkit.press.gauge.wishes import GaugePart
 from tests import gauging, measure
 from tests.prints import Order
 

@@ -182,7 +182,7 @@ def test_too_large_shapes_are_refused_together_with_numbers() -> None:
     message = str(caught.value)
     assert [fault.key for fault in caught.value.faults] == ["long", "wide"]
     assert "400 mm x 10 mm" in message
-    assert "170 mm x 170 mm can be used" in message
+    assert "170 mm x 170 mm that can be used" in message
 
 
 def test_the_corner_counts_when_a_shape_is_refused() -> None:

@@ -43,7 +43,7 @@ def drafted(
 
 
 def check_plates(plates: list[Plate], blueprints: list[Blueprint], profile: Profile) -> None:
-    shapes = [Shape(one.piece, outline_from_above(one, profile)) for one in blueprints]
+    shapes = [Shape(one.piece, outline_from_above(one)) for one in blueprints]
     corner = profile.tower_mm if profile.inlay != "none" else 0.0
     room = Room(
         profile.bed_width_mm,
@@ -110,7 +110,7 @@ def test_meshes_go_where_outlines_lie(facing: str) -> None:
     laid = []
     for spot in plate.spots:
         one = next(one for one in blueprints if one.piece == spot.name)
-        rows = np.array(mesh_rows(spot, profile))
+        rows = np.array(mesh_rows(spot, one))
         assert np.allclose(rows[:3] @ rows[:3].T, np.eye(3))
         assert np.linalg.det(rows[:3]) == pytest.approx(1)
         flat = np.array(one.outline.exterior.coords)
@@ -157,14 +157,14 @@ def test_one_pause_for_each_plate(facing: str) -> None:
 def test_pieces_that_do_not_fit_the_printer() -> None:
     _, blueprints, profile = drafted("fridgeiq")
     low = replace(profile, bed_height_mm=6.0)
-    with pytest.raises(InputError, match=r"thickness: is 7 mm, .*printer\.bed_height"):
+    with pytest.raises(InputError, match=r"A: is 7 mm high, .*printer\.bed_height"):
         lay_out(blueprints, low)
     small = replace(profile, bed_width_mm=50.0, bed_depth_mm=50.0)
     with pytest.raises(InputError) as caught:
         lay_out(blueprints, small)
     assert str(caught.value).startswith("profile default: ")
     assert "N" in {fault.key for fault in caught.value.faults}
-    assert "40 mm x 40 mm can be used" in str(caught.value)
+    assert "40 mm x 40 mm that can be used" in str(caught.value)
 
 
 def test_nothing_to_lay_out_is_no_plate() -> None:
@@ -177,7 +177,8 @@ def test_the_document_says_where_pieces_lie() -> None:
     named = {one.piece: one for one in blueprints}
     told = plate_document(puzzle, plates, named, profile)
     assert json.loads(json.dumps(told)) == told
-    assert (told["set"], told["bed_mm"], told["facing"]) == ("cubimagici", [120, 210], "up")
+    assert (told["set"], told["bed_mm"]) == ("cubimagici", [120, 210])
+    assert {one["facing"] for plate in told["plates"] for one in plate["pieces"]} == {"up"}
     assert len(told["plates"]) == len(plates) > 1
     for plate, said in zip(plates, told["plates"], strict=True):
         assert said["file"] == f"plates/plate-{plate.number}.3mf"
@@ -219,7 +220,7 @@ def test_the_drawing_of_a_plate_face_down() -> None:
 
 
 def test_the_drawing_names_pieces_without_letters_and_the_pause() -> None:
-    puzzle, blueprints, profile = drafted("iqstars", ["flippable"], ["label.faces=none"])
+    puzzle, blueprints, profile = drafted("iqblock", ["flippable"], ["label.faces=none"])
     plates = lay_out(blueprints, profile, "rectpack")
     named = {one.piece: one for one in blueprints}
     svg = ElementTree.fromstring(plate_drawing(puzzle, plates, plates[0], named, profile))

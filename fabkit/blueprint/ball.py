@@ -139,13 +139,11 @@ def _refuse_balls(profile: Profile) -> None:
     most_mm = ball_mm / 2 * math.sin(math.radians(steepest))
     if flat_mm <= most_mm + _ROUNDING:
         return
-    found = "would not touch it"
-    if 2 * flat_mm < ball_mm:
-        found = f"would lean {_degrees(math.asin(2 * flat_mm / ball_mm))} from the vertical there"
+    lean = _degrees(math.asin(2 * flat_mm / ball_mm))
     raise BlueprintError(
-        f"balls of {format_mm(ball_mm)} with their middles {format_mm(flat_mm)} above the bed {found}, "
-        f"and printer.overhang is {format_degrees(steepest)}; choose a ball.flat of "
-        f"{_down(most_mm)} or less, or larger balls"
+        f"balls of {format_mm(ball_mm)} with their middles {format_mm(flat_mm)} above the bed would "
+        f"lean {lean} from the vertical there, and printer.overhang is {format_degrees(steepest)}; "
+        f"choose a ball.flat of {_down(most_mm)} or less, or larger balls"
     )
 
 

@@ -75,11 +75,11 @@ def place_stubs(lattice: Lattice, form: Form, foot: Polygon, profile: Profile) -
         )
     centres = cell_centres(lattice, form.cells, profile.unit_mm)
     bears_mm = 2 * min(foot.boundary.distance(Point(centre)) for centre in centres)
-    if diameter_mm > bears_mm:
+    most_mm = math.floor(bears_mm * 1000 + 1e-6) / 1000
+    if diameter_mm > most_mm:
         raise BlueprintError(
             f"stub.diameter {format_mm(diameter_mm)} is too large: the back of a cell bears "
-            f"{format_mm(math.floor(bears_mm * 1000 + 1e-6) / 1000)}; choose a smaller stub.diameter, a "
-            "larger unit or another cell.shape"
+            f"{format_mm(most_mm)}; choose a smaller stub.diameter, a larger unit or another cell.shape"
         )
     lead_in_mm = min(profile.foot_chamfer_mm, diameter_mm / 4, height_mm / 4)
     return tuple(Stub(centre, diameter_mm, height_mm, lead_in_mm) for centre in centres)

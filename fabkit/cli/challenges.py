@@ -91,7 +91,6 @@ def challenges(
     levels = options.some_of(difficulty, "--difficulty", "level", "the levels are", names)
     puzzle = load_set(set)
     folder = options.set_folder(output, puzzle)
-    options.folder_path(str(folder), "-o")
     place = _board(puzzle, board)
 
     from fabkit.challenges.graded import challengelist, subsets

@@ -11,12 +11,21 @@ from fabkit.base.errors import many
 from fabkit.base.units import format_mm
 from fabkit.cli import options
 from fabkit.cli.report import Report
+from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
 
 _FOLDER = Path("output") / "coupon"
 
 
 def coupon(
+    for_set: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            metavar="SET",
+            help="Try what this set needs, its board too: a shipped set or a set's TOML file.",
+        ),
+    ] = None,
     output: Annotated[
         str | None,
         typer.Option(
@@ -33,18 +42,26 @@ def coupon(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
-    """Write a fit gauge: one small print that tells your printer's inset and recess allowance."""
+    """Write a fit gauge: one small print that tells your printer's inset and recess allowance.
+
+    With --for SET it tries what that set needs: also how wide the holes, channels or seats of its
+    board are, or how much wider its tray is than the pieces in it.
+    """
     report = Report(json, quiet, verbose)
-    limits = load_profile(profile or (), settings or ())
+    puzzle = None if for_set is None else load_set(for_set)
+    if puzzle is None:
+        limits = load_profile(profile or (), settings or ())
+    else:
+        limits = options.profile_for(puzzle, profile, settings)
     folder = _FOLDER if output is None else options.folder_path(output, "-o")
 
     from fabkit.plan.coupon import write_coupon
     from fabkit.press.gauge.legend import readings
 
     with report.progress() as progress:
-        made = write_coupon(limits, folder, progress)
+        made = write_coupon(limits, folder, progress, puzzle)
     for reading in readings(made.parts, limits):
-        numbers = ", ".join(dict.fromkeys(part.text for part in reading.parts))
+        numbers = ", ".join(reading.numbers)
         report.say(f"{reading.key} (now {format_mm(reading.own_mm)}): {numbers}")
         report.say(f"  {reading.how}")
         report.detail(f"  {reading.farther}")

@@ -93,8 +93,9 @@ def tell_export(done: Export, kind: str, profile: Profile, report: Report) -> No
         report.say(f"wrote {many(done.written, f'{kind} file')} to {done.folder}{kept}")
     if done.magnets:
         size = f"{profile.magnet_diameter_mm:g} x {format_mm(profile.magnet_height_mm)}"
-        pieces, magnets = many(len(done.pieces), "piece"), many(done.magnets, "magnet")
-        report.say(f"{pieces}, {magnets} {size}, {profile.fit} fit")
+        holding = sum(bool(one["magnets_mm"]) for one in done.pieces.values())
+        pieces, magnets = many(holding, "piece"), many(done.magnets, "magnet")
+        report.say(f"{magnets} {size} in {pieces}, {profile.fit} fit")
     for height_mm in done.pause_heights_mm:
         report.say(f"pause the print at {format_mm(height_mm)} and put the magnets in")
     for warning in done.warnings:

@@ -156,7 +156,7 @@ def take_files(
 
     if is_named:
         return take_with(source, puzzle, [profile], report), profile
-    known = [profile, *(load_profile([name]) for name in preset_names())]
+    known = [profile, *(load_profile([name], (), puzzle.unit_mm) for name in preset_names())]
     candidates = _profiles_beside(source, known)
     taken = take_with(source, puzzle, candidates, report)
     found = recognise(taken, candidates)

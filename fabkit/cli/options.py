@@ -89,21 +89,30 @@ def folder_path(given: str, option: str) -> Path:
         InputError: when it names no folder, or something else is where it should be.
     """
     path = output_path(given, "a folder", option)
-    for one in (path, *path.parents):
+    _refuse_file(path, option)
+    return path
+
+
+def _refuse_file(folder: Path, option: str) -> None:
+    """Refuses a folder where a file is, or below a file."""
+    for one in (folder, *folder.parents):
         if one.exists():
             if not one.is_dir():
                 raise InputError.of(option, f"{shown(str(one))} is a file; expected a folder")
             break
-    return path
 
 
 def set_folder(given: str | None, puzzle: PuzzleSet) -> Path:
     """The output folder of a set: what ``-o`` names, else ``output/SET``.
 
     Raises:
-        InputError: when ``-o`` names no folder.
+        InputError: when that is no folder.
     """
-    return Path("output") / puzzle.name if given is None else output_path(given, "a folder")
+    if given is not None:
+        return folder_path(given, "-o")
+    folder = Path("output") / puzzle.name
+    _refuse_file(folder, "the output folder")
+    return folder
 
 
 def file_path(given: str | None, option: str, ending: str) -> Path | None:
@@ -122,8 +131,10 @@ def file_path(given: str | None, option: str, ending: str) -> Path | None:
     path = output_path(given, "a file", option)
     if path.is_dir() or path.suffix.lower() != ending:
         found = "is a folder" if path.is_dir() else f"does not end in {ending}"
-        example = f"{Path(given).stem.strip('.') or 'file'}{ending}"
+        name = f"{path.stem.strip('.') or 'file'}{ending}"
+        example = printable(str(path / name) if path.is_dir() else name)
         raise InputError.of(printable(given), f"{found}; expected a file such as {example}")
+    _refuse_file(path.parent, option)
     return path
 
 

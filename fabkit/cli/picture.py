@@ -73,7 +73,7 @@ def picture(
     assert path is not None
     width, height = _size(size)
     puzzle = load_set(set)
-    asked = find_challenge(puzzle, challenge or _usual(puzzle))
+    asked = find_challenge(puzzle, _usual(puzzle) if challenge is None else challenge)
     effective = options.profile_for(puzzle, profile, settings)
     layout = _solution(puzzle, asked, options.seconds(budget, _BUDGET_S), begin, report)
     if layout is None:

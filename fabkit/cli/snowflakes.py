@@ -136,8 +136,7 @@ def snowflakes(
     begin = time.monotonic()
     report = Report(json, quiet, verbose)
     puzzle = load_set(set)
-    folder = options.set_folder(output, puzzle)
-    options.folder_path(str(folder), "-o")  # all this before hours have been spent
+    folder = options.set_folder(output, puzzle)  # all this before hours have been spent
     _refuse_other(folder, puzzle)
     proofs = None if proof is None else options.folder_path(proof, "--proof")
 

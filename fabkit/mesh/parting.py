@@ -81,7 +81,11 @@ def _prism(area: BaseGeometry, low_mm: float, high_mm: float) -> Any:
 
 
 def _body(manifold: Any, name: str) -> Body:
+    """The library's mesh, corner for corner.
+
+    Where a part touches itself along an edge, as squares of a chessboard do, it has corners of the
+    same place apart: they are not to be made one.
+    """
     mesh = manifold.to_mesh()
     corners = np.asarray(mesh.vert_properties, dtype=np.float64)[:, :3]
-    used, where = np.unique(corners, axis=0, return_inverse=True)
-    return Body(name, used, where[np.asarray(mesh.tri_verts, dtype=np.int64)])
+    return Body(name, corners, np.asarray(mesh.tri_verts, dtype=np.int64))

@@ -139,5 +139,17 @@ def things(puzzle: PuzzleSet, profile: Profile, ids: Sequence[str] = ()) -> tupl
     unknown = [shown(one) for one in dict.fromkeys(ids) if one not in known]
     if unknown:
         message = f"has no piece {' and no '.join(unknown)}; there are {', '.join(known)}"
-        raise InputError.of(puzzle.name, message)
+        raise InputError.of(puzzle.name, message + _how_made(puzzle, profile, ids))
     return tuple(one for one in every if one.id in ids or not ids)
+
+
+def _how_made(puzzle: PuzzleSet, profile: Profile, ids: Sequence[str]) -> str:
+    """What of the profile leaves out a board or lid that the set could have."""
+    boards = [one.id for one in puzzle.boards]
+    made = [one.id for one in accessories(puzzle, profile)]
+    if any(one in boards and one not in made for one in ids):
+        return '; board.make "all" makes every board of the set'
+    lids = [one + LID_ENDING for one in boards]
+    if any(one in lids and one not in made for one in ids):
+        return '; a board has a lid unless lid.kind is "none", or board.make leaves it out'
+    return ""

@@ -102,7 +102,8 @@ def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
         raise InputError.of(puzzle.name, _NOTHING_TO_SOLVE)
     in_lower_case = {one.lower(): one for one in known}
     meant = in_lower_case.get(name.lower(), name)
-    message = f"has no challenge {shown(name)}; there are {_some(known)}"
+    are = "are" if len(known) > 1 else "is only"
+    message = f"has no challenge {shown(name)}; there {are} {_some(known)}"
     raise InputError.of(puzzle.name, f"{message}{did_you_mean(meant, known)}")
 
 

@@ -143,6 +143,7 @@ def contradictions(profile: Profile) -> Iterable[Fault]:
             f"{format_mm(profile.label_depth_mm)} is a third or more of the thickness "
             f"{format_mm(profile.thickness_mm)}",
         )
+    yield from _ball_contradictions(profile)
     if profile.fit == "ribs":
         yield from _rib_contradictions(profile)
     if profile.has_recesses:
@@ -154,6 +155,23 @@ def contradictions(profile: Profile) -> Iterable[Fault]:
             yield from _mouth_contradictions(profile, depth_mm)
             if profile.polarity == "alternating":
                 yield from _mark_contradictions(profile)
+
+
+def _ball_contradictions(profile: Profile) -> Iterable[Fault]:
+    """Links within their balls, and balls that reach the bed."""
+    ball_mm, radius_mm = profile.ball_mm, round(profile.ball_mm / 2, 6)
+    if profile.link_mm >= ball_mm:
+        yield Fault(
+            "ball.link",
+            f"{format_mm(profile.link_mm)} is as wide as a ball, {format_mm(ball_mm)}, or wider; "
+            "choose a smaller ball.link or a larger ball.diameter",
+        )
+    if profile.ball_flat_mm >= radius_mm:
+        yield Fault(
+            "ball.flat",
+            f"{format_mm(profile.ball_flat_mm)} below a ball's middle is not inside a ball of "
+            f"{format_mm(ball_mm)}; choose less than {format_mm(radius_mm)}",
+        )
 
 
 def _rib_contradictions(profile: Profile) -> Iterable[Fault]:

@@ -15,7 +15,7 @@ from fabkit.blueprint.boards.drawing import BoardBlueprint
 from fabkit.blueprint.card import draft_card
 from fabkit.blueprint.printed import BlueprintError
 from fabkit.challenges.graded.challengelist import LIST
-from fabkit.model.challengefile import Surroundings, read_challenge
+from fabkit.model.challengefile import Surroundings, read_challenge, usual_board
 from fabkit.model.challengeload import load_challenge
 from fabkit.model.drawing import Regions
 from fabkit.model.profile import Profile
@@ -55,8 +55,11 @@ def starts_of(puzzle: PuzzleSet, file: Path | None, folder: Path) -> list[Start]
         Those with given pieces.
 
     Raises:
-        InputError: when a file cannot be read, or holds nothing that begins with given pieces.
+        InputError: when the set has no board, when a file cannot be read, or when nothing begins
+            with given pieces.
     """
+    if not puzzle.boards:
+        raise InputError.of(puzzle.name, "has no board; cards show the pieces given on one")
     if file is not None:
         listed = file.suffix.lower() == ".json" and _is_list(file)
         found = _listed(file, puzzle) if listed else [Start(load_challenge(file, puzzle))]
@@ -78,10 +81,10 @@ def starts_of(puzzle: PuzzleSet, file: Path | None, folder: Path) -> list[Start]
                 else one
             )
     if not found:
-        message = (
-            f"has no starting positions; `fabkit challenges {puzzle.name}` makes some, or give a "
-            "challenge file with --file"
-        )
+        # On an optional board not all pieces need to have room.
+        usual = usual_board(puzzle.boards)
+        makes = f"`fabkit challenges {puzzle.name}` makes some, or " if usual else ""
+        message = f"has no starting positions; {makes}give a challenge file with --file"
         raise InputError.of(puzzle.name, message)
     return found
 
@@ -111,10 +114,8 @@ def cards_of(puzzle: PuzzleSet, starts: Sequence[Start]) -> list[Card]:
     """A card for each starting position, numbered.
 
     Raises:
-        InputError: when the set has no board, or a challenge does not cover one.
+        InputError: when a challenge does not cover a board.
     """
-    if not puzzle.boards:
-        raise InputError.of(puzzle.name, "has no board; cards show the pieces given on one")
     return [
         Card(one.challenge, _board(puzzle, one.challenge), number, one.level, one.score)
         for number, one in enumerate(starts, start=1)

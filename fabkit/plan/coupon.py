@@ -18,20 +18,24 @@ from fabkit.base.files import (
     sha256,
 )
 from fabkit.mesh.files.writing3mf import write_3mf
+from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet
 from fabkit.plan.builders import library_failures
 from fabkit.plan.export import Progress
 from fabkit.plan.manifest import MANIFEST, Entry, remove_unchanged
 from fabkit.plan.workbench import Workbench
+from fabkit.press.gauge.drawings import drawings
 from fabkit.press.gauge.legend import document
-from fabkit.press.gauge.parts import GaugePart, drawings, gauge_parts
+from fabkit.press.gauge.parts import gauge_parts
+from fabkit.press.gauge.wishes import GaugePart
 from fabkit.press.package import plates_package
 from fabkit.press.plate import Plate, plate_drawing
 from fabkit.solid.export import write_stl
 
 #: What tells how to read the gauge, and which files are its own.
 REPORT = "coupon.json"
-_OWN_FILE = re.compile(r"coupon(-\d+)?\.(3mf|svg)|stl/[a-z]+-[a-z0-9.-]+\.stl")
+_OWN_FILE = re.compile(r"coupon(-\d+)?\.(3mf|svg)|stl/[a-z]+(-[a-z0-9.-]+)?\.stl")
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,10 @@ class Coupon:
 
 
 def write_coupon(
-    profile: Profile, folder: Path, progress: Progress = lambda done, total, name: None
+    profile: Profile,
+    folder: Path,
+    progress: Progress = lambda done, total, name: None,
+    puzzle: PuzzleSet | None = None,
 ) -> Coupon:
     """Writes a fit gauge: a 3MF file and a drawing of each plate, an STL file of each part.
 
@@ -60,6 +67,7 @@ def write_coupon(
         profile: to be tuned.
         folder: where it goes; made when needed.
         progress: told before each part.
+        puzzle: the set that it is for; None for a gauge for flat pieces without a board.
 
     Returns:
         What was written.
@@ -72,12 +80,12 @@ def write_coupon(
         found = "holds the files of a set, among which a gauge would get lost"
         raise InputError.of(printable(str(folder)), f"{found}; choose another folder with -o")
     single = replace(profile, inlay="none")  # numbers need no second colour
-    parts = gauge_parts(single)
+    parts = gauge_parts(single, puzzle)
     bench = _bench(parts, single)
     with library_failures("the gauge's plate"):
         plates = bench.plates
     paths: dict[str, Path] = {}
-    told = document(parts, single)
+    told = document(parts, single) | ({} if puzzle is None else {"set": puzzle.name})
     with (
         folder_lock(folder),
         outside_failures(f"cannot write in {printable(str(folder))}"),
@@ -122,10 +130,6 @@ def _files_of_before(folder: Path) -> dict[str, Entry]:
 
 def _bench(parts: Sequence[GaugePart], profile: Profile) -> Workbench:
     """A workbench on which the parts lie as pieces of a set."""
-    drawn = drawings()
-    pieces = tuple(
-        replace(drawn.piece(part.name.partition("-")[0]), id=part.name, label=part.text)
-        for part in parts
-    )
+    pieces = tuple(Piece(one.name, one.text, one.blueprint.colour, ()) for one in parts)
     blueprints = {part.name: part.blueprint for part in parts}
-    return Workbench(replace(drawn, pieces=pieces), pieces, profile, blueprints=blueprints)
+    return Workbench(replace(drawings(), pieces=pieces), pieces, profile, blueprints=blueprints)

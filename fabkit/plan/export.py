@@ -101,14 +101,17 @@ def export(
         What was done.
 
     Raises:
-        InputError: before anything is touched, when the profile does not suit the pieces or
-            the folder belongs to another set.
+        InputError: before anything is touched, when the profile does not suit the pieces, the
+            folder belongs to another set, or there are no such files of what is asked for.
         OutsideError: when the folder is in use or cannot be written; nothing has changed then.
     """
     if folder.exists() and not folder.is_dir():
         raise InputError.of(printable(str(folder)), "is a file; expected a folder")
     wanted = things(puzzle, profile, piece_ids)
     targets = plan_targets(puzzle, wanted, profile, kinds)
+    if not targets:
+        ids = ", ".join(one.id for one in wanted)
+        raise InputError.of(puzzle.name, f"{ids}: only flat pieces can be cut from a sheet")
     manifest = read_manifest(folder, puzzle, force)
     stale = find_stale(targets, manifest, folder, force)
     warnings: list[str] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -79,7 +79,8 @@ def assembled(
     wish = wish or Wish()
     pieces = puzzle.select(list(layout))
     boards = _boards(puzzle, challenge, profile) if wish.board else ()
-    bench = Workbench(puzzle, (*pieces, *boards), profile)
+    # Chequered pieces show their second colour, however they are printed.
+    bench = Workbench(puzzle, (*pieces, *boards), replace(profile, tones="inlay"))
     drawings = bench.blueprints
     found: list[Lump] = []
     rest_mm = 0.0

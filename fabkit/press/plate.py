@@ -20,9 +20,12 @@ from typing import Any
 
 from shapely import Polygon, affinity
 
-from fabkit.base.errors import InputError
+from fabkit.base.errors import Fault, InputError
 from fabkit.base.units import format_mm
+from fabkit.blueprint.ball import BallBlueprint
+from fabkit.blueprint.boards.drawing import BoardBlueprint
 from fabkit.blueprint.drawn import Drawn
+from fabkit.model.accessory import HOLES
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.press.nesting.nest import Progress, nest
@@ -98,7 +101,9 @@ def lay_out(
             rooms = nest([shapes[one.piece] for one in group], room, engine, progress)
             laid += [(pause_mm, spots) for spots in rooms]
     except InputError as error:
-        raise InputError(f"profile {profile.name}", error.faults) from None
+        others = {one.piece: _or_without(one) for one in blueprints}
+        faults = [Fault(f.key, f.message + others.get(f.key, "")) for f in error.faults]
+        raise InputError(f"profile {profile.name}", faults) from None
     plates = []
     for number, (pause_mm, spots) in enumerate(laid, 1):
         outlines = [spot.place(shapes[spot.name].outline) for spot in spots]
@@ -261,13 +266,21 @@ def _usable_mm2(room: Room) -> float:
 def _refuse_too_high(blueprints: Sequence[Drawn], profile: Profile) -> None:
     highest = max(blueprints, key=lambda one: one.thickness_mm, default=None)
     if highest is not None and highest.thickness_mm > profile.bed_height_mm:
+        of_balls = isinstance(highest, BallBlueprint) or getattr(highest, "kind", "") == HOLES
+        smaller = "unit" if of_balls else "thickness"
         raise InputError.of(
             f"profile {profile.name}",
-            f"{highest.piece} is {format_mm(highest.thickness_mm)} high, and the printer prints up to "
-            f"{format_mm(profile.bed_height_mm)}; choose a smaller thickness or another "
-            "printer.bed_height",
-            "thickness",
+            f"is {format_mm(highest.thickness_mm)} high, and the printer prints up to "
+            f"{format_mm(profile.bed_height_mm)}; choose a larger printer.bed_height or a smaller "
+            f"{smaller}{_or_without(highest)}",
+            highest.piece,
         )
+
+
+def _or_without(drawing: Drawn) -> str:
+    """What else can be done about a thing that is too large: pieces are printed without boards."""
+    boarded = isinstance(drawing, BoardBlueprint)
+    return ", or leave boards out (board.make none)" if boarded else ""
 
 
 def _by_pause(blueprints: Sequence[Drawn]) -> list[tuple[float | None, list[Drawn]]]:

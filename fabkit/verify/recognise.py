@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from fabkit.blueprint.recess import bores
+from fabkit.mesh.balls.rules import height_on_bed_mm
 from fabkit.mesh.cavities import circle_of
 from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE
 from fabkit.model.accessory import as_printed, keeps_own_gaps
@@ -94,7 +95,10 @@ def _agrees(seen: Traits, profile: Profile, puzzle: PuzzleSet) -> bool:
 
 
 def _recognise_balls(taken: BallsTaken, candidates: Sequence[Profile]) -> Profile | None:
-    """The first profile with the pitch, balls and links that most parts show."""
+    """The first profile with the pitch, balls and links that most parts show.
+
+    A link is as wide as the profile's, or less by what the flat cuts off, as most are.
+    """
     read = [part for part in taken.parts if part.shape]
     balls = [diameter for part in read for diameter in part.diameters_mm]
     links = [diameter for part in read for diameter in part.links_mm]
@@ -108,7 +112,7 @@ def _recognise_balls(taken: BallsTaken, candidates: Sequence[Profile]) -> Profil
             for one in candidates
             if abs(pitch_mm / one.unit_mm - 1) < UNIT_TOLERANCE
             and abs(ball_mm - one.ball_mm) < TOLERANCE_MM
-            and abs(link_mm - one.link_mm) < TOLERANCE_MM
+            and min(abs(link_mm - one.link_mm), abs(link_mm - height_on_bed_mm(one))) < TOLERANCE_MM
         ),
         None,
     )

@@ -13,9 +13,12 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.anatomy import Anatomy
 from fabkit.mesh.balls.part import BallPart
-from fabkit.mesh.boards.part import BoardPart
+from fabkit.mesh.boards.lying import shadow_of
+from fabkit.mesh.boards.part import BoardPart, manifold_of
+from fabkit.mesh.body import Body
 from fabkit.mesh.finding import DIGITS, Finding
 from fabkit.mesh.identity import Identity
+from fabkit.mesh.outlines.edges import largest
 from fabkit.mesh.part import Part
 from fabkit.mesh.seen import shadow, size_mm
 
@@ -231,7 +234,7 @@ class BallReport(PartReport):
 
     def shown(self, turns: int) -> Shown:
         """How a page shows it: from above."""
-        return Shown(shadow(self.part.straight))
+        return Shown(_from_above(self.part.straight))
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,4 +283,10 @@ class BoardReport(PartReport):
 
     def shown(self, turns: int) -> Shown:
         """How a page shows it: from above."""
-        return Shown(shadow(self.part.straight))
+        return Shown(_from_above(self.part.straight))
+
+
+def _from_above(body: Body) -> Polygon:
+    """A body as it is seen from above; projected, which is quick, if it bounds a volume."""
+    solid = manifold_of(body)
+    return largest(shadow_of(solid)) if solid.volume() > 0 else shadow(body)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from fabkit.mesh.boards.reading import is_accessory, read_boards
 from fabkit.mesh.body import Body
+from fabkit.mesh.part import LENGTHS_MM
 from fabkit.mesh.separate import separate
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.verify.balls import take_balls
@@ -24,7 +25,26 @@ def take(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Taken:
     apart = [part for body in bodies for part in separate(body)]
     # The order of files must not show in any result, not even in rounding.
     ordered = sorted(apart, key=lambda body: (len(body.faces), len(body.vertices), body.name))
-    large = [body for body in ordered if is_accessory(body, puzzle, *units_mm)]
-    boards = tuple(read_boards(large, puzzle, *units_mm))
+    found = _taken(ordered, puzzle, units_mm, 1.0)
+    if not puzzle.boards or _tells(found, 1.0):
+        return found
+    # Pieces tell the files' unit of length. Boards do not, and what is taken for one depends on it.
+    lengths_mm = [length_mm for length_mm in LENGTHS_MM.values() if length_mm != 1.0]
+    others = (_taken(ordered, puzzle, units_mm, length_mm) for length_mm in lengths_mm)
+    pairs = zip(others, lengths_mm, strict=True)
+    return next((one for one, length_mm in pairs if _tells(one, length_mm)), found)
+
+
+def _tells(found: Taken, length_mm: float) -> bool:
+    """Whether there are pieces, and they tell this unit of length."""
+    return found.length_mm == length_mm and any(one.piece for one in found.identities)
+
+
+def _taken(
+    bodies: Sequence[Body], puzzle: PuzzleSet, units_mm: Sequence[float], length_mm: float
+) -> Taken:
+    """Reads meshes back, boards in this unit of length and pieces in what they tell."""
+    large = [one for one in bodies if is_accessory(one, puzzle, *units_mm, length_mm=length_mm)]
+    boards = tuple(read_boards(large, puzzle, *units_mm, length_mm=length_mm))
     take_pieces = take_balls if puzzle.made_of_balls else take_flat
-    return take_pieces([b for b in ordered if b not in large], boards, puzzle, *units_mm)
+    return take_pieces([one for one in bodies if one not in large], boards, puzzle, *units_mm)

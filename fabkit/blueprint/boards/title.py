@@ -69,6 +69,8 @@ def _placed(
         return None
     shape = letters.polygon()
     least = _least_height_mm(lines, profile.stroke_mm)
+    if math.isinf(least):
+        return None
     most = max(profile.title_mm, min(least, profile.title_mm * _MOST_TIMES))
     if mirrored:
         most = min(most, profile.max_bridge_mm * _BRIDGED)

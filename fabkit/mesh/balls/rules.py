@@ -60,9 +60,9 @@ def _links(
 ) -> Finding:
     """The link that is thinnest, compared with what it should be.
 
-    The flat cuts those that lie on the bed: they are half a link and the flat's depth high.
+    The flat cuts those that lie on the bed.
     """
-    on_bed_mm = profile.link_mm / 2 + min(profile.link_mm / 2, profile.ball_flat_mm)
+    on_bed_mm = height_on_bed_mm(profile)
     lowest = set(lying.lowest)
     asked = [on_bed_mm if lowest.issuperset(bond) else profile.link_mm for bond in bonds]
     lacks = [right - link for link, right in zip(links_mm, asked, strict=True)]
@@ -70,6 +70,17 @@ def _links(
     least_mm = round(asked[worst] - _LINK_TOLERANCE_MM, 6)
     where = _mark(lying, *bonds[worst])
     return at_least("ball-link", links_mm[worst], least_mm, "mm", "the width of a link", where)
+
+
+def height_on_bed_mm(profile: Profile) -> float:
+    """How high a link is that lies on the bed, cut by the flat: the least of its widths.
+
+    Example:
+        >>> from fabkit.model.profilefile import load_profile
+        >>> height_on_bed_mm(load_profile())
+        8.7
+    """
+    return profile.link_mm / 2 + min(profile.link_mm / 2, profile.ball_flat_mm)
 
 
 def _gaps(part: BallPart, shape: BallBody, lying: Lying, profile: Profile) -> Iterator[Finding]:

@@ -49,7 +49,7 @@ def frame_findings(part: BoardPart, lattice: Lattice, profile: Profile) -> Itera
         yield _opening(part, above[0], region, along, profile)
         if profile.relief_mm and part.kind == TRAY:
             yield from _corners(part, above[0], region, profile)
-        yield _walls(part, above, profile)
+        yield _walls(part, above, region, profile)
     if part.kind != HOLES:
         yield _floor(part, lattice, region, profile)
 
@@ -116,8 +116,12 @@ def _square_corners(region: Polygon) -> Points:
     return np.concatenate(found)
 
 
-def _walls(part: BoardPart, above: list[Slab], profile: Profile) -> Finding:
-    """The thinnest wall of the frame, straight in from its four sides, at every level."""
+def _walls(part: BoardPart, above: list[Slab], region: BaseGeometry, profile: Profile) -> Finding:
+    """The thinnest wall of the frame, straight in from its four sides, at every level.
+
+    A line that gets to the region before it meets a wall has come in through the notch, or over
+    the front: what it meets beyond is another side's wall.
+    """
     box = shapely.box(*part.vertices[:, :2].min(axis=0), *part.vertices[:, :2].max(axis=0))
     sides = stops(box)
     # A little aside, so that no line runs along the side of a notch.
@@ -125,13 +129,15 @@ def _walls(part: BoardPart, above: list[Slab], profile: Profile) -> Finding:
         [-sides.outwards[:, 1], sides.outwards[:, 0]]
     )
     reach = float(np.linalg.norm(np.ptp(part.vertices[:, :2], axis=0)))
+    inside = material_along(region, starts, -sides.outwards, reach)
+    ends = [spans[0][0] if spans else reach for spans in inside]
     thin, where = math.inf, sides.points[0]
     for slab in above:
         for height in (slab.low_mm + _NEAR_END_MM, slab.high_mm - _NEAR_END_MM):
             section = part.sections.at(height)
             spans = material_along(section, starts, -sides.outwards, reach)
-            for some, point in zip(spans, sides.points, strict=True):
-                if some and some[0][1] - some[0][0] < thin:
+            for some, end, point in zip(spans, ends, sides.points, strict=True):
+                if some and some[0][0] < end and some[0][1] - some[0][0] < thin:
                     thin, where = some[0][1] - some[0][0], point
     what = "the thinnest wall of the frame"
     return at_least("board-wall", thin, profile.board_wall_mm, "mm", what, spot(where))

@@ -73,10 +73,7 @@ def _read(part: BoardPart, puzzle: PuzzleSet, profile: Profile) -> Finding:
         if part.kind == LID
         else f"the board {part.board.id}"
     )
-    if (
-        part.kind in (HOLES, SEATS)
-        and abs(part.unit_mm - profile.unit_mm) > _UNIT * profile.unit_mm
-    ):
+    if part.kind != LID and abs(part.unit_mm - profile.unit_mm) > _UNIT * profile.unit_mm:
         message = f"it is {what}, with a unit of {part.unit_mm:.3f} mm; {profile.unit_mm:g} mm is asked for"
         return Finding("board-read", False, part.unit_mm, profile.unit_mm, "mm", message)
     return Finding("board-read", True, None, None, "", f"it is {what}, of kind {part.kind}")

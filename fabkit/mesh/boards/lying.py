@@ -28,6 +28,8 @@ from fabkit.model.puzzle import in_units
 LIFT_MM = 0.005
 #: Areas seen from above that are smaller than this are what rounding leaves.
 _NO_AREA_MM2 = 1e-9
+#: How high and low a link is, is seen this near to its middle.
+_NEAR_MIDDLE_MM = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +125,8 @@ def balls_lying(key: str, part: BallPart, unit_mm: float) -> tuple[Lying, ...]:
 
     Returns:
         One for each side that can be up, in the order of `fabkit.model.balls.flat_poses`; the
-        middles of its spine's balls at height 0.
+        middles of its spine's balls at height 0. Where the flat on which it was printed is down,
+        its links rest on that, and all of it lies so much lower.
 
     Raises:
         BallError: when it cannot lie flat.
@@ -146,8 +149,26 @@ def _ball_lying(key: str, part: BallPart, whole: Any, pose: FlatPose, unit_mm: f
     motion = np.zeros((3, 4))
     motion[:, :3] = pose.rotation
     middles = part.pitch_mm * seated.mean(axis=0)
+    middles[2] += _flattened_mm(part, whole.transform(motion), balls, height)
     cells = at_anchor(lattice, pose.cells)
     return _over(key, lattice, unit_mm, cells, whole, motion, middles)
+
+
+def _flattened_mm(part: BallPart, solid: Any, balls: Points, height: int) -> float:
+    """How much less a link of the seated balls reaches down than up; 0 if it is not less.
+
+    Args:
+        part: a ball piece.
+        solid: its mesh, turned.
+        balls: its balls, turned.
+        height: that of those that are seated.
+    """
+    assert part.shape is not None
+    one, other = next(pair for pair in part.shape.bonds if (balls[[*pair], 2] == height).all())
+    x, y, middle = part.pitch_mm * (balls[one] + balls[other]) / 2
+    near = _NEAR_MIDDLE_MM
+    *_, low, _, _, high = cropped(solid, (x - near, y - near, x + near, y + near)).bounding_box()
+    return max(0.0, float(high - middle) - float(middle - low))
 
 
 def stubs_lying(key: str, one: OnStubs, lattice: Lattice, unit_mm: float, over: bool) -> Lying:

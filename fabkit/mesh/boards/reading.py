@@ -14,11 +14,12 @@ from fabkit.mesh.boards.circles import Slab, cells_of, match_circles, round_hole
 from fabkit.mesh.boards.part import BoardPart
 from fabkit.mesh.boards.probing import surfaces_at, tops_at
 from fabkit.mesh.boards.region import Opening, gaps, match_opening, region_mm, settled, stops
-from fabkit.mesh.boards.standing import turned, ways_up
+from fabkit.mesh.boards.standing import straightened, turned, ways_up
 from fabkit.mesh.body import Body, Points
 from fabkit.mesh.section import DOWN, UP, Sections
 from fabkit.model.accessory import HOLES, LID, SEATS, TRAY
-from fabkit.model.lattice import Lattice
+from fabkit.model.lattice import Lattice, Ring
+from fabkit.model.piece import at_anchor
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Board, PuzzleSet, in_units, rings_in_units
 
@@ -26,6 +27,9 @@ from fabkit.model.puzzle import Board, PuzzleSet, in_units, rings_in_units
 _SMALLER_MM = 2.0
 #: A board is larger than its region by a wall on both sides, 1 mm each at the least.
 _LARGER_MM = 2.0
+#: A piece is no larger than its cells by this (mm), and no smaller by this part of a grid unit:
+#: balls and discs do not fill theirs.
+_OVERSIZE_MM, _UNDERSIZE = 0.5, 0.3
 #: Corners of cells are probed this far out from their middles: the board is at rest there, neither
 #: in a hole nor in a channel.
 _TO_CORNER = 0.9
@@ -47,12 +51,13 @@ def is_accessory(body: Body, puzzle: PuzzleSet, *units_mm: float, length_mm: flo
     The rectangle around it, seen as a plate, covers that around a board's region, and that around
     every piece is smaller. A board that is no larger than a piece of its set (one for a single
     piece) cannot be told by its size; then whatever is larger than the region by a wall, 1 mm all
-    around, is the board or its lid.
+    around, is the board or its lid. Where the unit may be one of several, a piece can be as large as
+    a board with a smaller unit: what has the box of a piece is no board.
 
     Args:
         body: of any name, lying in any way.
         puzzle: the set.
-        units_mm: what the grid unit may be, at least one; the least counts.
+        units_mm: what the grid unit may be, at least one.
         length_mm: the unit of length of the body's file.
 
     Example:
@@ -63,20 +68,36 @@ def is_accessory(body: Body, puzzle: PuzzleSet, *units_mm: float, length_mm: flo
         >>> is_accessory(lid, load_set("iqblock"), 20.0), is_accessory(lid, load_set("iqblock"), 25.0)
         (True, False)
     """
-    unit_mm = min(units_mm)
-    size = _sides(ways_up(body)[0]) * length_mm
-    pieces = [
-        _sides(np.array([p for ring in rings_in_units(puzzle.lattice, form.rings) for p in ring]))
-        for piece in puzzle.pieces
-        for form in piece.forms
-    ]
-    for board in puzzle.boards:
-        region = _region_sides(puzzle, board)
+    forms = [form for piece in puzzle.pieces for form in piece.forms]
+    pieces = [_sides(straightened(_points(puzzle, form.rings))) for form in forms]
+    regions = [_region_sides(puzzle, board) for board in puzzle.boards]
+    # A small board with deep holes has its largest face on a side.
+    for way in ways_up(body)[::2]:
+        size = _sides(way) * length_mm
+        large = {unit_mm for unit_mm in units_mm if _is_large(size, regions, pieces, unit_mm)}
+        if large and not any(
+            _has_box(size, piece, unit_mm) for unit_mm in {*units_mm} - large for piece in pieces
+        ):
+            return True
+    return False
+
+
+def _is_large(
+    size: Points, regions: Sequence[Points], pieces: Sequence[Points], unit_mm: float
+) -> bool:
+    """Whether something is as large as a board with this unit, and larger than every piece."""
+    for region in regions:
         can_be_piece = any((piece >= region - 1e-9).all() for piece in pieces)
         more_mm = _LARGER_MM if can_be_piece else -_SMALLER_MM
         if (size >= region * unit_mm + more_mm).all():
             return True
     return False
+
+
+def _has_box(size: Points, piece: Points, unit_mm: float) -> bool:
+    """Whether something is as large as a piece with this unit, or a little smaller."""
+    spare = piece * unit_mm - size
+    return bool((spare > -_OVERSIZE_MM).all() and (spare < _UNDERSIZE * unit_mm).all())
 
 
 def _sides(points: Points) -> Points:
@@ -99,8 +120,37 @@ def read_boards(
     Returns:
         A part for each body, in their order. Where a board has symmetries, it lies so that more
         of it is at the back (y up), then to the right; so it lies alike, however its file has it.
+        Boards of one shape cannot be told apart: of several bodies each is another one, as long as
+        there are any.
     """
-    return [_read(body, puzzle, units_mm, length_mm) for body in bodies]
+    found: list[BoardPart] = []
+    for body in bodies:
+        part = _read(body, puzzle, units_mm, length_mm)
+        free = _others_alike(part, found, puzzle)
+        if free:
+            part = _read(body, replace(puzzle, boards=free), units_mm, length_mm)
+        found.append(part)
+    return found
+
+
+def _others_alike(
+    part: BoardPart, before: Sequence[BoardPart], puzzle: PuzzleSet
+) -> tuple[Board, ...]:
+    """The boards of a part's shape that no part before it is; none if its own is free."""
+    if part.board is None:
+        return ()
+    taken = {
+        one.board.id for one in before if one.board and (one.kind == LID) == (part.kind == LID)
+    }
+    if part.board.id not in taken:
+        return ()
+    lattice, cells = puzzle.lattice, part.board.cells
+    shapes = {at_anchor(lattice, map(move, cells)) for move in lattice.moves(flips=False)}
+    return tuple(
+        board
+        for board in puzzle.boards
+        if board.id not in taken and at_anchor(lattice, board.cells) in shapes
+    )
 
 
 def _read(body: Body, puzzle: PuzzleSet, units_mm: Sequence[float], length_mm: float) -> BoardPart:
@@ -151,8 +201,12 @@ def _like_a_region(vertices: Points, puzzle: PuzzleSet) -> bool:
 
 def _region_sides(puzzle: PuzzleSet, board: Board) -> Points:
     """The longer and the shorter side of a board's region in grid units."""
-    rings = rings_in_units(puzzle.lattice, rings_of_cells(puzzle.lattice, board.cells))
-    return _sides(np.array([point for ring in rings for point in ring]))
+    return _sides(_points(puzzle, rings_of_cells(puzzle.lattice, board.cells)))
+
+
+def _points(puzzle: PuzzleSet, rings: Sequence[Ring]) -> Points:
+    """The corners of rings in grid units, at height 0, shape (n, 3)."""
+    return np.array([(*p, 0.0) for ring in rings_in_units(puzzle.lattice, rings) for p in ring])
 
 
 # --- boards with round holes --------------------------------------------------------------

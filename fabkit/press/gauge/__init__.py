@@ -1,1 +1,1 @@
-"""The fit gauge: a small print by which a maker finds the two numbers that depend on the printer."""
+"""The fit gauge: a small print by which a maker finds the numbers that depend on the printer."""

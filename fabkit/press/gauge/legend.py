@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabkit.model.profile import Profile
-from fabkit.press.gauge.parts import GaugePart
 from fabkit.press.gauge.values import setting
+from fabkit.press.gauge.wishes import GaugePart
 
 _HOW = {
     "inset": (
@@ -36,6 +36,26 @@ _HOW = {
         "the nozzle would hit it. The narrowest one into which it falls by itself and lies flat: "
         "type its number as recess.embedded."
     ),
+    "board.hole": (
+        "Hold the bar upright and let one of its balls down into each ring, the narrowest first. "
+        "The first ring that the ball passes by its own weight: type its number as board.hole."
+    ),
+    "board.channel": (
+        "Lay the bar into each block, the narrowest channel first. The first one into which it "
+        "falls by itself, so that its link rests on the channel's floor, and in which it does not "
+        "rattle: type its number as board.channel. If its balls stick in the holes, find board.hole "
+        "first, and print another gauge with it."
+    ),
+    "board.seat": (
+        "Set the piece with its stub into each plate, the narrowest first. The first one into which "
+        "the stub goes without force, and out of which it falls when you turn both over: type its "
+        "number as board.seat."
+    ),
+    "board.clearance": (
+        "Lay the square into each tray, the narrowest first. The first one into which it falls by "
+        "itself, and in which it does not rattle: type its number as board.clearance. The square has "
+        "the profile's inset: if you choose another inset, print the trays again with it."
+    ),
 }
 
 
@@ -46,7 +66,8 @@ class Reading:
     Attributes:
         key: the setting's, as in a profile file.
         own_mm: what the profile has now.
-        parts: those that try it, from the smallest value on.
+        parts: those that try it, from the smallest value on; before them what is laid into them,
+            without a number.
         how: what to do with the parts, and what to type.
     """
 
@@ -56,9 +77,14 @@ class Reading:
     how: str
 
     @property
+    def numbers(self) -> tuple[str, ...]:
+        """What is engraved on them, each number once."""
+        return tuple(dict.fromkeys(part.text for part in self.parts if part.text))
+
+    @property
     def farther(self) -> str:
         """What to do when none of the parts fits."""
-        numbers = [part.text for part in self.parts]
+        numbers = self.numbers
         return (
             f"When all from {numbers[0]} to {numbers[-1]} are too tight, or all too loose, print a "
             f'gauge around the nearest: -s "{self.key}={numbers[-1]} mm".'
@@ -101,7 +127,7 @@ def document(parts: Sequence[GaugePart], profile: Profile) -> dict[str, Any]:
     Returns:
         ``profile`` (its name) and ``settings``: for each ``key``, ``own_mm``, ``how``, ``farther``
         and ``parts``, each with ``name``, ``engraved``, ``value_mm`` and ``size_mm`` (width, depth,
-        height).
+        height). Parts without a number have an empty text and no value.
     """
     return {
         "profile": profile.name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
@@ -16,13 +16,17 @@ from fabkit.model.profilefile import contradictions
 COUNT = 5
 #: The settings that a gauge can tell, and by how much its parts differ, in hundredths of a mm.
 #: Glue fills what a bore is too wide, ribs give way, and a magnet falls into a closed cavity:
-#: there coarser steps reach farther.
+#: there coarser steps reach farther. A hole's number is its diameter, the others are for each side.
 STEPS = {
     "inset": 5,
     "recess.press": 5,
     "recess.glue": 10,
     "recess.rib_crest": 10,
     "recess.embedded": 10,
+    "board.hole": 10,
+    "board.channel": 5,
+    "board.seat": 5,
+    "board.clearance": 5,
 }
 #: The setting that decides how tight a magnet sits, by fit. Of crush ribs it is the crests'.
 KEY_OF_FIT = {
@@ -55,7 +59,12 @@ def with_value(profile: Profile, key: str, value_mm: float) -> Profile:
     return replace(profile, **changed)
 
 
-def values_mm(profile: Profile, key: str, source: str) -> list[float]:
+def values_mm(
+    profile: Profile,
+    key: str,
+    source: str,
+    refused: Callable[[Profile], Iterable[Fault]] = contradictions,
+) -> list[float]:
     """The values that a gauge tries of one setting: `COUNT` of them, whole hundredths of a mm.
 
     They are those nearest to the profile's own that the profile could have in its place, so they
@@ -65,6 +74,7 @@ def values_mm(profile: Profile, key: str, source: str) -> list[float]:
         profile: to be tuned.
         key: of `STEPS`.
         source: what messages call the gauge.
+        refused: why a profile cannot be had; none of its own as it is.
 
     Returns:
         Different values, from low to high. The profile's own is among them, rounded to
@@ -84,14 +94,14 @@ def values_mm(profile: Profile, key: str, source: str) -> list[float]:
     around = sorted(
         (own + STEPS[key] * k for k in range(1 - COUNT, COUNT)), key=lambda v: (abs(v - own), v)
     )
-    refused = {value: list(_faults(profile, key, value / 100)) for value in around}
-    allowed = [value for value in around if not refused[value]]
+    faults = {value: list(_faults(profile, key, value / 100, refused)) for value in around}
+    allowed = [value for value in around if not faults[value]]
     if len(allowed) < COUNT:
-        nearest = next(value for value in around if refused[value])
+        nearest = next(value for value in around if faults[value])
         raise InputError.of(
             source,
             f"it tries {COUNT} values around {number(own / 100)} mm, and this profile can have "
-            f"{len(allowed)} of them; with {number(nearest / 100)} mm, {refused[nearest][0]}",
+            f"{len(allowed)} of them; with {number(nearest / 100)} mm, {faults[nearest][0]}",
             key,
         )
     return [value / 100 for value in sorted(allowed[:COUNT])]
@@ -111,9 +121,12 @@ def _hundredths(value_mm: float) -> int:
     return int((Decimal(str(value_mm)) * 100).quantize(Decimal(1), ROUND_HALF_UP))
 
 
-def _faults(profile: Profile, key: str, value_mm: float) -> Iterator[Fault]:
+def _faults(
+    profile: Profile, key: str, value_mm: float, refused: Callable[[Profile], Iterable[Fault]]
+) -> Iterator[Fault]:
     """Why the profile could not have another value."""
     asked = setting(key)
     if not asked.low <= value_mm <= asked.high:
         yield Fault(key, f"expected {format_mm(asked.low)} to {format_mm(asked.high)}")
-    yield from contradictions(with_value(profile, key, value_mm))
+        return
+    yield from refused(with_value(profile, key, value_mm))

@@ -86,8 +86,8 @@ def refuse_too_large(shapes: Sequence[Shape], room: Room) -> None:
             faults.append(
                 Fault(
                     shape.name,
-                    f"is {size} and fits in no multiple of 45 degrees where {usable} can be used"
-                    f"{corner}; {room.advice}",
+                    f"is {size}, and does not fit into the {usable} that can be used{corner}, turned "
+                    f"by any multiple of 45 degrees; {room.advice}",
                 )
             )
     if faults:
