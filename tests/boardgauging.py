@@ -12,8 +12,8 @@ import shapely
 from shapely import LineString, Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.boards.part import manifold_of
 from fabkit.mesh.body import Body
+from fabkit.mesh.manifold import manifold_of
 from fabkit.model.profile import Profile
 from tests import gauging, measure
 from tests.gauging import CLOSE_MM, ODD_HALF, Printed

@@ -14,6 +14,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.fitting.assembly import Assembly, Table
 from fabkit.mesh.part import Part
+from fabkit.model.piece import Piece
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import PuzzleSet, rings_in_units
 from fabkit.verify.answers import Answered, answer_catalog, read_set
@@ -76,7 +77,7 @@ def test_gaps_agree_with_distances_of_sections(set_name: str) -> None:
     """Pieces of squares: tips are not cut, so bounding boxes lie right."""
     found = taken(set_name, PLAIN)
     for one in answers(set_name, PLAIN):
-        if found.puzzle.flips and any(_is_flipped(found.puzzle, found.pieces(), one)):
+        if found.puzzle.flips and any(_is_flipped(found.puzzle, found.read_pieces(), one)):
             continue
         shapes = {
             piece: laid(found.pieces()[piece], drawn(found.puzzle, cells, 20.0), 4)
@@ -91,7 +92,7 @@ def test_gaps_agree_with_distances_of_sections(set_name: str) -> None:
         assert union_all(list(shapes.values())).area < len(one.challenge.region) * 400
 
 
-def _is_flipped(puzzle: PuzzleSet, pieces: Mapping[str, Part], one: Answered) -> list[bool]:
+def _is_flipped(puzzle: PuzzleSet, pieces: Mapping[str, Piece], one: Answered) -> list[bool]:
     from fabkit.model.piece import is_image
 
     physical = read_set(puzzle, pieces)

@@ -322,7 +322,11 @@ def test_every_challenge_and_board_is_found(name: str) -> None:
         ("fridgeiq", "SQUARE_01", 'did you mean "square_01"?'),
         ("fridgeiq", "\x1b[31m", 'has no challenge "\\x1b[31m"; there are square_01, '),
         ("fridgeiq", "", 'has no challenge ""; there are '),
-        ("fridgeiq", None, "fridgeiq: has no board but optional ones; name a challenge: square_01, "),
+        (
+            "fridgeiq",
+            None,
+            "fridgeiq: has no board but optional ones; name a challenge: square_01, ",
+        ),
         ("iqstars", "tray", 'iqstars: has no challenge "tray"; there is only board'),
     ],
 )

@@ -76,7 +76,7 @@ def ring_and_plug(lattice: str, order: Order) -> Kit:
     assert len(rings_of_cells(puzzle.lattice, region)) == 1
     challenge = Challenge("plugged", region, ("R", "P"), answer="solved")
     puzzle = replace(puzzle, challenges=(challenge,))
-    profile = order.profile()
+    profile = replace(order.profile(), stub_height_mm=0.0)
     blueprints = {piece.id: draft(puzzle, piece, profile) for piece in puzzle.pieces}
     bodies = {piece: printed(one, f"{piece}.stl") for piece, one in blueprints.items()}
     return Kit(order, puzzle, profile, blueprints, bodies)

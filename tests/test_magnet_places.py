@@ -170,7 +170,9 @@ def puzzle_on(lattice: Lattice) -> PuzzleSet:
 def misplaced_on(shape: tuple[Lattice, frozenset[Cell]], magnet_mm: float, fit: str) -> list[str]:
     """What is wrong with the places of magnets, or with the refusal, for a piece of any shape."""
     canonical = outline_of(shape, unit_mm=12.0)
-    profile = load_profile(["compact"], ["label.faces=none", f"recess.fit={fit}"])
+    profile = load_profile(
+        ["compact"], ["label.faces=none", "stub.height=0 mm", f"recess.fit={fit}"]
+    )
     profile = replace(profile, magnet_diameter_mm=magnet_mm)
     left, bottom, right, top = canonical.bounds
     count = 2 if max(right - left, top - bottom) > 3 * 12 - 1e-6 else 1

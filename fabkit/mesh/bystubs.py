@@ -33,7 +33,8 @@ def read_by_stubs(
         unit_mm: the grid unit, for a part of one stub, which does not tell.
 
     Returns:
-        The part with its outline; None when the stubs do not lie on the lattice.
+        The part with its outline; None when the stubs do not lie on the lattice, or the part reaches
+            out of the cells above them.
     """
     found = _cells(stubs, lattice, unit_mm)
     if found is None:
@@ -55,6 +56,8 @@ def read_by_stubs(
         shapely.geometrycollections([shapely.linearrings(shape) for shape in shapes])
     )
     inset_mm = _inside_mm(laid.shadow, canonical)
+    if inset_mm < -_NEAR_UNITS * unit_mm:  # whatever this is, it does not stand on its cells
+        return None
     outline = Outline(
         cells=cells,
         rings=rings,

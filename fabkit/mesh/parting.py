@@ -9,6 +9,7 @@ from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
 from fabkit.mesh.body import Body
+from fabkit.mesh.manifold import is_solid, manifold_of
 from fabkit.mesh.section import parts
 
 
@@ -59,14 +60,8 @@ def parted(body: Body, area: BaseGeometry, low_mm: float, high_mm: float) -> tup
 
 
 def _solid(body: Body) -> Any:
-    import manifold3d
-
-    mesh = manifold3d.Mesh(
-        np.ascontiguousarray(body.vertices, dtype=np.float32),
-        np.ascontiguousarray(body.faces, dtype=np.uint32),
-    )
-    solid = manifold3d.Manifold(mesh)
-    if solid.status() != manifold3d.Error.NoError or solid.volume() <= 0:
+    solid = manifold_of(body)
+    if not is_solid(solid):
         raise ValueError(f"{body.name} bounds no volume")
     return solid
 

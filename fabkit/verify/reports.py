@@ -14,10 +14,11 @@ from shapely.geometry.base import BaseGeometry
 from fabkit.mesh.anatomy import Anatomy
 from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.boards.lying import shadow_of
-from fabkit.mesh.boards.part import BoardPart, manifold_of
+from fabkit.mesh.boards.part import BoardPart
 from fabkit.mesh.body import Body
 from fabkit.mesh.finding import DIGITS, Finding
 from fabkit.mesh.identity import Identity
+from fabkit.mesh.manifold import manifold_of
 from fabkit.mesh.outlines.edges import largest
 from fabkit.mesh.part import Part
 from fabkit.mesh.seen import shadow, size_mm

@@ -15,9 +15,9 @@ from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.balls.part import BallPart
-from fabkit.mesh.boards.part import manifold_of
 from fabkit.mesh.body import Points
 from fabkit.mesh.fitting.laying import Laid, Pose, step_mm
+from fabkit.mesh.manifold import manifold_of
 from fabkit.mesh.stubs import OnStubs
 from fabkit.model.balls import FlatPose, flat_poses, turned
 from fabkit.model.lattice import LATTICES, Cell, Lattice, Point

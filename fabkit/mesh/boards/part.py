@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from fabkit.mesh.body import Body, Points
+from fabkit.mesh.manifold import is_solid, manifold_of
 from fabkit.mesh.section import Sections
 from fabkit.mesh.topology import signed_volume
 from fabkit.model.puzzle import Board
@@ -67,16 +66,4 @@ class BoardPart:
     @cached_property
     def is_solid(self) -> bool:
         """Whether the mesh bounds a volume, so that overlaps can be measured."""
-        import manifold3d
-
-        status = self.manifold.status()
-        return bool(status == manifold3d.Error.NoError and self.manifold.volume() > 0)
-
-
-def manifold_of(body: Body) -> Any:
-    """A body for boolean operations."""
-    import manifold3d
-
-    vertices = np.ascontiguousarray(body.vertices, dtype=np.float32)
-    faces = np.ascontiguousarray(body.faces, dtype=np.uint32)
-    return manifold3d.Manifold(manifold3d.Mesh(vertices, faces))
+        return is_solid(self.manifold)

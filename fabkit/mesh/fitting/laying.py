@@ -13,6 +13,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.base.errors import InputError
 from fabkit.mesh.body import Points
+from fabkit.mesh.manifold import is_solid, manifold_of
 from fabkit.mesh.part import Outline, Part
 from fabkit.mesh.section import filled
 from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
@@ -45,19 +46,12 @@ class Laid:
     @cached_property
     def manifold(self) -> Any:
         """The mesh for boolean operations."""
-        import manifold3d
-
-        vertices = np.ascontiguousarray(self.part.vertices, dtype=np.float32)
-        faces = np.ascontiguousarray(self.part.body.faces, dtype=np.uint32)
-        return manifold3d.Manifold(manifold3d.Mesh(vertices, faces))
+        return manifold_of(self.part.straight)
 
     @cached_property
     def is_solid(self) -> bool:
         """Whether the mesh bounds a volume, so that overlaps can be measured."""
-        import manifold3d
-
-        status = self.manifold.status()
-        return bool(status == manifold3d.Error.NoError and self.manifold.volume() > 0)
+        return is_solid(self.manifold)
 
     @cached_property
     def section(self) -> BaseGeometry:
