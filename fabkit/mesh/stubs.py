@@ -17,14 +17,14 @@ from fabkit.mesh.finding import Finding, at_most, between, counted
 from fabkit.mesh.part import Part, Parts, length_mm_of, take_in
 from fabkit.mesh.parting import above
 from fabkit.mesh.rules.outline import TOLERANCE_MM
-from fabkit.mesh.section import DOWN, UP, parts
+from fabkit.mesh.section import DOWN, UP, filled, parts
 from fabkit.mesh.upright import stand_up
 from fabkit.model.lattice import Lattice
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet, in_units
 
-#: Stubs cover less of a piece than this part of what is above them, …
-_COVERED = 0.75
+#: Stubs cover less than this part of what is above them (a round one in a hexagon 0.84), …
+_COVERED = 0.9
 #: … and are lower than this part of the whole height.
 _LOW = 0.6
 #: What leaves less of its cells open than this part fills them.
@@ -148,7 +148,7 @@ def _back(part: Part, facing: int) -> float | None:
         (back + part.thickness_mm) / 2, back - (part.thickness_mm - back) / 2
     )  # fmt: skip
     depth = back if facing == DOWN else part.thickness_mm - back
-    feet, plate = part.sections.at(beyond), part.sections.at(within)
+    feet, plate = filled(part.sections.at(beyond)), filled(part.sections.at(within))
     is_low = depth < _LOW * part.thickness_mm
     return back if is_low and 0 < feet.area < _COVERED * plate.area else None
 
