@@ -151,7 +151,8 @@ def write_cards(
         f"{FOLDER}/{card.challenge.id}.svg": card_svg(puzzle, card, profile) for card in cards
     }
     sheets = card_sheets(puzzle, cards, profile)
-    contents |= {f"{FOLDER}/cards-{n}.svg": sheet for n, sheet in enumerate(sheets, start=1)}
+    stem = _free_stem([card.challenge.id for card in cards])
+    contents |= {f"{FOLDER}/{stem}-{n}.svg": sheet for n, sheet in enumerate(sheets, start=1)}
     warnings = [] if sheets else ["the cards are larger than A4; there are no sheets of them"]
     drawings = _templates(puzzle, cards, profile) if templates else []
     with tempfile.TemporaryDirectory() as name:
@@ -170,6 +171,14 @@ def write_cards(
             instead_of=FOLDER,
         )
     return list(contents), warnings + told
+
+
+def _free_stem(ids: Sequence[str]) -> str:
+    """What the names of sheets begin with, so that none is that of a card."""
+    stem = "cards"
+    while any(one.lower().startswith(f"{stem}-") for one in ids):
+        stem += "-all"
+    return stem
 
 
 def _templates(puzzle: PuzzleSet, cards: Sequence[Card], profile: Profile) -> list[BoardBlueprint]:
