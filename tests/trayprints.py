@@ -152,12 +152,15 @@ CASES += [
     for lid in LIDS
 ]
 QUICK = {("cubimagici", ()), ("iqstars", ("compact",)), ("flake", ("petg",))}
-TRAYS = [
-    pytest.param(
-        one, id=str(one), marks=[] if (one.name, one.presets) in QUICK else pytest.mark.slow
-    )
-    for one in CASES
-]
+ODD = {("ring", ()), ("wide", ()), ("cubimagici", ("compact",))}
+
+
+def _marks(case: Case) -> list[pytest.MarkDecorator]:
+    known = case.name, case.presets
+    return [] if known in QUICK else [pytest.mark.slow if known in ODD else pytest.mark.long]
+
+
+TRAYS = [pytest.param(one, id=str(one), marks=_marks(one)) for one in CASES]
 LIDDED = [one for one in TRAYS if "lid.kind=none" not in one.values[0].settings]
 SLIDING = [one for one in TRAYS if "lid.kind=sliding" in one.values[0].settings]
 SNAPPING = [one for one in TRAYS if "lid.kind=snap" in one.values[0].settings]
