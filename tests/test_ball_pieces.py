@@ -65,7 +65,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("balls")
 
 
-@pytest.fixture(params=[(preset, piece) for preset in PRESETS for piece in PIECES], ids="-".join)
+#: Pieces for the default run: both lengths of spine, neighbouring prongs that are apart, no mirror.
+QUICK = {("default", "blue"), ("default", "green"), ("default", "navy"), ("compact", "pink")}
+
+
+@pytest.fixture(
+    params=[
+        pytest.param((preset, piece), id=f"{preset}-{piece}", marks=marks)
+        for preset in PRESETS
+        for piece in PIECES
+        for marks in [[] if (preset, piece) in QUICK else [pytest.mark.slow]]
+    ]
+)
 def one(request: pytest.FixtureRequest, folder: Path) -> Print:
     return printed(*request.param, folder)
 

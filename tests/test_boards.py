@@ -33,6 +33,9 @@ from fabkit.solid.body import Workshop
 from fabkit.solid.export import write_stl
 from tests import analytic, measure
 
+#: The default run has boards and stubs in tests of commands and of whole sets.
+pytestmark = pytest.mark.slow
+
 FIT, STARS = load_set("iqfit"), load_set("iqstars")
 PRESETS = ("default", "compact")
 #: A board of whole squares with a hole, a notch, and an arm one cell wide.

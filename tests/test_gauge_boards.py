@@ -28,6 +28,9 @@ from tests import boardgauging, gauging, measure
 from tests.gauging import Printed
 from tests.prints import Order
 
+#: The default run has boards and stubs in tests of commands and of whole sets.
+pytestmark = pytest.mark.slow
+
 #: What is in the gauge for each set: settings, and what is laid into the parts that try them.
 BALLS = {"board.hole": "bar", "board.channel": "bar"}
 STUBS = {"board.seat": "stub"}

@@ -213,7 +213,9 @@ def test_an_unreadable_board_is_named(capsys: pytest.CaptureFixture[str]) -> Non
 # --- the same bytes -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("puzzle", ["trio.toml", "balls.toml", slow("iqfit"), slow("iqstars")])
+@pytest.mark.parametrize(
+    "puzzle", [slow("trio.toml"), slow("balls.toml"), slow("iqfit"), slow("iqstars")]
+)
 def test_two_processes_write_the_same_bytes(puzzle: str, here: Path) -> None:
     code = (
         "import sys; from fabkit.cli import main; sys.exit(sum(main(['export-' + kind, "

@@ -183,6 +183,7 @@ def test_coupon(pair: str, said: Callable[..., Any]) -> None:
     assert told["settings"] == document["settings"]
 
 
+@pytest.mark.slow
 def test_another_gauge_takes_the_place_of_the_first(pair: str, said: Callable[..., Any]) -> None:
     said("coupon", "-o", "gauge")
     mine = Path("gauge/stl/plug-0.05.stl")

@@ -22,7 +22,6 @@ from tests.prints import Order
 from tests.shapes import body_of, printed
 
 STARS = load_set("iqstars")
-SHAPES = ("hexagon", "disc", "star")
 
 
 @lru_cache
@@ -41,7 +40,7 @@ def checked(some: tuple[Body, ...], shape: str, *presets: str) -> CheckReport:
     return check(take(some, STARS, profile.unit_mm), profile)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ["hexagon", "disc", pytest.param("star", marks=pytest.mark.slow)])
 def test_all_pieces_are_read_whatever_their_cells_look_like(shape: str) -> None:
     read, stubs = take_in_on_stubs(bodies(shape), STARS, 20.0)
     for part, one, piece in zip(read.parts, stubs, STARS.pieces, strict=True):
@@ -56,7 +55,7 @@ def test_all_pieces_are_read_whatever_their_cells_look_like(shape: str) -> None:
             assert stub.diameter_mm == pytest.approx(10.0, abs=0.02)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ["hexagon", "disc", pytest.param("star", marks=pytest.mark.slow)])
 def test_the_set_passes(shape: str) -> None:
     report = checked(bodies(shape), shape)
     failed = [f"{part.key}: {f.rule}: {f.message}" for part in report.parts for f in part.failed]

@@ -26,6 +26,9 @@ from fabkit.solve.posing import pose
 from tests import analytic, measure
 from tests.prints import print_one
 
+#: The default run has boards and stubs in tests of commands and of whole sets.
+pytestmark = pytest.mark.slow
+
 STARS = load_set("iqstars")
 LOOKS = list(itertools.product(("default", "compact"), CELL_SHAPES))
 Place = tuple[float, float]

@@ -26,7 +26,13 @@ def order(preset: str) -> Order:
     return Order(() if preset == "default" else (preset,))
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize(
+    "preset",
+    [
+        pytest.param(one, marks=[pytest.mark.slow] if one in ("compact", "petg") else [])
+        for one in PRESETS
+    ],
+)
 def test_fridgeiq_passes_and_solves_its_catalog(preset: str) -> None:
     found, profile = taken("fridgeiq", order(preset)), load_profile([preset])
     checked = check(found, profile)

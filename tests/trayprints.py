@@ -151,8 +151,14 @@ CASES += [
     for preset in ("compact", "petg")
     for lid in LIDS
 ]
-QUICK = {("cubimagici", ()), ("iqstars", ("compact",)), ("flake", ("petg",))}
-ODD = {("ring", ()), ("wide", ()), ("cubimagici", ("compact",))}
+QUICK = {("cubimagici", ())}
+ODD = {
+    ("ring", ()),
+    ("wide", ()),
+    ("cubimagici", ("compact",)),
+    ("iqstars", ("compact",)),
+    ("flake", ("petg",)),
+}
 
 
 def _marks(case: Case) -> list[pytest.MarkDecorator]:

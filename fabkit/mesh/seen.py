@@ -20,7 +20,7 @@ def shadow(body: Body) -> Polygon:
         >>> corners = np.array([[x, y, z] for x in (0, 3) for y in (0, 1) for z in (0, 2)], float)
         >>> quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
         >>> box = np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))])
-        >>> shadow(Body("box", corners, box)).area
+        >>> round(shadow(Body("box", corners, box)).area, 4)
         3.0
     """
     return largest(silhouette(Upright(body, body.vertices, 0.0, False), everywhere=True))
