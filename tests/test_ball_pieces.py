@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -69,28 +71,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 QUICK = {("default", "blue"), ("default", "green"), ("default", "navy"), ("compact", "pink")}
 
 
-@pytest.fixture(
-    params=[
-        pytest.param((preset, piece), id=f"{preset}-{piece}", marks=marks)
-        for preset in PRESETS
-        for piece in PIECES
-        for marks in [[] if (preset, piece) in QUICK else [pytest.mark.slow]]
-    ]
-)
+def _param(key: tuple[str, str], quick: Collection[tuple[str, str]] = QUICK) -> Any:
+    return pytest.param(key, id="-".join(key), marks=[] if key in quick else [pytest.mark.slow])
+
+
+@pytest.fixture(params=[_param((preset, piece)) for preset in PRESETS for piece in PIECES])
 def one(request: pytest.FixtureRequest, folder: Path) -> Print:
     return printed(*request.param, folder)
 
 
+FEW = {("default", "blue"), ("compact", "green")}
 few = pytest.mark.parametrize(
-    "key",
-    [
-        (preset, piece)
-        if (preset, piece) in (("default", "blue"), ("compact", "green"))
-        else pytest.param((preset, piece), marks=pytest.mark.slow)
-        for preset in PRESETS
-        for piece in PIECES
-    ],
-    ids="-".join,
+    "key", [_param((preset, piece), FEW) for preset in PRESETS for piece in PIECES]
 )
 
 
@@ -316,14 +308,11 @@ def test_a_larger_ball_would_not(folder: Path) -> None:
 # --- anybody's pieces ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "seed",
-    [
-        *range(4),
-        *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 12)),
-        *(pytest.param(seed, marks=pytest.mark.long) for seed in range(12, 60)),
-    ],
-)
+SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 12))]
+SEEDS += [pytest.param(seed, marks=pytest.mark.long) for seed in range(12, 60)]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_any_piece_and_any_sizes(seed: int, tmp_path: Path) -> None:
     piece, sizes = random_piece(seed)
     found = print_ball(piece, sizes, tmp_path / "p.stl")

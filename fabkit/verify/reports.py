@@ -110,21 +110,17 @@ class PartReport(ABC):
         return {"ok": self.ok, **self.measures, "findings": findings}
 
 
-@dataclass(frozen=True, eq=False)
-class FlatReport(PartReport):
-    """What was found on a flat piece.
+class PieceReport(PartReport):
+    """What was found on a part that may be a piece.
 
     Attributes:
         part: the part.
-        anatomy: what is open in it.
         identity: which piece it is.
         findings: of every rule.
     """
 
-    part: Part
-    anatomy: Anatomy
+    part: Part | BallPart
     identity: Identity
-    findings: tuple[Finding, ...]
 
     @property
     def name(self) -> str:
@@ -145,6 +141,23 @@ class FlatReport(PartReport):
     def piece(self) -> str | None:
         """The id of the piece that it is, or None."""
         return self.identity.piece
+
+
+@dataclass(frozen=True, eq=False)
+class FlatReport(PieceReport):
+    """What was found on a flat piece.
+
+    Attributes:
+        part: the part.
+        anatomy: what is open in it.
+        identity: which piece it is.
+        findings: of every rule.
+    """
+
+    part: Part
+    anatomy: Anatomy
+    identity: Identity
+    findings: tuple[Finding, ...]
 
     @property
     def measures(self) -> dict[str, Any]:
@@ -178,7 +191,7 @@ class FlatReport(PartReport):
 
 
 @dataclass(frozen=True, eq=False)
-class BallReport(PartReport):
+class BallReport(PieceReport):
     """What was found on a piece that is made of balls.
 
     Attributes:
@@ -190,26 +203,6 @@ class BallReport(PartReport):
     part: BallPart
     identity: Identity
     findings: tuple[Finding, ...]
-
-    @property
-    def name(self) -> str:
-        """The file that it was in."""
-        return self.part.name
-
-    @property
-    def key(self) -> str:
-        """Its name in reports."""
-        return self.identity.key
-
-    @property
-    def words(self) -> str:
-        """What it is, for people."""
-        return self.identity.words
-
-    @property
-    def piece(self) -> str | None:
-        """The id of the piece that it is, or None."""
-        return self.identity.piece
 
     @property
     def measures(self) -> dict[str, Any]:
