@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from fabkit.model.balls import BallBody, FlatPose, flat_poses
-from fabkit.model.lattice import LATTICES, Cell, Lattice, Ring, Symmetry
+from fabkit.model.lattice import LATTICES, Cell, Lattice, Point, Ring, Symmetry
 from fabkit.model.polygon import rings_of_cells
 
 
@@ -96,6 +96,35 @@ def at_anchor(lattice: Lattice, cells: Iterable[Cell]) -> frozenset[Cell]:
     return frozenset((x - dx, y - dy) for x, y in image)
 
 
+def moves_onto(
+    lattice: Lattice, own: Collection[Cell], cells: Collection[Cell]
+) -> list[tuple[Symmetry, Point]]:
+    """The moves that carry some cells onto others.
+
+    Args:
+        lattice: where they are.
+        own: the cells that are moved.
+        cells: where they shall come to lie.
+
+    Returns:
+        Moves of the lattice, and the frame vectors that follow them; rotations first. None when
+        the cells have another shape.
+
+    Example:
+        >>> moves = moves_onto(LATTICES["square"], [(1, 1), (3, 1)], [(5, 5), (5, 7)])
+        >>> [(move.turns, move.flipped, vector) for move, vector in moves]
+        [(1, False, (6, 4)), (3, False, (4, 8)), (1, True, (6, 8)), (3, True, (4, 4))]
+    """
+    wanted, (to_x, to_y) = at_anchor(lattice, cells), lattice.anchor(cells)
+    found = []
+    for move in lattice.symmetries:
+        image = [move(cell) for cell in own]
+        if at_anchor(lattice, image) == wanted:
+            from_x, from_y = lattice.anchor(image)
+            found.append((move, (to_x - from_x, to_y - from_y)))
+    return found
+
+
 @dataclass(frozen=True)
 class Orientation:
     """A distinct image of a piece under its allowed moves, translations divided out.
@@ -178,11 +207,7 @@ def tones_on(lattice: Lattice, piece: Piece, cells: frozenset[Cell]) -> frozense
     """
     if not piece.tones:
         return frozenset()
-    wanted = at_anchor(lattice, cells)
-    for symmetry in lattice.symmetries:
-        image = frozenset(map(symmetry, piece.forms[0].cells))
-        if at_anchor(lattice, image) == wanted:
-            (x0, y0), (x1, y1) = lattice.anchor(image), lattice.anchor(cells)
-            moved = ((x + x1 - x0, y + y1 - y0) for x, y in map(symmetry, piece.tones))
-            return frozenset(moved)
+    moves = moves_onto(lattice, piece.forms[0].cells, cells)
+    for move, (dx, dy) in moves[:1]:
+        return frozenset((x + dx, y + dy) for x, y in map(move, piece.tones))
     return frozenset()

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import shapely
-from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.blueprint.boards.snapping import snap_reach_mm
+from fabkit.blueprint.region import region_mm
 from fabkit.model.accessory import HOLES, SEATS, board_kind
 from fabkit.model.layers import layer_top_mm
-from fabkit.model.polygon import area2, rings_of_cells
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import Board, PuzzleSet, rings_in_units
+from fabkit.model.puzzle import Board, PuzzleSet
 
 #: Between a ball one pitch down and what the board stands on.
 _BELOW_BALL_MM = 1.0
@@ -103,11 +101,4 @@ def region_of(puzzle: PuzzleSet, board: Board, profile: Profile) -> BaseGeometry
         >>> region_of(iqblock, iqblock.boards[0], load_profile()).bounds
         (0.0, -160.0, 160.0, 0.0)
     """
-    rings = rings_of_cells(puzzle.lattice, board.cells)
-    scaled = [
-        Polygon([(x * profile.unit_mm, y * profile.unit_mm) for x, y in ring])
-        for ring in rings_in_units(puzzle.lattice, rings)
-    ]
-    within = [one for one, ring in zip(scaled, rings, strict=True) if area2(ring) > 0]
-    holes = [one for one, ring in zip(scaled, rings, strict=True) if area2(ring) < 0]
-    return shapely.union_all(within).difference(shapely.union_all(holes))
+    return region_mm(puzzle.lattice, board.cells, profile.unit_mm)

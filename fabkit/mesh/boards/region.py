@@ -11,11 +11,11 @@ import shapely
 from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
+from fabkit.blueprint.region import region_mm
 from fabkit.mesh.boards.probing import material_along
 from fabkit.mesh.body import Points
 from fabkit.model.lattice import Lattice
-from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import Board, rings_in_units
+from fabkit.model.puzzle import Board
 
 #: Near a corner an edge is not measured: so many mm, or this part of a short edge.
 _END_MM, _END_SHARE = 3.0, 0.3
@@ -27,20 +27,6 @@ REACH_MM = 3.2
 _ALIKE = 0.15
 #: Gaps that are off by more than this (mm) from the others are not used to lay the region.
 _OFF_MM = 0.15
-
-
-def region_mm(lattice: Lattice, board: Board, unit_mm: float) -> Polygon:
-    """A board's region, where the lattice's frame has it.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> block = load_set("iqblock")
-        >>> region_mm(block.lattice, block.boards[0], 20.0).bounds
-        (0.0, -160.0, 160.0, 0.0)
-    """
-    rings = rings_in_units(lattice, rings_of_cells(lattice, board.cells))
-    lines = [shapely.linearrings(np.array(ring) * unit_mm) for ring in rings]
-    return shapely.build_area(shapely.geometrycollections(lines))
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +116,7 @@ def match_opening(
     """
     found = []
     for board, unit_mm in itertools.product(boards, dict.fromkeys(units_mm)):
-        region = region_mm(lattice, board, unit_mm)
+        region = region_mm(lattice, board.cells, unit_mm)
         for quarter_turns in range(4):
             turned = affinity.rotate(floor, 90 * quarter_turns, origin=(0, 0))
             unlike, shift = _best_shift(turned, region)

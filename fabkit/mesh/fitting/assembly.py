@@ -10,14 +10,13 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
+from fabkit.blueprint.region import region_mm
 from fabkit.mesh.body import Points
 from fabkit.mesh.finding import TINY_MM
 from fabkit.mesh.fitting.laying import Laid, Pose
 from fabkit.mesh.part import Part
 from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
-from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import in_units
 
 #: Along a shared edge the gap is measured outside these ends: corners and tips are wider.
 END_ZONE_MM = 3.0
@@ -118,7 +117,7 @@ class Table:
             *(
                 f"{key} is not closed: overlaps with it cannot be measured"
                 for key in keys
-                if not self._laid[key].is_solid
+                if not self._laid[key].part.is_solid
             ),
             *self._complaints(found),
             *_sticking_out(outside),
@@ -132,7 +131,7 @@ class Table:
             min_gap_mm=min(gaps, default=None),
             max_gap_mm=max(most, default=None),
             outside_mm=max(outside.values(), default=0.0),
-            is_measured=all(self._laid[key].is_solid for key in keys),
+            is_measured=all(self._laid[key].part.is_solid for key in keys),
             messages=tuple(messages),
         )
 
@@ -170,7 +169,7 @@ class Table:
     def _outside_mm(self, key: str, pose: Pose, region: frozenset[Cell]) -> float:
         """How far a part reaches out of a region."""
         laid = self._laid[key]
-        area = _area(self._lattice, region, laid.outline.unit_mm)
+        area = region_mm(self._lattice, region, laid.outline.unit_mm)
         rest = laid.shadow_at(pose).difference(area.buffer(TINY_MM))
         if rest.is_empty:
             return 0.0
@@ -209,14 +208,16 @@ def _reach_mm(laid: Laid) -> float:
 
 def _measure(one: Laid, other: Laid, relative: Pose, lattice: Lattice) -> Beside:
     edge_gaps = _edge_gaps(one, other, relative, lattice)
-    if not (one.is_solid and other.is_solid):
+    if not (one.part.is_solid and other.part.is_solid):
         # There is no volume to speak of, which the assembly tells; their outlines still lie apart.
         apart_mm = one.section.distance(other.placed(other.section, relative))
         return Beside(0.0, min(apart_mm, _reach_mm(one)), edge_gaps)
-    moved = other.manifold.transform(other.matrix(relative))
-    both = one.manifold ^ moved
+    moved = other.part.manifold.transform(other.matrix(relative))
+    both = one.part.manifold ^ moved
     overlap_mm3 = max(0.0, float(both.volume()))
-    gap_mm = 0.0 if overlap_mm3 > TINY_MM3 else float(one.manifold.min_gap(moved, _reach_mm(one)))
+    gap_mm = (
+        0.0 if overlap_mm3 > TINY_MM3 else float(one.part.manifold.min_gap(moved, _reach_mm(one)))
+    )
     return Beside(overlap_mm3, gap_mm, edge_gaps)
 
 
@@ -302,15 +303,4 @@ def _near(one: Sequence[float], other: Sequence[float], reach_mm: float) -> bool
         and other[0] - reach_mm < one[2]
         and one[1] - reach_mm < other[3]
         and other[1] - reach_mm < one[3]
-    )
-
-
-def _area(lattice: Lattice, cells: frozenset[Cell], unit_mm: float) -> BaseGeometry:
-    """A region in mm."""
-    rings = [
-        np.array([(x * unit_mm, y * unit_mm) for x, y in in_units(lattice, ring)])
-        for ring in rings_of_cells(lattice, cells)
-    ]
-    return shapely.build_area(
-        shapely.geometrycollections([shapely.linearrings(ring) for ring in rings])
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from shapely import Polygon, affinity, union_all
@@ -13,11 +12,10 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.base.errors import InputError
 from fabkit.mesh.body import Points
-from fabkit.mesh.manifold import is_solid, manifold_of
 from fabkit.mesh.part import Outline, Part
 from fabkit.mesh.section import filled
 from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
-from fabkit.model.piece import at_anchor
+from fabkit.model.piece import moves_onto
 
 #: Digits of a grid unit in mm.
 _UNIT_DIGITS = 4
@@ -44,16 +42,6 @@ class Laid:
         self.step_mm = step_mm(lattice, self.outline.unit_mm)
 
     @cached_property
-    def manifold(self) -> Any:
-        """The mesh for boolean operations."""
-        return manifold_of(self.part.straight)
-
-    @cached_property
-    def is_solid(self) -> bool:
-        """Whether the mesh bounds a volume, so that overlaps can be measured."""
-        return is_solid(self.manifold)
-
-    @cached_property
     def section(self) -> BaseGeometry:
         """The outline at mid-height; what is closed at another height is no hole of it."""
         whole = filled(self.part.sections.at(self.part.thickness_mm / 2))
@@ -68,17 +56,10 @@ class Laid:
         Raises:
             InputError: when the part does not have their shape.
         """
-        cells = frozenset(cells)
-        target = at_anchor(self._lattice, cells)
-        found: list[Pose] = []
-        for move in self._lattice.symmetries:
-            image = [move(cell) for cell in self.outline.cells]
-            if at_anchor(self._lattice, image) == target and not (found and move.flipped):
-                (to_x, to_y), (from_x, from_y) = map(self._lattice.anchor, (cells, image))
-                found.append((move, (to_x - from_x, to_y - from_y)))
+        found = moves_onto(self._lattice, self.outline.cells, frozenset(cells))
         if not found:
             raise InputError.of(self.key, "does not have the shape that the solution asks for")
-        return found
+        return [pose for pose in found if not pose[0].flipped] or found[:1]
 
     def pose(self, cells: Iterable[Cell]) -> Pose:
         """The first of the part's `poses`."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabkit.model.balls import ROTATIONS, Ball, BallBody, flat_poses, turned
-from fabkit.model.lattice import LATTICES, Cell, Lattice, Point, Symmetry
-from fabkit.model.piece import at_anchor
+from fabkit.model.lattice import LATTICES, Cell, Lattice
+from fabkit.model.piece import at_anchor, moves_onto
 from fabkit.model.puzzle import in_units
 from fabkit.sheet.render.scene import Floats, Vector
 
@@ -48,34 +48,6 @@ class Motion:
         """The same, moved on."""
         x, y, z = self.shift_mm
         return Motion(self.rows, (x + x_mm, y + y_mm, z + z_mm))
-
-
-def moves_onto(
-    lattice: Lattice, own: Collection[Cell], cells: Collection[Cell]
-) -> list[tuple[Symmetry, Point]]:
-    """The moves that carry some cells onto others.
-
-    Args:
-        lattice: where they are.
-        own: the cells that are moved.
-        cells: where they shall come to lie.
-
-    Returns:
-        Moves of the lattice, and the frame vectors that follow them; rotations first.
-
-    Example:
-        >>> from fabkit.model.lattice import LATTICES
-        >>> moves = moves_onto(LATTICES["square"], [(1, 1), (3, 1)], [(5, 5), (5, 7)])
-        >>> [(move.turns, move.flipped, vector) for move, vector in moves]
-        [(1, False, (6, 4)), (3, False, (4, 8)), (1, True, (6, 8)), (3, True, (4, 4))]
-    """
-    wanted, found = at_anchor(lattice, cells), []
-    for move in lattice.symmetries:
-        image = [move(cell) for cell in own]
-        if at_anchor(lattice, image) == wanted:
-            (to_x, to_y), (from_x, from_y) = lattice.anchor(cells), lattice.anchor(image)
-            found.append((move, (to_x - from_x, to_y - from_y)))
-    return found
 
 
 def lay_flat(
