@@ -67,7 +67,7 @@ def holes(columns: int = 5, rows: int = 4, extra: Any = None, **numbers: Any) ->
 
 def board_part(made: Any, kind: str, board: Board, unit_mm: float, rest_mm: float) -> BoardPart:
     body = body_of_solid(made, "board.stl")
-    return BoardPart(body, kind, board, body.vertices, unit_mm, rest_mm)
+    return BoardPart(body, body.vertices, kind, board, unit_mm, rest_mm)
 
 
 def middles(cells: Sequence[Cell]) -> list[tuple[float, float]]:

@@ -102,7 +102,13 @@ def _is_flipped(puzzle: PuzzleSet, pieces: Mapping[str, Piece], one: Answered) -
     ]
 
 
-@pytest.mark.parametrize("order", [PLAIN, TURNABLE], ids=str)
+@pytest.mark.parametrize(
+    "order",
+    [
+        pytest.param(PLAIN, id=str(PLAIN)),
+        pytest.param(TURNABLE, id=str(TURNABLE), marks=pytest.mark.slow),
+    ],
+)
 def test_every_challenge_of_fridgeiq_goes_together(order: Order) -> None:
     on = table("fridgeiq", order)
     results = [assemble(one, on) for one in answers("fridgeiq", order)]

@@ -22,6 +22,7 @@ from fabkit.model.layers import recess_span
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
 from tests import analytic
+from tests.layered import Layered, layered
 from tests.strategies import cell_sets, outline_of
 
 #: Insets that swallow no edge: between two 45-degree tips half a diagonal loses 4.8 of them.
@@ -110,63 +111,27 @@ def test_outlines_are_those_of_the_drawing(set_name: str, preset: str) -> None:
 # --- layers ---------------------------------------------------------------------------------
 
 
-def hundredths(least: int, most: int) -> st.SearchStrategy[int]:
-    return st.integers(least, most)
-
-
 @settings(max_examples=400)
-@given(
-    first=hundredths(5, 60),
-    layer=hundredths(5, 60),
-    magnet=hundredths(30, 800),
-    air=hundredths(0, 30),
-    floor=hundredths(20, 300),
-    roof=hundredths(20, 200),
-    depth=hundredths(10, 150),
-    thickness=hundredths(300, 1500),
-    how=st.sampled_from(["press front", "embedded front", "embedded both", "glue none"]),
-)
-def test_recesses_span_whole_layers(
-    first: int,
-    layer: int,
-    magnet: int,
-    air: int,
-    floor: int,
-    roof: int,
-    depth: int,
-    thickness: int,
-    how: str,
-) -> None:
+@given(layered(least_air=0))
+def test_recesses_span_whole_layers(one: Layered) -> None:
     """All in hundredths of a millimetre, so that the expectation is exact."""
-    fit, faces = how.split()
-    profile = replace(
-        load_profile(),
-        first_layer_mm=first / 100,
-        layer_mm=layer / 100,
-        magnet_height_mm=magnet / 100,
-        air_mm=air / 100,
-        floor_mm=floor / 100,
-        roof_mm=roof / 100,
-        label_depth_mm=depth / 100,
-        thickness_mm=thickness / 100,
-        fit=fit,
-        faces=faces,
-    )
+    profile = one.profile(load_profile())
 
     def boundary(height: int) -> int:
-        return first + max(0, -(-(height - first) // layer)) * layer
+        return one.first + max(0, -(-(height - one.first) // one.layer)) * one.layer
 
-    low = boundary(floor) if fit == "embedded" else 0
-    high = boundary(low + magnet + air)
-    front, back = depth * (faces != "none"), depth * (faces == "both")
-    too_loose = high - low - magnet > 30
-    too_thin = thickness - high - front < roof or (fit == "embedded" and low - back < roof)
+    low = boundary(one.floor) if one.fit == "embedded" else 0
+    high = boundary(low + one.magnet + one.air)
+    too_loose = high - low - one.magnet > 30
+    too_thin = one.thickness - high - one.front < one.roof or (
+        one.fit == "embedded" and low - one.back < one.roof
+    )
     if too_loose or too_thin:
         with pytest.raises(ValueError, match=r"layers\.height" if too_loose else r"recess\.roof"):
             recess_span(profile)
         return
     span = recess_span(profile)
     assert (span.low_mm, span.high_mm) == (low / 100, high / 100)
-    assert air <= high - low - magnet <= 30
-    assert (high - first) % layer == 0
-    assert low == 0 or (low - first) % layer == 0
+    assert one.air <= high - low - one.magnet <= 30
+    assert (high - one.first) % one.layer == 0
+    assert low == 0 or (low - one.first) % one.layer == 0

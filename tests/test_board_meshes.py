@@ -13,7 +13,8 @@ from manifold3d import Manifold
 
 from fabkit.mesh.boards.inspect import inspect_board
 from fabkit.mesh.boards.part import BoardPart
-from fabkit.mesh.boards.reading import is_accessory, read_boards
+from fabkit.mesh.boards.reading import read_boards
+from fabkit.mesh.boards.sizes import is_accessory
 from fabkit.mesh.body import Body
 from fabkit.mesh.finding import Finding
 from fabkit.model.library import load_set

@@ -23,10 +23,8 @@ from fabkit.model.puzzle import rings_in_units
 from fabkit.model.setchecks import lies_on
 from fabkit.model.setfile import read_set
 from fabkit.sheet.challenge import challenge_sheet
-from fabkit.solve.engines.engine import Effort
-from fabkit.solve.engines.oracle import Oracle
-from fabkit.solve.posing import pose
 from tests.conftest import ROOT
+from tests.drawings import posed_entry
 from tests.drawnsets import (
     QUARTER,
     SQUARE,
@@ -211,10 +209,7 @@ def test_tones_lie_as_their_piece_does(
 
 def test_a_drawn_solution_shows_both_tones() -> None:
     cubi = load_set("cubimagici")
-    challenge = find_challenge(cubi, None)
-    posed = pose(cubi, challenge)
-    layout = posed.layout(Oracle().enumerate(posed.problem, Effort(), limit=1).solutions[0])
-    text = challenge_sheet(cubi, challenge, layout)
+    text = challenge_sheet(cubi, posed_entry(cubi, "tray"), 20.0)
     assert len(re.findall(r'<path [^>]*fill="#5d3a1a"[^>]*class="tone"', text)) == 10
 
 

@@ -9,7 +9,6 @@ from random import Random
 import pytest
 import trimesh
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from fabkit.base.errors import InputError
 from fabkit.blueprint.draft import draft
@@ -33,6 +32,7 @@ from tests.checks import (
 from tests.faults import outline
 from tests.faults.kits import kit
 from tests.faults.planting import Case
+from tests.layered import Layered, layered
 from tests.measure import DOWN, UP
 from tests.prints import FITS, TINY_MM, Order, print_one, print_set
 from tests.taken import taken
@@ -55,57 +55,28 @@ def boundaries(first: int, layer: int, thickness: int) -> list[int]:
 
 
 @settings(max_examples=400)
-@given(
-    first=st.integers(5, 60),
-    layer=st.integers(5, 60),
-    magnet=st.integers(30, 800),
-    air=st.integers(10, 30),
-    floor=st.integers(20, 300),
-    roof=st.integers(20, 200),
-    depth=st.integers(10, 150),
-    thickness=st.integers(300, 1500),
-    how=st.sampled_from(["press front", "embedded front", "embedded both", "glue none"]),
-)
-def test_spans_of_pieces_printed_face_down(
-    first: int,
-    layer: int,
-    magnet: int,
-    air: int,
-    floor: int,
-    roof: int,
-    depth: int,
-    thickness: int,
-    how: str,
-) -> None:
+@given(layered(least_air=10))
+def test_spans_of_pieces_printed_face_down(one: Layered) -> None:
     """By trying every layer, in hundredths of a millimetre, so that the expectation is exact."""
-    fit, faces = how.split()
-    profile = replace(
-        load_profile((), [DOWNWARDS]),
-        first_layer_mm=first / 100,
-        layer_mm=layer / 100,
-        magnet_height_mm=magnet / 100,
-        air_mm=air / 100,
-        floor_mm=floor / 100,
-        roof_mm=roof / 100,
-        label_depth_mm=depth / 100,
-        thickness_mm=thickness / 100,
-        fit=fit,
-        faces=faces,
+    profile = one.profile(load_profile((), [DOWNWARDS]))
+    ends = boundaries(one.first, one.layer, one.thickness)
+    top = one.thickness
+    if one.fit == "embedded":
+        top = max(end for end in ends if one.thickness - end >= one.floor)
+    bottom = max((end for end in ends if top - end >= one.magnet + one.air), default=0)
+    too_loose = top - bottom - one.magnet > 30
+    too_thin = bottom - one.front < one.roof or (
+        one.fit == "embedded" and one.thickness - top - one.back < one.roof
     )
-    ends = boundaries(first, layer, thickness)
-    top = thickness
-    if fit == "embedded":
-        top = max(end for end in ends if thickness - end >= floor)
-    bottom = max((end for end in ends if top - end >= magnet + air), default=0)
-    front, back = depth * (faces != "none"), depth * (faces == "both")
-    too_loose = top - bottom - magnet > 30
-    too_thin = bottom - front < roof or (fit == "embedded" and thickness - top - back < roof)
     if too_loose or too_thin:
         with pytest.raises(ValueError, match=r"layers\.height" if too_loose else r"recess\.roof"):
             recess_span(profile)
         return
     span = recess_span(profile)
-    assert (span.low_mm, span.high_mm) == ((thickness - top) / 100, (thickness - bottom) / 100)
+    assert (span.low_mm, span.high_mm) == (
+        (one.thickness - top) / 100,
+        (one.thickness - bottom) / 100,
+    )
 
 
 @pytest.mark.parametrize(

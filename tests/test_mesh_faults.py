@@ -169,17 +169,20 @@ def test_kinds_of_faults_have_different_names() -> None:
 
 # --- good prints --------------------------------------------------------------------------
 
-#: Measured by default, with a few challenges put together.
+#: With a few challenges put together: the first by default, the second with --slow.
 USUAL = [("fridgeiq", PLAIN), ("fridgeiq", RIBBED)]
 FEW = 3
-#: Measured with --slow, with all challenges.
+#: Measured with --long, with all challenges.
 SETS = [
     *USUAL,
     *(("fridgeiq", order) for order in (Order(("compact",)), Order(("petg",)), TWO_FACED)),
     ("iqstars", Order((), (NO_STUBS,))),
 ]
 PRINTS = [
-    *(pytest.param(*one, FEW, id=f"{one[0]} {one[1]} {FEW}") for one in USUAL),
+    *(
+        pytest.param(*one, FEW, id=f"{one[0]} {one[1]} {FEW}", marks=marks)
+        for one, marks in zip(USUAL, ([], [pytest.mark.slow]), strict=True)
+    ),
     *(
         pytest.param(*one, None, id=f"{one[0]} {one[1]} all", marks=pytest.mark.long)
         for one in SETS

@@ -17,8 +17,9 @@ from fabkit.blueprint.things import draft_thing
 from fabkit.mesh.balls.reading import take_in_balls
 from fabkit.mesh.boards.inspect import inspect_board
 from fabkit.mesh.boards.lying import balls_lying
-from fabkit.mesh.boards.reading import is_accessory, read_boards
+from fabkit.mesh.boards.reading import read_boards
 from fabkit.mesh.boards.seating import Seating, seat_findings
+from fabkit.mesh.boards.sizes import is_accessory
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.reading import read_bodies
 from fabkit.model.accessory import things
@@ -184,7 +185,7 @@ def test_what_is_seen_through_the_notch_is_no_wall_of_the_front() -> None:
 # --- files in other units of length ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("length_mm", [1.0, 10.0, 25.4])
+@pytest.mark.parametrize("length_mm", [1.0, 10.0, pytest.param(25.4, marks=pytest.mark.slow)])
 def test_boards_in_files_of_another_unit_of_length(length_mm: float) -> None:
     """The pieces tell it; the board and lid are not taken for pieces meanwhile."""
     board, frame = holes_board(CELLS)

@@ -25,8 +25,8 @@ from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile, preset_names
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.verify.check import CheckReport, check
 from fabkit.verify.recognise import recognise
+from fabkit.verify.reports import FlatReport
 from fabkit.verify.taking import take
 from tests import analytic, measure
 from tests.faults.kits import MARKED, MARKED_INSIDE, kit, printed
@@ -282,12 +282,14 @@ def test_marks_for_which_there_is_no_room_are_refused(settings: list[str], says:
 # --- what check says ----------------------------------------------------------------------
 
 
-def report_of(bodies: list[Body], puzzle: PuzzleSet, profile: Profile) -> CheckReport:
-    return check(take(bodies, puzzle, profile.unit_mm), profile)
+def inspected(bodies: list[Body], puzzle: PuzzleSet, profile: Profile) -> list[FlatReport]:
+    """What the rules say of each part; that they go together is not asked."""
+    found = take(bodies, puzzle, profile.unit_mm).inspect(profile, lambda done, total, name: None)
+    return [one for one in found if isinstance(one, FlatReport)]
 
 
-def failed(report: CheckReport) -> set[tuple[str | None, str]]:
-    return {(one.identity.piece, finding.rule) for one in report.parts for finding in one.failed}
+def failed(reports: list[FlatReport]) -> set[tuple[str | None, str]]:
+    return {(one.identity.piece, finding.rule) for one in reports for finding in one.failed}
 
 
 def turned(body: Body, quarters: int) -> Body:
@@ -307,7 +309,7 @@ def test_good_marks_pass_however_the_piece_lies(order: Order) -> None:
     made = kit(order, "LNSTU")
     for quarters in range(4):
         bodies = [turned(body, quarters) for body in made.bodies.values()]
-        assert failed(report_of(bodies, made.puzzle, made.profile)) == set()
+        assert failed(inspected(bodies, made.puzzle, made.profile)) == set()
 
 
 @pytest.mark.parametrize("piece", ["L", "N", "T", "U"])
@@ -318,19 +320,19 @@ def test_marks_at_the_wrong_magnet_are_told_however_the_piece_lies(piece: str) -
     wrong = printed(replace(blueprint, recesses=recesses), f"{piece}.stl")
     for quarters in range(4):
         bodies = [turned(wrong, quarters), made.bodies["M"], made.bodies["Y"]]
-        found = failed(report_of(bodies, made.puzzle, made.profile))
+        found = failed(inspected(bodies, made.puzzle, made.profile))
         assert found == {(piece, "pole-mark")}
 
 
 def test_without_letters_the_outline_says_which_magnets_are_marked() -> None:
     order = Order((), (ALTERNATING, "label.faces=none"))
     made = kit(order, "LTM")
-    assert failed(report_of(list(made.bodies.values()), made.puzzle, made.profile)) == set()
+    assert failed(inspected(list(made.bodies.values()), made.puzzle, made.profile)) == set()
     blueprint = made.blueprints["L"]
     recesses = with_poles(blueprint.recesses, "SN", blueprint.foot, made.profile)
     wrong = printed(replace(blueprint, recesses=recesses), "L.stl")
     bodies = [wrong, made.bodies["T"], made.bodies["M"]]
-    found = failed(report_of(bodies, made.puzzle, made.profile))
+    found = failed(inspected(bodies, made.puzzle, made.profile))
     assert found == {("L", "pole-mark")}
 
 
@@ -345,14 +347,14 @@ def test_a_piece_that_looks_the_same_turned_may_be_marked_at_either_end() -> Non
     recesses = with_poles(blueprint.recesses, "SN", blueprint.foot, made.profile)
     other = printed(replace(blueprint, recesses=recesses), "S.stl")
     bodies = [other, made.bodies["M"], made.bodies["Y"]]
-    found = failed(report_of(bodies, made.puzzle, made.profile))
+    found = failed(inspected(bodies, made.puzzle, made.profile))
     assert found == (set() if is_same else {("S", "pole-mark")})
 
 
 def test_marks_are_no_recesses_and_no_letters() -> None:
     made = kit(MARKED, "LMY")
-    report = report_of(list(made.bodies.values()), made.puzzle, made.profile)
-    (part,) = (one for one in report.parts if one.identity.piece == "L")
+    reports = inspected(list(made.bodies.values()), made.puzzle, made.profile)
+    (part,) = (one for one in reports if one.identity.piece == "L")
     assert (len(part.anatomy.recesses), len(part.anatomy.marks)) == (2, 1)
     assert all(label.above for label in part.anatomy.labels)
     rules = {finding.rule for finding in part.findings}

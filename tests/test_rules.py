@@ -13,8 +13,8 @@ from fabkit.plan.workbench import Workbench
 from fabkit.verify.check import CheckReport, check
 from fabkit.verify.taking import take
 from tests.conftest import ROOT
+from tests.faults.kits import kit
 from tests.prints import Order
-from tests.taken import taken
 
 ORDERS = [
     Order(),
@@ -39,7 +39,9 @@ def rules_of(report: CheckReport) -> set[str]:
 def test_the_readme_names_every_rule() -> None:
     rules = set()
     for order in ORDERS:
-        rules |= rules_of(check(taken("fridgeiq", order), order.profile()))
+        made = kit(order, "QLMY")
+        bodies = list(made.bodies.values())
+        rules |= rules_of(check(take(bodies, made.puzzle, made.profile.unit_mm), made.profile))
     assert sorted(told()) == sorted(set(told())), "each rule once"
     assert {rule for rule in told() if not rule.startswith(OF_BOARDS)} == rules
 

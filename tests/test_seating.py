@@ -14,14 +14,16 @@ from fabkit.base.errors import InputError
 from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.balls.reading import take_in_balls
 from fabkit.mesh.boards.ballassembly import BallTable
-from fabkit.mesh.boards.lying import LIFT_MM, Lying, balls_lying, shadow_of
+from fabkit.mesh.boards.lying import LIFT_MM, Lying, balls_lying
 from fabkit.mesh.boards.neighbours import nearest_neighbours
 from fabkit.mesh.boards.part import BoardPart
 from fabkit.mesh.boards.play import play
 from fabkit.mesh.boards.reading import read_boards
 from fabkit.mesh.boards.seated import balls_in_board
+from fabkit.mesh.boards.storeys import Storeys
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.laying import Pose
+from fabkit.mesh.manifold import shadow_of
 from fabkit.model.accessory import accessories
 from fabkit.model.balls import flat_poses
 from fabkit.model.lattice import LATTICES
@@ -147,7 +149,8 @@ def test_play_is_that_of_the_meshes() -> None:
         reach_mm(x, y) + reach_mm(-x, -y)
         for x, y in ((1.0, 0.0), (0.0, 1.0), (half, half), (half, -half))
     ]
-    found = play(lying, pose, board())
+    solid, rest_mm = board().manifold, board().rest_mm
+    found = play(lying, pose, solid, Storeys.of(solid, rest_mm))
     # A ball that touches a wall goes 0.01 mm into it before that is a volume to speak of.
     assert max(shifts) - 0.03 < found.shift_mm <= max(shifts)
     assert min(shifts) - 0.03 < found.least_mm <= min(shifts)

@@ -131,15 +131,18 @@ def test_a_wrong_solid_is_told(exported: Exported) -> None:
 # --- the same bytes again -------------------------------------------------------------------
 
 PRESETS = ("default", "flippable")
+#: Both pairs that could be alike, and pieces with one magnet and with two.
+PIECES = "BDEILQRU"
 
 
 def write_all(folder: Path, backwards: bool) -> dict[str, str]:
     """The hashes of STL, STEP and set files, for pieces built and written in either order."""
     puzzle = load_set("fridgeiq")
+    pieces = [piece for piece in puzzle.pieces if piece.id in PIECES]
     hashes = {}
     for preset in PRESETS[::-1] if backwards else PRESETS:
         (folder / preset).mkdir(parents=True)
-        blueprints = draft_all(puzzle, puzzle.pieces, load_profile([preset]))
+        blueprints = draft_all(puzzle, pieces, load_profile([preset]))
         workshop, parts = Workshop(), {}
         for blueprint in blueprints[::-1] if backwards else blueprints:
             name = blueprint.piece
@@ -151,7 +154,7 @@ def write_all(folder: Path, backwards: bool) -> dict[str, str]:
                     write_step([part], puzzle.name, path)
                 else:
                     write_stl(part.solid, path)
-        in_order = [parts[piece.id] for piece in puzzle.pieces]
+        in_order = [parts[piece.id] for piece in pieces]
         write_step(in_order, puzzle.name, folder / preset / "fridgeiq.step")
     for path in sorted(folder.rglob("*.*")):
         hashes[path.relative_to(folder).as_posix()] = sha256(path.read_bytes()).hexdigest()
@@ -175,7 +178,7 @@ def hashes_from_another_process(folder: Path) -> dict[str, str]:
 
 def test_the_same_bytes_in_another_order_and_in_another_process(tmp_path: Path) -> None:
     first = write_all(tmp_path / "first", backwards=False)
-    assert len(first) == len(PRESETS) * (16 + 16 + 1)
+    assert len(first) == len(PRESETS) * (2 * len(PIECES) + 1)
     assert write_all(tmp_path / "again", backwards=True) == first
     assert hashes_from_another_process(tmp_path / "other") == first
     # Only two pairs of pieces could be alike, E and R or B and Q, and their letters differ.

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import shapely
 from shapely import Polygon
 
+from fabkit.blueprint.region import region_mm
 from fabkit.mesh.cavities import Circle
 from fabkit.mesh.part import Outline, Part
+from fabkit.mesh.seen import inside_mm
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import at_anchor
 from fabkit.model.polygon import pieces_apart, rings_of_cells
-from fabkit.model.puzzle import in_units, rings_in_units
+from fabkit.model.puzzle import in_units
 
 #: A stub is on a lattice point when it is nearer to it than this part of a grid unit.
 _NEAR_UNITS = 0.1
@@ -50,17 +51,14 @@ def read_by_stubs(
     vertices = np.column_stack([plane.real, plane.imag, part.vertices[:, 2]])
     laid = replace(part, vertices=vertices, outline=None)
     cells = frozenset(map(move, cells))
-    rings = rings_of_cells(lattice, cells)
-    shapes = [np.array(ring) * unit_mm for ring in rings_in_units(lattice, rings)]
-    canonical = shapely.build_area(
-        shapely.geometrycollections([shapely.linearrings(shape) for shape in shapes])
-    )
-    inset_mm = _inside_mm(laid.shadow, canonical)
+    canonical = region_mm(lattice, cells, unit_mm)
+    assert isinstance(canonical, Polygon)  # its cells hang together
+    inset_mm = inside_mm(laid.shadow, canonical)
     if inset_mm < -_NEAR_UNITS * unit_mm:  # whatever this is, it does not stand on its cells
         return None
     outline = Outline(
         cells=cells,
-        rings=rings,
+        rings=rings_of_cells(lattice, cells),
         unit_mm=unit_mm,
         own_unit_mm=unit_mm if len(stubs) > 1 else None,
         inset_mm=inset_mm,
@@ -97,11 +95,3 @@ def _cells(
         columns = np.column_stack([places, np.ones_like(places)])
         scale, shift = map(complex, np.linalg.lstsq(columns, middles, rcond=None)[0])
     return frozenset(cells), abs(scale), scale, shift
-
-
-def _inside_mm(shadow: Polygon, canonical: Polygon) -> float:
-    """How far a part keeps inside its outline; negative when it reaches out of it."""
-    out = shapely.get_coordinates(shadow.difference(canonical))
-    if len(out):
-        return -float(shapely.distance(shapely.points(out), canonical).max())
-    return float(shadow.boundary.distance(canonical.boundary))

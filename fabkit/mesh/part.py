@@ -12,12 +12,12 @@ import numpy as np
 from shapely import Polygon, affinity, union_all
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.body import Body, Points
+from fabkit.mesh.body import Body
 from fabkit.mesh.outlines.readback import read_back
 from fabkit.mesh.outlines.refine import Reading
-from fabkit.mesh.section import Sections, filled, parts
+from fabkit.mesh.section import filled, parts
 from fabkit.mesh.seen import shadow, size_mm
-from fabkit.mesh.topology import signed_volume
+from fabkit.mesh.straight import StraightBody
 from fabkit.mesh.upright import Upright, stand_up
 from fabkit.model.lattice import Cell, Ring
 from fabkit.model.puzzle import PuzzleSet
@@ -57,7 +57,7 @@ class Outline:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Part(StraightBody):
     """A body as a part to be inspected.
 
     Attributes:
@@ -69,21 +69,9 @@ class Part:
         outline: what was read back; None when its outline does not lie on the lattice.
     """
 
-    body: Body
-    vertices: Points
     tilt_degrees: float
     turned_over: bool
     outline: Outline | None
-
-    @property
-    def name(self) -> str:
-        """What messages call it."""
-        return self.body.name
-
-    @cached_property
-    def sections(self) -> Sections:
-        """To cut it."""
-        return Sections(self.vertices, self.body.faces)
 
     @property
     def thickness_mm(self) -> float:
@@ -120,16 +108,6 @@ class Part:
         """An area of this part with recesses and letters filled; holes of its outline stay."""
         outer, *holes = self.within_rings(area)
         return outer.difference(union_all(holes)) if holes else outer
-
-    @cached_property
-    def volume_mm3(self) -> float:
-        """The volume inside; negative when the mesh is inside out."""
-        return signed_volume(self.straight)
-
-    @cached_property
-    def straight(self) -> Body:
-        """The body as it lies here."""
-        return Body(self.body.name, self.vertices, self.body.faces)
 
     @property
     def size_mm(self) -> tuple[float, float, float]:

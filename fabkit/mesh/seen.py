@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import shapely
 from shapely import Polygon
+from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.body import Body
 from fabkit.mesh.outlines.edges import largest, silhouette
@@ -30,3 +32,32 @@ def size_mm(body: Body) -> tuple[float, float, float]:
     """Width, depth and height of the box around it."""
     width, depth, height = np.ptp(body.vertices, axis=0).tolist()
     return width, depth, height
+
+
+def inside_mm(shadow: BaseGeometry, area: BaseGeometry) -> float:
+    """How far something, seen from above, keeps inside an area; negative when it reaches out of it.
+
+    Args:
+        shadow: what is seen.
+        area: in mm, too.
+
+    Example:
+        >>> area = shapely.box(0, 0, 9, 9)
+        >>> inside_mm(shapely.box(2, 3, 4, 5), area), inside_mm(shapely.box(2, 3, 4, 10), area)
+        (2.0, -1.0)
+    """
+    out_mm = reach_out_mm(shadow, area)
+    return -out_mm if out_mm else float(shadow.boundary.distance(area.boundary))
+
+
+def reach_out_mm(shadow: BaseGeometry, area: BaseGeometry) -> float:
+    """How far something, seen from above, reaches out of an area; 0 when it does not.
+
+    Args:
+        shadow: what is seen.
+        area: in mm, too.
+    """
+    rest = shadow.difference(area)
+    if rest.is_empty:
+        return 0.0
+    return float(shapely.distance(shapely.points(shapely.get_coordinates(rest)), area).max())

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import shapely
-
 from fabkit.mesh.anatomy import Anatomy, anatomy, can_be_turned_over
 from fabkit.mesh.boards.boardrows import board_stacks, clearance_of
 from fabkit.mesh.boards.part import BoardPart
@@ -21,6 +19,7 @@ from fabkit.mesh.identity import identify
 from fabkit.mesh.inspect import in_common, inspect
 from fabkit.mesh.part import Part, Parts, take_in
 from fabkit.mesh.rules.outline import Common
+from fabkit.mesh.seen import inside_mm
 from fabkit.mesh.stubs import OnStubs, stub_findings, take_in_on_stubs
 from fabkit.model.accessory import SEATS, has_stubs, keeps_own_gaps, may_have_stubs
 from fabkit.model.piece import Piece
@@ -227,15 +226,7 @@ def least_gap_mm(pieces: Mapping[str, Part]) -> float | None:
     solution do not overlap, so a straight way from one part to another leaves the first outline
     and enters the second: it is at least as long as the two c together.
     """
-    insides = sorted(_inside_mm(part) for part in pieces.values())
+    insides = sorted(
+        inside_mm(part.shadow, part.outline.canonical) for part in pieces.values() if part.outline
+    )
     return insides[0] + insides[1] if len(insides) > 1 else None
-
-
-def _inside_mm(part: Part) -> float:
-    assert part.outline is not None
-    canonical = part.outline.canonical
-    out = part.shadow.difference(canonical)
-    if out.area > 0:
-        corners = shapely.points(shapely.get_coordinates(out))
-        return -float(shapely.distance(corners, canonical).max())
-    return float(part.shadow.boundary.distance(canonical.boundary))

@@ -13,15 +13,14 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.anatomy import Anatomy
 from fabkit.mesh.balls.part import BallPart
-from fabkit.mesh.boards.lying import shadow_of
 from fabkit.mesh.boards.part import BoardPart
-from fabkit.mesh.body import Body
 from fabkit.mesh.finding import DIGITS, Finding
 from fabkit.mesh.identity import Identity
-from fabkit.mesh.manifold import manifold_of
+from fabkit.mesh.manifold import shadow_of
 from fabkit.mesh.outlines.edges import largest
 from fabkit.mesh.part import Part
 from fabkit.mesh.seen import shadow, size_mm
+from fabkit.mesh.straight import StraightBody
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +227,7 @@ class BallReport(PieceReport):
 
     def shown(self, turns: int) -> Shown:
         """How a page shows it: from above."""
-        return Shown(_from_above(self.part.straight))
+        return Shown(_from_above(self.part))
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,10 +276,9 @@ class BoardReport(PartReport):
 
     def shown(self, turns: int) -> Shown:
         """How a page shows it: from above."""
-        return Shown(_from_above(self.part.straight))
+        return Shown(_from_above(self.part))
 
 
-def _from_above(body: Body) -> Polygon:
-    """A body as it is seen from above; projected, which is quick, if it bounds a volume."""
-    solid = manifold_of(body)
-    return largest(shadow_of(solid)) if solid.volume() > 0 else shadow(body)
+def _from_above(part: StraightBody) -> Polygon:
+    """A part as it is seen from above; projected, which is quick, if it bounds a volume."""
+    return largest(shadow_of(part.manifold)) if part.is_solid else shadow(part.straight)

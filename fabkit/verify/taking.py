@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fabkit.mesh.boards.reading import is_accessory, read_boards
+from fabkit.mesh.boards.reading import read_boards
+from fabkit.mesh.boards.sizes import is_accessory
 from fabkit.mesh.body import Body
 from fabkit.mesh.part import LENGTHS_MM
 from fabkit.mesh.separate import separate

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
-from fabkit.mesh.body import Body, Points
-from fabkit.mesh.topology import signed_volume
+from fabkit.mesh.straight import StraightBody
 from fabkit.model.balls import BallBody
 
 
 @dataclass(frozen=True, eq=False)
-class BallPart:
+class BallPart(StraightBody):
     """A body as a part that is made of balls.
 
     Attributes:
@@ -29,26 +27,9 @@ class BallPart:
         why: why it could not be read; empty when it could.
     """
 
-    body: Body
-    vertices: Points
     shape: BallBody | None
     pitch_mm: float
     diameters_mm: tuple[float, ...]
     links_mm: tuple[float, ...]
     off_mm: float
     why: str = ""
-
-    @property
-    def name(self) -> str:
-        """What messages call it."""
-        return self.body.name
-
-    @cached_property
-    def straight(self) -> Body:
-        """The body as it lies here."""
-        return Body(self.body.name, self.vertices, self.body.faces)
-
-    @cached_property
-    def volume_mm3(self) -> float:
-        """The volume inside; negative when the mesh is inside out."""
-        return signed_volume(self.straight)

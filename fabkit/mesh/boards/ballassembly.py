@@ -10,12 +10,13 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.base.errors import InputError
 from fabkit.mesh.balls.part import BallPart
-from fabkit.mesh.boards.lying import LIFT_MM, Lying, area_of, balls_lying, reach_out_mm
+from fabkit.mesh.boards.lying import LIFT_MM, Lying, area_of, balls_lying
 from fabkit.mesh.boards.neighbours import Nearest, apart
 from fabkit.mesh.boards.part import BoardPart
 from fabkit.mesh.finding import TINY_MM
 from fabkit.mesh.fitting.assembly import TINY_MM3, Assembly
 from fabkit.mesh.fitting.laying import Pose
+from fabkit.mesh.seen import reach_out_mm
 from fabkit.model.lattice import LATTICES, Cell
 from fabkit.model.profile import Profile
 

@@ -10,11 +10,12 @@ import shapely
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
+from fabkit.blueprint.region import region_mm
 from fabkit.mesh.boards.circles import Slab, middles_mm, slabs, spot
 from fabkit.mesh.boards.holes import TOLERANCE_MM
 from fabkit.mesh.boards.part import BoardPart
 from fabkit.mesh.boards.probing import material_along, surfaces_at, worst
-from fabkit.mesh.boards.region import REACH_MM, Stops, gaps, region_mm, stops
+from fabkit.mesh.boards.region import REACH_MM, Stops, gaps, stops
 from fabkit.mesh.body import Points
 from fabkit.mesh.finding import Finding, at_least, between
 from fabkit.model.accessory import HOLES, TRAY
@@ -42,7 +43,7 @@ def frame_findings(part: BoardPart, lattice: Lattice, profile: Profile) -> Itera
         profile: what is asked for.
     """
     assert part.board is not None
-    region = region_mm(lattice, part.board, part.unit_mm)
+    region = region_mm(lattice, part.board.cells, part.unit_mm)
     above = [slab for slab in slabs(part.sections) if slab.low_mm > part.rest_mm - 1e-3]
     along = stops(region)
     if above:
@@ -84,7 +85,7 @@ def clearances_mm(part: BoardPart, lattice: Lattice) -> tuple[float, float] | No
     above = [slab for slab in slabs(part.sections) if slab.low_mm > part.rest_mm - 1e-3]
     if not above:
         return None
-    region = region_mm(lattice, part.board, part.unit_mm)
+    region = region_mm(lattice, part.board.cells, part.unit_mm)
     away = gaps(part.sections.at(above[0].middle_mm), region, stops(region))
     near = away[np.isfinite(away)]
     return (float(near.min()), float(near.max())) if len(near) else None

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from fabkit.blueprint.boards.snapping import MAX_STRAIN
 from fabkit.mesh.boards.closing import TINY_MM3, Closing, tongues_of
 from fabkit.mesh.boards.part import BoardPart
 from fabkit.mesh.finding import Finding, at_least, at_most, counted
 from fabkit.model.accessory import HOLES, LID
 from fabkit.model.profile import Profile
 
-#: A tongue's plastic may be stretched by this part (the most that the drawing allows, too).
-MAX_STRAIN = 0.02
 #: A lid that is held cannot be lifted by this, in mm, …
 _LIFT_MM = 2.0
 #: … or it overlaps with its board by so many mm3.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,8 @@ from shapely.geometry.base import BaseGeometry
 from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.body import Points
 from fabkit.mesh.fitting.laying import Laid, Pose, step_mm
-from fabkit.mesh.manifold import manifold_of
+from fabkit.mesh.manifold import between, cropped, shadow_of
+from fabkit.mesh.seen import inside_mm
 from fabkit.mesh.stubs import OnStubs
 from fabkit.model.balls import FlatPose, flat_poses, turned
 from fabkit.model.lattice import LATTICES, Cell, Lattice, Point
@@ -26,8 +27,6 @@ from fabkit.model.puzzle import in_units
 
 #: A piece is looked at this much above what it rests on: what readings of heights are good to.
 LIFT_MM = 0.005
-#: Areas seen from above that are smaller than this are what rounding leaves.
-_NO_AREA_MM2 = 1e-9
 #: How high and low a link is, is seen this near to its middle.
 _NEAR_MIDDLE_MM = 0.2
 
@@ -97,10 +96,16 @@ class Lying:
         """Whether the mesh bounds a volume, so that overlaps can be measured."""
         return bool(self.solid.volume() > 0)
 
+    @cached_property
+    def heights_mm(self) -> tuple[float, float]:
+        """Where it begins and ends, in the frame of `solid`."""
+        _, _, bottom_mm, _, _, top_mm = self.solid.bounding_box()
+        return bottom_mm, top_mm
+
     def shadow(self, low_mm: float = -math.inf, high_mm: float = math.inf) -> BaseGeometry:
         """What is between two heights, seen from above, over `cells`; empty beyond the piece."""
-        *_, bottom, _, _, top = self.solid.bounding_box()
-        low_mm, high_mm = max(low_mm, bottom), min(high_mm, top)
+        bottom_mm, top_mm = self.heights_mm
+        low_mm, high_mm = max(low_mm, bottom_mm), min(high_mm, top_mm)
         if low_mm >= high_mm:
             return Polygon()
         if (low_mm, high_mm) not in self._shadows:
@@ -109,10 +114,7 @@ class Lying:
 
     def margin_mm(self) -> float:
         """How far it keeps inside its own cells, seen from above; below 0 when it does not."""
-        own = area_of(self.lattice, self.cells, self.unit_mm)
-        shadow = self.shadow()
-        outside_mm = reach_out_mm(shadow, own)
-        return -outside_mm if outside_mm else float(own.boundary.distance(shadow))
+        return inside_mm(self.shadow(), area_of(self.lattice, self.cells, self.unit_mm))
 
 
 def balls_lying(key: str, part: BallPart, unit_mm: float) -> tuple[Lying, ...]:
@@ -136,7 +138,7 @@ def balls_lying(key: str, part: BallPart, unit_mm: float) -> tuple[Lying, ...]:
     for pose in flat_poses(part.shape):
         # What turns about the vertical leave as it is: which way the part's own axes look up.
         poses.setdefault(pose.rotation[2], pose)  # type: ignore[arg-type]
-    whole = manifold_of(part.straight)
+    whole = part.manifold
     return tuple(_ball_lying(key, part, whole, pose, unit_mm) for pose in poses.values())
 
 
@@ -192,7 +194,7 @@ def stubs_lying(key: str, one: OnStubs, lattice: Lattice, unit_mm: float, over: 
     low_mm = 0.0 if over else one.height_mm
     anchored = at_anchor(lattice, cells)
     reference = np.array([*middle, low_mm])
-    return _over(key, lattice, unit_mm, anchored, laid.manifold, motion, reference)
+    return _over(key, lattice, unit_mm, anchored, one.whole.manifold, motion, reference)
 
 
 def _over(
@@ -220,47 +222,3 @@ def area_of(lattice: Lattice, cells: Iterable[Cell], unit_mm: float) -> BaseGeom
     """The area of cells in mm, in the lattice's frame."""
     step = step_mm(lattice, unit_mm)
     return shapely.union_all([Polygon(np.array(lattice.ring(cell)) * step) for cell in cells])
-
-
-def reach_out_mm(shadow: BaseGeometry, area: BaseGeometry) -> float:
-    """How far something, seen from above, reaches out of an area; 0 when it does not."""
-    rest = shadow.difference(area)
-    if rest.is_empty:
-        return 0.0
-    return float(shapely.distance(shapely.points(shapely.get_coordinates(rest)), area).max())
-
-
-def cropped(solid: Any, box: Sequence[float]) -> Any:
-    """What of a solid lies over a box ``(left, low, right, high)``."""
-    left, low, right, high = box
-    for normal, offset in (
-        ((1.0, 0.0, 0.0), left),
-        ((0.0, 1.0, 0.0), low),
-        ((-1.0, 0.0, 0.0), -right),
-        ((0.0, -1.0, 0.0), -high),
-    ):
-        solid = solid.trim_by_plane(normal, offset)
-    return solid
-
-
-def between(solid: Any, low_mm: float, high_mm: float) -> Any:
-    """What of a solid lies between two heights."""
-    *_, bottom, _, _, top = solid.bounding_box()
-    if low_mm > bottom:
-        solid = solid.trim_by_plane((0.0, 0.0, 1.0), low_mm)
-    if high_mm < top:
-        solid = solid.trim_by_plane((0.0, 0.0, -1.0), -high_mm)
-    return solid
-
-
-def shadow_of(solid: Any) -> BaseGeometry:
-    """A solid seen from above."""
-    found = []
-    for part in solid.project().decompose():
-        # The largest ring goes around; points and slivers of no area are left out.
-        outer, *holes = sorted(part.to_polygons(), key=lambda ring: -Polygon(ring).area)
-        if part.area() > _NO_AREA_MM2:
-            rings = [hole for hole in holes if Polygon(hole).area > _NO_AREA_MM2]
-            # Rings may touch themselves where two corners are one.
-            found.append(shapely.make_valid(Polygon(outer, rings)))
-    return shapely.union_all(found)

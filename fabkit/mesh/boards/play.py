@@ -12,11 +12,11 @@ import shapely
 from shapely import affinity
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.boards.lying import LIFT_MM, Lying, between, cropped
-from fabkit.mesh.boards.part import BoardPart
+from fabkit.mesh.boards.lying import Lying
 from fabkit.mesh.boards.storeys import Storeys
 from fabkit.mesh.fitting.assembly import TINY_MM3
 from fabkit.mesh.fitting.laying import Pose, step_mm
+from fabkit.mesh.manifold import cropped
 
 #: Directions in which a piece is shifted, to both sides of each.
 _LINES = 4
@@ -53,7 +53,7 @@ class Play:
     sink_mm: float
 
 
-def play(lying: Lying, pose: Pose, board: BoardPart) -> Play:
+def play(lying: Lying, pose: Pose, solid: Any, storeys: Storeys) -> Play:
     """Measures how a seated piece is held.
 
     Shifts and turns are looked at from above, storey by storey (`fabkit.mesh.boards.storeys`),
@@ -62,15 +62,12 @@ def play(lying: Lying, pose: Pose, board: BoardPart) -> Play:
     Args:
         lying: the way in which it lies.
         pose: where.
-        board: a board for it.
+        solid: a board for it, or what of one pieces come near.
+        storeys: the same, cut.
     """
     left, low, right, high = lying.placed(lying.shadow(), pose).bounds
     around = left - _AROUND_MM, low - _AROUND_MM, right + _AROUND_MM, high + _AROUND_MM
-    near = cropped(board.manifold, around)
-    solid = lying.solid.transform(lying.matrix(pose, board.rest_mm))
-    *_, bottom, _, _, top = solid.bounding_box()
-    storeys = Storeys(between(near, bottom, top + LIFT_MM), board.rest_mm, fine=True)
-    here = storeys.met(lying, pose)
+    here = storeys.met(lying, pose, around)
 
     def meets(moved: Motion) -> bool:
         depth_mm3 = 0.0
@@ -87,7 +84,9 @@ def play(lying: Lying, pose: Pose, board: BoardPart) -> Play:
         shift_mm=max(shifts_mm),
         least_mm=min(shifts_mm),
         turn_degrees=_turn_degrees(meets, _pivots(lying, pose)),
-        sink_mm=_sink_mm(solid, near),
+        sink_mm=_sink_mm(
+            lying.solid.transform(lying.matrix(pose, storeys.rest_mm)), cropped(solid, around)
+        ),
     )
 
 

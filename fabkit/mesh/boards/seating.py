@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from fabkit.mesh.boards.lying import LIFT_MM, Lying, area_of, cropped
+from fabkit.mesh.boards.lying import LIFT_MM, Lying, area_of
 from fabkit.mesh.boards.part import BoardPart
 from fabkit.mesh.boards.play import PRESS_MM, Play, play
 from fabkit.mesh.boards.storeys import Storeys
 from fabkit.mesh.finding import Finding, at_least, at_most, counted
 from fabkit.mesh.fitting.assembly import TINY_MM3
 from fabkit.mesh.fitting.laying import Pose
+from fabkit.mesh.manifold import cropped
 from fabkit.model.lattice import Lattice
 
 #: A seated piece may be shifted by this from stop to stop: what is loose enough to go in by hand
@@ -75,11 +76,11 @@ class Seating:
 
     @cached_property
     def _storeys(self) -> Storeys:
-        return Storeys(self._solid, self.board.rest_mm)
+        return Storeys.of(self._solid, self.board.rest_mm)
 
     @cached_property
     def _fine(self) -> Storeys:
-        return Storeys(self._solid, self.board.rest_mm, fine=True)
+        return self._storeys.finely()
 
     def placed(self, lying: Lying) -> list[Placed]:
         """A piece at every place of the board, one result for each turn that has any."""
@@ -117,7 +118,7 @@ class Seating:
         Each way to lie is looked at in the middle of the board and at its border.
         """
         found = [
-            play(lying, pose, self.board)
+            play(lying, pose, self._solid, self._storeys)
             for lying in ways
             for pose in self._middle_and_border(lying)
         ]
