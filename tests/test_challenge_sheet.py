@@ -3,43 +3,32 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
-from shapely import Polygon, union_all
-from shapely.geometry.base import BaseGeometry
+from shapely import union_all
 
-from fabkit.model.challengeload import find_challenge
+from fabkit.model.entry import Entry
 from fabkit.model.library import load_set
-from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.model.setfile import read_set
 from fabkit.sheet.challenge import challenge_sheet
-from fabkit.solve.engines.engine import Effort
-from fabkit.solve.engines.oracle import Oracle
-from fabkit.solve.posing import Layout, pose
-from tests.published import iqfit_samples, iqstars_samples
+from tests.drawings import (
+    SVG,
+    Case,
+    case,
+    of_class,
+    page_mm,
+    posed_entry,
+    rings,
+    root_of,
+    scale_of,
+    shape_of,
+    shapes,
+    texts,
+)
 
-SVG = "{http://www.w3.org/2000/svg}"
-Drawn = tuple[PuzzleSet, Challenge, Layout]
-
-
-def solved(name: str, challenge_id: str) -> Drawn:
-    puzzle = load_set(name)
-    challenge = find_challenge(puzzle, challenge_id)
-    posed = pose(puzzle, challenge)
-    found = Oracle().enumerate(posed.problem, Effort(), limit=1)
-    return puzzle, challenge, posed.layout(found.solutions[0])
-
-
-def drawn(name: str) -> Drawn:
-    if name in ("iqfit", "iqstars"):
-        sample = (iqfit_samples() if name == "iqfit" else iqstars_samples())[4]
-        return sample.puzzle, sample.challenge, sample.expected
-    return solved(*name.split(" "))
-
-
-CHALLENGES = (
+CASES = (
     "fridgeiq square_01",
     "fridgeiq triangle_05",
     "fridgeiq square_10",
@@ -48,55 +37,57 @@ CHALLENGES = (
     "cubimagici tray",
     "iqfit",
     "iqstars",
+    "odd",
+    "mixed",
 )
 
 
-@pytest.fixture(scope="module", params=CHALLENGES)
-def case(request: pytest.FixtureRequest) -> Drawn:
-    return drawn(request.param)
+@pytest.fixture(scope="module", params=CASES)
+def drawn(request: pytest.FixtureRequest) -> Case:
+    return case(request.param)
 
 
-def area_of(path: ElementTree.Element) -> BaseGeometry:
-    """What a path fills, under the even-odd rule."""
-    assert path.get("fill-rule") == "evenodd"
-    filled: BaseGeometry = Polygon()
-    for ring in path.get("d", "").removesuffix("Z").split("Z"):
-        corners = [tuple(map(float, c.split(" "))) for c in ring.removeprefix("M").split("L")]
-        filled = filled.symmetric_difference(Polygon(corners))
-    return filled
-
-
-def shapes(root: ElementTree.Element, kind: str) -> list[BaseGeometry]:
-    return [area_of(path) for path in root.iter(f"{SVG}path") if path.get("class") == kind]
-
-
-def test_the_solution_covers_the_region_once(case: Drawn) -> None:
-    puzzle, challenge, layout = case
-    root = ElementTree.fromstring(challenge_sheet(puzzle, challenge, layout))
+def test_the_solution_covers_the_region_once(drawn: Case) -> None:
+    puzzle, entry = drawn
+    root = root_of(challenge_sheet(puzzle, entry, 20.0))
     regions, pieces = shapes(root, "region"), shapes(root, "piece")
     assert len(regions) == 2
-    assert len(pieces) == len(challenge.given) + len(layout)
+    assert len(pieces) == len(entry.given) + len(entry.solution or {})
     asked, answered = regions
     assert asked.intersection(answered).area == 0, "the panels lie on each other"
-    in_solution = pieces[len(challenge.given) :]
+    in_solution = pieces[len(entry.given) :]
     assert sum(piece.area for piece in in_solution) == pytest.approx(answered.area, rel=1e-4)
     assert union_all(in_solution).area == pytest.approx(answered.area, rel=1e-4)
-    for given in pieces[: len(challenge.given)]:
+    for given in pieces[: len(entry.given)]:
         assert asked.buffer(0.01).contains(given)
 
 
-def test_pieces_have_the_colours_of_the_set(case: Drawn) -> None:
-    puzzle, challenge, layout = case
-    root = ElementTree.fromstring(challenge_sheet(puzzle, challenge, layout))
-    colours = [path.get("fill") for path in root.iter(f"{SVG}path") if path.get("class") == "piece"]
-    given = {one.piece for one in challenge.given}
+def test_every_piece_lies_where_the_solution_says(drawn: Case) -> None:
+    puzzle, entry = drawn
+    root = root_of(challenge_sheet(puzzle, replace(entry, given=()), 20.0))
+    unit_mm = 20.0 / scale_of(root)
+    whole = shape_of(puzzle, entry, entry.region, unit_mm)
+    _, answered = shapes(root, "region")
+    dx, dy = answered.bounds[0] - whole.bounds[0], answered.bounds[1] + whole.bounds[3]
+    ids = [piece.id for piece in puzzle.pieces if piece.id in (entry.solution or {})]
+    for one, found in zip(ids, shapes(root, "piece"), strict=True):
+        wanted = shape_of(puzzle, entry, (entry.solution or {})[one], unit_mm).centroid
+        assert found.centroid.x == pytest.approx(wanted.x + dx, abs=0.01)
+        assert found.centroid.y == pytest.approx(dy - wanted.y, abs=0.01)
+
+
+def test_pieces_have_the_colours_of_the_set(drawn: Case) -> None:
+    puzzle, entry = drawn
+    root = root_of(challenge_sheet(puzzle, entry, 20.0))
+    colours = [path.get("fill") for path in of_class(root, "piece")]
+    given = {one.piece for one in entry.given}
     expected = [piece.colour for piece in puzzle.pieces if piece.id in given]
-    assert colours == expected + [piece.colour for piece in puzzle.select(list(layout))]
+    assert colours == expected + [one.colour for one in puzzle.select(list(entry.solution or {}))]
 
 
-def test_every_label_lies_well_inside_its_piece(case: Drawn) -> None:
-    puzzle, challenge, layout = case
-    root = ElementTree.fromstring(challenge_sheet(puzzle, challenge, layout))
+def test_every_label_lies_well_inside_its_piece(drawn: Case) -> None:
+    puzzle, entry = drawn
+    root = root_of(challenge_sheet(puzzle, entry, 20.0))
     pieces, labels = shapes(root, "piece"), shapes(root, "label")
     for piece, label in zip(pieces, labels, strict=True):
         assert piece.contains(label)
@@ -105,14 +96,13 @@ def test_every_label_lies_well_inside_its_piece(case: Drawn) -> None:
         assert high - low >= 3
 
 
-def test_nothing_leaves_the_page_or_lies_on_the_title(case: Drawn) -> None:
-    puzzle, challenge, layout = case
-    root = ElementTree.fromstring(challenge_sheet(puzzle, challenge, layout, "118 solutions"))
-    width, height = map(float, root.get("viewBox", "").split(" ")[2:])
+def test_nothing_leaves_the_page_or_lies_on_the_title(drawn: Case) -> None:
+    puzzle, entry = drawn
+    root = root_of(challenge_sheet(puzzle, entry, 20.0, "118 solutions"))
+    width, height = page_mm(root)
     assert width <= 300
     title, summary = list(root.iter(f"{SVG}text"))[:2]
-    assert summary.text
-    assert summary.text.endswith("118 solutions")
+    assert "118 solutions" in (summary.text or "")
     for text in root.iter(f"{SVG}text"):
         size, left = float(text.get("font-size", "")), float(text.get("x", ""))
         assert left + 0.5 * size * len(text.text or "") <= width
@@ -125,21 +115,70 @@ def test_nothing_leaves_the_page_or_lies_on_the_title(case: Drawn) -> None:
         assert top > float(summary.get("y", "")) + 3 > float(title.get("y", ""))
 
 
-def test_the_same_challenge_gives_the_same_bytes(case: Drawn) -> None:
-    puzzle, challenge, layout = case
-    shuffled = dict(sorted(layout.items(), key=lambda one: one[0][::-1]))
-    once = challenge_sheet(puzzle, challenge, layout, "1 solution")
-    assert once == challenge_sheet(puzzle, challenge, shuffled, "1 solution")
+def test_the_same_challenge_gives_the_same_bytes(drawn: Case) -> None:
+    puzzle, entry = drawn
+    shuffled = dict(sorted((entry.solution or {}).items(), key=lambda one: one[0][::-1]))
+    other = replace(entry, solution=shuffled)
+    assert challenge_sheet(puzzle, entry, 20.0) == challenge_sheet(puzzle, other, 20.0)
 
 
 def test_a_challenge_alone_fills_a_page_of_its_own() -> None:
-    stars = load_set("iqstars")
-    source = challenge_sheet(stars, find_challenge(stars, None), unit_mm=15)
-    root = ElementTree.fromstring(source)
-    assert [text.text for text in root.iter(f"{SVG}text")][2] == "challenge"
+    puzzle, entry = case("iqstars board")
+    source = challenge_sheet(puzzle, replace(entry, solution=None), 15.0)
+    root = root_of(source)
+    assert texts(root)[2] == "challenge"
     assert "one solution" not in source
     (region,) = shapes(root, "region")
     assert region.area == pytest.approx(26 * 15**2 * 3**0.5 / 2, rel=1e-3)
+
+
+def test_a_shape_is_a_plain_silhouette_unless_cells_are_asked_for() -> None:
+    puzzle, entry = case("fridgeiq square_01")
+    alone = replace(entry, solution=None)
+    plain, with_cells = (
+        root_of(challenge_sheet(puzzle, alone, 20.0, grid=grid)) for grid in (False, True)
+    )
+    assert [one.get("class") for one in of_class(plain, "region")] == ["silhouette region"]
+    assert not list(of_class(plain, "faint-line"))
+    (cells,) = of_class(with_cells, "faint-line")
+    # A square of 3 x 3 has two lines of three edges each way.
+    assert len(rings(cells)) == 12
+    assert all(len(edge) == 2 for edge in rings(cells))
+
+
+def test_boards_and_given_pieces_are_shown_with_their_cells_and_seats() -> None:
+    puzzle, entry = case("iqstars")
+    assert entry.given
+    root = root_of(challenge_sheet(puzzle, replace(entry, solution=None), 20.0))
+    assert len(shapes(root, "piece")) == len(entry.given)
+    assert len(list(of_class(root, "faint-line"))) == 1
+    fit, start = case("iqfit")
+    root = root_of(challenge_sheet(fit, replace(start, solution=None, given=()), 15.0))
+    assert len(list(of_class(root, "seat"))) == 50
+
+
+def test_chequered_pieces_show_their_tones_on_one_lattice_and_on_two() -> None:
+    """Four times as many cells, half as large: it looks the same."""
+    cubi = load_set("cubimagici")
+    entry = posed_entry(cubi, "tray")
+    plain = shapes(root_of(challenge_sheet(cubi, entry, 20.0)), "tone")
+
+    def halved(cells: frozenset[tuple[int, int]]) -> frozenset[tuple[int, int]]:
+        return frozenset(
+            (2 * x + dx, 2 * y + dy) for x, y in cells for dx in (-1, 1) for dy in (-1, 1)
+        )
+
+    halves = replace(
+        entry,
+        region=halved(entry.region),
+        solution={one: halved(cells) for one, cells in (entry.solution or {}).items()},
+        halves=2,
+    )
+    finer = shapes(root_of(challenge_sheet(cubi, halves, 20.0)), "tone")
+    assert len(plain) == len(finer) == len(cubi.pieces)
+    assert sum(tone.area for tone in plain) > 0
+    for one, other in zip(plain, finer, strict=True):
+        assert one.symmetric_difference(other).area < 0.01
 
 
 ODD = """
@@ -161,6 +200,7 @@ cells = [[0, 0]]
 
 [[piece]]
 id = "away"
+label = "WMW"
 cells = [[0, 0], [1, 0], [2, 0]]
 
 [[challenge]]
@@ -172,24 +212,44 @@ cells = [
 """
 
 
-def test_names_with_markup_stay_text(tmp_path: Path) -> None:
+@pytest.fixture
+def odd(tmp_path: Path) -> Case:
     path = tmp_path / "odd.toml"
     path.write_text(ODD, encoding="utf-8")
     puzzle = read_set(path)
-    challenge = puzzle.challenges[0]
-    posed = pose(puzzle, challenge)
-    found = Oracle().enumerate(posed.problem, Effort(), limit=1)
-    layout = posed.layout(found.solutions[0])
-    source = challenge_sheet(puzzle, challenge, layout, "<b>1</b> & \x00 \u202e")
-    root = ElementTree.fromstring(source)
-    assert not re.search("<script|<b>|\x00|\u202e", source)
-    texts = [text.text for text in root.iter(f"{SVG}text")]
-    assert texts[0].startswith('<script>alert(1)</script> & "friends" ]]>')
-    assert len(texts[0]) <= 60
-    assert texts[1].endswith("<b>1</b> &  ")
-    assert "☃" in texts
+    return puzzle, posed_entry(puzzle, "two-parts")
+
+
+def test_names_with_markup_stay_text(odd: Case) -> None:
+    puzzle, entry = odd
+    titled = replace(entry, title='"><img src=x> שלום')
+    source = challenge_sheet(puzzle, titled, 20.0, "<b>1</b> & \x00 \u202e")
+    root = root_of(source)
+    assert not re.search("<script|<img|<b>|\x00|\u202e", source)
+    said = texts(root)
+    assert said[0].startswith("<script>alert(1)</script> & ")
+    assert '· "><img src=x> שלום' in said[0]
+    assert "<b>1</b> &  " in said[1]
+    assert "☃" in said
+
+
+def test_long_labels_and_rings_are_labelled_inside(odd: Case) -> None:
+    puzzle, entry = odd
+    root = root_of(challenge_sheet(puzzle, entry, 20.0))
     pieces = shapes(root, "piece")
     assert sum(piece.area for piece in pieces) == pytest.approx(shapes(root, "region")[1].area)
     ring, away = pieces[0], pieces[2]
     for piece, label in zip((ring, away), shapes(root, "label"), strict=True):
         assert piece.contains(label)
+
+
+def test_what_is_known_of_a_challenge_is_said() -> None:
+    puzzle, entry = case("even4-03")
+    assert texts(root_of(challenge_sheet(puzzle, entry, 20.0)))[1] == (
+        f"16 pieces · {entry.count} solutions · {entry.level}"
+    )
+    some = Entry("x", "Some", "start", entry.region, ("A", "R"), flips=True, count=1)
+    assert texts(root_of(challenge_sheet(puzzle, some, 20.0)))[:2] == [
+        "FridgeIQ · Some",
+        "2 pieces · flips allowed · 1 solution or more",
+    ]

@@ -115,13 +115,13 @@ def set_folder(given: str | None, puzzle: PuzzleSet) -> Path:
     return folder
 
 
-def file_path(given: str | None, option: str, ending: str) -> Path | None:
+def file_path(given: str | None, option: str, *endings: str) -> Path | None:
     """The file that an option names; None when the option is not given.
 
     Args:
         given: the option's value.
         option: its name, for messages.
-        ending: how the file's name ends, since that is what will be in it.
+        endings: how the file's name may end, since that is what will be in it.
 
     Raises:
         InputError: when it names no such file.
@@ -129,9 +129,9 @@ def file_path(given: str | None, option: str, ending: str) -> Path | None:
     if given is None:
         return None
     path = output_path(given, "a file", option)
-    if path.is_dir() or path.suffix.lower() != ending:
-        found = "is a folder" if path.is_dir() else f"does not end in {ending}"
-        name = f"{path.stem.strip('.') or 'file'}{ending}"
+    if path.is_dir() or path.suffix.lower() not in endings:
+        found = "is a folder" if path.is_dir() else f"does not end in {' or '.join(endings)}"
+        name = f"{path.stem.strip('.') or 'file'}{endings[0]}"
         example = printable(str(path / name) if path.is_dir() else name)
         raise InputError.of(printable(given), f"{found}; expected a file such as {example}")
     _refuse_file(path.parent, option)

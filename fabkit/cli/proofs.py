@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabkit.base.files import json_text, write_whole
+from fabkit.cli import options
 from fabkit.cli.answers import in_words
 from fabkit.cli.report import Report
+from fabkit.model.entry import entry_of
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, Answer, solve
 from fabkit.solve.engines.engine import BudgetSpentError, Effort
 from fabkit.solve.posing import PosedChallenge
@@ -20,12 +22,16 @@ class Files:
     Attributes:
         certificate: what `fabkit certify` reads.
         cnf: the formula; its refutation lies beside it and ends in ``.drat``.
-        svg: the drawing.
+        svg: the drawing of the challenge and a solution.
+        steps: that of how it is put together.
+        theme: the look of both.
     """
 
     certificate: Path | None
     cnf: Path | None
     svg: Path | None
+    steps: Path | None = None
+    theme: str = "auto"
 
 
 def write(
@@ -45,18 +51,7 @@ def write(
         InputError: when the certificate of a count would be too long.
         OutsideError: when a file cannot be written.
     """
-    written = []
-    if files.svg is not None:
-        from fabkit.sheet.challenge import challenge_sheet
-
-        drawn = answer.solutions
-        if answer.status == SOLVED and not drawn:  # a count lists none
-            drawn = solve(posed, "first", effort=Effort(effort.left_s)).solutions
-        layout = posed.layout(drawn[0]) if drawn else None
-        write_whole(
-            files.svg, challenge_sheet(posed.puzzle, posed.challenge, layout, in_words(answer))
-        )
-        written.append(files.svg)
+    written = _draw(files, posed, answer, effort, report)
     try:
         if files.cnf is not None:
             written += _write_cnf(files.cnf, posed, question, answer, effort)
@@ -67,6 +62,34 @@ def write(
             written += _write_certificate(files.certificate, posed, claim, effort, report)
     except BudgetSpentError:
         report.warn("the budget was spent before the proof was complete; it was not written")
+    return written
+
+
+def _draw(
+    files: Files, posed: PosedChallenge, answer: Answer, effort: Effort, report: Report
+) -> list[Path]:
+    """The drawings that were asked for."""
+    if files.svg is None and files.steps is None:
+        return []
+    from fabkit.sheet.challenge import challenge_sheet
+    from fabkit.sheet.steps import steps_sheet
+
+    found = answer.solutions
+    if answer.status == SOLVED and not found:  # a count lists none
+        found = solve(posed, "first", effort=Effort(effort.left_s)).solutions
+    solution = posed.layout(found[0]) if found else None
+    entry = replace(entry_of(posed.challenge), solution=solution)
+    unit_mm = options.profile_for(posed.puzzle, None, None).unit_mm
+    written = []
+    if files.svg is not None:
+        drawn = challenge_sheet(posed.puzzle, entry, unit_mm, in_words(answer), files.theme)
+        write_whole(files.svg, drawn)
+        written.append(files.svg)
+    if files.steps is not None and found:
+        write_whole(files.steps, steps_sheet(posed.puzzle, entry, unit_mm, files.theme))
+        written.append(files.steps)
+    elif files.steps is not None:
+        report.warn(f"{files.steps} was not written: there is no solution to put together")
     return written
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from fabkit.base.errors import InputError, shown
-from fabkit.cli import options
+from fabkit.cli import drawings, options
 from fabkit.cli.report import Report
 from fabkit.model.challengeload import find_challenge, known_names, load_challenge
 from fabkit.model.library import load_set
@@ -96,6 +96,11 @@ def solve(
         str | None,
         typer.Option("--svg", metavar="FILE.svg", help="Draw the challenge and a solution."),
     ] = None,
+    steps: Annotated[
+        str | None,
+        typer.Option("--steps", metavar="FILE.svg", help="Draw how it is put together."),
+    ] = None,
+    theme: drawings.Theme = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -119,6 +124,7 @@ def solve(
                 "--certificate": certificate,
                 "--cnf": cnf,
                 "--svg": svg,
+                "--steps": steps,
                 "--difficulty": difficulty or None,
             }
         )
@@ -129,6 +135,8 @@ def solve(
         certificate=options.file_path(certificate, "--certificate", ".json"),
         cnf=options.file_path(cnf, "--cnf", ".cnf"),
         svg=options.file_path(svg, "--svg", ".svg"),
+        steps=options.file_path(steps, "--steps", ".svg"),
+        theme=drawings.theme_of(theme, needs=None if svg or steps else "--svg FILE.svg"),
     )
     if files.certificate and file and files.certificate.resolve() == Path(file).resolve():
         raise InputError.of("--certificate", "names the challenge's own file; choose another")

@@ -1,142 +1,178 @@
-"""A board on a drawing: the region to be covered, and pieces that lie on it."""
+"""A board on a page: the region to be covered, and pieces that lie on it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import shapely
-from shapely import MultiLineString, Polygon
+from shapely import Point, Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.blueprint.glyphs import lettering
-from fabkit.blueprint.printed import BlueprintError, PointMm
-from fabkit.model.lattice import Cell, Lattice, Point
+from fabkit.blueprint.printed import PointMm
+from fabkit.model.entry import in_halves
+from fabkit.model.lattice import Cell, Lattice
+from fabkit.model.lattice import Point as FramePoint
 from fabkit.model.piece import Piece, tones_on
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import in_units
-from fabkit.sheet.pieces import BALL_OF_PITCH, parts_of
-from fabkit.sheet.svg import Drawing, ink_on
+from fabkit.sheet.canvas import Canvas
+from fabkit.sheet.labels import label_at, label_place, rooms
+from fabkit.sheet.look import CAPITAL, LIGHT, Theme, ink_on
+from fabkit.sheet.pieceview import BALL_OF_PITCH, parts_of
 
-_GROUND, _SEAT, _FAINT, _DARK = "#f3f1ec", "#e2dfd6", "#c6c1b3", "#222222"
 #: Line widths and the height of a capital, in grid units, with the widest a line may be in mm.
-_GRID, _EDGE, _RIM, _CAPITAL = 0.016, 0.025, 0.04, 0.36
+_GRID, _EDGE, _JOINT, _RIM, _LABEL = 0.016, 0.05, 0.014, 0.04, 0.36
 _WIDEST_MM = 0.6
-#: A letter takes this much more room than it fills, where there is a choice.
-_ROOMY = 1.4
-#: Of the room there is a letter fills at most this part.
-_MOST_OF_ROOM = 0.8
-_MOST_PLACES = 2000
+#: How much of its colour a piece keeps that lies there already, and one of balls below its balls.
+_PALE, _BELOW_BALLS = 0.3, 0.4
 
 
 class BoardDrawing:
-    """Cells of a lattice at one place of a drawing.
+    """Cells of a lattice at one place of a page.
 
     Args:
-        drawing: where to draw.
+        canvas: where to draw.
         lattice: of the cells.
-        unit_mm: length of a grid unit.
+        unit_mm: length of the pieces' grid unit.
         origin_mm: where on the page the lattice's origin comes to lie.
         balls: whether pieces are made of balls, and cells are seats for them.
+        theme: the colours of everything but the pieces.
+        halves: cells of the lattice in one grid unit's length; see `fabkit.model.entry.Entry`.
+        written: whether labels are text instead of areas: many small ones take less room.
     """
 
     def __init__(
-        self, drawing: Drawing, lattice: Lattice, unit_mm: float, origin_mm: PointMm, balls: bool
+        self,
+        canvas: Canvas,
+        lattice: Lattice,
+        unit_mm: float,
+        origin_mm: PointMm,
+        balls: bool,
+        theme: Theme = LIGHT,
+        halves: int = 1,
+        written: bool = False,
     ) -> None:
-        self._drawing = drawing
+        self._canvas = canvas
         self._lattice = lattice
         self._unit_mm = unit_mm
         self._origin_mm = origin_mm
         self._balls = balls
+        self._theme = theme
+        self._halves = halves
+        self._written = written
+        self._outlines: dict[frozenset[Cell], list[list[PointMm]]] = {}
+        self._ball_mm = BALL_OF_PITCH * unit_mm
 
     def region(self, cells: frozenset[Cell]) -> None:
-        """What is to be covered: a light ground with faint cells."""
-        self._drawing.polygon(self._outline(cells), fill=_GROUND, class_="region")
+        """What is to be covered: a light ground with faint cells, or seats for balls."""
+        style = self._theme.filled("ground", "region")
+        self._canvas.polygon(self._outline(cells), **style)
         if self._balls:
+            seat = self._theme.filled("seat")
             for x, y in self._at(sorted(cells)):
-                self._drawing.circle(x, y, BALL_OF_PITCH / 2 * self._unit_mm, fill=_SEAT)
+                self._canvas.circle(x, y, self._ball_mm / 2, **seat)
             return
-        edges = [self._at(edge) for edge in self._inner_edges(cells)]
-        width = self._width(_GRID)
-        self._drawing.polygon(edges, fill="none", stroke=_FAINT, stroke_width=width)
+        # The cells of two lattices half a unit apart would be no help.
+        edges = [self._at(edge) for edge in self._inner_edges(cells)] if self._halves == 1 else []
+        if edges:
+            self._canvas.polygon(edges, fill="none", **self._line("faint", _GRID))
+
+    def silhouette(self, cells: frozenset[Cell]) -> None:
+        """What is to be covered as one plain area, with its holes."""
+        self._canvas.polygon(self._outline(cells), **self._theme.filled("silhouette", "region"))
 
     def rim(self, cells: frozenset[Cell]) -> None:
         """The line around a region, drawn last."""
-        self._drawing.polygon(
-            self._outline(cells),
-            fill="none",
-            stroke=_DARK,
-            stroke_width=self._width(_RIM),
-            stroke_linejoin="round",
-        )
+        self._canvas.polygon(self._outline(cells), fill="none", **self._line("ink", _RIM))
 
-    def piece(self, piece: Piece, cells: frozenset[Cell]) -> None:
-        """A piece in its colour or two, with a thin dark edge and its label."""
-        edge = {
-            "stroke": _DARK,
-            "stroke_width": self._width(_EDGE),
-            "stroke_linejoin": "round",
-        }
-        opacity = "0.35" if self._balls else "1"
-        outline = self._outline(cells)
-        self._drawing.polygon(
-            outline, fill=piece.colour, fill_opacity=opacity, class_="piece", **edge
-        )
-        toned = tones_on(self._lattice, piece, cells)
-        if toned:
-            self._drawing.polygon(self._outline(toned), fill=piece.tone, class_="tone")
-            self._drawing.polygon(outline, fill="none", **edge)
-        if self._balls:
-            for x, y in self._at(sorted(cells)):
-                self._drawing.circle(x, y, BALL_OF_PITCH / 2 * self._unit_mm, fill=piece.colour)
-        self._label(piece, cells, toned)
+    def pieces(self, lying: Sequence[tuple[Piece, frozenset[Cell]]], pale: bool = False) -> None:
+        """Pieces in their colours, with thin joints between them and their labels.
 
-    def _label(self, piece: Piece, cells: frozenset[Cell], toned: frozenset[Cell]) -> None:
-        """The label, as near to the middle of the piece as it lies well inside."""
-        ink = ink_on(piece.colour)
-        try:
-            shape = lettering(piece.label).polygon()
-        except BlueprintError:  # a letter that cannot be engraved, but perhaps shown
-            size_mm = _CAPITAL * self._unit_mm / 0.7
-            (x, y), _ = self._place(cells, size_mm / 2)
-            style = {"text_anchor": "middle", "style": f"fill: {ink}"}
-            self._drawing.text(x, y - 0.35 * size_mm, piece.label, size_mm, class_="label", **style)
-            return
-        reach = math.hypot(*shape.bounds[2:])  # half of the diagonal, at a height of 1 mm
-        wanted_mm = _CAPITAL * self._unit_mm
-        (x, y), room_mm = self._place(cells, wanted_mm * reach * _ROOMY)
-        height_mm = min(wanted_mm, _MOST_OF_ROOM * room_mm / reach)
-        letters = lettering(piece.label).moved(x, y, height_mm).polygon()
-        self._drawing.polygon(_rings(letters), fill=ink, class_="label")
-        squares = [Polygon(self._at(self._lattice.ring(cell))) for cell in sorted(toned)]
-        on_tones = letters.intersection(shapely.union_all(squares))
-        if not on_tones.is_empty:
-            self._drawing.polygon(_rings(on_tones), fill=ink_on(piece.tone), class_="label-on-tone")
+        A joint is a light line in a dark one, since one of both stands out from any colour.
 
-    def _place(self, cells: frozenset[Cell], wanted_mm: float) -> tuple[PointMm, float]:
-        """A place inside the cells, and its distance to their edge.
-
-        Of all that are as far from the edge as wanted it is the one nearest to the balance,
-        and the farthest from the edge if none is.
+        Args:
+            lying: each piece with its cells.
+            pale: whether they only show what lies there already.
         """
-        centres = self._at(sorted(cells))
-        if self._balls:
-            places, rooms = centres, [BALL_OF_PITCH / 2 * self._unit_mm] * len(centres)
-        else:
-            places = [*centres, *self._corners_and_midpoints(cells)]
-            places = places[:: 1 + len(places) // _MOST_PLACES]
-            rings = [[*ring, ring[0]] for ring in self._outline(cells)]
-            edge = MultiLineString(rings)
-            rooms = shapely.distance(shapely.points(places), edge).tolist()
-        balance = [sum(values) / len(centres) for values in zip(*centres, strict=True)]
-        return min(
-            zip(places, rooms, strict=True),
-            key=lambda one: (
-                -round(min(one[1], wanted_mm), 6),
-                round(math.dist(one[0], balance), 6),
-                one,
-            ),
+        for piece, cells in lying:
+            self._area(piece, cells, _PALE if pale else 1.0)
+        outlines = [ring for _, cells in lying for ring in self._outline(cells)]
+        if outlines:
+            self._canvas.polygon(outlines, fill="none", **self._line("edge", _EDGE))
+            self._canvas.polygon(outlines, fill="none", **self._line("joint", _JOINT))
+        for piece, cells in lying:
+            self._label(piece, cells, pale)
+
+    def piece(self, piece: Piece, cells: frozenset[Cell], pale: bool = False) -> None:
+        """One piece; see `pieces`."""
+        self.pieces([(piece, cells)], pale)
+
+    def _area(self, piece: Piece, cells: frozenset[Cell], strength: float) -> None:
+        """What a piece fills, in one colour or two."""
+        full = f"{strength:.2g}"
+        below = f"{strength * _BELOW_BALLS:.2g}" if self._balls else full
+        outline = self._outline(cells)
+        self._canvas.polygon(outline, fill=piece.colour, fill_opacity=below, class_="piece")
+        toned = self._toned(piece, cells)
+        if toned:
+            style = {"fill": piece.tone, "fill_opacity": full, "class_": "tone"}
+            self._canvas.polygon(self._outline(toned), **style)
+        for x, y in self._at(sorted(cells)) if self._balls else ():
+            self._canvas.circle(x, y, self._ball_mm / 2, fill=piece.colour, fill_opacity=full)
+
+    def _toned(self, piece: Piece, cells: frozenset[Cell]) -> frozenset[Cell]:
+        """Which cells have the piece's second colour."""
+        if piece.tones and self._halves > 1:
+            form = piece.forms[0]
+            whole = replace(form, cells=in_halves(self._lattice, form.cells))
+            tones = in_halves(self._lattice, piece.tones)
+            piece = replace(piece, forms=(whole,), tones=tones)
+        return tones_on(self._lattice, piece, cells)
+
+    def _line(self, role: str, units: float) -> dict[str, str]:
+        """The style of a line around pieces and regions."""
+        width = {"stroke_width": self._width(units), "stroke_linejoin": "round"}
+        return self._theme.lined(role) | width
+
+    def _label(self, piece: Piece, cells: frozenset[Cell], pale: bool) -> None:
+        """The label, as near to the middle of the piece as it lies well inside."""
+
+        def ink(colour: str, name: str) -> dict[str, str]:
+            quiet = self._theme.filled("quiet", name)
+            return quiet if pale else {"fill": ink_on(colour), "class_": name}
+
+        toned = self._toned(piece, cells)
+        place, height_mm = self._label_place(piece, cells, bool(toned))
+        area = None if self._written else label_at(piece.label, place, height_mm)
+        squares = shapely.union_all(
+            [Polygon(self._at(self._lattice.ring(cell))) for cell in sorted(toned)]
         )
+        if area is None:
+            below = piece.tone if squares.contains(Point(place)) else piece.colour
+            style = ink(below, "label title") | {"text_anchor": "middle"}
+            base = place[1] - height_mm / 2
+            self._canvas.text(place[0], base, piece.label, height_mm / CAPITAL, **style)
+            return
+        self._canvas.polygon(_rings(area), **ink(piece.colour, "label"))
+        on_tones = area.intersection(squares)
+        if not on_tones.is_empty:
+            self._canvas.polygon(_rings(on_tones), **ink(piece.tone, "label-on-tone"))
+
+    def _label_place(
+        self, piece: Piece, cells: frozenset[Cell], chequered: bool
+    ) -> tuple[PointMm, float]:
+        """Where the label goes, and its height. On balls and squares of two colours it is in one."""
+        places = self._at(sorted(cells))
+        balance = math.fsum(x for x, _ in places), math.fsum(y for _, y in places)
+        middle = balance[0] / len(places), balance[1] / len(places)
+        if self._balls:
+            free_mm = [self._ball_mm / 2] * len(places)
+        else:
+            more = [] if chequered else self._corners_and_midpoints(cells)
+            places, free_mm = rooms([*places, *more], self._outline(cells))
+        return label_place(piece.label, places, free_mm, middle, _LABEL * self._unit_mm)
 
     def _corners_and_midpoints(self, cells: frozenset[Cell]) -> list[PointMm]:
         edges = sorted({edge for cell in cells for edge in self._lattice.cell_edges(cell)})
@@ -144,7 +180,7 @@ class BoardDrawing:
         middles = {((ax + bx) / 2, (ay + by) / 2) for (ax, ay), (bx, by) in lines}
         return sorted({line[0] for line in lines} | middles)
 
-    def _inner_edges(self, cells: frozenset[Cell]) -> Iterator[tuple[Point, Point]]:
+    def _inner_edges(self, cells: frozenset[Cell]) -> Iterator[tuple[FramePoint, FramePoint]]:
         """The edges between cells, each once; not the diagonals that quarter a square."""
         inside = {edge for cell in cells for edge in self._lattice.cell_edges(cell)}
         quarters = self._lattice.cells_per_unit > 1
@@ -154,14 +190,17 @@ class BoardDrawing:
                 yield (ax, ay), (bx, by)
 
     def _outline(self, cells: frozenset[Cell]) -> list[list[PointMm]]:
-        return [self._at(ring) for ring in rings_of_cells(self._lattice, cells)]
+        if cells not in self._outlines:
+            rings = rings_of_cells(self._lattice, cells)
+            self._outlines[cells] = [self._at(ring) for ring in rings]
+        return self._outlines[cells]
 
-    def _at(self, points: Iterable[Point]) -> list[PointMm]:
+    def _at(self, points: Iterable[FramePoint]) -> list[PointMm]:
         """Frame points on the page."""
         left, bottom = self._origin_mm
+        cell_mm = self._unit_mm / self._halves
         return [
-            (left + x * self._unit_mm, bottom + y * self._unit_mm)
-            for x, y in in_units(self._lattice, points)
+            (left + x * cell_mm, bottom + y * cell_mm) for x, y in in_units(self._lattice, points)
         ]
 
     def _width(self, units: float) -> str:

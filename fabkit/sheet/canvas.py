@@ -12,10 +12,11 @@ class Canvas(Protocol):
     """A page in mm, x to the right and y up from its lower left.
 
     Styles are named as in SVG, with ``_`` for ``-``: ``fill``, ``fill_opacity``, ``stroke``,
-    ``stroke_opacity``, ``stroke_width`` (mm), ``stroke_linejoin``, ``stroke_dasharray``,
-    ``text_anchor``, ``class_``. Of the classes ``title`` (bold), ``quiet`` (grey) and ``paper`` have
-    a meaning everywhere; see `fabkit.sheet.look`. A text without ``fill`` is dark, an area without
-    it is black, and there is no line without ``stroke``.
+    ``stroke_opacity``, ``stroke_width`` (mm), ``stroke_linejoin``, ``stroke_linecap``,
+    ``stroke_dasharray``, ``text_anchor``, ``class_``. Of the classes, several of which are divided by
+    spaces, ``title`` (bold) and ``quiet`` (grey) have a meaning for texts everywhere; others may be
+    ignored. A text without ``fill`` is dark, an area without it is black, and there is no line
+    without ``stroke``. All colours are those of a `fabkit.sheet.look.Theme`, or of pieces.
     """
 
     def polygon(self, rings: Sequence[Points], **style: str) -> None:

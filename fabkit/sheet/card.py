@@ -12,12 +12,15 @@ from fabkit.blueprint.printed import PointMm
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet
 from fabkit.sheet.board import BoardDrawing
+from fabkit.sheet.measures import scale_bar
 from fabkit.sheet.svg import Drawing, number
 
 #: A4, in mm.
 SHEET_MM = (210.0, 297.0)
 #: The length of the bar by which a print's scale is checked.
 BAR_MM = 50.0
+#: Cards are printed on white paper.
+_THEME = "light"
 
 #: Around a card's content, between cards on a sheet, and what printers leave free at its edge.
 _MARGIN_MM, _GAP_MM, _SHEET_EDGE_MM = 6.0, 4.0, 5.0
@@ -26,16 +29,8 @@ _HEAD_MM, _FOOT_MM = 15.0, 13.0
 _TITLE_MM, _TEXT_MM, _SMALL_MM = 5.0, 3.4, 2.6
 #: The usual width of a character, in font sizes.
 _CHARACTER = 0.58
-#: Height of the scale bar's ticks, and room for what stands beside it.
-_TICK_MM, _BESIDE_BAR_MM = 1.5, 12.0
-_DARK = "#222222"
-#: Cards are printed on white paper, so their text is dark on a dark page, too.
-_STYLE = """
-text { font-family: system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif; fill: #333; }
-.quiet { fill: #666; }
-.title { font-weight: 700; }
-.paper { fill: #fff; }
-"""
+#: Room for what stands beside the scale bar.
+_BESIDE_BAR_MM = 12.0
 
 
 @dataclass(frozen=True)
@@ -103,7 +98,7 @@ def card_svg(puzzle: PuzzleSet, card: Card, profile: Profile) -> str:
     """
     form = _format(puzzle, card, profile)
     title, words = _words(puzzle, card)
-    drawing = Drawing(form.width_mm, form.height_mm, title, words, style=_STYLE)
+    drawing = Drawing(form.width_mm, form.height_mm, title, words, theme=_THEME)
     _draw(drawing, (0.0, 0.0), form, puzzle, card, profile)
     return drawing.source()
 
@@ -164,8 +159,7 @@ def _sheet(
     width_mm, height_mm = size_mm
     names = ", ".join(card.challenge.id for card in cards)
     title = cut(f"{puzzle.title} · {names}")
-    drawing = Drawing(width_mm, height_mm, title, style=_STYLE)
-    drawing.polygon([_box(0.0, 0.0, width_mm, height_mm)], class_="paper")
+    drawing = Drawing(width_mm, height_mm, title, theme=_THEME)
     for place, card in enumerate(cards):
         row, column = divmod(place, columns)
         x = _SHEET_EDGE_MM + column * (form.width_mm + _GAP_MM)
@@ -186,8 +180,8 @@ def _draw(
     x, y = at_mm
     drawing.polygon(
         [_box(x, y, form.width_mm, form.height_mm)],
-        class_="paper card",
-        stroke="#999999",
+        **drawing.theme.filled("paper", "card"),
+        stroke=drawing.theme.faint,
         stroke_width="0.1",
     )
     title, words = _words(puzzle, card)
@@ -202,7 +196,7 @@ def _draw(
     for given in card.challenge.given:
         board.piece(puzzle.piece(given.piece), given.cells)
     board.rim(card.board.cells)
-    _scale_bar(drawing, left, y + _MARGIN_MM + 4.5)
+    scale_bar(drawing, (left, y + _MARGIN_MM + 4.5), BAR_MM, drawing.theme)
     size = f"card {number(form.width_mm)} x {format_mm(form.height_mm)}, print at 100 %"
     drawing.text(left, y + _MARGIN_MM, size, _SMALL_MM, class_="quiet")
 
@@ -212,13 +206,6 @@ def _words(puzzle: PuzzleSet, card: Card) -> tuple[str, str]:
     left = len(card.challenge.pieces) - len(card.challenge.given)
     parts = [card.challenge.id, card.difficulty, f"{many(left, 'piece')} to place"]
     return cut(f"{card.number} · {puzzle.title}"), " · ".join(part for part in parts if part)
-
-
-def _scale_bar(drawing: Drawing, x: float, y: float) -> None:
-    """A line of `BAR_MM` with a tick at each end."""
-    line = [(x, y + _TICK_MM), (x, y), (x + BAR_MM, y), (x + BAR_MM, y + _TICK_MM)]
-    drawing.line(line, stroke=_DARK, stroke_width="0.25", class_="scale")
-    drawing.text(x + BAR_MM + 2, y, format_mm(BAR_MM), _SMALL_MM)
 
 
 def _box(x: float, y: float, width: float, height: float) -> list[PointMm]:

@@ -3,147 +3,170 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from fabkit.base.errors import cut, many
-from fabkit.model.lattice import Cell
-from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import Challenge, PuzzleSet, in_units
-from fabkit.sheet.board import BoardDrawing
+from fabkit.model.entry import Entry
+from fabkit.model.puzzle import PuzzleSet
+from fabkit.sheet.measures import unit_bar
+from fabkit.sheet.shape import board_at, draw_challenge, draw_solution, easy_scale, size_mm
 from fabkit.sheet.svg import Drawing
 
-_PAGE_WIDTH_MM = 300.0
+#: The widest page, margins around it, gaps between panels, and the room that titles take.
+PAGE_WIDTH_MM, MARGIN_MM, GAP_MM, HEAD_MM, FOOT_MM = 300.0, 10.0, 16.0, 19.0, 9.0
+#: Sizes of text, and the usual width of a character in font sizes.
+TITLE_MM, TEXT_MM, SMALL_MM, CHARACTER = 7.0, 3.6, 2.8, 0.58
 _PANEL_HEIGHT_MM = 200.0
-_MARGIN_MM = 10.0
-_GAP_MM = 16.0
-_HEAD_MM = 19.0
 #: A region this many times as wide as high is drawn above its solution, not beside it.
 _LONG = 3.0
-_TITLE_MM, _TEXT_MM, _SMALL_MM = 7.0, 3.6, 2.8
 _LINE_MM = 4.0
-#: The usual width of a character, in font sizes.
-_CHARACTER = 0.58
 _MOST_LINES = 3
+#: So much is said of a set's title before the challenge's.
+_LONGEST_SET = 30
 
 
 def challenge_sheet(
     puzzle: PuzzleSet,
-    challenge: Challenge,
-    layout: Mapping[str, frozenset[Cell]] | None = None,
-    count: str = "",
-    unit_mm: float = 20.0,
+    entry: Entry,
+    unit_mm: float,
+    known: str | None = None,
+    theme: str = "auto",
+    grid: bool = False,
 ) -> str:
-    """Draws a challenge, and one of its solutions beside it.
+    """Draws a challenge, and its solution beside it if it has one.
 
     Args:
         puzzle: the set.
-        challenge: what is to be covered, with the pieces already placed.
-        layout: a solution, each piece with its cells; None draws the challenge alone.
-        count: what is known of the number of solutions, in words.
-        unit_mm: length of a grid unit; less where the page is too small for that.
+        entry: what is to be covered, with the pieces already placed.
+        unit_mm: length of a grid unit of the pieces. The drawing is made to an easy scale where the
+            page is too small for that, and says so.
+        known: what is known of the number of solutions, in words; None for what the entry says.
+        theme: see `fabkit.sheet.svg.Drawing`.
+        grid: whether the cells of the region are shown, where it is not a board.
 
     Returns:
         An SVG document in mm.
 
     Example:
-        >>> from fabkit.model.challengeload import find_challenge
         >>> from fabkit.model.library import load_set
         >>> stars = load_set("iqstars")
-        >>> challenge_sheet(stars, find_challenge(stars, "board"), count="381 solutions")[:4]
+        >>> ids = tuple(piece.id for piece in stars.pieces)
+        >>> board = Entry("board", "Board", "board", stars.boards[0].cells, ids, count=381)
+        >>> challenge_sheet(stars, board, 15)[:4]
         '<svg'
     """
-    title, summary = cut(f"{puzzle.title} · {challenge.id}"), _summary(challenge, count)
-    widest_text_mm = _CHARACTER * max(_TITLE_MM * len(title), _TEXT_MM * len(summary))
-    page = _Page(puzzle, challenge, 1 if layout is None else 2, unit_mm, widest_text_mm)
-    drawing = Drawing(page.width_mm, page.height_mm, title)
-    y = page.height_mm - _MARGIN_MM - 6
-    drawing.text(_MARGIN_MM, y, title, _TITLE_MM, class_="title")
-    drawing.text(_MARGIN_MM, y - 6, summary, _TEXT_MM, class_="quiet")
-    given = {one.piece: one.cells for one in challenge.given}
-    page.draw_panel(drawing, 0, given, ["challenge", *page.names])
-    if layout is not None:
-        page.draw_panel(drawing, 1, layout, ["one solution"])
+    lines = heading(puzzle, entry, known)
+    page = _Page(puzzle, entry, unit_mm, lines)
+    drawing = Drawing(page.width_mm, page.height_mm, *lines, theme=theme)
+    draw_heading(drawing, page.height_mm, *lines)
+    at_mm, caption_mm = page.panel(0)
+    board = board_at(drawing, puzzle, entry, page.unit_mm, at_mm, drawing.theme)
+    draw_challenge(board, puzzle, entry, grid)
+    _draw_caption(drawing, caption_mm, ["challenge", *page.names])
+    if entry.solution is not None:
+        at_mm, caption_mm = page.panel(1)
+        board = board_at(drawing, puzzle, entry, page.unit_mm, at_mm, drawing.theme)
+        draw_solution(board, puzzle, entry)
+        _draw_caption(drawing, caption_mm, ["one solution"])
+    unit_bar(drawing, (MARGIN_MM, MARGIN_MM), page.unit_mm, page.scale, drawing.theme)
     return drawing.source()
 
 
-def _summary(challenge: Challenge, count: str) -> str:
+def heading(puzzle: PuzzleSet, entry: Entry, known: str | None = None) -> tuple[str, str]:
+    """The two lines above the drawing of a challenge.
+
+    Args:
+        puzzle: the set.
+        entry: the challenge.
+        known: what is known of the number of solutions; None for what the entry says.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> entry = Entry("s1", "Cross", "challenge", frozenset(), ("A", "R"), flips=True, count=2)
+        >>> heading(load_set("fridgeiq"), entry)
+        ('FridgeIQ · Cross', '2 pieces · flips allowed · 2 solutions or more')
+    """
+    if known is None and entry.count:
+        known = many(entry.count, "solution") + ("" if entry.count_complete else " or more")
     parts = [
-        many(len(challenge.pieces), "piece"),
-        f"{len(challenge.given)} given" if challenge.given else "",
-        "flips allowed" if challenge.flips else "",
-        count,
+        many(len(entry.pieces), "piece"),
+        f"{len(entry.given)} given" if entry.given else "",
+        "flips allowed" if entry.flips else "",
+        known,
+        entry.level,
     ]
-    return " · ".join(part for part in parts if part)
+    of_set = puzzle.title
+    if len(of_set) > _LONGEST_SET:
+        of_set = of_set[: _LONGEST_SET - 1] + "…"
+    return cut(f"{of_set} · {entry.title}"), " · ".join(part for part in parts if part)
+
+
+def draw_heading(drawing: Drawing, height_mm: float, title: str, summary: str) -> None:
+    """Title and summary at the top of a page; they take `HEAD_MM`.
+
+    Args:
+        drawing: the page.
+        height_mm: of the page.
+        title: the first line.
+        summary: the second one.
+    """
+    y = height_mm - MARGIN_MM - 6
+    drawing.text(MARGIN_MM, y, title, TITLE_MM, class_="title")
+    drawing.text(MARGIN_MM, y - 6, summary, TEXT_MM, class_="quiet")
+
+
+def heading_width_mm(title: str, summary: str) -> float:
+    """About how much room `draw_heading` takes."""
+    return CHARACTER * max(TITLE_MM * len(title), TEXT_MM * len(summary))
 
 
 class _Page:
     """Where everything goes: panels side by side, or one above the other for long regions."""
 
     def __init__(
-        self,
-        puzzle: PuzzleSet,
-        challenge: Challenge,
-        panels: int,
-        unit_mm: float,
-        widest_text_mm: float,
+        self, puzzle: PuzzleSet, entry: Entry, unit_mm: float, lines: tuple[str, str]
     ) -> None:
-        self._puzzle = puzzle
-        self._region = challenge.region
-        self._left, self._bottom, width, height = _extent(puzzle, challenge.region)
-        rows = panels if width > _LONG * height else 1
+        wide_mm, high_mm = size_mm(puzzle, entry, unit_mm)
+        panels = 1 if entry.solution is None else 2
+        rows = panels if wide_mm > _LONG * high_mm else 1
         columns = panels // rows
-        gaps_mm = (columns - 1) * _GAP_MM
-        widest_mm = (_PAGE_WIDTH_MM - 2 * _MARGIN_MM - gaps_mm) / columns
-        self._unit_mm = min(unit_mm, widest_mm / width, _PANEL_HEIGHT_MM / height)
-        panel_mm = width * self._unit_mm
-        column_mm = min(max(panel_mm, (widest_text_mm - gaps_mm) / columns), widest_mm)
-        self._high_mm = height * self._unit_mm
-        self.names = _names(challenge, column_mm)
-        caption_mm = 1 + _LINE_MM * (1 + len(self.names))
+        gaps_mm = (columns - 1) * GAP_MM
+        widest_mm = (PAGE_WIDTH_MM - 2 * MARGIN_MM - gaps_mm) / columns
+        self.scale = easy_scale((wide_mm, high_mm), (widest_mm, _PANEL_HEIGHT_MM))
+        self.unit_mm = unit_mm / self.scale
+        panel_mm = wide_mm / self.scale
+        self._high_mm = high_mm / self.scale
+        column_mm = min(max(panel_mm, (heading_width_mm(*lines) - gaps_mm) / columns), widest_mm)
+        self.names = _names(entry, column_mm)
+        captions_mm = 1 + _LINE_MM * (1 + len(self.names))
         # The first panel begins where the title does; a second one ends at the other margin,
         # or stands below.
         across_mm = columns * column_mm + gaps_mm
-        down_mm = self._high_mm + caption_mm + _GAP_MM
+        down_mm = self._high_mm + captions_mm + GAP_MM
         self._step_mm = (across_mm - panel_mm, 0.0) if rows == 1 else (0.0, down_mm)
         below_mm = (
-            down_mm + self._high_mm + 1 + _LINE_MM if rows > 1 else self._high_mm + caption_mm
+            down_mm + self._high_mm + 1 + _LINE_MM if rows > 1 else self._high_mm + captions_mm
         )
-        self.width_mm = 2 * _MARGIN_MM + across_mm
-        self.height_mm = 2 * _MARGIN_MM + _HEAD_MM + below_mm
+        self.width_mm = 2 * MARGIN_MM + across_mm
+        self.height_mm = 2 * MARGIN_MM + HEAD_MM + below_mm + FOOT_MM
 
-    def draw_panel(
-        self,
-        drawing: Drawing,
-        index: int,
-        pieces: Mapping[str, frozenset[Cell]],
-        caption: Sequence[str],
-    ) -> None:
-        """Draws the region with some pieces on it, and a caption of some lines below."""
-        x = _MARGIN_MM + index * self._step_mm[0]
-        top = self.height_mm - _MARGIN_MM - _HEAD_MM - index * self._step_mm[1]
+    def panel(self, index: int) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Where the lower left corner of a panel is, and where its caption begins."""
+        x = MARGIN_MM + index * self._step_mm[0]
+        top = self.height_mm - MARGIN_MM - HEAD_MM - index * self._step_mm[1]
         y = top - self._high_mm
-        origin_mm = x - self._left * self._unit_mm, y - self._bottom * self._unit_mm
-        lattice, balls = self._puzzle.lattice, self._puzzle.made_of_balls
-        board = BoardDrawing(drawing, lattice, self._unit_mm, origin_mm, balls)
-        board.region(self._region)
-        for piece in self._puzzle.pieces:
-            if piece.id in pieces:
-                board.piece(piece, pieces[piece.id])
-        board.rim(self._region)
-        drawing.text(x, y - 5.5, caption[0], _TEXT_MM)
-        for number, line in enumerate(caption[1:], start=1):
-            drawing.text(x, y - 5.5 - number * _LINE_MM, line, _SMALL_MM, class_="quiet")
+        return (x, y), (x, y - 5.5)
 
 
-def _extent(puzzle: PuzzleSet, cells: frozenset[Cell]) -> tuple[float, float, float, float]:
-    """Left, bottom, width and height of some cells, in grid units."""
-    corners = [point for ring in rings_of_cells(puzzle.lattice, cells) for point in ring]
-    xs, ys = zip(*in_units(puzzle.lattice, corners), strict=True)
-    return min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)
+def _draw_caption(drawing: Drawing, at_mm: tuple[float, float], lines: Sequence[str]) -> None:
+    x, y = at_mm
+    drawing.text(x, y, lines[0], TEXT_MM)
+    for number, line in enumerate(lines[1:], start=1):
+        drawing.text(x, y - number * _LINE_MM, line, SMALL_MM, class_="quiet")
 
 
-def _names(challenge: Challenge, width_mm: float) -> list[str]:
+def _names(entry: Entry, width_mm: float) -> list[str]:
     """The pieces by name, in a few lines; none when they would take more."""
-    longest = int(width_mm / (_CHARACTER * _SMALL_MM))
-    lines = textwrap.wrap(", ".join(challenge.pieces), max(longest, 1))
+    longest = int(width_mm / (CHARACTER * SMALL_MM))
+    lines = textwrap.wrap(", ".join(entry.pieces), max(longest, 1))
     return lines if len(lines) <= _MOST_LINES else []

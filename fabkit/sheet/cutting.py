@@ -47,7 +47,7 @@ def sheet_svg(pieces: Sequence[CutPiece], width_mm: float, depth_mm: float) -> s
         An SVG document, as from `piece_svg`.
     """
     drawing = Drawing(
-        width_mm, depth_mm, f"Cut: {', '.join(piece.piece for piece in pieces)}", style=""
+        width_mm, depth_mm, f"Cut: {', '.join(piece.piece for piece in pieces)}", theme=None
     )
     lines = {
         layer: {"fill": "none", "stroke": colour, "stroke_width": number(HAIRLINE_MM)}

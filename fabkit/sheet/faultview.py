@@ -67,7 +67,7 @@ class Picture:
             self._foot + top - bottom + 2 * margin,
             f"Piece {piece.key}, seen from its lettered face",
             "; ".join(f"{n}: {row.sentence}" for n, row in faults) or "It has no faults.",
-            style="",
+            theme=None,
             scale=1 / scale,
         )
 

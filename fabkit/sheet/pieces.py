@@ -3,58 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
-from shapely import MultiPolygon, Polygon
-from shapely.geometry.base import BaseGeometry
-
+from fabkit.base.errors import cut
 from fabkit.base.units import format_mm
-from fabkit.blueprint.draft import Blueprint, draft_all
-from fabkit.blueprint.printed import canonical_outline, rings_mm
-from fabkit.blueprint.tones import tones
+from fabkit.blueprint.draft import draft_all
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import PuzzleSet, in_units
-from fabkit.sheet.svg import Drawing, ink_on
+from fabkit.model.puzzle import PuzzleSet
+from fabkit.sheet.measures import height_line, scale_bar, width_line
+from fabkit.sheet.pieceview import DASHES, PieceView, ball_views, draw_view, flat_view
+from fabkit.sheet.svg import Drawing
 
 _PAGE_WIDTH_MM = 300.0
-_MARGIN_MM = 10.0
-_GAP_MM = 12.0
-_CAPTION_MM = 10.0
-_HEAD_MM = 18.0
-#: A ball's diameter: 12 mm on a pitch of 15 mm.
-BALL_OF_PITCH = 0.8
+_MARGIN_MM, _GAP_MM, _HEAD_MM = 10.0, 5.0, 18.0
+#: Between the pieces and the foot of the sheet, and between what stands there.
+_ABOVE_FOOT_MM, _LEGEND_GAP_MM = 8.0, 26.0
+_BAR_MM = 50.0
+_TEXT_MM, _SMALL_MM = 3.6, 2.6
+#: In the legend: room below two balls for their pitch, and how far lines are from them.
+_BELOW_MM, _APART_MM = 8.0, 3.0
 
 
-@dataclass(frozen=True)
-class _Item:
-    """One drawing on the sheet: a piece, or one flat form of a ball piece."""
-
-    caption: str
-    colour: str
-    outline: Polygon
-    blueprint: Blueprint | None = None
-    toned: BaseGeometry = field(default_factory=MultiPolygon)
-    tone: str = ""
-    balls: tuple[tuple[float, float], ...] = ()
-    ball_mm: float = 0.0
-
-    @property
-    def size_mm(self) -> tuple[float, float]:
-        left, bottom, right, top = self.outline.bounds
-        return right - left, top - bottom
-
-
-def piece_sheet(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) -> str:
-    """Draws the pieces as they will be printed, seen from the lettered face.
+def piece_sheet(
+    puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile, theme: str = "auto"
+) -> str:
+    """Draws the pieces as they will be printed, seen from the lettered face, with their sizes.
 
     Args:
         puzzle: the set.
         pieces: which of its pieces.
         profile: gives all sizes.
+        theme: see `fabkit.sheet.svg.Drawing`.
 
     Returns:
-        An SVG document in mm.
+        An SVG document in mm, with a bar by which a print's scale is checked.
 
     Raises:
         InputError: when the profile does not suit a piece.
@@ -68,125 +50,92 @@ def piece_sheet(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) ->
     """
     flat = [piece for piece in pieces if not piece.body]
     drafts = draft_all(puzzle, flat, profile)
-    items = [_flat_item(puzzle, *pair, profile) for pair in zip(flat, drafts, strict=True)]
-    items += _ball_forms(puzzle, [piece for piece in pieces if piece.body], profile)
-    page_mm = max(_PAGE_WIDTH_MM, *(item.size_mm[0] + 2 * _MARGIN_MM for item in items))
-    rows = _rows(items, page_mm)
-    heights = [max(item.size_mm[1] for item in row) + _CAPTION_MM for row in rows]
-    height_mm = _MARGIN_MM + _HEAD_MM + sum(heights) + _GAP_MM * (len(rows) - 1) + _MARGIN_MM
-    drawing = Drawing(page_mm, height_mm, f"The pieces of {puzzle.title}")
+    views = [flat_view(puzzle, *pair, profile) for pair in zip(flat, drafts, strict=True)]
+    for piece in (piece for piece in pieces if piece.body):
+        views += ball_views(puzzle, piece, profile)
+    page_mm = max(_PAGE_WIDTH_MM, *(view.room_mm[0] + 2 * _MARGIN_MM for view in views))
+    rows = _rows(views, page_mm)
+    heights = [max(view.room_mm[1] for view in row) for row in rows]
+    legend = _Legend(views, profile)
+    foot_mm = _ABOVE_FOOT_MM + legend.height_mm
+    rows_mm = sum(heights) + _GAP_MM * (len(rows) - 1)
+    height_mm = 2 * _MARGIN_MM + _HEAD_MM + rows_mm + foot_mm
+    title = cut(puzzle.title)
+    drawing = Drawing(page_mm, height_mm, f"The pieces of {title}", theme=theme)
     y = height_mm - _MARGIN_MM - 6
-    drawing.text(_MARGIN_MM, y, puzzle.title, 7, class_="title")
-    drawing.text(_MARGIN_MM, y - 6, _summary(puzzle, items, profile), 3.6, class_="quiet")
+    drawing.text(_MARGIN_MM, y, title, 7, class_="title")
+    drawing.text(_MARGIN_MM, y - 6, _summary(views, profile), _TEXT_MM, class_="quiet")
     y = height_mm - _MARGIN_MM - _HEAD_MM
     for row, row_height in zip(rows, heights, strict=True):
         x = _MARGIN_MM
-        for item in row:
-            _draw(drawing, item, x, y - row_height + _CAPTION_MM)
-            x += item.size_mm[0] + _GAP_MM
+        for view in row:
+            draw_view(drawing, view, (x, y - row_height), drawing.theme)
+            x += view.room_mm[0] + _GAP_MM
         y -= row_height + _GAP_MM
+    scale_bar(drawing, (_MARGIN_MM, _MARGIN_MM), _BAR_MM, drawing.theme)
+    legend.draw(drawing, _MARGIN_MM + _BAR_MM + _LEGEND_GAP_MM, _MARGIN_MM)
     return drawing.source()
 
 
-def _flat_item(puzzle: PuzzleSet, piece: Piece, blueprint: Blueprint, profile: Profile) -> _Item:
-    outline = blueprint.outline
-    toned = tones(puzzle.lattice, piece, blueprint, profile).area.intersection(outline)
-    return _Item(piece.id, piece.colour, outline, blueprint, toned, piece.tone)
-
-
-def _ball_forms(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) -> list[_Item]:
-    unit = profile.unit_mm
-    return [
-        _Item(
-            f"{piece.id} {form.name}",
-            piece.colour,
-            canonical_outline(puzzle.lattice, form.rings, unit),
-            balls=tuple((x * unit, y * unit) for x, y in in_units(puzzle.lattice, form.cells)),
-            ball_mm=BALL_OF_PITCH * unit,
-        )
-        for piece in pieces
-        for form in piece.forms
-    ]
-
-
-def _summary(puzzle: PuzzleSet, items: Sequence[_Item], profile: Profile) -> str:
-    balls = sum(1 for item in items if item.balls)
-    if balls == len(items):
+def _summary(views: Sequence[PieceView], profile: Profile) -> str:
+    balls = sum(1 for view in views if view.balls)
+    if balls == len(views):
         return f"{balls} flat forms, pitch {format_mm(profile.unit_mm)}"
     parts = [
-        f"{len(items) - balls} pieces",
+        f"{len(views) - balls} pieces",
         f"unit {format_mm(profile.unit_mm)}",
         f"{format_mm(profile.thickness_mm)} thick",
     ]
-    magnets = sum(len(item.blueprint.recesses) for item in items if item.blueprint)
+    magnets = sum(len(view.blueprint.recesses) for view in views if view.blueprint)
     if magnets:
         size = f"{profile.magnet_diameter_mm:g} x {format_mm(profile.magnet_height_mm)}"
         parts.append(f"{magnets} magnets {size} ({profile.fit} fit, dashed)")
     return " · ".join(parts)
 
 
-def _rows(items: Sequence[_Item], page_mm: float) -> list[list[_Item]]:
-    """The items in their order, as many in a row as the page holds."""
-    rows: list[list[_Item]] = []
+def _rows(views: Sequence[PieceView], page_mm: float) -> list[list[PieceView]]:
+    """The pieces in their order, as many in a row as the page holds."""
+    rows: list[list[PieceView]] = []
     right = page_mm
-    for item in items:
-        width = item.size_mm[0]
+    for view in views:
+        width = view.room_mm[0]
         if not rows or right + _GAP_MM + width > page_mm - _MARGIN_MM:
             rows.append([])
             right = _MARGIN_MM - _GAP_MM
-        rows[-1].append(item)
+        rows[-1].append(view)
         right += _GAP_MM + width
     return rows
 
 
-def _draw(drawing: Drawing, item: _Item, x: float, y: float) -> None:
-    """Draws an item with the lower left of its bounding box at a point, its caption below."""
-    left, bottom = item.outline.bounds[:2]
-    dx, dy = x - left, y - bottom
+class _Legend:
+    """At the foot of the sheet, measured once: the circle of a recess, or two balls."""
 
-    def moved(polygon: Polygon) -> list[list[tuple[float, float]]]:
-        return [[(px + dx, py + dy) for px, py in ring] for ring in rings_mm(polygon)]
+    def __init__(self, views: Sequence[PieceView], profile: Profile) -> None:
+        recesses = [one for view in views if view.blueprint for one in view.blueprint.recesses]
+        circles = [circle for one in recesses[:1] for circle in one.circles]
+        self._recess_mm = max((diameter for _, diameter in circles), default=0.0)
+        self._ball_mm = max(view.ball_mm for view in views)
+        self._profile = profile
+        #: How high it is, in mm.
+        self.height_mm = max(self._recess_mm, self._ball_mm + _BELOW_MM, 3.0)
 
-    if item.balls:
-        drawing.polygon(moved(item.outline), fill=item.colour, fill_opacity="0.35")
-        for bx, by in item.balls:
-            drawing.circle(bx + dx, by + dy, item.ball_mm / 2, fill=item.colour)
-    if item.blueprint:
-        ink = ink_on(item.colour)
-        drawing.polygon(moved(item.outline), fill=item.colour)
-        for part in parts_of(item.toned):
-            drawing.polygon(moved(part), fill=item.tone, class_="tone")
-        drawing.polygon(
-            moved(item.blueprint.face),
-            fill="none",
-            stroke=ink,
-            stroke_opacity="0.35",
-            stroke_width="0.25",
-        )
-        if item.blueprint.label:
-            letter = item.blueprint.label.front.polygon()
-            for part in parts_of(letter.difference(item.toned)):
-                drawing.polygon(moved(part), fill=ink)
-            for part in parts_of(letter.intersection(item.toned)):
-                drawing.polygon(moved(part), fill=ink_on(item.tone))
-        for recess in item.blueprint.recesses:
-            for (cx, cy), diameter_mm in recess.circles:
-                drawing.circle(
-                    cx + dx, cy + dy, diameter_mm / 2,
-                    fill="none", stroke=ink, stroke_opacity="0.7", stroke_width="0.3", stroke_dasharray="1.2 0.8",
-                )  # fmt: skip
-    width, height = item.size_mm
-    drawing.text(x, y - 4.5, item.caption, 3.6)
-    drawing.text(x, y - 8.5, f"{width:.1f} x {height:.1f} mm", 2.8, class_="quiet")
-
-
-def parts_of(area: BaseGeometry) -> list[Polygon]:
-    """The polygons of an area; none when it is empty.
-
-    Example:
-        >>> [part.area for part in parts_of(MultiPolygon())]
-        []
-    """
-    return [
-        part for part in getattr(area, "geoms", [area]) if part.geom_type == "Polygon" and part.area
-    ]
+    def draw(self, drawing: Drawing, x: float, y: float) -> None:
+        """Draws it with its lower left corner at a place, where there is something to say."""
+        theme = drawing.theme
+        if self._recess_mm:
+            line, radius = theme.lined("ink") | DASHES, self._recess_mm / 2
+            drawing.circle(x + radius, y + radius, radius, fill="none", **line)
+            magnet = f"{self._profile.magnet_diameter_mm:g} x {self._profile.magnet_height_mm:g} mm"
+            words = f"Ø {format_mm(self._recess_mm, 2)}, for a magnet of {magnet}"
+            drawing.text(x + self._recess_mm + 3, y + radius - 1, words, _SMALL_MM, class_="quiet")
+        if self._ball_mm:
+            radius, pitch_mm = self._ball_mm / 2, self._profile.unit_mm
+            low = y + _BELOW_MM
+            for place in (0.0, pitch_mm):
+                style = theme.lined("ink") | {"stroke_width": "0.3"}
+                drawing.circle(x + radius + place, low + radius, radius, fill="none", **style)
+            pitch = f"pitch {format_mm(pitch_mm)}"
+            width_line(drawing, (x + radius, low - _APART_MM), pitch_mm, pitch, theme)
+            right = x + self._ball_mm + pitch_mm + _APART_MM
+            ball = f"Ø {format_mm(self._ball_mm)}"
+            height_line(drawing, (right, low), self._ball_mm, ball, theme)

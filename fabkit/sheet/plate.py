@@ -13,10 +13,10 @@ from fabkit.base.units import format_mm
 from fabkit.blueprint.drawn import Drawn
 from fabkit.blueprint.glyphs import lettering
 from fabkit.blueprint.printed import BlueprintError, rings_mm
-from fabkit.sheet.svg import Drawing, ink_on
+from fabkit.sheet.look import ink_on
+from fabkit.sheet.svg import Drawing
 
 _MARGIN_MM, _HEAD_MM, _FOOT_MM = 10.0, 18.0, 7.0
-_GROUND, _STRIP, _LINE, _HATCH = "#f6f5f1", "#eae7df", "#8f8a7d", "#cfcabd"
 _HATCH_MM = 4.0
 _WORDS_MM = 3.2
 #: The bed's grid, for the eye.
@@ -125,19 +125,20 @@ class _Bed:
 
     def __init__(self, drawing: Drawing, origin_mm: tuple[float, float]) -> None:
         self._drawing = drawing
+        self._theme = drawing.theme
         self._origin = origin_mm
 
     def draw(self, view: PlateView) -> None:
         width, depth = view.bed_mm
         edge = view.edge_mm
-        self._area(box(0, 0, width, depth), fill=_STRIP, stroke=_LINE, stroke_width="0.5")
+        bed = box(0, 0, width, depth)
+        self._area(bed, **self._theme.filled("seat"))
+        self._area(bed, fill="none", stroke_width="0.5", **self._theme.lined("quiet"))
         inner = box(edge, edge, width - edge, depth - edge)
-        self._area(inner, fill=_GROUND)
+        self._area(inner, **self._theme.filled("ground"))
         self._grid(inner, view)
         if edge:
-            self._area(
-                inner, fill="none", stroke=_LINE, stroke_width="0.3", stroke_dasharray="2 1.4"
-            )
+            self._dashed(inner)
         if view.corner_mm:
             self._corner(inner, view.corner_mm)
         for piece in view.pieces:
@@ -149,25 +150,24 @@ class _Bed:
         up = [i * _GRID_MM for i in range(1, int(depth // _GRID_MM) + 1)]
         lines = [LineString([(x, 0), (x, depth)]) for x in across]
         lines += [LineString([(0, y), (width, y)]) for y in up]
-        self._lines(lines, inner, stroke=_STRIP, stroke_width="0.2")
+        self._lines(lines, inner, stroke_width="0.2", **self._theme.lined("seat"))
 
     def _corner(self, inner: Polygon, side_mm: float) -> None:
         _, _, right, top = inner.bounds
         corner = box(right - side_mm, top - side_mm, right, top)
-        self._area(corner, fill=_GROUND)
+        self._area(corner, **self._theme.filled("ground"))
         count = int(2 * side_mm / _HATCH_MM)
         starts = [(right - side_mm, top - side_mm + i * _HATCH_MM) for i in range(1, count + 1)]
         hatch = [LineString([(x, y), (x + 2 * side_mm, y - 2 * side_mm)]) for x, y in starts]
-        self._lines(hatch, corner, stroke=_HATCH, stroke_width="0.35")
-        self._area(corner, fill="none", stroke=_LINE, stroke_width="0.3", stroke_dasharray="2 1.4")
+        self._lines(hatch, corner, stroke_width="0.35", **self._theme.lined("faint"))
+        self._dashed(corner)
         words = ("kept free for", "the prime tower")
         size = min(_WORDS_MM, side_mm / 9)
         x, y = corner.centroid.coords[0]
-        self._area(
-            box(x - 4.2 * size, y - 1.6 * size, x + 4.2 * size, y + 1.6 * size), fill=_GROUND
-        )
+        behind = box(x - 4.2 * size, y - 1.6 * size, x + 4.2 * size, y + 1.6 * size)
+        self._area(behind, **self._theme.filled("ground"))
         for i, line in enumerate(words):
-            self._words(x, y + (0.25 - 1.2 * i) * size, line, size, "#555")
+            self._words(x, y + (0.25 - 1.2 * i) * size, line, size)
 
     def _piece(self, piece: LyingPiece) -> None:
         blueprint = piece.blueprint
@@ -175,9 +175,9 @@ class _Bed:
         self._area(
             piece.on_bed(blueprint.outline),
             fill=blueprint.colour,
-            stroke="#222222",
             stroke_width="0.25",
             stroke_linejoin="round",
+            **self._theme.lined("edge"),
         )
         self._area(
             piece.on_bed(blueprint.foot if down else blueprint.face),
@@ -220,9 +220,14 @@ class _Bed:
             if cut.geom_type == "LineString" and not cut.is_empty:
                 self._drawing.line(self._moved(cut.coords), **style)
 
-    def _words(self, x: float, y: float, text: str, size_mm: float, colour: str) -> None:
+    def _dashed(self, area: Polygon) -> None:
+        """The border of something that is kept free."""
+        dashes = {"stroke_width": "0.3", "stroke_dasharray": "2 1.4"}
+        self._area(area, fill="none", **self._theme.lined("quiet"), **dashes)
+
+    def _words(self, x: float, y: float, text: str, size_mm: float) -> None:
         left, bottom = self._origin
-        style = {"text_anchor": "middle", "style": f"fill: {colour}"}
+        style = {"text_anchor": "middle", "class_": "quiet"}
         self._drawing.text(left + x, bottom + y, text, size_mm, **style)
 
     def _moved(self, points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

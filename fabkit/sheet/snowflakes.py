@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fabkit.base.errors import many
+from fabkit.model.catalogfile import read_snowflakes
+from fabkit.model.entry import Entry
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.sheet.shape import board_at, draw_pieces, size_mm
 from fabkit.sheet.svg import Drawing
 
 _PAGE_WIDTH_MM = 420.0
@@ -15,31 +18,36 @@ _MARGIN_MM, _GAP_MM, _HEAD_MM = 10.0, 5.0, 19.0
 _UNIT_MM = 4.0
 _TITLE_MM, _TEXT_MM, _SMALL_MM = 7.0, 3.6, 2.4
 _CAPTION_MM = 7.0
-_JOINT_MM = 0.25
 
 
-def snowflake_sheet(puzzle: PuzzleSet, entries: Sequence[Mapping[str, Any]]) -> str:
+def snowflake_sheet(
+    puzzle: PuzzleSet, entries: Sequence[Mapping[str, Any]], theme: str = "auto"
+) -> str:
     """Draws all snowflakes of a catalog, in its order.
 
     Args:
         puzzle: the set, for names and colours.
         entries: the challenges of a catalog file.
+        theme: see `fabkit.sheet.svg.Drawing`.
 
     Returns:
         An SVG document in mm, the shapes at one scale.
 
+    Raises:
+        InputError: when they are no challenges of this set.
+
     Example:
+        >>> from fabkit.model.catalog import catalog_entries
         >>> from fabkit.model.library import load_set
-        >>> square = [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]]
-        >>> entry = {"id": "odd0-1", "parity": "odd", "flips": False, "count": 1,
-        ...          "count_complete": True, "solution": {"D": square}}
-        >>> snowflake_sheet(load_set("fridgeiq"), [entry])[:4]
+        >>> fridgeiq = load_set("fridgeiq")
+        >>> snowflake_sheet(fridgeiq, catalog_entries(fridgeiq)[:2])[:4]
         '<svg'
     """
-    rows = _rows([_Card(puzzle, entry) for entry in entries])
+    read = read_snowflakes({"challenges": list(entries)}, puzzle, "the catalog")
+    rows = _rows([_Card(puzzle, entry) for entry in read])
     height_mm = _HEAD_MM + 2 * _MARGIN_MM + sum(_height_mm(row) + _GAP_MM for row in rows)
     title = f"{puzzle.title} · {many(len(entries), 'snowflake')}"
-    drawing = Drawing(_PAGE_WIDTH_MM, height_mm, title)
+    drawing = Drawing(_PAGE_WIDTH_MM, height_mm, title, _summary(entries), theme)
     top = height_mm - _MARGIN_MM - 6
     drawing.text(_MARGIN_MM, top, title, _TITLE_MM, class_="title")
     drawing.text(_MARGIN_MM, top - 6, _summary(entries), _TEXT_MM, class_="quiet")
@@ -68,48 +76,30 @@ def _summary(entries: Sequence[Mapping[str, Any]]) -> str:
 class _Card:
     """One shape and its caption."""
 
-    def __init__(self, puzzle: PuzzleSet, entry: Mapping[str, Any]) -> None:
+    def __init__(self, puzzle: PuzzleSet, entry: Entry) -> None:
         self._puzzle, self._entry = puzzle, entry
-        rings = [ring for outline in entry["solution"].values() for ring in _rings(outline)]
-        self._reach = max(abs(float(x)) for ring in rings for corner in ring for x in corner)
+        self._shape_mm = size_mm(puzzle, entry, _UNIT_MM)
         # Captions need some room below small shapes.
-        self.size_mm: float = max(2 * self._reach * _UNIT_MM, 24.0)
+        self.size_mm: float = max(*self._shape_mm, 24.0)
 
     def draw(self, drawing: Drawing, x: float, y: float) -> None:
         """Draws it with its lower left corner there; the caption goes below."""
         middle = x + self.size_mm / 2, y + self.size_mm / 2
-        for piece in self._puzzle.pieces:
-            if piece.id in self._entry["solution"]:
-                drawing.polygon(
-                    [
-                        [(middle[0] + a * _UNIT_MM, middle[1] + b * _UNIT_MM) for a, b in ring]
-                        for ring in _rings(self._entry["solution"][piece.id])
-                    ],
-                    fill=piece.colour,
-                    stroke="#333",
-                    stroke_width=str(_JOINT_MM),
-                    stroke_linejoin="round",
-                )
-        count = self._entry["count"]
-        known = many(count, "solution") if count < 10_000 else f"{count:,} solutions"
-        if not self._entry["count_complete"]:
-            known += " or more"
-        if self._entry["flips"]:
-            known += ", flips"
-        drawing.text(middle[0], y - 3, self._entry["id"], _SMALL_MM, text_anchor="middle")
-        drawing.text(
-            middle[0],
-            y - 6,
-            known,
-            _SMALL_MM,
-            text_anchor="middle",
-            class_="quiet",
+        corner = middle[0] - self._shape_mm[0] / 2, middle[1] - self._shape_mm[1] / 2
+        board = board_at(
+            drawing, self._puzzle, self._entry, _UNIT_MM, corner, drawing.theme, written=True
         )
+        draw_pieces(board, self._puzzle, self._entry.solution or {})
+        style = {"text_anchor": "middle"}
+        drawing.text(middle[0], y - 3, self._entry.title, _SMALL_MM, **style)
+        drawing.text(middle[0], y - 6, self._known(), _SMALL_MM, class_="quiet", **style)
 
-
-def _rings(outline: Sequence[Any]) -> Sequence[Any]:
-    """A list of rings, also of an outline that is a single one."""
-    return [outline] if outline and not isinstance(outline[0][0], list) else outline
+    def _known(self) -> str:
+        """How many solutions there are, and whether pieces may be turned over."""
+        count = self._entry.count or 0
+        known = many(count, "solution") if count < 10_000 else f"{count:,} solutions"
+        more = "" if self._entry.count_complete else " or more"
+        return known + more + (", flips" if self._entry.flips else "")
 
 
 def _rows(cards: Sequence[_Card]) -> list[list[_Card]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from shapely import Polygon, union_all
 
 from fabkit.blueprint.printed import RingMm, rings_mm
-from fabkit.sheet.svg import ink_on
+from fabkit.sheet.look import ink_on
 
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw

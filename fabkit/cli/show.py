@@ -1,0 +1,166 @@
+"""`fabkit show`: the pieces of a set, its snowflakes, or one of its challenges."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from fabkit.base.errors import InputError, many
+from fabkit.base.units import format_mm
+from fabkit.cli import drawings, options
+from fabkit.cli.report import Report
+from fabkit.cli.sets import summary
+from fabkit.model.catalog import catalog_entries
+from fabkit.model.library import load_set
+from fabkit.model.piece import Piece, orientations
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet, area
+
+
+def show(
+    set: options.Set,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE.svg|.png", help="Draw what is shown into this file."
+        ),
+    ] = None,
+    piece: options.PieceIds = None,
+    catalog: Annotated[
+        bool, typer.Option("--catalog", help="Show the set's snowflakes instead, if it has them.")
+    ] = False,
+    challenge: Annotated[
+        str | None,
+        typer.Option(
+            "--challenge", metavar="ID", help="Show this challenge, board or snowflake instead."
+        ),
+    ] = None,
+    file: Annotated[
+        str | None,
+        typer.Option(
+            "--file", metavar="FILE", help="Show the challenge of this file, list or catalog."
+        ),
+    ] = None,
+    solution: Annotated[
+        bool, typer.Option("--solution", help="With a challenge: draw a solution beside it.")
+    ] = False,
+    steps: Annotated[
+        bool, typer.Option("--steps", help="With a challenge: draw how it is put together.")
+    ] = False,
+    grid: Annotated[
+        bool, typer.Option("--grid", help="With a challenge: draw the cells of its silhouette.")
+    ] = False,
+    theme: drawings.Theme = None,
+    width: drawings.Width = None,
+    profile: options.ProfileNames = None,
+    settings: options.Settings = None,
+    budget: options.Budget = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Show a set's pieces: a table here, and with -o a drawing at 1:1. Or one of its challenges."""
+    report = Report(json, quiet, verbose)
+    target = drawings.target(output, theme, width)
+    asked = {"--challenge": challenge is not None, "--file": file is not None}
+    one = next((option for option, given in asked.items() if given), None)
+    _refuse_together(one, {"--piece": piece, "--catalog": catalog})
+    _refuse_together("--catalog" if catalog else None, {"--piece": piece})
+    if one is None:
+        _refuse_without({"--solution": solution, "--steps": steps, "--grid": grid})
+    puzzle = load_set(set)
+    effective = options.profile_for(puzzle, profile, settings)
+    if one is not None:
+        from fabkit.cli.challengeshown import Wish, show_challenge
+
+        wish = Wish(challenge, file, solution, steps, grid, options.seconds(budget))
+        return show_challenge(puzzle, wish, effective.unit_mm, target, report)
+    if catalog:
+        _show_catalog(puzzle, target, report)
+    else:
+        _show_pieces(puzzle, puzzle.select(piece or ()), effective, target, report)
+    return 0
+
+
+def _refuse_together(option: str | None, others: dict[str, object]) -> None:
+    """Refuses options that ask for something else than another one does."""
+    for other, given in others.items():
+        if option is not None and given:
+            message = f"{other} and {option} ask for different drawings; leave one of them out"
+            raise InputError.of("", message)
+
+
+def _refuse_without(given: dict[str, bool]) -> None:
+    """Refuses options that say how a challenge is drawn when there is none."""
+    for option, wanted in given.items():
+        if wanted:
+            message = "is of a challenge's drawing; add --challenge ID or --file FILE"
+            raise InputError.of(option, message)
+
+
+def _show_pieces(
+    puzzle: PuzzleSet,
+    pieces: tuple[Piece, ...],
+    profile: Profile,
+    target: drawings.Target | None,
+    report: Report,
+) -> None:
+    if target is not None:
+        from fabkit.sheet.pieces import piece_sheet
+
+        target.write(piece_sheet(puzzle, pieces, profile, target.theme))
+    rows = [_row(puzzle, one) for one in pieces]
+    if not report.json:
+        report.table(list(rows[0]), [[_cell(value) for value in row.values()] for row in rows])
+    count, unit = many(len(pieces), "piece"), format_mm(profile.unit_mm)
+    report.say(f"{puzzle.title}: {count}, area {puzzle.area_of(pieces):g}, unit {unit}")
+    if target is not None:
+        report.say(f"drawn in {target.path}")
+    report.document({**summary(puzzle), "pieces": rows})
+
+
+def _show_catalog(puzzle: PuzzleSet, target: drawings.Target | None, report: Report) -> None:
+    """The snowflakes that come with a set.
+
+    Raises:
+        InputError: when there are none.
+    """
+    entries = catalog_entries(puzzle)
+    if not entries:
+        message = f"comes without a catalog; `fabkit snowflakes {puzzle.name}` makes one"
+        raise InputError.of(puzzle.name, message)
+    if target is not None:
+        from fabkit.sheet.snowflakes import snowflake_sheet
+
+        target.write(snowflake_sheet(puzzle, entries, target.theme))
+    if not report.json:
+        head = ["snowflake", "parity", "moves", "solutions", "difficulty"]
+        report.table(head, [_snowflake(entry) for entry in entries])
+    report.say(f"{puzzle.title}: {many(len(entries), 'snowflake')}")
+    if target is not None:
+        report.say(f"drawn in {target.path}")
+    report.document({"set": puzzle.name, "challenges": list(entries)})
+
+
+def _snowflake(entry: dict[str, Any]) -> list[str]:
+    moves = "rotations and flips" if entry["flips"] else "rotations"
+    count = str(entry["count"]) if entry["count_complete"] else f"{entry['count']} or more"
+    return [entry["id"], entry["parity"], moves, count, str(entry["difficulty"]["score"])]
+
+
+def _row(puzzle: PuzzleSet, piece: Piece) -> dict[str, Any]:
+    """What is said of a piece; ``area`` holds one number for each flat form."""
+    return {
+        "piece": piece.id,
+        "label": piece.label,
+        "colour": piece.colour,
+        "area": [area(puzzle.lattice, form) for form in piece.forms],
+        "corners": sum(len(ring) for ring in piece.forms[0].rings),
+        "orientations": len(orientations(puzzle.lattice, piece, puzzle.flips)),
+    }
+
+
+def _cell(value: object) -> str:
+    """A value in the terminal's table."""
+    return " / ".join(f"{one:g}" for one in value) if isinstance(value, list) else str(value)

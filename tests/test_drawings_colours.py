@@ -1,0 +1,193 @@
+"""Pieces are told apart by every eye: by colour, and where that fails by joints and letters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+import shapely
+
+from fabkit.model.library import load_set, shipped_names
+from fabkit.sheet import board
+from fabkit.sheet.challenge import challenge_sheet
+from fabkit.sheet.look import THEMES, Theme, ink_on
+from tests.colours import VISIONS, contrast, difference, lab, linear, seen
+from tests.drawings import Case, case, of_class, pixels, root_of, shapes, snowflakes
+
+#: Two colours that differ by less, by CIEDE2000, are alike; about four times what is just seen.
+ALIKE = 10.0
+#: For letters and for lines (WCAG 2.2, 1.4.3 and 1.4.11).
+READABLE, VISIBLE = 4.5, 3.0
+#: For letters as large as those of pieces, which is asked of colours as others see them.
+LARGE = 3.0
+SOME_COLOURS = [f"#{r:02x}{g:02x}{b:02x}" for r, g, b in product(range(0, 256, 51), repeat=3)]
+
+
+def shipped_colours() -> list[str]:
+    pieces = [piece for name in shipped_names() for piece in load_set(name).pieces]
+    return sorted({piece.colour for piece in pieces} | {piece.tone for piece in pieces} - {""})
+
+
+def test_differences_are_those_of_the_published_examples() -> None:
+    """Sharma, Wu and Dalal (2005), table 1, of the pairs that are hard to get right."""
+    for one, other, wanted in (
+        ((50, 2.6772, -79.7751), (50, 0, -82.7485), 2.0425),
+        ((50, -1, 2), (50, 0, 0), 2.3669),
+        ((50, 2.49, -0.001), (50, -2.49, 0.0009), 7.1792),
+        ((50, 2.5, 0), (73, 25, -18), 27.1492),
+        ((60.2574, -34.0099, 36.2677), (60.4626, -34.1751, 39.4387), 1.2644),
+        ((2.0776, 0.0795, -1.135), (0.9033, -0.0636, -0.5514), 0.9082),
+    ):
+        assert difference(np.array(one), np.array(other)) == pytest.approx(wanted, abs=1e-4)
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+def test_letters_can_be_read_on_every_colour(vision: str) -> None:
+    for colour in shipped_colours():
+        assert contrast(seen(ink_on(colour), vision), seen(colour, vision)) >= LARGE, colour
+    for colour in [*shipped_colours(), *SOME_COLOURS]:
+        assert contrast(linear(ink_on(colour)), linear(colour)) >= READABLE
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
+def test_text_can_be_read_on_the_paper(theme: Theme) -> None:
+    for ink, below in (
+        (theme.ink, theme.paper),
+        (theme.quiet, theme.paper),
+        (theme.quiet, theme.ground),
+    ):
+        assert contrast(linear(ink), linear(below)) >= READABLE
+    for line in (theme.ink, theme.quiet):
+        assert contrast(linear(line), linear(theme.paper)) >= VISIBLE
+
+
+def shows_joints(theme: Theme, colours: Iterable[str], vision: str) -> bool:
+    """Whether one of a joint's two lines stands out from each of the colours."""
+    lines = [seen(line, vision) for line in (theme.edge, theme.joint)]
+    return all(
+        max(contrast(line, seen(colour, vision)) for line in lines) >= VISIBLE for colour in colours
+    )
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+@pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
+def test_joints_stand_out_from_every_colour(theme: Theme, vision: str) -> None:
+    assert shows_joints(theme, [*shipped_colours(), *SOME_COLOURS], vision)
+    # A dark line alone does not, nor a light one.
+    assert not shows_joints(replace(theme, joint=theme.edge), ["#24408e"], vision)
+    assert not shows_joints(replace(theme, edge=theme.joint), ["#f5d547"], vision)
+
+
+def neighbours(drawn: Case) -> set[tuple[str, str]]:
+    """Pairs of pieces of a solution that share an edge."""
+    puzzle, entry = drawn
+    of_edge = {
+        edge: one
+        for one, cells in (entry.solution or {}).items()
+        for cell in cells
+        for edge in puzzle.lattice.cell_edges(cell)
+    }
+    pairs = ((one, of_edge.get((end, start), one)) for (start, end), one in of_edge.items())
+    return {(min(pair), max(pair)) for pair in pairs if len(set(pair)) == 2}
+
+
+def alike(drawn: Case) -> Iterator[tuple[str, str]]:
+    """Neighbours that some eye takes for one colour."""
+    colours = {piece.id: piece.colour for piece in drawn[0].pieces}
+    for one, other in sorted(neighbours(drawn)):
+        least = min(
+            difference(lab(seen(colours[one], vision)), lab(seen(colours[other], vision)))
+            for vision in VISIONS
+        )
+        if least < ALIKE:
+            yield one, other
+
+
+def test_there_are_neighbours_that_look_alike() -> None:
+    """So the tests below have something to find: sixteen colours cannot all be different."""
+    fridgeiq = load_set("fridgeiq")
+    found = {pair for entry in snowflakes() for pair in alike((fridgeiq, entry))}
+    assert ("O", "Y") in found
+    same = [
+        (one, other)
+        for one, other in combinations(fridgeiq.pieces, 2)
+        if difference(lab(linear(one.colour)), lab(linear(other.colour))) < 2.5
+    ]
+    assert same == [], "two pieces of one colour, for usual eyes"
+
+
+def joints_seen(drawn: Case, theme: str) -> list[bool]:
+    """For each two neighbours that look alike: whether a line is seen between them.
+
+    Across the middle of their longest common edge, a pixel stands out from each of them.
+    """
+    puzzle, entry = drawn
+    source = challenge_sheet(puzzle, replace(entry, given=()), 20.0, theme=theme)
+    found, per_mm = pixels(source, 24.0)
+    areas = dict(
+        zip(
+            [piece.id for piece in puzzle.pieces if piece.id in (entry.solution or {})],
+            shapes(root_of(source), "piece"),
+            strict=True,
+        )
+    )
+    seen_ones = []
+    for pair in alike(drawn):
+        common = areas[pair[0]].boundary.intersection(areas[pair[1]].buffer(2e-3))
+        edges = [
+            ends
+            for line in shapely.get_parts(common)
+            for ends in zip(line.coords, line.coords[1:], strict=False)
+        ]
+        (x0, y0), (x1, y1) = max(edges, key=lambda ends: np.hypot(*np.subtract(*ends)))
+        across = np.array([y0 - y1, x1 - x0]) / np.hypot(x1 - x0, y1 - y0)
+        middle = np.array([x0 + x1, y0 + y1]) / 2
+        spots = [middle + t * across for t in np.linspace(-0.6, 0.6, 60)]
+        colours = [
+            "#{:02x}{:02x}{:02x}".format(*found[round(y * per_mm), round(x * per_mm)])
+            for x, y in spots
+        ]
+        seen_ones.append(
+            all(
+                max(
+                    contrast(seen(one, vision), seen(puzzle.piece(side).colour, vision))
+                    for one in colours
+                )
+                >= VISIBLE
+                for side in pair
+                for vision in VISIONS
+            )
+        )
+    return seen_ones
+
+
+@pytest.mark.parametrize(
+    ("name", "theme"),
+    [
+        ("even4-02", "light"),
+        ("mixed1-3-e119", "dark"),
+        ("iqblock square", "light"),
+        ("iqstars", "dark"),
+    ],
+)
+def test_neighbours_that_look_alike_have_a_joint_that_is_seen(name: str, theme: str) -> None:
+    found = joints_seen(case(name), theme)
+    assert found
+    assert all(found)
+
+
+def test_a_drawing_without_joints_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(board, "_JOINT", 0.0)
+    monkeypatch.setattr(board, "_EDGE", 0.0)
+    assert not all(joints_seen(case("even4-02"), "light"))
+
+
+@pytest.mark.parametrize("name", ["even4-02", "cubimagici tray", "iqfit", "iqstars"])
+def test_every_piece_of_a_solution_has_its_letter(name: str) -> None:
+    puzzle, entry = case(name)
+    root = root_of(challenge_sheet(puzzle, replace(entry, given=()), 20.0))
+    pieces = list(of_class(root, "piece"))
+    assert len(list(of_class(root, "label"))) == len(pieces) == len(entry.solution or {})
