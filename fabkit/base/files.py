@@ -239,8 +239,12 @@ class Staging:
                 (self._folder / name).replace(self.target / name)
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Writes one text file, whole or not at all.
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Writes one file, whole or not at all.
+
+    Args:
+        path: where; its folder is made when needed.
+        content: a text, or bytes as they are.
 
     Raises:
         OutsideError: when the folder cannot be written to.
@@ -250,8 +254,8 @@ def write_whole(path: Path, text: str) -> None:
         handle, name = tempfile.mkstemp(prefix=_STAGING_PREFIX, suffix=".part", dir=path.parent)
         staged = Path(name)
         try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
+            with os.fdopen(handle, "wb") as file:
+                file.write(content if isinstance(content, bytes) else content.encode())
             staged.chmod(0o666 & ~_umask())
             _flush(staged)
             staged.replace(path)

@@ -290,6 +290,11 @@ class Table:
                 self.fault(name, f"expected a table {header}, found {shown(value)}", f"[{index}]")
         return found
 
+    def only(self, names: Sequence[str]) -> Table:
+        """The same table, as if it had no other keys than these."""
+        kept = {name: value for name, value in self._data.items() if name in names}
+        return Table(self.reader, kept, self.path)
+
     def refuse_unknown(self, elsewhere: Sequence[str] = ()) -> None:
         """Notes every key that nobody asked for, with the nearest known one.
 

@@ -13,9 +13,10 @@ from fabkit.model.drawing import Regions
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.numbering import Numbering
 from fabkit.model.piece import Piece, is_image
-from fabkit.model.puzzle import Board, Challenge, Given
+from fabkit.model.puzzle import Board, Challenge, Given, PuzzleSet
 
 ANSWERS = ("solved", "impossible")
+_LONGEST_TITLE = 100
 _REGION_KEYS = ("outline", "board", "cells")
 
 
@@ -38,6 +39,13 @@ class Surroundings:
     misnamed: frozenset[str]
     boards: Sequence[Board]
     regions: Regions
+
+    @classmethod
+    def of(cls, puzzle: PuzzleSet) -> Surroundings:
+        """What a challenge of a set that has been read may speak of."""
+        pieces = {piece.id: piece for piece in puzzle.pieces}
+        regions = Regions(puzzle.lattice)
+        return cls(puzzle.lattice, puzzle.flips, pieces, frozenset(), puzzle.boards, regions)
 
     @cached_property
     def named_boards(self) -> Mapping[str, Numbering]:
@@ -78,7 +86,7 @@ def read_challenge(table: Table, around: Surroundings, name: str | None = None) 
 
     Args:
         table: with ``id``, one of ``outline``, ``board`` and ``cells`` (none: `usual_board`),
-            and optionally ``pieces``, ``given``, ``flips`` and ``answer``. Cells are
+            and optionally ``title``, ``pieces``, ``given``, ``flips`` and ``answer``. Cells are
             ``[row, column]`` of the board from its top left, or their number on it, row by row.
         around: the set it belongs to.
         name: the challenge's id when the table has none of its own, as in a file.
@@ -87,13 +95,14 @@ def read_challenge(table: Table, around: Surroundings, name: str | None = None) 
         The challenge; usable only if the reader stays without faults.
     """
     challenge_id = table.identifier("id") if name is None or table.has("id") else name
+    title = table.text("title", "", _LONGEST_TITLE)
     region, numbering = _region(table, around)
     flips = table.flag("flips", around.flips)
     answer = table.choice("answer", ANSWERS) if table.has("answer") else ""
     pieces = _pieces(table, around)
     given = _given(table, around, flips, region, numbering, pieces)
     table.refuse_unknown()
-    return Challenge(challenge_id, region, pieces, given, flips, answer)
+    return Challenge(challenge_id, region, pieces, given, flips, answer, title)
 
 
 def _region(table: Table, around: Surroundings) -> tuple[frozenset[Cell], Numbering]:

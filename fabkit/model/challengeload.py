@@ -13,7 +13,6 @@ from fabkit.base.reading import Reader, Table
 from fabkit.base.tomlfile import parse_toml, read_text
 from fabkit.model.catalog import catalog_challenge
 from fabkit.model.challengefile import Surroundings, read_challenge, usual_board
-from fabkit.model.drawing import Regions
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet
 
 _MAX_NAMED = 8
@@ -51,15 +50,7 @@ def load_challenge(path: Path, puzzle: PuzzleSet) -> Challenge:
     if not text.strip():
         raise InputError.of(name, "is empty; expected a challenge, as TOML or JSON")
     top = Table(Reader(name), _document(path, text, name))
-    around = Surroundings(
-        puzzle.lattice,
-        puzzle.flips,
-        {piece.id: piece for piece in puzzle.pieces},
-        frozenset(),
-        puzzle.boards,
-        Regions(puzzle.lattice),
-    )
-    challenge = read_challenge(top, around, _safe_id(path.stem))
+    challenge = read_challenge(top, Surroundings.of(puzzle), _safe_id(path.stem))
     top.reader.finish()
     return challenge
 

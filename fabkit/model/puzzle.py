@@ -51,6 +51,7 @@ class Challenge:
         flips: whether pieces may be turned over.
         answer: what the challenge is known to be: ``solved``, ``impossible``, or empty when
             nothing is claimed.
+        title: for people; empty when it has none but its id.
     """
 
     id: str
@@ -59,6 +60,7 @@ class Challenge:
     given: tuple[Given, ...] = ()
     flips: bool = False
     answer: str = ""
+    title: str = ""
 
 
 @dataclass(frozen=True)

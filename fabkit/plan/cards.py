@@ -4,42 +4,23 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from fabkit.base.errors import InputError, did_you_mean, printable, shown
-from fabkit.base.files import read_json
-from fabkit.base.reading import Reader, Table
+from fabkit.base.errors import InputError, printable
 from fabkit.blueprint.boards.drawing import BoardBlueprint
 from fabkit.blueprint.card import draft_card
 from fabkit.blueprint.printed import BlueprintError
-from fabkit.challenges.graded.challengelist import LIST
-from fabkit.model.challengefile import Surroundings, read_challenge, usual_board
+from fabkit.model.challengefile import usual_board
 from fabkit.model.challengeload import load_challenge
-from fabkit.model.drawing import Regions
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet
 from fabkit.plan.builders import library_failures
 from fabkit.plan.reports import made_by, write_reports
+from fabkit.plan.starts import Start, listed_in, own_and_listed, read_list, refuse_unknown_ids
 from fabkit.sheet.card import Card, card_sheets, card_svg
 
 #: Where cards come in an output folder.
 FOLDER = "cards"
-#: What of a challenge list is a challenge; the rest is what was found out about it.
-_STATED = ("id", "board", "cells", "outline", "pieces", "given")
-_MOST_CARDS = 10_000
-#: A higher score, or none, is not told.
-_MOST_SCORE = 1e6
-
-
-@dataclass(frozen=True)
-class Start:
-    """A starting position from wherever it comes, with what is known of its difficulty."""
-
-    challenge: Challenge
-    level: str = ""
-    score: float | None = None
 
 
 def starts_of(puzzle: PuzzleSet, file: Path | None, folder: Path) -> list[Start]:
@@ -61,25 +42,14 @@ def starts_of(puzzle: PuzzleSet, file: Path | None, folder: Path) -> list[Start]
     if not puzzle.boards:
         raise InputError.of(puzzle.name, "has no board; cards show the pieces given on one")
     if file is not None:
-        listed = file.suffix.lower() == ".json" and _is_list(file)
-        found = _listed(file, puzzle) if listed else [Start(load_challenge(file, puzzle))]
+        several = listed_in(file) is not None
+        found = read_list(file, puzzle) if several else [Start(load_challenge(file, puzzle))]
         found = [one for one in found if one.challenge.given]
         if not found:
             message = "has no given pieces; a card shows those that are on the board already"
             raise InputError.of(printable(str(file)), message)
         return found
-    found = [Start(one) for one in puzzle.challenges if one.given]
-    own = {one.challenge.id for one in found}
-    path = folder / LIST
-    for one in _listed(path, puzzle) if path.is_file() else ():
-        if one.challenge.given:
-            challenge = one.challenge
-            twice = challenge.id in own
-            found.append(
-                replace(one, challenge=replace(challenge, id=f"made-{challenge.id}"))
-                if twice
-                else one
-            )
+    found = [one for one in own_and_listed(puzzle, folder) if one.challenge.given]
     if not found:
         # On an optional board not all pieces need to have room.
         usual = usual_board(puzzle.boards)
@@ -100,12 +70,7 @@ def chosen(starts: Sequence[Start], ids: Sequence[str], count: int | None) -> li
     Raises:
         InputError: naming an id that there is not.
     """
-    known = [one.challenge.id for one in starts]
-    for wanted in ids:
-        if wanted not in known:
-            some = ", ".join(known[:8]) + (f" and {len(known) - 8} more" if len(known) > 8 else "")
-            message = f"there is no starting position {shown(wanted)}; there are {some}"
-            raise InputError.of("", message + did_you_mean(wanted, known))
+    refuse_unknown_ids("starting position", ids, [one.challenge.id for one in starts])
     found = [one for one in starts if one.challenge.id in ids or not ids]
     return found[:count]
 
@@ -209,68 +174,3 @@ def _board(puzzle: PuzzleSet, challenge: Challenge) -> Board:
     boards = ", ".join(board.id for board in puzzle.boards)
     message = f"covers no board as a whole; a card shows one of {boards}"
     raise InputError.of(f"{puzzle.name} {challenge.id}", message)
-
-
-def _is_list(path: Path) -> bool:
-    """Whether a JSON file is a list of challenges rather than a challenge."""
-    try:
-        return "challenges" in read_json(path)
-    except (InputError, OSError):  # what is wrong with it, reading it as a challenge says
-        return False
-
-
-def _listed(path: Path, puzzle: PuzzleSet) -> list[Start]:
-    """The challenges of a list, as `fabkit challenges` writes it.
-
-    Raises:
-        InputError: with all faults of the file, or when it is another set's.
-    """
-    name = printable(str(path))
-    document = read_json(path)
-    if document.get("set") != puzzle.name:
-        message = f"holds challenges of {shown(document.get('set'))}, not of {shown(puzzle.name)}"
-        raise InputError.of(name, message)
-    reader = Reader(name)
-    around = Surroundings(
-        puzzle.lattice,
-        puzzle.flips,
-        {piece.id: piece for piece in puzzle.pieces},
-        frozenset(),
-        puzzle.boards,
-        Regions(puzzle.lattice),
-    )
-    found, ids = [], set[str]()
-    for table, entry in _entries(Table(reader, document), document):
-        challenge = read_challenge(table, around)
-        if challenge.id in ids:
-            table.fault("id", f"{shown(challenge.id)} is there twice")
-        ids.add(challenge.id)
-        found.append(Start(challenge, _level(entry), _score(entry)))
-    reader.finish()
-    return found
-
-
-def _entries(top: Table, document: dict[str, Any]) -> list[tuple[Table, dict[str, Any]]]:
-    """The challenges of a list as tables of what they state, each with all that is said of it."""
-    tables = top.tables("challenges", _MOST_CARDS)
-    entries = [one for one in document.get("challenges", []) if isinstance(one, dict)]
-    return [
-        (
-            Table(top.reader, {key: entry[key] for key in _STATED if key in entry}, table.path),
-            entry,
-        )
-        for table, entry in zip(tables, entries, strict=True)
-    ]
-
-
-def _level(entry: dict[str, Any]) -> str:
-    level = entry.get("level")
-    return level if isinstance(level, str) else ""
-
-
-def _score(entry: dict[str, Any]) -> float | None:
-    difficulty = entry.get("difficulty")
-    score = difficulty.get("score") if isinstance(difficulty, dict) else None
-    if not isinstance(score, int | float) or isinstance(score, bool):
-        return None
-    return float(score) if abs(score) < _MOST_SCORE else None

@@ -49,11 +49,13 @@ class Difficulty:
         tries: pieces put down until a solution is found, the mean of all probes.
         free_moves: pieces of the solution that were not forced, the mean of all probes.
         solutions: how many there are, or at least are.
+        complete: whether there are no more.
     """
 
     tries: float
     free_moves: float
     solutions: int
+    complete: bool = False
 
     @property
     def score(self) -> float:
@@ -102,15 +104,17 @@ def difficulty(
         if not (patient or any(_probe(problem, seed, effort) for seed in (0, 1))):
             return None  # or two dozen times as long would be spent on the same
         found = [_probe(problem, seed, effort) for seed in range(PROBES)]
+        complete = solutions is not None
         if solutions is None:
-            solutions = count_within(problem, _most(problem, _COUNTING_NODES), effort)
+            nodes = _most(problem, _COUNTING_NODES)
+            solutions, complete = count_within(problem, nodes, effort)
     except BudgetSpentError:
         return None
     # One that gave up counts with what it tried, and with no piece forced: that is the least.
     gave_up = _most(problem, _MOST_TRIES), sum(problem.copies)
     probes = [probe or gave_up for probe in found]
     tries, free_moves = (fmean(values) for values in zip(*probes, strict=True))
-    return Difficulty(tries, free_moves, max(solutions, 1))
+    return Difficulty(tries, free_moves, max(solutions, 1), complete)
 
 
 def _most(problem: ExactCoverProblem, nodes: int) -> int:

@@ -90,16 +90,20 @@ def nodes_in(problem: ExactCoverProblem, seconds: float) -> int:
     return int(seconds * 1e9 / (500 + len(problem.options)))
 
 
-def count_within(problem: ExactCoverProblem, nodes: int, effort: Effort) -> int:
+def count_within(problem: ExactCoverProblem, nodes: int, effort: Effort) -> tuple[int, bool]:
     """The solutions that a search of about so many nodes finds: the same in every run.
+
+    Returns:
+        How many, and whether these are all.
 
     Raises:
         BudgetSpentError: when the time is over before.
     """
-    walk = start_walk(problem, reduced=True, listing=False)
-    for _ in in_slices(walk, most_nodes=nodes):
+    walk, over = start_walk(problem, reduced=True, listing=False), False
+    for ended in in_slices(walk, most_nodes=nodes):
+        over = ended
         effort.tell(0.0)
-    return walk.count
+    return walk.count, over
 
 
 def in_slices(
