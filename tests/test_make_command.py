@@ -19,7 +19,8 @@ def test_make_makes_everything_once(pair: str, said: Callable[..., Any]) -> None
     for name in (
         "stl/P.stl", "step/P.step", "pair.step", "pair.3mf", "3mf/Q.3mf", "dxf/P.dxf", "svg/P.svg",
         "dxf-sheets/sheet-1.dxf", "svg-sheets/sheet-1.svg", "plates/plate-1.3mf", "check.json",
-        "check.html", "verify.json", "bom.csv", "bom.json", "profile.toml", "manifest.json",
+        "check.html", "verify.json", "bom.csv", "bom.json", "booklet.pdf", "profile.toml",
+        "manifest.json",
     ):  # fmt: skip
         assert (out / name).is_file(), name
     manifest = json.loads((out / "manifest.json").read_text())
@@ -31,6 +32,7 @@ def test_make_makes_everything_once(pair: str, said: Callable[..., Any]) -> None
     stamps = {name: (out / name).stat().st_mtime_ns for name in names}
     again = said("make", pair)
     assert again["written"] == 0
+    assert [one["booklet"]["written"] for one in (document, again)] == [True, False]
     assert {key: again[key] for key in ("ok", "check", "verify", "bom", "files")} == {
         **{key: document[key] for key in ("ok", "check", "verify", "bom")},
         "files": {n: f | {"written": False} for n, f in document["files"].items()},
@@ -52,7 +54,8 @@ def test_a_piece_that_is_gone_is_told_and_does_no_harm(pair: str, said: Callable
     Path(pair).write_text(PAIR[: PAIR.index('[[piece]]\nid = "Q"')])
     document = said("make", pair)
     assert document["ok"]
-    (warning,) = document["warnings"]
+    booklet, warning = document["warnings"]
+    assert booklet == "booklet.pdf is of the set as it was before"
     assert warning.startswith("no longer part of the set: ")
     assert "stl/Q.stl" in warning
 

@@ -17,6 +17,7 @@ from fabkit import __version__
 from fabkit.base.errors import FabkitError, did_you_mean, shown
 from fabkit.cli import profiles
 from fabkit.cli.bom import bom
+from fabkit.cli.booklet import booklet
 from fabkit.cli.cards import cards
 from fabkit.cli.certify import certify
 from fabkit.cli.challenges import challenges
@@ -24,10 +25,12 @@ from fabkit.cli.check import check
 from fabkit.cli.coupon import coupon
 from fabkit.cli.export import EXPORTS, export_command
 from fabkit.cli.make import make
+from fabkit.cli.page import page
 from fabkit.cli.picture import picture
 from fabkit.cli.plate import plate
 from fabkit.cli.report import to_stderr
-from fabkit.cli.sets import sets, show
+from fabkit.cli.sets import sets
+from fabkit.cli.show import show
 from fabkit.cli.slice import slice_plates
 from fabkit.cli.snowflakes import snowflakes
 from fabkit.cli.solve import solve
@@ -60,6 +63,8 @@ app.command()(solve)
 app.command()(certify)
 app.command()(challenges)
 app.command()(cards)
+app.command()(booklet)
+app.command()(page)
 app.command()(snowflakes)
 app.add_typer(profiles.app, name="profiles")
 

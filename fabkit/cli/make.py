@@ -73,15 +73,16 @@ def make(
             tell_slices(sliced, report)
             warnings += sliced.warnings
         bill, more = write_bill(folder, puzzle, limits)
+        booklet, notes = _booklet(folder, puzzle, limits, budget_s, force, report)
     for note in bill.notes:
         report.say(note)
     manifest = read_manifest(folder, puzzle, force=True)
-    warnings += [*more, *left_behind(puzzle, limits, manifest, folder)]
+    warnings += [*more, *notes, *left_behind(puzzle, limits, manifest, folder)]
     for warning in warnings:
         report.warn(warning)
     checked, verified = (reports[name] for name in _REPORTS)
     ok = bool(checked["ok"] and verified["ok"] and (sliced is None or sliced.printable))
-    _summary(folder, list(done.files), checked, verified, bill, report)
+    _summary(folder, list(done.files), checked, verified, bill, booklet is not None, report)
     if ok:
         report.say(f"done: {folder} holds {many(len(done.files), 'file')} that go together")
     else:
@@ -98,6 +99,7 @@ def make(
             "verify": verified,
             "slice": sliced.document if sliced else None,
             "bom": bill.document(),
+            "booklet": booklet,
             "warnings": [*done.warnings, *warnings],
         }
     )
@@ -141,12 +143,47 @@ def _reports(
     return {"check.json": checked.document(), "verify.json": verified.document()}, warnings
 
 
+def _booklet(
+    folder: Path,
+    puzzle: PuzzleSet,
+    profile: Profile,
+    budget_s: float | None,
+    force: bool,
+    report: Report,
+) -> tuple[dict[str, Any] | None, list[str]]:
+    """Brings the booklet up to date.
+
+    Returns:
+        Its file and whether it was written now, or None when there is nothing to show in one; and
+        what deserves a look.
+    """
+    from fabkit.plan import booklet as making
+    from fabkit.plan.entries import NothingToShowError
+    from fabkit.plan.reports import is_current
+
+    key = making.booklet_key(puzzle, profile, folder, budget_s)
+    if not force and is_current(folder, puzzle, making.BOOKLET, key):
+        report.say("nothing to do: the booklet is there, and nothing has changed since")
+        return {"file": making.BOOKLET, "written": False}, []
+    wish = making.Wish(budget_s=budget_s)
+    try:
+        with report.progress() as progress:
+            made = making.make_booklet(puzzle, profile, folder, wish, progress)
+    except NothingToShowError as error:
+        report.say(f"no booklet: {error}")
+        old = (folder / making.BOOKLET).exists()
+        return None, [f"{making.BOOKLET} is of the set as it was before"] if old else []
+    notes = making.write_booklet(folder, puzzle, profile, made, key)
+    return {"file": making.BOOKLET, "written": True}, [*made.notes, *notes]
+
+
 def _summary(
     folder: Path,
     files: list[str],
     checked: dict[str, Any],
     verified: dict[str, Any],
     bill: Bill,
+    booklet: bool,
     report: Report,
 ) -> None:
     """One table of all that there is now."""
@@ -171,6 +208,8 @@ def _summary(
         ["filament", f"{bill.grams:.0f} g of {bill.profile.filament}", "bom.csv"],
         ["material", f"{bill.cost:.2f} {bill.profile.currency}", "bom.csv"],
     ]
+    if booklet:
+        rows.append(["booklet", "PDF", "booklet.pdf"])
     if bill.sliced:
         rows.append(["time to print", format_duration(bill.sliced.seconds), "slice.json, gcode/"])
     report.table([bill.set_name, "", f"in {folder}"], rows)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
-import tempfile
 import time
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fabkit.base.errors import InputError, printable, shown
-from fabkit.base.files import outside_failures
+from fabkit.base.errors import InputError, shown
+from fabkit.base.files import write_whole
 from fabkit.cli import options
 from fabkit.cli.report import Report
 from fabkit.model.challengefile import usual_board
 from fabkit.model.challengeload import find_challenge
 from fabkit.model.library import load_set
-from fabkit.model.puzzle import Challenge, PuzzleSet, in_units
+from fabkit.model.puzzle import Challenge, PuzzleSet
 
 if TYPE_CHECKING:
     from fabkit.solve.posing import Layout
@@ -26,8 +23,6 @@ if TYPE_CHECKING:
 NO_EXIT = 1
 _SIZE = "1600x1000"
 _BUDGET_S = 60.0
-#: So long a solution is sought in which no piece is turned over. Some solve at once, or never.
-_FACES_S = 5.0
 
 
 def picture(
@@ -80,7 +75,7 @@ def picture(
         return NO_EXIT
     lumps = assembled(puzzle, asked, layout, effective, Wish(not no_board, apart))
     view = View(width, height, background=None if transparent else "#ffffff")
-    _write(path, render(lumps, view))
+    write_whole(path, render(lumps, view))
     report.say(f"drew {asked.id} of {puzzle.title} in {path}")
     report.document(
         {
@@ -97,20 +92,13 @@ def picture(
 
 
 def _usual(puzzle: PuzzleSet) -> str | None:
-    """None for the usual board; without one the challenge with most pieces, the squarest of them."""
+    """None for the usual board; without one the challenge that shows most."""
+    from fabkit.plan.showpiece import showpiece
+
     if usual_board(puzzle.boards) is not None or not puzzle.challenges:
         return None
     solvable = [one for one in puzzle.challenges if one.answer != "impossible"]
-    most = max(len(one.pieces) for one in solvable or puzzle.challenges)
-    large = [one for one in solvable or puzzle.challenges if len(one.pieces) == most]
-    return min(large, key=lambda one: _slimness(puzzle, one)).id
-
-
-def _slimness(puzzle: PuzzleSet, challenge: Challenge) -> float:
-    """How many times as long as wide the region's box is."""
-    xs, ys = zip(*in_units(puzzle.lattice, sorted(challenge.region)), strict=True)
-    wide, deep = max(xs) - min(xs) + 1, max(ys) - min(ys) + 1
-    return float(max(wide / deep, deep / wide))
+    return showpiece(puzzle, solvable or puzzle.challenges).id
 
 
 def _size(given: str) -> tuple[int, int]:
@@ -140,17 +128,15 @@ def _solution(
     report: Report,
 ) -> Layout | None:
     """A solution of the challenge; None, told, when there is none or none was found in time."""
+    from fabkit.plan.showpiece import faces_up
     from fabkit.solve.answer import IMPOSSIBLE, solve
     from fabkit.solve.engines.engine import Effort
     from fabkit.solve.posing import pose
 
-    # Pieces show their letters if there is a way without turning any over.
     if challenge.flips:
-        faces = pose(puzzle, replace(challenge, flips=False))
-        short_s = _FACES_S if budget_s is None else min(_FACES_S, budget_s)
-        answer = solve(faces, "first", None, Effort(short_s))
-        if answer.solutions:
-            return faces.layout(answer.solutions[0])
+        layout = faces_up(puzzle, challenge, Effort(budget_s, None, begin))
+        if layout is not None:
+            return layout
     posed = pose(puzzle, challenge)
     with report.shares("of the search") as told:
         answer = solve(posed, "first", None, Effort(budget_s, told, begin))
@@ -160,19 +146,3 @@ def _solution(
     report.say(f"{challenge.id} {why}; nothing was drawn")
     report.document({"set": puzzle.name, "challenge": challenge.id, "file": None})
     return None
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Writes the picture, whole or not at all.
-
-    Raises:
-        OutsideError: when the folder cannot be written to.
-    """
-    with outside_failures(f"cannot write {printable(str(path))}"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(
-            prefix=".fabkit-", suffix=".part", dir=path.parent
-        ) as folder:
-            staged = Path(folder) / path.name
-            staged.write_bytes(content)
-            staged.replace(path)

@@ -116,7 +116,7 @@ def export(
     stale = find_stale(targets, manifest, folder, force)
     warnings: list[str] = []
     if stale or not _is_accounted(puzzle, profile, manifest, folder):
-        ready = _ready_meshes(puzzle, profile, manifest, folder, force)
+        ready = ready_meshes(puzzle, profile, manifest, folder, force)
         bench = Workbench(puzzle, wanted, profile, ready)
         # What cannot be built is refused here, before the folder is touched.
         _prepare(stale, bench, progress)
@@ -156,10 +156,21 @@ def _prepare(targets: Sequence[Target], bench: Workbench, progress: Progress) ->
         prepare(target, bench)
 
 
-def _ready_meshes(
+def ready_meshes(
     puzzle: PuzzleSet, profile: Profile, manifest: dict[str, Any], folder: Path, force: bool
 ) -> Callable[[Thing], Path | None]:
-    """Tells which STL files in the folder are what would be built now."""
+    """Tells which STL files in an output folder are what would be built now.
+
+    Args:
+        puzzle: the set.
+        profile: how it is printed.
+        manifest: the folder's.
+        folder: the output folder.
+        force: takes none of them.
+
+    Returns:
+        What gives the path of a thing's file; None when there is none that is up to date.
+    """
 
     def ready(thing: Thing) -> Path | None:
         target = plan_targets(puzzle, [thing], profile, ["stl"])[0]

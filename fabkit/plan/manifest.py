@@ -16,7 +16,7 @@ from fabkit.model.puzzle import PuzzleSet
 from fabkit.plan.targets import PROFILE, Target, kinds_for, plan_targets, profile_digest
 
 MANIFEST = "manifest.json"
-#: Reports, and the folder whose files they speak of; a bill speaks of none.
+#: Reports, and the folder whose files they speak of; bill and booklet speak of none.
 REPORTS = {
     "check.json": "stl",
     "check.html": "stl",
@@ -24,6 +24,7 @@ REPORTS = {
     "bom.csv": "",
     "bom.json": "",
     "slice.json": "plates",
+    "booklet.pdf": "",
 }
 #: What a slicer makes of plates lies here.
 GCODE = "gcode"

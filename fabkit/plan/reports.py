@@ -55,7 +55,7 @@ def write_reports(
     folder: Path,
     puzzle: PuzzleSet,
     profile: Profile,
-    contents: Mapping[str, str | Path],
+    contents: Mapping[str, str | bytes | Path],
     on_own: bool = True,
     made_by: str = "",
     about: str | None = None,
@@ -67,7 +67,7 @@ def write_reports(
         folder: the output folder; made when needed.
         puzzle: the set.
         profile: what the files are held against.
-        contents: by name, a text or a file to be moved there.
+        contents: by name, a text, bytes, or a file to be copied there.
         on_own: whether they speak of the folder's own files.
         made_by: see `made_by`; by that `stored_reports` knows them again.
         about: `files_now` of when the files were read that the reports speak of.
@@ -103,7 +103,7 @@ def write_reports(
                 if isinstance(content, Path):
                     shutil.copyfile(content, path)
                 else:
-                    path.write_text(content, encoding="utf-8", newline="\n")
+                    path.write_bytes(content if isinstance(content, bytes) else content.encode())
                 entries[name] = new_entry(path, digests[name], profile, {}) | {"made_by": made_by}
             files = {
                 name: entry for name, entry in before.items() if name not in outdated
@@ -136,6 +136,22 @@ def are_as_written(folder: Path, puzzle: PuzzleSet, names: Iterable[str]) -> boo
     return all(name in files and is_as_written(folder / name, files[name]) for name in names)
 
 
+def is_current(folder: Path, puzzle: PuzzleSet, name: str, made_by: str) -> bool:
+    """Whether a report would come out just so again.
+
+    Args:
+        folder: the output folder.
+        puzzle: the set.
+        name: the report.
+        made_by: what it would be made by now.
+    """
+    files = read_manifest(folder, puzzle, force=True)["files"]
+    entry = files.get(name)
+    if entry is None or entry.get("made_by") != made_by:
+        return False
+    return entry["recipe"] == files_digest(files, name) and is_as_written(folder / name, entry)
+
+
 def stored_reports(
     folder: Path, puzzle: PuzzleSet, names: Sequence[str], made_by: str
 ) -> dict[str, dict[str, Any]] | None:
@@ -150,14 +166,11 @@ def stored_reports(
     Returns:
         The documents by name; None when one is missing, or anything has changed since.
     """
-    files = read_manifest(folder, puzzle, force=True)["files"]
     documents = {}
     for name in names:
-        entry, path = files.get(name), folder / name
-        if entry is None or entry.get("made_by") != made_by:
+        if not is_current(folder, puzzle, name, made_by):
             return None
-        if entry["recipe"] != files_digest(files, name) or not is_as_written(path, entry):
-            return None
+        path = folder / name
         with outside_failures(f"cannot read {printable(str(path))}"):
             documents[name] = read_json(path)
         documents[name].pop("schema")

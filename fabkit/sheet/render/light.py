@@ -89,8 +89,9 @@ def lights(lumps: Sequence[Lump], faces: Faces, view: View, groups: int) -> list
     """
     lamp = _around_lamp(view.azimuth_degrees, groups)
     sky = _sky(groups * _SKY_EACH)
-    lamp_power = _LAMP_PART / (sum(direction(*one)[2] for one in lamp) / groups)
-    sky_power = (1 - _LAMP_PART) / (sum(direction(*one)[2] for one in sky) / groups)
+    # Exact sums: Python's own `sum` of floats depends on its version.
+    lamp_power = _LAMP_PART / (math.fsum(direction(*one)[2] for one in lamp) / groups)
+    sky_power = (1 - _LAMP_PART) / (math.fsum(direction(*one)[2] for one in sky) / groups)
     shadows = [_shadow(lumps, faces, one, lamp_power) for one in lamp]
     high = [_shadow(lumps, faces, one, sky_power) for one in sky]
     return [[shadows[i], *high[i::groups]] for i in range(groups)]

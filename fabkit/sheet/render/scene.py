@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ Vector = tuple[float, float, float]
 
 #: Directions are rounded, since machines differ in the last digit of a sine.
 _DIGITS = 9
+#: So are corners, to 0.1 µm, since the kernel that built them takes sines, too; and lengths.
+_DIGITS_MM = 4
 #: From how far the scene is seen, in diagonals of its box: a mild perspective.
 _FAR = 2.6
 #: Part of the picture that is left free on each side, shadows aside.
@@ -41,6 +43,17 @@ class Lump:
     colour: str
     name: str
 
+    def rounded(self) -> Lump:
+        """The same with corners that every machine agrees on, as long as it reckons to 0.1 µm.
+
+        Example:
+            >>> triangle = np.array([[0.00001, 0, 0], [0.3 / 3, 0, 0], [0, 1, -0.00001]])
+            >>> Lump(triangle, np.array([[0, 1, 2]]), "#cc3333", "one").rounded().vertices.tolist()
+            [[0.0, 0.0, 0.0], [0.1, 0.0, 0.0], [0.0, 1.0, 0.0]]
+        """
+        # Zero is added because there are two zeros.
+        return replace(self, vertices=np.round(self.vertices, _DIGITS_MM) + 0.0)
+
 
 @dataclass(frozen=True)
 class View:
@@ -56,6 +69,8 @@ class View:
         background: ``#rrggbb``, or None for a transparent one.
         ground: whether the scene stands on a ground that takes its shadow.
         ink: how dark the lines along edges are, from 0 (none) to 1.
+        margin: the part of the picture that stays free at each of its edges, at least; shadows fall
+            there.
     """
 
     width: int = 1600
@@ -66,6 +81,7 @@ class View:
     background: str | None = "#ffffff"
     ground: bool = True
     ink: float = 0.45
+    margin: float = _MARGIN
 
 
 @dataclass(frozen=True)
@@ -170,12 +186,13 @@ def camera(lumps: Sequence[Lump], view: View) -> Camera:
     near = direction(view.azimuth_degrees, view.elevation_degrees)
     right = _rounded(math.cos(turn), math.sin(turn), 0.0)
     up = _cross(near, right)
-    far_mm = math.inf if view.orthographic else max(_FAR * math.dist(low, high), 1e-6)
+    across_mm = round(math.dist(low, high), _DIGITS_MM)
+    far_mm = math.inf if view.orthographic else max(_FAR * across_mm, 1e-6)
     loose = Camera(right, up, near, (target[0], target[1], target[2]), far_mm)
     x, y, _, _ = loose.seen(corners)
     left, top = float(x.min()), float(y.min())
     wide, tall = max(float(x.max()) - left, 1e-6), max(float(y.max()) - top, 1e-6)
-    free = 1 - 2 * _MARGIN
+    free = 1 - 2 * view.margin
     scale = free * min(view.width / wide, view.height / tall)
     shift = (
         view.width / 2 - (left + wide / 2) * scale,

@@ -1,0 +1,127 @@
+"""Lines of text that fit, and the small signs of the booklet: stars, a warning sign."""
+
+from __future__ import annotations
+
+import math
+
+from fabkit.sheet.canvas import Canvas
+from fabkit.sheet.look import LIGHT
+from fabkit.sheet.pdf import printed, text_width_mm
+
+#: How many stars there are for the hardest challenges.
+MOST_STARS = 5
+#: From star to star, in radii of a star; and how deep the notches between its points are.
+_STAR_STEP, _NOTCH = 2.3, 0.45
+_STAR = "#b8860b"
+_WARNING = "#f0c000"
+
+
+def shortened(text: str, size_mm: float, width_mm: float, bold: bool = False) -> str:
+    """A text as far as it fits, with three dots where it was cut.
+
+    Args:
+        text: any text.
+        size_mm: of the font.
+        width_mm: the room there is.
+        bold: in which font.
+
+    Example:
+        >>> shortened("Square", 4, 30), shortened("Square " * 9, 4, 30)
+        ('Square', 'Square Squar…')
+    """
+    line = printed(text)
+    if text_width_mm(line, size_mm, bold) <= width_mm:
+        return line
+    fits, cut = 0, len(line)
+    while cut - fits > 1:
+        middle = (fits + cut) // 2
+        if text_width_mm(line[:middle] + "…", size_mm, bold) <= width_mm:
+            fits = middle
+        else:
+            cut = middle
+    return line[:fits].rstrip() + "…"
+
+
+def lines_of(text: str, size_mm: float, width_mm: float, bold: bool = False) -> list[str]:
+    """A text in lines that fit; a word that is too long for one is shortened.
+
+    Args:
+        text: any text.
+        size_mm: of the font.
+        width_mm: the room there is.
+        bold: in which font.
+
+    Example:
+        >>> lines_of("one two three", 4, 18)
+        ['one two', 'three']
+    """
+    lines: list[str] = []
+    for word in printed(text).split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_width_mm(longer, size_mm, bold) <= width_mm:
+            lines[-1] = longer
+        else:
+            lines.append(shortened(word, size_mm, width_mm, bold))
+    return lines
+
+
+def stars_width_mm(radius_mm: float) -> float:
+    """How wide a row of stars is."""
+    return _STAR_STEP * radius_mm * (MOST_STARS - 1) + 2 * radius_mm
+
+
+def draw_stars(page: Canvas, x: float, y: float, radius_mm: float, count: int) -> None:
+    """A row of stars, the first of them filled.
+
+    Args:
+        page: where to draw.
+        x: left of the row.
+        y: its middle.
+        radius_mm: of a star.
+        count: how many are filled; none draws nothing, for what is not rated.
+    """
+    for place in range(MOST_STARS if count else 0):
+        middle = x + radius_mm * (1 + _STAR_STEP * place)
+        fill = _STAR if place < count else "none"
+        page.polygon(
+            [_star(middle, y, radius_mm)],
+            fill=fill,
+            stroke=_STAR,
+            stroke_width=f"{radius_mm / 10:.3f}",
+            stroke_linejoin="round",
+        )
+
+
+def _star(x: float, y: float, radius_mm: float) -> list[tuple[float, float]]:
+    """The corners of a star with five points, one of them up."""
+    corners = []
+    for corner in range(10):
+        reach = radius_mm * (_NOTCH if corner % 2 else 1.0)
+        angle = math.pi * (0.5 + corner / 5)
+        corners.append((x + reach * math.cos(angle), y + reach * math.sin(angle)))
+    return corners
+
+
+def draw_warning(page: Canvas, x: float, y: float, height_mm: float) -> None:
+    """The sign for danger: a triangle with an exclamation mark, from its lower left corner."""
+    width = height_mm * 2 / math.sqrt(3)
+    page.polygon(
+        [[(x, y), (x + width, y), (x + width / 2, y + height_mm)]],
+        fill=_WARNING,
+        stroke=LIGHT.edge,
+        stroke_width=f"{height_mm / 12:.3f}",
+        stroke_linejoin="round",
+    )
+    middle, stem = x + width / 2, height_mm * 0.06
+    page.polygon(
+        [
+            [
+                (middle - stem, y + height_mm * 0.68),
+                (middle - stem / 2, y + height_mm * 0.3),
+                (middle + stem / 2, y + height_mm * 0.3),
+                (middle + stem, y + height_mm * 0.68),
+            ]
+        ],
+        fill=LIGHT.edge,
+    )
+    page.circle(middle, y + height_mm * 0.16, stem, fill=LIGHT.edge)
