@@ -1,0 +1,113 @@
+"""Writing GLB files, for pages and viewers: glTF 2.0 in one file, through trimesh.
+
+glTF's lengths are metres and its y points up. The corners are in mm with z up, the very numbers of
+the STL file, and every node's matrix brings them there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabkit.mesh.body import Faces, Points
+
+#: From mm with z up to metres with y up: x stays, y comes towards the viewer.
+TO_GLTF = np.array(
+    [[0.001, 0.0, 0.0, 0.0], [0.0, 0.0, 0.001, 0.0], [0.0, -0.001, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+)
+#: How plastic takes light: not a metal, and half-way from a mirror to chalk.
+_METALLIC, _ROUGHNESS = 0.0, 0.6
+#: Normals that agree to so many decimals are one, so that corners are not split for nothing.
+_NORMAL_DECIMALS = 3
+_COLOUR_DECIMALS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class GlbPart:
+    """What has one colour.
+
+    Attributes:
+        name: of its node and mesh; unique in its file.
+        colour: ``#rrggbb``.
+        vertices: its corners in mm, shape (n, 3), z up.
+        faces: its triangles, shape (m, 3), counter-clockwise seen from outside.
+        normals: unit vectors at the corners of the triangles, shape (m, 3, 3); those of a triangle
+            without area, which is left out, are 0. Where those at a corner differ, the corner is
+            split and an edge shows.
+    """
+
+    name: str
+    colour: str
+    vertices: Points
+    faces: Faces
+    normals: NDArray[np.float64]
+
+
+def write_glb(parts: Sequence[GlbPart]) -> bytes:
+    """A GLB file. The same parts give the same bytes.
+
+    Args:
+        parts: at least one; each becomes a mesh of its own.
+
+    Example:
+        >>> corners = np.array([[0.0, 0, 0], [2, 0, 0], [0, 2, 0]])
+        >>> up = np.tile([0.0, 0, 1], (1, 3, 1))
+        >>> write_glb([GlbPart("A", "#e69f00", corners, np.array([[0, 1, 2]]), up)])[:4]
+        b'glTF'
+    """
+    from trimesh import Scene, Trimesh
+    from trimesh.exchange.gltf import export_glb
+    from trimesh.visual import TextureVisuals
+    from trimesh.visual.material import PBRMaterial
+
+    scene = Scene()
+    for part in parts:
+        vertices, faces, normals = _split(part)
+        # The material is called like its colour; trimesh would round that to 8 bits.
+        material = PBRMaterial(part.colour, metallicFactor=_METALLIC, roughnessFactor=_ROUGHNESS)
+        mesh = Trimesh(vertices, faces, vertex_normals=normals, process=False)
+        mesh.visual = TextureVisuals(material=material)
+        scene.add_geometry(mesh, node_name=part.name, geom_name=part.name, transform=TO_GLTF)
+    content: bytes = export_glb(scene, include_normals=True, tree_postprocessor=_finish)
+    return content
+
+
+def linear(colour: str) -> tuple[float, float, float]:
+    """A colour's red, green and blue light, each from 0 to 1 (IEC 61966-2-1).
+
+    Args:
+        colour: ``#rrggbb`` in sRGB.
+
+    Example:
+        >>> linear("#ff0080")
+        (1.0, 0.0, 0.215861)
+    """
+    red, green, blue = (_light(int(colour[i : i + 2], 16) / 255) for i in (1, 3, 5))
+    return red, green, blue
+
+
+def _light(value: float) -> float:
+    light = value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+    return round(light, _COLOUR_DECIMALS)
+
+
+def _split(part: GlbPart) -> tuple[Points, Faces, NDArray[np.float64]]:
+    """Corners with one normal each, the triangles between them, and the normals."""
+    # Triangles without area look nowhere.
+    looks = np.all(np.any(part.normals, axis=2), axis=1)
+    normals = np.round(part.normals[looks].reshape(-1, 3), _NORMAL_DECIMALS) + 0.0
+    keys = np.concatenate([part.faces[looks].reshape(-1, 1).astype(np.float64), normals], axis=1)
+    corners, which = np.unique(keys, axis=0, return_inverse=True)
+    vertices = part.vertices[corners[:, 0].astype(np.int64)]
+    return vertices, which.reshape(-1, 3), corners[:, 1:]
+
+
+def _finish(tree: dict[str, Any]) -> None:
+    """Says who made the file, and gives the materials their exact colours."""
+    tree["asset"]["generator"] = "fabkit"
+    for material in tree["materials"]:
+        material["pbrMetallicRoughness"]["baseColorFactor"] = [*linear(material["name"]), 1.0]

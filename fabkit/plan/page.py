@@ -1,0 +1,309 @@
+"""The page of a set: its challenges to play, its pieces in space, its files to download."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fabkit.base.errors import InputError, printable
+from fabkit.base.files import Staging, digest, folder_lock, json_text, outside_failures, sha256
+from fabkit.challenges.graded.challengelist import LIST
+from fabkit.model.accessory import things
+from fabkit.model.catalog import catalog_path
+from fabkit.model.entry import Entry
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.plan.entries import BUDGET_S, Selection, gather, solved_ones
+from fabkit.plan.export import Export, Progress, export, ready_meshes
+from fabkit.plan.manifest import (
+    MANIFEST,
+    inputs,
+    is_as_written,
+    new_entry,
+    read_manifest,
+    remove_unchanged,
+)
+from fabkit.plan.pagemodels import glb_models, models_data, models_script
+from fabkit.plan.picture import assembled, picture_bench
+from fabkit.plan.reports import made_by
+from fabkit.plan.showpiece import cover_picture
+from fabkit.plan.targets import generator_digest
+from fabkit.plan.workbench import Workbench
+from fabkit.sheet.look import font_file
+from fabkit.sheet.render.picture import render
+from fabkit.sheet.render.scene import View
+from fabkit.sheet.web import document
+from fabkit.sheet.web.document import Download, page_files, static
+from fabkit.sheet.words import LANGUAGES, load_words
+
+#: What it is called in an output folder, and the file that a browser opens.
+PAGE, INDEX = "page", "index.html"
+#: Folders of a page: an output folder of files to print, and what is shown in space.
+FILES, MODELS = "files", "models"
+#: What is shown in space where the browser cannot.
+STILL = "still.png"
+#: What of the view in space is the same for every set.
+_VIEWER = (
+    "viewer.js",
+    "viewer-rows.js",
+    "viewer-stage.js",
+    "viewer-thing.js",
+    "vendor/three.js",
+    "vendor/three-LICENSE.txt",
+)
+#: The keys of a profile that do not show on a page, besides in the files to print.
+_NOT_SHOWN = ("price.", "laser.", "filament.", "plate.", "printer.")
+#: What makes it besides the rooms and libraries that make any report.
+_ROOMS, _LIBRARIES = ("plan", "solid", "base"), ("trimesh", "cadquery", "cadquery-ocp", "pillow")
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a page shows.
+
+    Attributes:
+        selection: which challenges.
+        language: one of `fabkit.sheet.words.LANGUAGES`.
+        budget_s: see `fabkit.plan.entries.gather`.
+    """
+
+    selection: Selection = field(default_factory=Selection)
+    language: str = LANGUAGES[0]
+    budget_s: float | None = BUDGET_S
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page, and what was done for it.
+
+    Attributes:
+        folder: where it is.
+        ids: of the challenges on it.
+        files: every file of it, those to print aside, with its ``sha256`` and whether it was
+            ``written`` now.
+        exported: the files to print.
+        notes: what deserves a look, in sentences.
+    """
+
+    folder: Path
+    ids: tuple[str, ...]
+    files: dict[str, dict[str, Any]]
+    exported: Export
+    notes: tuple[str, ...]
+
+    @property
+    def all_files(self) -> dict[str, dict[str, Any]]:
+        """Those to print, too."""
+        return self.files | {f"{FILES}/{name}": one for name, one in self.exported.files.items()}
+
+    @property
+    def written(self) -> int:
+        """How many files were written now; the others were up to date."""
+        return sum(file["written"] for file in self.all_files.values())
+
+
+def make_page(
+    puzzle: PuzzleSet,
+    profile: Profile,
+    folder: Path,
+    wish: Wish | None = None,
+    lists_in: Path | None = None,
+    force: bool = False,
+    progress: Progress = lambda done, total, name: None,
+) -> Page:
+    """Makes the page of a set, or brings it up to date.
+
+    Args:
+        puzzle: the set.
+        profile: how everything is printed.
+        folder: of the page; made when needed.
+        wish: what it shows; the usual when None.
+        lists_in: the set's output folder, where a list of challenges may lie.
+        force: makes every file again, and writes over those that somebody has changed.
+        progress: told before each step.
+
+    Raises:
+        InputError: before anything is touched, when a challenge that was asked for cannot be shown
+            or none can, there are no texts in the language, the profile does not suit the set, or
+            the folder holds another set or files that are not fabkit's.
+        OutsideError: when a folder is in use or cannot be written, or a library fails.
+    """
+    wish = wish or Wish()
+    load_words("page", wish.language)  # what is unknown is refused before the work
+    manifest = read_manifest(folder, puzzle, force)
+    _refuse_changed(folder, manifest, force)
+    key = _key(puzzle, profile, wish, lists_in)
+    known = None if force else _known(folder, manifest, key)
+    if known is None:
+        found = gather(puzzle, wish.selection, lists_in, progress, wish.budget_s)
+        entries, notes = solved_ones(puzzle, found, wish.selection)
+        known = {"challenges": [entry.id for entry in entries], "notes": notes}
+        exported = export(puzzle, profile, ["stl", "3mf"], folder / FILES, (), force, progress)
+        contents = _contents(puzzle, profile, entries, wish.language, exported, progress)
+        _write(folder, puzzle, profile, contents, key, known, force)
+        written = set(contents)
+    else:
+        exported = export(puzzle, profile, ["stl", "3mf"], folder / FILES, (), force, progress)
+        written = set()
+    files = _ours(read_manifest(folder, puzzle, force)["files"])
+    return Page(
+        folder=folder,
+        ids=tuple(known["challenges"]),
+        files={
+            name: {"sha256": entry["sha256"], "written": name in written}
+            for name, entry in files.items()
+        },
+        exported=exported,
+        notes=(*known["notes"], *exported.warnings),
+    )
+
+
+def _key(puzzle: PuzzleSet, profile: Profile, wish: Wish, lists_in: Path | None) -> str:
+    """By what a page is known to be up to date."""
+    lists = [lists_in / LIST] if lists_in else []
+    read = wish.selection.files or (*lists, catalog_path(puzzle))
+    asked = [[str(path) for path in wish.selection.files], wish.selection.only, wish.language]
+    words = [load_words(part, wish.language) for part in ("page", "booklet")]
+    files = [sha256(path) if path.is_file() else "" for path in read]
+    generator = generator_digest(_ROOMS, _LIBRARIES)
+    more = json.dumps([asked, words, files, wish.budget_s])
+    return made_by(puzzle, profile, PAGE, generator, _static_digest(), more, but=_NOT_SHOWN)
+
+
+def _static_digest() -> str:
+    """A hash of what is the same on every page."""
+    folder = Path(document.__file__).parent / "static"
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return digest(*(part for path in paths for part in (path.name, path.read_bytes())))
+
+
+def _ours(files: Mapping[str, Any]) -> dict[str, Any]:
+    """The page's own entries of a manifest."""
+    return {name: entry for name, entry in files.items() if entry.get("made_by") == PAGE}
+
+
+def _known(folder: Path, manifest: Mapping[str, Any], key: str) -> dict[str, Any] | None:
+    """What the manifest tells of a page that would come out just so again; None without one."""
+    files, told = _ours(manifest["files"]), manifest.get(PAGE)
+    if not files or not isinstance(told, dict):
+        return None
+    texts = [told.get("challenges"), told.get("notes")]
+    if not all(isinstance(some, list) and all(isinstance(t, str) for t in some) for some in texts):
+        return None
+    fresh = all(
+        entry["recipe"] == key
+        and entry.get("files") == len(files)
+        and is_as_written(folder / name, entry)
+        for name, entry in files.items()
+    )
+    return dict(told) if fresh else None
+
+
+def _refuse_changed(folder: Path, manifest: Mapping[str, Any], force: bool) -> None:
+    """Refuses a folder in which somebody else's work would be written over.
+
+    Raises:
+        InputError: naming the files.
+    """
+    files = manifest["files"]
+    changed = [
+        name
+        for name in sorted({INDEX, *_ours(files)})
+        if (folder / name).is_file()
+        and not (name in files and is_as_written(folder / name, files[name]))
+    ]
+    if changed and not force:
+        message = (
+            f"was not written by fabkit, or has been changed since: {', '.join(changed)}; choose "
+            "another folder with -o, or write over it with --force"
+        )
+        raise InputError.of(printable(str(folder)), message)
+
+
+def _contents(
+    puzzle: PuzzleSet,
+    profile: Profile,
+    entries: Sequence[Entry],
+    language: str,
+    exported: Export,
+    progress: Progress,
+) -> dict[str, bytes]:
+    """The page's files by name; the page itself comes last."""
+    manifest = read_manifest(exported.folder, puzzle, force=True)
+    ready = ready_meshes(puzzle, profile, manifest, exported.folder, force=False)
+    bench = picture_bench(puzzle, things(puzzle, profile), profile, ready)
+    models = glb_models(bench, progress)
+    progress(0, 0, STILL)
+    files = page_files(puzzle, entries, profile.unit_mm, language, _downloads(exported))
+    index = files.pop(INDEX)
+    found = {**files, **{name: static(name) for name in _VIEWER}}
+    found |= {f"{MODELS}/{one}.glb": content for one, content in models.items()}
+    licence = font_file().with_name("OpenSans.LICENSE")
+    found["fonts/OpenSans-LICENSE.txt"] = licence.read_bytes()
+    found["models.js"] = models_script(models_data(bench, entries, models, profile)).encode()
+    found[STILL] = cover_picture(puzzle, entries, profile, ready) or _still(
+        puzzle, entries[0], profile, bench
+    )
+    return {**found, INDEX: index}
+
+
+def _still(puzzle: PuzzleSet, entry: Entry, profile: Profile, bench: Workbench) -> bytes:
+    """The picture of a challenge that lies on two lattices, which no cover shows."""
+    whole = Challenge(entry.id, entry.region, entry.pieces)
+    layout = dict(entry.solution or {})
+    lumps = assembled(puzzle, whole, layout, profile, bench=bench, halves=entry.halves)
+    return render(lumps, View())
+
+
+def _downloads(exported: Export) -> list[Download]:
+    """The files to print: all in one, then each."""
+    names = [name for name in exported.files if "/" not in name]
+    names += [name for name in exported.files if name.startswith("stl/")]
+    return [
+        Download(f"{FILES}/{name}", Path(name).name, _size(exported.folder / name))
+        for name in names
+    ]
+
+
+def _size(path: Path) -> str:
+    """How large a file is.
+
+    Example:
+        >>> _size(Path(__file__)).endswith(" kB")
+        True
+    """
+    return f"{max(1, round(path.stat().st_size / 1000))} kB"
+
+
+def _write(
+    folder: Path,
+    puzzle: PuzzleSet,
+    profile: Profile,
+    contents: Mapping[str, bytes],
+    key: str,
+    told: Mapping[str, Any],
+    force: bool,
+) -> None:
+    """Writes all files of the page, whole or not at all, and removes what it no longer needs."""
+    where = f"cannot write in {printable(str(folder))}"
+    with folder_lock(folder), outside_failures(where):
+        manifest = read_manifest(folder, puzzle, force)
+        before = dict(manifest["files"])
+        outdated = _ours(before).keys() - contents.keys()
+        with Staging(folder) as staging:
+            entries = {}
+            for name, content in contents.items():
+                path = staging.path(name)
+                path.write_bytes(content)
+                made = new_entry(path, key, profile, {}, len(contents))
+                entries[name] = made | {"made_by": PAGE}
+            kept = {name: entry for name, entry in before.items() if name not in outdated}
+            manifest |= inputs(puzzle, profile) | {PAGE: dict(told)}
+            manifest["files"] = dict(sorted({**kept, **entries}.items()))
+            path = staging.path(MANIFEST)
+            path.write_text(json_text(manifest), encoding="utf-8", newline="\n")
+            staging.commit()
+        remove_unchanged(folder, outdated, before)

@@ -1,0 +1,1 @@
+"""The web page of a set: what is played on, in files that need no server."""

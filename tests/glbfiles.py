@@ -1,0 +1,107 @@
+"""GLB files read by hand, as glTF 2.0 says, with all that is wrong with them."""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+#: Component types: how numpy calls them. And how many numbers an element has.
+_TYPES = {5121: "<u1", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
+_WIDTHS = {"SCALAR": 1, "VEC3": 3}
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """A mesh of the file, in metres with y up: where its node puts it.
+
+    Attributes:
+        drawn: its corners before the node moves them.
+    """
+
+    name: str
+    points: np.ndarray
+    drawn: np.ndarray
+    normals: np.ndarray
+    faces: np.ndarray
+    material: dict[str, Any]
+
+    @property
+    def volume(self) -> float:
+        a, b, c = (self.points[self.faces[:, i]].astype(np.float64) for i in range(3))
+        return float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6)
+
+
+def parts_of(content: bytes) -> tuple[dict[str, Any], bytes]:
+    """The JSON document and the binary part, once all lengths are right."""
+    magic, version, length = struct.unpack_from("<4sII", content)
+    assert (magic, version, length) == (b"glTF", 2, len(content))
+    size, kind = struct.unpack_from("<I4s", content, 12)
+    assert kind == b"JSON"
+    assert size % 4 == 0
+    more, kind = struct.unpack_from("<I4s", content, 20 + size)
+    assert kind == b"BIN\0"
+    assert 28 + size + more == len(content)
+    return json.loads(content[20 : 20 + size]), content[28 + size :]
+
+
+def joined(tree: dict[str, Any], binary: bytes) -> bytes:
+    """A file of a document and a binary part."""
+    text = json.dumps(tree).encode()
+    text += b" " * (-len(text) % 4)
+    length = 28 + len(text) + len(binary)
+    head = struct.pack("<4sII", b"glTF", 2, length) + struct.pack("<I4s", len(text), b"JSON")
+    return head + text + struct.pack("<I4s", len(binary), b"BIN\0") + binary
+
+
+def read_glb(content: bytes) -> list[Mesh]:
+    """The meshes of a file in which nothing is wrong."""
+    tree, binary = parts_of(content)
+    assert tree["asset"]["version"] == "2.0"
+    assert [one["byteLength"] for one in tree["buffers"]] == [len(binary)]
+    values = [_values(tree, one, binary) for one in tree["accessors"]]
+    found = []
+    for node in (tree["nodes"][number] for number in _all_nodes(tree)):
+        if "mesh" not in node:
+            continue
+        mesh = tree["meshes"][node["mesh"]]
+        for primitive in mesh["primitives"]:
+            drawn = values[primitive["attributes"]["POSITION"]]
+            normals = values[primitive["attributes"]["NORMAL"]]
+            faces = values[primitive["indices"]].reshape(-1, 3)
+            assert primitive.get("mode", 4) == 4
+            assert len(drawn) == len(normals)
+            assert faces.max() < len(drawn)
+            assert np.abs(np.linalg.norm(normals, axis=1) - 1).max() < 1e-5
+            matrix = np.array(node["matrix"]).reshape(4, 4).T
+            points = drawn.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
+            material = tree["materials"][primitive["material"]]
+            found.append(Mesh(node["name"], points, drawn, normals, faces, material))
+    return found
+
+
+def _all_nodes(tree: dict[str, Any]) -> list[int]:
+    waiting, found = list(tree["scenes"][tree["scene"]]["nodes"]), []
+    while waiting:
+        found.append(waiting.pop(0))
+        waiting += tree["nodes"][found[-1]].get("children", [])
+    return found
+
+
+def _values(tree: dict[str, Any], accessor: dict[str, Any], binary: bytes) -> np.ndarray:
+    """What an accessor tells, held against its own bounds."""
+    view = tree["bufferViews"][accessor["bufferView"]]
+    begin = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
+    assert begin % 4 == 0
+    kind, width = np.dtype(_TYPES[accessor["componentType"]]), _WIDTHS[accessor["type"]]
+    size = accessor["count"] * width * kind.itemsize
+    assert size <= view["byteLength"]
+    assert begin + size <= len(binary)
+    values = np.frombuffer(binary, kind, accessor["count"] * width, begin).reshape(-1, width)
+    for key, bound in (("min", values.min(axis=0)), ("max", values.max(axis=0))):
+        if key in accessor:
+            assert accessor[key] == bound.tolist(), f"{key} is wrong"
+    return values
