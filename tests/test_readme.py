@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 from fabkit.base.files import json_text
 from fabkit.cli import main
+from fabkit.cli.main import app
+from fabkit.model.catalog import catalog_entries
 from fabkit.model.challengeload import find_challenge
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.profilefile import load_profile, preset_names
@@ -22,6 +26,19 @@ PROOF = json_text(
 )
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
+
+
+#: What stands outside of blocks.
+TEXT = re.sub(r"```.*?```", "", README, flags=re.DOTALL)
+#: Every command that there is, with its options.
+COMMANDS_THERE = {
+    name: {option for one in command.params for option in one.opts}
+    for name, command in get_command(app).commands.items()
+}
+#: Results that one command counts: what the table tells, and the command.
+COUNTED = re.findall(
+    r"^\|[^|]*\| ([^|]*) \| `(fabkit solve \S+(?: \S+)? --count)`", README, re.MULTILINE
+)
 
 
 #: The lines of each block of commands, with what stands behind the hash.
@@ -79,16 +96,54 @@ def test_every_script_exists() -> None:
     assert all((ROOT / name).exists() for name in named), named
 
 
-def test_every_option_exists(capsys: pytest.CaptureFixture[str]) -> None:
-    helps = ""
-    commands = "export-stl export-step show sets profiles solve certify check verify make"
-    commands += " snowflakes challenges export-3mf export-dxf export-svg plate slice bom coupon"
-    commands += " cards picture"
-    for command in commands.split():
-        main([command, "--help"])
-        helps += capsys.readouterr().out
-    for option in sorted(set(re.findall(r"`(--?[a-z]+)", README)) - {"--slow", "--long"}):
-        assert option in helps, option
+def test_every_command_has_its_place_in_the_text() -> None:
+    for name in COMMANDS_THERE:
+        assert re.search(rf"\b{name}\b", README), name
+
+
+def test_every_command_and_option_exists() -> None:
+    """Whatever is named in the text, outside blocks: `fabkit COMMAND …` with options of its own."""
+    every = {option for options in COMMANDS_THERE.values() for option in options}
+    for quoted in re.findall(r"`([^`\n]+)`", TEXT):
+        words = quoted.split()
+        options = [word.split("=")[0] for word in words if re.match("--?[a-z]", word)]
+        if words[0] == "fabkit" and words[1:]:
+            assert words[1] in {*COMMANDS_THERE, "--version"}, quoted
+            assert set(options) <= COMMANDS_THERE.get(words[1], every), quoted
+        elif quoted.startswith("-"):
+            assert set(options) <= {*every, "--help", "--slow", "--long"}, quoted
+
+
+@pytest.mark.parametrize("row", COUNTED, ids=lambda row: shlex.split(row[1])[2])
+def test_the_results_are_right(
+    row: tuple[str, str], examples: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told, command = row
+    assert main(shlex.split(command)[1:]) == 0
+    number = re.findall(r"[\d,]+", told)[0].replace(",", "")
+    assert f": {number} solutions" in capsys.readouterr().out
+
+
+def test_the_catalog_is_as_large_as_the_text_says() -> None:
+    entries = catalog_entries(load_set("fridgeiq"))
+    turned = sum(not entry["flips"] for entry in entries)
+    assert f"| {turned}, and no other on the infinite plane" in README
+    assert f"| {len(entries)}, and no other |" in README
+
+
+@pytest.mark.parametrize("text", [text for kind, text in BLOCKS if kind == "python"])
+def test_every_notebook_shows_something(text: str) -> None:
+    """Each line that is an expression shows itself, as the last line of a cell would."""
+    names: dict[str, object] = {}
+    shown = 0
+    for line in ast.parse(text).body:
+        if isinstance(line, ast.Expr):
+            value = eval(compile(ast.Expression(line.value), "README", "eval"), names)
+            assert value._repr_svg_().startswith("<svg")
+            shown += 1
+        else:
+            exec(compile(ast.Module([line], []), "README", "exec"), names)
+    assert shown
 
 
 def test_tables_name_every_set_and_profile() -> None:
@@ -115,8 +170,8 @@ def test_the_numbers_in_the_text_are_right() -> None:
 def test_pictures_and_rooms_exist() -> None:
     for path in re.findall(r"\]\((output/[^)]+)\)", README):
         assert (ROOT / path).is_file(), path
-    for room in re.findall(r"\| `(fabkit/[a-z]+|pieces)` \|", README):
-        assert (ROOT / room).is_dir(), room
+    for room in re.findall(r"\| `(fabkit/[a-z.]+|pieces)` \|", README):
+        assert (ROOT / room).exists(), room
 
 
 def test_the_first_screen_has_what_it_must() -> None:
@@ -124,7 +179,7 @@ def test_the_first_screen_has_what_it_must() -> None:
     for text in (
         "scripts/fabkit export-stl fridgeiq",
         "scripts/test",
-        "output/gallery/fridgeiq.svg",
+        "output/gallery/snowflake.png",
         "dangerous when swallowed",
         "No print has been made by this project",
         "print the gauge first",
