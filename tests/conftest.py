@@ -7,7 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
+
+# How long an example takes is the machine's, and what else runs on it.
+hypothesis.settings.register_profile("fabkit", deadline=None)
+hypothesis.settings.load_profile("fabkit")
 
 #: The checkout.
 ROOT = Path(__file__).resolve().parent.parent

@@ -142,7 +142,7 @@ def sketches(draw: st.DrawFn) -> Sketch:
     return Sketch(lattice, region, tuple(pieces), flips, leftover, laid)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(sketches(), st.booleans(), st.booleans(), st.integers(0, 99))
 def test_random_problems_are_counted_as_by_trying_everything(
     sketch: Sketch, reduced: bool, up_to: bool, seed: int

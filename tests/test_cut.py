@@ -137,7 +137,7 @@ def microns(most: int) -> st.SearchStrategy[float]:
     return st.integers(0, most).map(lambda length: length / 1000)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(cell_sets(most=16), microns(4000), microns(1500))
 def test_any_shape_is_cut_or_refused(
     shape: tuple[Lattice, frozenset[Cell]], kerf_mm: float, inset_mm: float

@@ -76,14 +76,14 @@ def agree(problem: ExactCoverProblem) -> None:
         assert (proved.complete and proved.count == 0) == (not solutions)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(problems())
 def test_engines_agree_on_random_problems(problem: ExactCoverProblem) -> None:
     agree(problem)
 
 
 @pytest.mark.slow
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(problems())
 def test_engines_agree_on_many_random_problems(problem: ExactCoverProblem) -> None:
     agree(problem)
@@ -120,7 +120,7 @@ def challenges(draw: st.DrawFn) -> PosedChallenge:
     return posed
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(challenges())
 def test_symmetries_change_no_count(posed: PosedChallenge) -> None:
     """Branching on representatives, islands and Burnside, against all solutions written out."""
@@ -143,7 +143,7 @@ def test_symmetries_change_no_count(posed: PosedChallenge) -> None:
     assert solve(posed, "count").count == len(solutions)  # obstacles never lie
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(challenges())
 def test_the_symmetries_are_a_group_that_keeps_the_options(posed: PosedChallenge) -> None:
     problem = posed.problem
@@ -157,7 +157,7 @@ def test_the_symmetries_are_a_group_that_keeps_the_options(posed: PosedChallenge
         assert sorted(image) == list(range(len(problem.options)))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(challenges(), st.integers(1, 7))
 def test_progress_never_decreases_and_ends_at_one(posed: PosedChallenge, slice_: int) -> None:
     """Weighted by the branching, the leaves' shares add up to one."""

@@ -121,7 +121,7 @@ sizes = st.floats(0, 1, width=16)
     some=st.lists(st.sampled_from("ARLOMTSQDJNYIU"), min_size=1, max_size=6, unique=True),
 )
 @example(rounding=0.5, tip_cut=0.0, inset=0.5, noise=0.0, thickness=0.0, some=["A", "I"])
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=15, derandomize=True)
 def test_whatever_is_read_is_right(
     rounding: float, tip_cut: float, inset: float, noise: float, thickness: float, some: list[str]
 ) -> None:
@@ -137,7 +137,7 @@ def test_whatever_is_read_is_right(
     thickness=sizes,
     some=st.lists(st.sampled_from("ARLOMTSQDJNYIU"), min_size=1, max_size=6, unique=True),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_whatever_is_read_is_right_at_length(
     rounding: float, tip_cut: float, inset: float, noise: float, thickness: float, some: list[str]
 ) -> None:

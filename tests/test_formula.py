@@ -32,7 +32,7 @@ def test_a_formula_as_dimacs() -> None:
 
 
 @given(problem=problems())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_models_of_a_formula_are_the_solutions(problem: ExactCoverProblem) -> None:
     """By the checker's propagation alone: every choice of options that the oracle takes, or not."""
     assume(len(problem.options) <= 8)
@@ -49,7 +49,7 @@ def test_models_of_a_formula_are_the_solutions(problem: ExactCoverProblem) -> No
 
 
 @given(problem=problems())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_proof_refutes_its_own_formula_only(problem: ExactCoverProblem) -> None:
     expected = Oracle().enumerate(problem, Effort(), limit=50)
     assume(expected.complete)

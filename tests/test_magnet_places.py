@@ -190,7 +190,7 @@ def misplaced_on(shape: tuple[Lattice, frozenset[Cell]], magnet_mm: float, fit: 
     return wrong + misplaced(blueprint.outline, centres, profile, step_mm=0.25)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(cell_sets(most=14), st.floats(4, 9), st.sampled_from(["press", "embedded"]))
 def test_magnets_of_random_pieces_are_well_placed(
     shape: tuple[Lattice, frozenset[Cell]], magnet_mm: float, fit: str

@@ -92,7 +92,9 @@ def written(document: Any) -> set[str]:
 
 
 def stamps(folder: Path) -> dict[str, int]:
-    return {str(p): p.stat().st_mtime_ns for p in folder.rglob("*") if p.is_file()}
+    # Older releases of filelock write the lock's file anew each time.
+    files = [p for p in folder.rglob("*") if p.is_file() and p.name != ".fabkit.lock"]
+    return {str(p): p.stat().st_mtime_ns for p in files}
 
 
 # --- what is made, and what is made again ---------------------------------------------------------

@@ -223,14 +223,14 @@ def obstacles_never_lie(one: PosedChallenge) -> None:
     assert truth(document["problem"]).count == 0
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(spoilt())
 def test_obstacles_never_lie(one: PosedChallenge) -> None:
     obstacles_never_lie(one)
 
 
 @pytest.mark.slow
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 @given(spoilt())
 def test_obstacles_never_lie_however_often(one: PosedChallenge) -> None:
     obstacles_never_lie(one)
@@ -252,14 +252,14 @@ def alike(draw: st.DrawFn) -> PosedChallenge:
     return posed(Sketch(lattice, frozenset(left), tuple(pieces), flips=draw(st.booleans())))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(alike())
 def test_colours_never_lie(one: PosedChallenge) -> None:
     obstacles_never_lie(one)
 
 
 @pytest.mark.slow
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 @given(alike())
 def test_colours_never_lie_however_often(one: PosedChallenge) -> None:
     obstacles_never_lie(one)

@@ -85,7 +85,7 @@ def assert_finds_what_the_oracle_finds(
 
 
 @every_engine
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 @given(problem=problems())
 def test_engines_find_what_the_oracle_finds(
     engine: type[OutsideEngine],
@@ -97,7 +97,7 @@ def test_engines_find_what_the_oracle_finds(
 
 @pytest.mark.slow
 @every_engine
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=500, suppress_health_check=[HealthCheck.too_slow])
 @given(problem=problems())
 def test_engines_find_what_the_oracle_finds_again_and_again(
     engine: type[OutsideEngine],

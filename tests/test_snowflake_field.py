@@ -115,7 +115,7 @@ def test_what_lies_on_a_mirror_and_how_far_it_reaches(told: Told) -> None:
     assert field.half_widths(range(len(shapes))) == everything
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(data=st.data(), told=st.sampled_from(SMALL))
 def test_rigid_is_what_has_no_part_that_is_carried_elsewhere(
     data: st.DataObject, told: Told
@@ -260,7 +260,7 @@ def test_of_single_cells_every_rigid_shape_is_a_candidate(
         assert set(candidates(field, (cell,) * count, False, rigid=True)) == rigid.get(count, set())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(chosen=st.sampled_from(small_subsets()), parity=st.sampled_from(PARITIES))
 def test_so_they_are_for_some_of_fridgeiq(chosen: str, parity: str) -> None:
     fridgeiq = load_set("fridgeiq")
@@ -270,7 +270,7 @@ def test_so_they_are_for_some_of_fridgeiq(chosen: str, parity: str) -> None:
     assert set(rigid) == {orbits for orbits in every if field.is_rigid(orbits)}
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(chosen=st.sampled_from(small_subsets()), parity=st.sampled_from(PARITIES))
 def test_parts_of_the_closure_are_the_whole(chosen: str, parity: str) -> None:
     """Taken for some placements of the first piece, and for the others."""

@@ -188,14 +188,14 @@ def assert_all_right(posed: PosedChallenge) -> None:
     congruent.cache_clear()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(challenges())
 def test_random_challenges(posed: PosedChallenge) -> None:
     assert_all_right(posed)
 
 
 @pytest.mark.slow
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(challenges())
 def test_many_random_challenges(posed: PosedChallenge) -> None:
     assert_all_right(posed)

@@ -186,14 +186,14 @@ def state_the_truth(one: PosedChallenge) -> None:
                 certificate(one, claim)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(challenges())
 def test_random_challenges_are_certified_as_they_are(one: PosedChallenge) -> None:
     state_the_truth(one)
 
 
 @pytest.mark.slow
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(challenges())
 def test_many_random_challenges_are_certified_as_they_are(one: PosedChallenge) -> None:
     state_the_truth(one)

@@ -266,7 +266,7 @@ def test_many_changed_certificates_are_refused_or_still_true(start: int) -> None
     try_changes(range(start, start + 500))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(challenges(), st.integers(0, 10**6))
 def test_changed_certificates_of_random_challenges(one: PosedChallenge, seed: int) -> None:
     if is_small(one):
@@ -274,7 +274,7 @@ def test_changed_certificates_of_random_challenges(one: PosedChallenge, seed: in
 
 
 @pytest.mark.slow
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(challenges(), st.integers(0, 10**6))
 def test_changed_certificates_of_many_random_challenges(one: PosedChallenge, seed: int) -> None:
     if is_small(one):

@@ -16,8 +16,9 @@ from fabkit.runs.parcel import opened, packed, perform
 from fabkit.runs.pool import Pool
 from fabkit.runs.shard import Shard
 
-#: So long a scheduler may take to answer, and a first worker to be there.
+#: So long a scheduler may take to answer, and a first worker, which may be starting, to be there.
 _CONNECT_S = 5.0
+_WORKERS_S = 15.0
 #: So long the result of a shard that has ended may take on its way.
 _FETCH_S = 10.0
 #: So many shards are on their way at least, and so many for each thread of the workers.
@@ -78,7 +79,7 @@ class _Cluster(Pool):
             held.enter_context(_silence())
             self._client = held.enter_context(contextlib.closing(self._connected()))
             try:
-                self._client.wait_for_workers(1, timeout=_CONNECT_S)
+                self._client.wait_for_workers(1, timeout=_WORKERS_S)
             except TimeoutError:
                 name = shown(self._address)
                 message = f"the Dask scheduler at {name} has no workers; start some, and try again"

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fabkit.base.errors import printable
-from fabkit.base.files import SCHEMA
+from fabkit.base.files import SCHEMA, json_sha256
 from fabkit.model.entry import Entry
 from fabkit.model.lattice import Cell, Lattice, Point
-from fabkit.model.piece import tones_on
+from fabkit.model.piece import Piece, tones_on
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import PuzzleSet, in_units
 from fabkit.sheet.booklet.items import Item, items_of, stars_of
@@ -22,6 +22,9 @@ from fabkit.sheet.look import CAPITAL, ink_on
 from fabkit.sheet.pieceview import BALL_OF_PITCH
 from fabkit.sheet.web.ways import Ways, parts_of
 from fabkit.sheet.words import load_words
+
+#: So many digits tell challenges of one name apart.
+_MARK = 8
 
 
 def play_data(
@@ -155,6 +158,7 @@ def _entry(lattice: Lattice, item: Item, ways: Mapping[str, Ways]) -> dict[str, 
     given = {one.piece: one.cells for one in entry.given}
     found: dict[str, Any] = {
         "id": entry.id,
+        "mark": _mark(lattice, entry, [ways[one].piece for one in entry.pieces]),
         "number": item.number,
         "title": printable(item.title),
         "kind": entry.kind,
@@ -171,6 +175,14 @@ def _entry(lattice: Lattice, item: Item, ways: Mapping[str, Ways]) -> dict[str, 
     if entry.solution is not None:
         found["solution"] = _laid(entry, ways, entry.solution)
     return found
+
+
+def _mark(lattice: Lattice, entry: Entry, pieces: Iterable[Piece]) -> str:
+    """What tells a challenge from another one of its name: of a changed set, or of another."""
+    shapes = {one.id: [sorted(form.cells) for form in one.forms] for one in pieces}
+    given = {one.piece: sorted(one.cells) for one in entry.given}
+    asked = [lattice.name, shapes, sorted(entry.region), given, entry.flips, entry.halves]
+    return json_sha256(asked)[:_MARK]
 
 
 def _laid(

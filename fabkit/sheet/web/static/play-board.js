@@ -13,13 +13,15 @@
       this.layer = svg("g");
       this.faults = svg("path", { class: "doubled", fill: "url(#play-hatch)" });
       this.ghost = svg("path", { class: "ghost" });
+      /** Along the outline of the piece that is selected; seen while it has the focus. */
+      this.ring = svg("g", { class: "ring" }, svg("path"), svg("path"));
       const stripe = svg("path", { d: "M0 0V14", class: "stripe" });
       const hatch = svg("pattern", {
         id: "play-hatch", width: 14, height: 14, patternUnits: "userSpaceOnUse",
         patternTransform: "rotate(45)",
       }, stripe);
       element.replaceChildren(
-        svg("defs", {}, hatch), this.region, this.layer, this.faults, this.ghost,
+        svg("defs", {}, hatch), this.region, this.layer, this.faults, this.ghost, this.ring,
       );
       /** @type {Map<number, SVGGElement>} */
       this.groups = new Map();
@@ -75,6 +77,8 @@
         group.style.transform = `translate(${x}px, ${y}px)`;
         group.setAttribute("aria-label", name(piece));
       }
+      const chosen = selected === null ? null : game.lying.get(selected);
+      for (const path of this.ring.childNodes) this.outline(path, selected, chosen);
       this.faults.setAttribute("d", game.grid.pathOfCells(verdict.doubled));
       this.element.classList.toggle("solved", verdict.solved);
     }
@@ -87,12 +91,16 @@
 
     /** Shows where a piece would land; null for nowhere. */
     preview(piece, lying = null) {
+      this.outline(this.ghost, piece, lying);
+    }
+
+    /** Lays a path along a piece that lies on the board; nowhere if it does not. */
+    outline(path, piece, lying) {
       const shape = lying?.at && this.game.shape(piece, lying.way);
-      this.ghost.setAttribute("d", shape ? this.game.grid.path(shape.rings) : "");
-      if (shape) {
-        const [x, y] = this.game.grid.drawn(...lying.at);
-        this.ghost.setAttribute("transform", `translate(${x} ${y})`);
-      }
+      path.setAttribute("d", shape ? this.game.grid.path(shape.rings) : "");
+      if (!shape) return;
+      const [x, y] = this.game.grid.drawn(...lying.at);
+      path.setAttribute("transform", `translate(${x} ${y})`);
     }
 
     /** How many pixels of the screen a unit of the drawing has, and where its 0 is. */

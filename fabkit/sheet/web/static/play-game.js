@@ -26,6 +26,7 @@
       this.grid = new Grid(data.lattice, entry.halves);
       this.region = new Set(pairs(entry.cells).map(([x, y]) => key(x, y)));
       this.box = boxOf(entry.rings);
+      this.field = this.fieldOf();
       this.fixed = new Set(entry.given.map(([piece]) => piece));
       this.hints = 0;
       this.past = [];
@@ -159,11 +160,22 @@
       this.lying = this.start();
     }
 
-    /** The field in which pieces are kept: the region and some room around it. */
-    get field() {
-      const [mx, my] = this.grid.undrawn(MARGIN * play.UNIT, -MARGIN * play.UNIT);
+    /**
+     * The field in which pieces are kept: the region and some room around it, so large that every
+     * piece fits any way, with a step to spare: then it comes to lie in it by whole steps.
+     */
+    fieldOf() {
+      const margin = this.grid.undrawn(MARGIN * play.UNIT, -MARGIN * play.UNIT);
+      const boxes = this.entry.pieces.flatMap((piece) =>
+        this.ways(piece).slice(0, this.count(piece)).map((_, way) => this.shape(piece, way).box),
+      );
+      const room = [this.grid.ux, this.grid.vy].map((step, axis) => {
+        const longest = Math.max(...boxes.map((box) => box[axis + 2] - box[axis]));
+        const side = this.box[axis + 2] - this.box[axis];
+        return Math.max(margin[axis], (longest + step - side) / 2);
+      });
       const [left, bottom, right, top] = this.box;
-      return [left - mx, bottom - my, right + mx, top + my];
+      return [left - room[0], bottom - room[1], right + room[0], top + room[1]];
     }
 
     /** Whether a piece would lie in the field. */
@@ -177,7 +189,6 @@
       const field = this.field;
       return [0, 1].map((axis) => {
         const [low, high] = [box[axis] + at[axis], box[axis + 2] + at[axis]];
-        if (high - low > field[axis + 2] - field[axis] + 1e-6) return 0;
         if (high > field[axis + 2] + 1e-6) return high - field[axis + 2];
         return low < field[axis] - 1e-6 ? low - field[axis] : 0;
       });

@@ -46,6 +46,11 @@
       return { entry, link, mark, item: html("li", {}, link) };
     }
 
+    /** The challenge whose card an element belongs to; undefined for others. */
+    entryAt(element) {
+      return this.cards.find((card) => card.link.contains(element))?.entry;
+    }
+
     /** The challenges that are listed now. */
     get listed() {
       return this.cards.filter((card) => !card.item.hidden).map((card) => card.entry);
@@ -58,7 +63,7 @@
         item.hidden =
           (level.value !== "" && entry.level !== level.value) ||
           (kind.value !== "" && entry.kind !== kind.value) ||
-          (unsolved.checked && this.store.solved.has(entry.id));
+          (unsolved.checked && this.store.isSolved(entry));
       }
       nothing.hidden = this.listed.length > 0;
     }
@@ -69,13 +74,13 @@
       for (const { entry, link, mark } of this.cards) {
         if (entry === open) link.setAttribute("aria-current", "true");
         else link.removeAttribute("aria-current");
-        const solved = this.store.solved.has(entry.id);
+        const solved = this.store.isSolved(entry);
         link.classList.toggle("done", solved);
         mark.replaceChildren(...(solved ? [html("span", { className: "tick" }, words.mark)] : []));
       }
-      const ids = new Set(this.data.entries.map((entry) => entry.id));
-      const solved = [...this.store.solved.keys()].filter((id) => ids.has(id)).length;
-      this.elements.tally.textContent = fill(words.tally, { solved, count: ids.size });
+      const { entries } = this.data;
+      const solved = entries.filter((entry) => this.store.isSolved(entry)).length;
+      this.elements.tally.textContent = fill(words.tally, { solved, count: entries.length });
     }
 
     /** Scrolls the list, and only the list, to the open challenge. */

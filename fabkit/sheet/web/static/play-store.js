@@ -18,51 +18,78 @@
       this.read();
     }
 
-    /** Reads what was kept; whatever is not as it should be is left out. */
-    read() {
-      let kept = null;
+    /** What is kept now; null when it is nothing that can be read. */
+    kept() {
       try {
-        kept = JSON.parse(window.localStorage.getItem(this.place));
+        return JSON.parse(window.localStorage.getItem(this.place));
       } catch (error) {
         this.lasting = error instanceof SyntaxError;
-      }
-      if (kept?.schema !== SCHEMA) return;
-      if (typeof kept.open === "string") this.open = kept.open;
-      for (const [id, hints] of lists(kept.solved)) {
-        if (typeof id === "string" && isCount(hints)) this.solved.set(id, hints);
-      }
-      for (const [id, hints, pieces] of lists(kept.boards)) {
-        if (typeof id === "string" && isCount(hints)) this.boards.set(id, [hints, lists(pieces)]);
+        return null;
       }
     }
 
-    write() {
-      const boards = [...this.boards].map(([id, board]) => [id, ...board]);
+    /**
+     * Reads what was kept, perhaps by the same page in another window; whatever is not as it should be
+     * is left out.
+     * @param {object | null} game whose pieces lie as this page has them
+     * @returns {boolean} whether a newer page has kept it, which must not be written over
+     */
+    read(game = null) {
+      const kept = this.kept();
+      if (kept?.schema !== SCHEMA) return kept?.schema > SCHEMA;
+      if (typeof kept.open === "string" && !game) this.open = kept.open;
+      for (const [name, hints] of lists(kept.solved)) {
+        if (typeof name === "string" && isCount(hints)) this.noteSolved(name, hints);
+      }
+      const mine = game && nameOf(game.entry);
+      const own = this.boards.get(mine);
+      this.boards = new Map();
+      for (const [name, hints, pieces] of lists(kept.boards)) {
+        if (typeof name === "string" && isCount(hints)) this.boards.set(name, [hints, lists(pieces)]);
+      }
+      if (own) this.boards.set(mine, own);
+      else this.boards.delete(mine);
+      return false;
+    }
+
+    /** Adds what was done with a challenge to what is kept of all. */
+    write(game) {
+      this.lasting = !this.read(game);
+      if (!this.lasting) return;
+      const boards = [...this.boards].map(([name, board]) => [name, ...board]);
       const kept = { schema: SCHEMA, open: this.open, solved: [...this.solved], boards };
       try {
         window.localStorage.setItem(this.place, JSON.stringify(kept));
-        this.lasting = true;
       } catch {
         this.lasting = false;
       }
     }
 
+    isSolved(entry) {
+      return this.solved.has(nameOf(entry));
+    }
+
+    /** Notes that a challenge is solved, and with how many hints at the least. */
+    noteSolved(name, hints) {
+      if (!(this.solved.get(name) <= hints)) this.solved.set(name, hints);
+    }
+
     /** Keeps where the pieces of a challenge lie, and whether it is solved. */
     keep(game, solved) {
-      const id = game.entry.id;
+      const name = nameOf(game.entry);
       const pieces = [...game.lying]
         .filter(([piece, { way, at }]) => !game.fixed.has(piece) && (at || way))
         .map(([piece, { way, at }]) => [game.data.pieces[piece].id, way, ...(at ?? [])]);
-      this.open = id;
-      if (pieces.length || game.hints) this.boards.set(id, [game.hints, pieces]);
-      else this.boards.delete(id);
-      if (solved && !(this.solved.get(id) <= game.hints)) this.solved.set(id, game.hints);
-      this.write();
+      this.open = game.entry.id;
+      if (pieces.length || game.hints) this.boards.set(name, [game.hints, pieces]);
+      else this.boards.delete(name);
+      if (solved) this.noteSolved(name, game.hints);
+      this.write(game);
     }
 
     /** Lays the pieces of a challenge where they were. */
     restore(game) {
-      const [hints, pieces] = this.boards.get(game.entry.id) ?? [0, []];
+      const [hints, pieces] = this.boards.get(nameOf(game.entry)) ?? [0, []];
       game.hints = hints;
       for (const [id, way, x, y] of pieces) {
         const piece = game.data.pieces.findIndex((one) => one.id === id);
@@ -75,6 +102,8 @@
     }
   }
 
+  /** A challenge in what is kept: another one of the same name, of a changed set, is not it. */
+  const nameOf = (entry) => `${entry.id} ${entry.mark}`;
   const lists = (value) => (Array.isArray(value) ? value.filter(Array.isArray) : []);
   const isCount = (value) => Number.isInteger(value) && value >= 0;
 

@@ -1,15 +1,16 @@
 "use strict";
-// The tray: the pieces that do not lie on the board, each a button with a drawing.
+// The tray: the pieces that do not lie on the board, each a button with a drawing. Of the others an
+// outline stays, so that nothing moves when one is taken.
 (() => {
   const play = (window.fabkitPlay ??= {});
   const { UNIT, svg, html } = play;
 
-  /** The list of pieces. A piece that is on the board leaves its place empty. */
+  /** The list of pieces. A piece that is on the board leaves its outline in its place. */
   class Tray {
     /** @param {HTMLElement} element a list */
     constructor(element) {
       this.element = element;
-      /** @type {Map<number, {button: HTMLButtonElement, group: SVGGElement}>} */
+      /** @type {Map<number, {button: HTMLButtonElement, group: SVGGElement, trace: SVGElement}>} */
       this.slots = new Map();
     }
 
@@ -21,8 +22,8 @@
       const widest = Math.max(1, ...pieces.map((piece) => this.reach(piece)));
       this.element.style.setProperty("--widest", widest);
       this.element.replaceChildren(
-        ...[...this.slots].map(([piece, { button }]) => {
-          const item = html("li", {}, button);
+        ...[...this.slots].map(([piece, { button, trace }]) => {
+          const item = html("li", {}, trace, button);
           item.style.setProperty("--reach", this.reach(piece));
           return item;
         }),
@@ -31,12 +32,14 @@
 
     slot(piece) {
       const group = svg("g", { class: "piece" });
+      const left = svg("path");
       const half = (this.reach(piece) * UNIT) / 2 + 4;
       const box = [-half, -half, 2 * half, 2 * half].join(" ");
       const drawing = svg("svg", { viewBox: box, "aria-hidden": "true" }, group);
+      const trace = svg("svg", { viewBox: box, "aria-hidden": "true", class: "trace" }, left);
       const button = html("button", { type: "button", className: "slot" }, drawing);
       button.dataset.piece = this.game.data.pieces[piece].id;
-      return { button, group };
+      return { button, group, trace };
     }
 
     /** The longest side of a piece in grid units, however it lies. */
@@ -56,16 +59,19 @@
      * @param {number | null} selected
      */
     update(name, selected) {
-      for (const [piece, { button, group }] of this.slots) {
+      for (const [piece, { button, group, trace }] of this.slots) {
         const { way, at } = this.game.lying.get(piece);
         button.classList.toggle("gone", Boolean(at));
         button.classList.toggle("selected", piece === selected);
         if (group.dataset.way !== String(way)) {
           play.drawPiece(group, this.game, piece, way);
           group.dataset.way = way;
-          const [left, bottom, right, top] = this.game.shape(piece, way).box;
+          const { box: [left, bottom, right, top], rings } = this.game.shape(piece, way);
           const [x, y] = this.game.grid.drawn((left + right) / 2, (bottom + top) / 2);
-          group.setAttribute("transform", `translate(${-x} ${-y})`);
+          trace.firstChild.setAttribute("d", this.game.grid.path(rings));
+          for (const one of [group, trace.firstChild]) {
+            one.setAttribute("transform", `translate(${-x} ${-y})`);
+          }
         }
         button.setAttribute("aria-label", name(piece));
       }

@@ -40,7 +40,12 @@
           if (button.getAttribute("aria-disabled") !== "true") this.actions[button.dataset.do]();
         });
       }
+      for (const button of document.querySelectorAll("[data-do=next], [data-do=previous]")) {
+        button.hidden = data.entries.length < 2;
+      }
+      find("list").addEventListener("click", (event) => this.choose(event));
       play.listen(find("table"), this.table);
+      window.addEventListener("storage", () => this.refresh());
       window.addEventListener("hashchange", () => this.open(this.named() ?? this.entry));
       const kept = data.entries.find((entry) => entry.id === this.store.open);
       this.open(this.named() ?? kept ?? data.entries[0]);
@@ -57,6 +62,29 @@
       return this.data.entries.find((entry) => entry.id === name);
     }
 
+    /** Opens the challenge whose card is clicked, and brings it into sight. */
+    choose(event) {
+      const entry = this.list.entryAt(event.target);
+      if (!entry || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      this.go(entry);
+      this.meet();
+    }
+
+    /** Moves the focus to the challenge's title, and the page to where it is seen. */
+    meet() {
+      const title = find("title");
+      title.focus({ preventScroll: true });
+      const { top } = title.getBoundingClientRect();
+      if (top < 0 || top > window.innerHeight / 2) document.getElementById("play").scrollIntoView();
+    }
+
+    /** Shows what the same page in another window has kept. */
+    refresh() {
+      this.store.read(this.table.game);
+      this.list.update(this.entry);
+    }
+
     /** Opens a challenge and names it in the address. */
     go(entry) {
       window.history.pushState(null, "", `#${encodeURIComponent(entry.id)}`);
@@ -65,6 +93,7 @@
 
     open(entry) {
       if (entry === this.entry) return;
+      const isHere = find("table").contains(document.activeElement);
       this.entry = entry;
       find("title").replaceChildren(html("bdi", {}, entry.title));
       find("facts").replaceChildren(...this.facts(entry));
@@ -73,6 +102,7 @@
       this.table.open(entry);
       this.list.reveal(entry);
       this.announce("fabkit:entry");
+      if (isHere) this.meet(); // what had the focus is gone
     }
 
     /** Tells the view in 3D what is wanted: something of a challenge, or of none. */

@@ -125,6 +125,8 @@
     const key = solution ? "view_solution" : entry ? "view_entry" : "view_pieces";
     canvas.setAttribute("aria-label", text(key, places));
     const lacking = wish.kind === "solution" && entry && !solution;
+    // Who opens a challenge hears its title, and not also this.
+    note.setAttribute("aria-live", wish.kind === "entry" ? "off" : "polite");
     note.textContent = text(lacking ? "view_unsolved" : key, places);
   }
 
