@@ -235,6 +235,12 @@ def kept(page: Page, name: str) -> Any:
     return page.evaluate(f"JSON.parse(localStorage.getItem('fabkit/{name}'))")
 
 
+def kept_as(page: Page, entry: Entry) -> str:
+    """What a challenge of a page is called in what the browser keeps."""
+    found = page.evaluate("(id) => FABKIT.entries.find((one) => one.id === id).mark", entry.id)
+    return f"{entry.id} {found}"
+
+
 def _least(points: Sequence[Point]) -> Point:
     xs, ys = zip(*points, strict=True)
     return min(xs), min(ys)

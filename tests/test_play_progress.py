@@ -10,7 +10,7 @@ import pytest
 
 from fabkit.model.entry import Entry
 from tests import browser
-from tests.playpages import Player, entries_of, kept, some_of_fridgeiq, write_page
+from tests.playpages import Player, entries_of, kept, kept_as, some_of_fridgeiq, write_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -50,7 +50,7 @@ def test_progress_outlives_a_reload(chromium: Browser, tmp_path: Path) -> None:
         page.reload()
         assert player.solved
         assert page.locator("#play-tally").inner_text() == "1 of 10 solved"
-        assert kept(page, "fridgeiq")["solved"] == [["triangle_01", 1]]
+        assert kept(page, "fridgeiq")["solved"] == [[kept_as(page, entries[0]), 1]]
 
 
 BROKEN = (
@@ -67,7 +67,8 @@ BROKEN = (
 def test_broken_progress_is_left_out(chromium: Browser, tmp_path: Path) -> None:
     puzzle, entries = entries_of(*TRIANGLE)
     with browser.opened(chromium, write_page(tmp_path, puzzle, entries)) as page:
-        for text in BROKEN:
+        for broken in BROKEN:
+            text = broken.replace('["triangle_01"', f'["{kept_as(page, entries[0])}"')
             page.evaluate("(text) => localStorage.setItem('fabkit/fridgeiq', text)", text)
             page.reload()
             player = Player(page, puzzle, entries[0])

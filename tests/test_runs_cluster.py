@@ -81,10 +81,11 @@ def test_killed_workers(cluster: Any, tmp_path: Path) -> None:
         with Ledger(tmp_path / "run", PROBLEM) as ledger:
             with pytest.raises(OutsideError) as failure:
                 run_shards(shards, ledger, pool)
-            assert str(failure.value) == (
-                "workers of the cluster were killed again and again, most likely because memory "
-                'ran out, at the shard "bad"'
-            )
+    assert str(failure.value) in [
+        "workers of the cluster were killed again and again, most likely because memory ran out, "
+        f'at the shard "{shard.key}" or one beside it'
+        for shard in shards
+    ]
 
 
 def test_a_worker_with_another_fabkit(

@@ -173,9 +173,10 @@ class _Cluster(Pool):
     def _breakdown(self, error: BaseException, shard: Shard) -> str:
         place = f"at the shard {shown(shard.key)}"
         if type(error).__name__ == "KilledWorker":
+            # Dask blames every shard that waited there when a worker went, and tells of one.
             return (
                 "workers of the cluster were killed again and again, most likely because memory "
-                f"ran out, {place}"
+                f"ran out, {place} or one beside it"
             )
         if any(name in type(error).__name__ for name in ("Cancelled", "CommClosed")):
             return f"the connection to the cluster at {shown(self._address)} was lost"

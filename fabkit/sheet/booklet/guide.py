@@ -158,7 +158,7 @@ def guide_leaves(
         edition: the booklet.
         magnets: whether there are any in the pieces.
         folded: the sizes of its larger pages.
-        scaled: whether a challenge is drawn smaller than the pieces are.
+        scaled: whether anything is drawn smaller than it is.
     """
     room = edition.size[1] - HEAD_MM - FOOT_MM
     pages: list[list[_Part]] = [[]]
@@ -207,7 +207,10 @@ def _moves(edition: Edition) -> list[str]:
     words = edition.words
     entries = [item.entry for item in edition.items]
     flips = {entry.flips for entry in entries}
-    moves = "how_mixed" if len(flips) > 1 else "how_flipped" if True in flips else "how_turned"
+    if edition.puzzle.made_of_balls:
+        moves = "how_rolled"
+    else:
+        moves = "how_mixed" if len(flips) > 1 else "how_flipped" if True in flips else "how_turned"
     found = [words[moves]]
     if any(entry.given for entry in entries):
         found.append(words["how_given"])

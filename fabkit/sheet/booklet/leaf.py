@@ -117,7 +117,12 @@ def draw_frame(page: PdfPage, edition: Edition, size: Size, number: int, running
 
 
 def draw_size(
-    page: PdfPage, edition: Edition, size: Size, folded: str = "", scale: float = 1.0
+    page: PdfPage,
+    edition: Edition,
+    size: Size,
+    folded: str = "",
+    scale: float = 1.0,
+    says: str = "scaled",
 ) -> None:
     """A line at the foot of a page for what is unusual: a larger page, or a smaller drawing.
 
@@ -127,13 +132,14 @@ def draw_size(
         size: of the page.
         folded: the name of the size, when it is larger than the other pages.
         scale: one to what is drawn on it.
+        says: the key of what is said of a smaller drawing.
     """
     words, line = edition.words, ""
     if folded:
         width, height = (figure(words, side) for side in size)
         line = words["folded"].format(name=folded, width=width, height=height)
     if scale != 1:
-        line = words["scaled"].format(scale=figure(words, scale))
+        line = words[says].format(scale=figure(words, scale))
     fitting = shortened(line, SMALL_MM, size[0] - 2 * MARGIN_MM)
     page.text(size[0] / 2, FOOT_MM - 1.5, fitting, SMALL_MM, text_anchor="middle")
 
