@@ -43,6 +43,8 @@ _ARGUMENTS = (
     "--disable-sync",
 )
 _OWN = ("file:", "data:", "blob:")
+#: What becomes of a request whose page was left or loaded again in the meantime.
+_LEFT = "net::ERR_ABORTED"
 #: Usual windows: a small phone, a tablet, a desktop.
 PHONE, TABLET, DESKTOP = (
     {"width": 360, "height": 740},
@@ -94,18 +96,24 @@ def watched(page: Page, server: str = "") -> list[str]:
         if not url.startswith((*_OWN, *((server,) if server else ()))):
             complaints.append(f"asks for {url}")
 
+    def failed(url: str, why: str | None) -> None:
+        if why != _LEFT:
+            complaints.append(f"does not get {url}: {why}")
+
     def told(message: Any) -> None:
         if message.type in ("error", "warning"):
             complaints.append(f"{message.type}: {message.text}")
 
+    def answered(dialog: Any) -> None:
+        complaints.append(f"asks: {dialog.message}")
+        dialog.dismiss()
+
     page.on("console", told)
     page.on("pageerror", lambda error: complaints.append(f"fails: {error}"))
     page.on("request", lambda request: asked(request.url))
-    page.on("requestfailed", lambda request: complaints.append(f"does not get {request.url}"))
+    page.on("requestfailed", lambda request: failed(request.url, request.failure))
     page.on("websocket", lambda socket: complaints.append(f"opens {socket.url}"))
-    page.on(
-        "dialog", lambda dialog: (complaints.append(f"asks: {dialog.message}"), dialog.dismiss())
-    )
+    page.on("dialog", answered)
     return complaints
 
 

@@ -247,7 +247,7 @@ def _least(points: Sequence[Point]) -> Point:
 
 
 def _spread(points: Sequence[Point]) -> float:
-    xs, _ = zip(*points, strict=True)
+    xs = [x for x, _ in points]
     return max(xs) - min(xs)
 
 

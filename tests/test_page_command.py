@@ -62,7 +62,7 @@ def made(ready: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def unpainted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leaves out the still picture, which takes seconds."""
-    monkeypatch.setattr("fabkit.plan.page.cover_picture", lambda *_: b"no picture")
+    monkeypatch.setattr("fabkit.plan.pageshown.cover_picture", lambda *_: b"no picture")
 
 
 def test_everything_is_there(made: Path) -> None:
@@ -111,7 +111,7 @@ def test_nothing_is_done_twice(
     out = capsys.readouterr().out
     assert f"nothing to do: the page in {made} is up to date, with 1 challenge" in out
     assert f"open {made / 'index.html'}" in out
-    after = {path: path.stat().st_mtime_ns for path in made.rglob("*") if path.is_file()}
+    after = {path: path.stat().st_mtime_ns for path in files}
     assert after == before
 
 
@@ -131,10 +131,28 @@ def test_what_is_missing_comes_back(made: Path, said: Callable[..., Any]) -> Non
     assert contents(made) == before
 
 
-@pytest.mark.usefixtures("unpainted")
-def test_another_language_is_another_page(made: Path, said: Callable[..., Any]) -> None:
-    assert said("page", "pair.toml", "--language", "de")["language"] == "de"
+def test_another_language_is_another_page(
+    made: Path, said: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What has no words in it is neither made nor written again."""
+
+    def never(*_: object) -> bytes:
+        raise AssertionError("made again")
+
+    for name in ("glb_models", "cover_picture"):
+        monkeypatch.setattr(f"fabkit.plan.pageshown.{name}", never)
+    before = contents(made)
+    document = said("page", "pair.toml", "--language", "de")
+    assert document["language"] == "de"
+    written = {name for name, file in document["files"].items() if file["written"]}
+    assert written == {"index.html", "data.js"}
     assert '<html lang="de">' in (made / "index.html").read_text()
+    said("page", "pair.toml")
+    after = contents(made)
+    assert {name for name in after if after[name] != before[name]} <= {"manifest.json"}
+    (made / "models/P.glb").unlink()
+    with pytest.raises(AssertionError, match="made again"):
+        said("page", "pair.toml", "--language", "it")
 
 
 @pytest.mark.usefixtures("unpainted")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from fabkit.model.entry import Entry, in_halves
 from fabkit.model.lattice import Cell
+from fabkit.model.library import load_set
 from fabkit.model.piece import orientations
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.sheet.web.ways import Ways
@@ -74,14 +76,19 @@ def some_placements(puzzle: PuzzleSet, entry: Entry, dice: random.Random) -> dic
     return found
 
 
+@cache
+def known_ways(name: str, piece: str, flips: bool) -> Ways:
+    puzzle = load_set(name)
+    return Ways(puzzle.lattice, puzzle.piece(piece), flips)
+
+
 def laid(puzzle: PuzzleSet, entry: Entry, lying: dict[str, set[Cell]]) -> list[list[int]]:
     flips = puzzle.flips or entry.flips
     found = []
     for place, piece in enumerate(puzzle.pieces):
         if piece.id in lying:
-            where = Ways(puzzle.lattice, piece, flips).place(
-                frozenset(lying[piece.id]), entry.halves
-            )
+            ways = known_ways(puzzle.name, piece.id, flips)
+            where = ways.place(frozenset(lying[piece.id]), entry.halves)
             assert where
             found.append([place, *where])
     return found

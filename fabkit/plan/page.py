@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from fabkit.model.accessory import things
 from fabkit.model.catalog import catalog_path
 from fabkit.model.entry import Entry
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.model.puzzle import PuzzleSet
 from fabkit.plan.entries import BUDGET_S, Selection, gather, solved_ones
 from fabkit.plan.export import Export, Progress, export, ready_meshes
 from fabkit.plan.manifest import (
@@ -26,25 +26,20 @@ from fabkit.plan.manifest import (
     read_manifest,
     remove_unchanged,
 )
-from fabkit.plan.pagemodels import glb_models, models_data, models_script
-from fabkit.plan.picture import assembled, picture_bench
+from fabkit.plan.pagemodels import models_data, models_script
+from fabkit.plan.pageshown import MODELS, SHOWN, kept_shown, make_shown
+from fabkit.plan.picture import picture_bench
 from fabkit.plan.reports import made_by
-from fabkit.plan.showpiece import cover_picture
 from fabkit.plan.targets import generator_digest
-from fabkit.plan.workbench import Workbench
 from fabkit.sheet.look import font_file
-from fabkit.sheet.render.picture import render
-from fabkit.sheet.render.scene import View
 from fabkit.sheet.web import document
 from fabkit.sheet.web.document import Download, page_files, static
 from fabkit.sheet.words import LANGUAGES, load_words
 
 #: What it is called in an output folder, and the file that a browser opens.
 PAGE, INDEX = "page", "index.html"
-#: Folders of a page: an output folder of files to print, and what is shown in space.
-FILES, MODELS = "files", "models"
-#: What is shown in space where the browser cannot.
-STILL = "still.png"
+#: The folder of a page that is an output folder of files to print.
+FILES = "files"
 #: What of the view in space is the same for every set.
 _VIEWER = (
     "viewer.js",
@@ -140,11 +135,12 @@ def make_page(
     if known is None:
         found = gather(puzzle, wish.selection, lists_in, progress, wish.budget_s)
         entries, notes = solved_ones(puzzle, found, wish.selection)
-        known = {"challenges": [entry.id for entry in entries], "notes": notes}
+        recipe = _key(puzzle, profile, replace(wish, language=LANGUAGES[0]), lists_in)
+        shown = {} if force else kept_shown(folder, manifest, recipe)
+        known = {"challenges": [one.id for one in entries], "notes": notes, SHOWN: recipe}
         exported = export(puzzle, profile, ["stl", "3mf"], folder / FILES, (), force, progress)
-        contents = _contents(puzzle, profile, entries, wish.language, exported, progress)
-        _write(folder, puzzle, profile, contents, key, known, force)
-        written = set(contents)
+        contents = _contents(puzzle, profile, entries, wish.language, exported, shown, progress)
+        written = _write(folder, puzzle, profile, contents, key, known, force)
     else:
         exported = export(puzzle, profile, ["stl", "3mf"], folder / FILES, (), force, progress)
         written = set()
@@ -229,33 +225,23 @@ def _contents(
     entries: Sequence[Entry],
     language: str,
     exported: Export,
+    shown: Mapping[str, bytes],
     progress: Progress,
 ) -> dict[str, bytes]:
-    """The page's files by name; the page itself comes last."""
+    """The page's files by name, from what is shown on it if that is there; the page comes last."""
     manifest = read_manifest(exported.folder, puzzle, force=True)
     ready = ready_meshes(puzzle, profile, manifest, exported.folder, force=False)
     bench = picture_bench(puzzle, things(puzzle, profile), profile, ready)
-    models = glb_models(bench, progress)
-    progress(0, 0, STILL)
+    shown = shown or make_shown(puzzle, entries, profile, bench, ready, progress)
+    named = ((Path(name), content) for name, content in shown.items())
+    models = {path.stem: content for path, content in named if path.parent == Path(MODELS)}
     files = page_files(puzzle, entries, profile.unit_mm, language, _downloads(exported))
     index = files.pop(INDEX)
-    found = {**files, **{name: static(name) for name in _VIEWER}}
-    found |= {f"{MODELS}/{one}.glb": content for one, content in models.items()}
+    found = {**files, **{name: static(name) for name in _VIEWER}, **shown}
     licence = font_file().with_name("OpenSans.LICENSE")
     found["fonts/OpenSans-LICENSE.txt"] = licence.read_bytes()
     found["models.js"] = models_script(models_data(bench, entries, models, profile)).encode()
-    found[STILL] = cover_picture(puzzle, entries, profile, ready) or _still(
-        puzzle, entries[0], profile, bench
-    )
     return {**found, INDEX: index}
-
-
-def _still(puzzle: PuzzleSet, entry: Entry, profile: Profile, bench: Workbench) -> bytes:
-    """The picture of a challenge that lies on two lattices, which no cover shows."""
-    whole = Challenge(entry.id, entry.region, entry.pieces)
-    layout = dict(entry.solution or {})
-    lumps = assembled(puzzle, whole, layout, profile, bench=bench, halves=entry.halves)
-    return render(lumps, View())
 
 
 def _downloads(exported: Export) -> list[Download]:
@@ -286,9 +272,14 @@ def _write(
     key: str,
     told: Mapping[str, Any],
     force: bool,
-) -> None:
-    """Writes all files of the page, whole or not at all, and removes what it no longer needs."""
+) -> set[str]:
+    """Writes all files of the page, whole or not at all, and removes what it no longer needs.
+
+    Returns:
+        The names of those that were written; the others are there already.
+    """
     where = f"cannot write in {printable(str(folder))}"
+    written = set[str]()
     with folder_lock(folder), outside_failures(where):
         manifest = read_manifest(folder, puzzle, force)
         before = dict(manifest["files"])
@@ -296,8 +287,11 @@ def _write(
         with Staging(folder) as staging:
             entries = {}
             for name, content in contents.items():
-                path = staging.path(name)
-                path.write_bytes(content)
+                path = folder / name
+                if force or not (path.is_file() and path.read_bytes() == content):
+                    path = staging.path(name)
+                    path.write_bytes(content)
+                    written.add(name)
                 made = new_entry(path, key, profile, {}, len(contents))
                 entries[name] = made | {"made_by": PAGE}
             kept = {name: entry for name, entry in before.items() if name not in outdated}
@@ -307,3 +301,4 @@ def _write(
             path.write_text(json_text(manifest), encoding="utf-8", newline="\n")
             staging.commit()
         remove_unchanged(folder, outdated, before)
+    return written

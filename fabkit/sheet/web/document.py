@@ -22,10 +22,16 @@ _PLAY = ("grid", "game", "hints", "store", "draw", "board", "tray", "hand", "key
 SCRIPTS = ("data.js", *(f"play-{name}.js" for name in _PLAY), "play.js")
 #: The script of the view in 3D.
 VIEWER = "viewer.js"
-#: Only files beside the page are loaded, and nothing in it is run, whatever a name may hold.
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
-    "base-uri 'none'; form-action 'none'"
+#: Only files beside the page are loaded, and nothing in it is run, whatever a name may hold. Not
+#: every browser takes a file on a disk for the page's own: so these are named, too.
+_OWN = "'self' file:"
+POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        *(f"{kind}-src {_OWN}" for kind in ("script", "style", "img", "font")),
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
 )
 #: The tools of the game, each with the lines of its picture in a square of 24.
 _TOOLS = {

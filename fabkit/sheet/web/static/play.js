@@ -122,7 +122,10 @@
         entry.status === "impossible" && words.fact_impossible,
       ];
       const items = texts.filter(Boolean).map((text) => html("span", {}, text));
-      return entry.stars ? [play.stars(entry, words), ...items] : items;
+      if (!entry.stars) return items;
+      const stars = play.stars(entry, words);
+      stars.setAttribute("aria-hidden", "true"); // the level's name follows them
+      return [stars, ...items];
     }
 
     /** Brings tools and list up to date. */
