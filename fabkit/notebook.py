@@ -25,13 +25,13 @@ from fabkit.base.errors import InputError, cut, many, printable
 from fabkit.base.units import format_mm
 from fabkit.model.catalog import catalog_entries, catalog_path
 from fabkit.model.challengeload import find_challenge, known_names
-from fabkit.model.entry import Entry, entry_of
+from fabkit.model.entry import Entry, challenge_of, entry_of
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set as _load_set
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
-from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.model.puzzle import PuzzleSet
 
 if TYPE_CHECKING:
     from fabkit.solid.export import Shape
@@ -253,8 +253,7 @@ class ShownChallenge:
 
         entry = self.entry
         if entry.solution is None:
-            asked = Challenge(entry.id, entry.region, entry.pieces, entry.given, entry.flips)
-            posed = pose(self.puzzle, asked)
+            posed = pose(self.puzzle, challenge_of(entry))
             answer = solve(posed, "first", None, Effort(budget_s))
             found = posed.layout(answer.solutions[0]) if answer.solutions else None
             entry = replace(entry, status=answer.status, solution=found)

@@ -129,6 +129,7 @@ def test_a_shape_beyond_all_pages_is_drawn_smaller_and_says_so(tmp_path: Path) -
     read = Read.of(one.pdf, tmp_path)
     assert one.notes == (
         "1 challenge has a larger page to fold in: A2",
+        "11 pieces have larger pages to fold in: A3",
         "square_05 is too large for full size and drawn smaller",
     )
     page = read.page_with("square_05", "Scale 1 : 2.5. Too large for full size")

@@ -205,6 +205,7 @@ def test_hostile_titles_are_text_and_nothing_else(
         assert mark not in one.pdf
 
 
+@pytest.mark.slow  # a small booklet is held against itself in test_booklet_command
 def test_two_processes_make_the_same_bytes() -> None:
     hashes = set()
     for seed in ("1", "2"):
@@ -242,7 +243,8 @@ def test_what_cannot_be_made_is_refused(
     ("unit_mm", "paper", "do"),
     [
         (40.0, "a5", "170 x 215.7 mm; the least paper that would do is a4"),
-        (70.0, "a4", "leave --paper out, and it gets a fold-out page"),
+        (70.0, "a4", "and it needs 290 x 335.7 mm; leave --paper out, and there will be a page to"),
+        (150.0, "a4", "leave --paper out, and it will be drawn smaller"),
     ],
 )
 def test_paper_on_which_nothing_fits_is_refused(

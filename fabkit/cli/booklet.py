@@ -80,7 +80,7 @@ def booklet(
     puzzle = load_set(set)
     effective = options.profile_for(puzzle, profile, settings)
     folder = options.set_folder(None, puzzle)
-    wish = making.Wish(selection, language, paper, not no_picture, budget_s)
+    wish = making.Wish(selection, language, paper and paper.lower(), not no_picture, budget_s)
     key = making.booklet_key(puzzle, effective, folder, budget_s) if wish.is_usual else ""
     with report.progress() as progress:
         made = making.make_booklet(puzzle, effective, folder, wish, progress)

@@ -79,6 +79,20 @@ def entry_of(challenge: Challenge, kind: str = "") -> Entry:
     )
 
 
+def challenge_of(entry: Entry) -> Challenge:
+    """What an entry asks, in cells of its own units; see `Entry.halves`.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> square = load_set("fridgeiq").challenges[0]
+        >>> challenge_of(entry_of(square)).region == square.region
+        True
+    """
+    return Challenge(
+        entry.id, entry.region, entry.pieces, entry.given, entry.flips, title=entry.title
+    )
+
+
 def in_halves(lattice: Lattice, cells: Iterable[Cell]) -> frozenset[Cell]:
     """Cells as cells of the same lattice with units half as long: four for each.
 

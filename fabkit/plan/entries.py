@@ -9,7 +9,7 @@ from pathlib import Path
 from fabkit.base.errors import InputError, printable, shown
 from fabkit.model.catalogfile import read_snowflakes, refuse_other_set, shipped_snowflakes
 from fabkit.model.challengeload import load_challenge
-from fabkit.model.entry import KINDS, Entry, Images, wrong_with
+from fabkit.model.entry import KINDS, Entry, Images, challenge_of, entry_of, wrong_with
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.plan.export import Progress
 from fabkit.plan.starts import Start, listed_in, own_and_listed, read_list, refuse_unknown_ids
@@ -175,26 +175,16 @@ def _of_file(puzzle: PuzzleSet, file: Path) -> list[Entry]:
 
 def _entry(puzzle: PuzzleSet, start: Start) -> Entry:
     """A challenge of which nothing is known yet but perhaps its difficulty."""
-    challenge = start.challenge
-    boards = [board.cells for board in puzzle.boards]
-    kind = "start" if challenge.given else "challenge"
-    if not challenge.given and challenge.region in boards and _uses_all(puzzle, challenge):
-        kind = "board"
-    return Entry(
-        id=challenge.id,
-        title=challenge.title or challenge.id,
-        kind=kind,
-        region=challenge.region,
-        pieces=challenge.pieces,
-        given=challenge.given,
-        flips=challenge.flips,
-        level=start.level if start.level in _LEVEL_NAMES else "",
-        score=start.score,
-    )
+    level = start.level if start.level in _LEVEL_NAMES else ""
+    kind = "board" if _is_board(puzzle, start.challenge) else ""
+    return replace(entry_of(start.challenge, kind), level=level, score=start.score)
 
 
-def _uses_all(puzzle: PuzzleSet, challenge: Challenge) -> bool:
-    return len(challenge.pieces) == len(puzzle.pieces)
+def _is_board(puzzle: PuzzleSet, challenge: Challenge) -> bool:
+    """Whether all pieces of a set shall cover one of its boards, on which none lies yet."""
+    uses_all = len(challenge.pieces) == len(puzzle.pieces)
+    of_board = any(board.cells == challenge.region for board in puzzle.boards)
+    return uses_all and of_board and not challenge.given
 
 
 def _question(entry: Entry) -> tuple[object, ...]:
@@ -208,8 +198,7 @@ def _solved(puzzle: PuzzleSet, entry: Entry, images: Images, budget_s: float | N
 
     The rating is that of `fabkit solve --difficulty`, unless the entry brought one.
     """
-    challenge = Challenge(entry.id, entry.region, entry.pieces, entry.given, entry.flips)
-    posed = pose(puzzle, challenge)
+    posed = pose(puzzle, challenge_of(entry))
     answer = solve(posed, "first", None, Effort(budget_s))
     if not answer.solutions:
         return replace(entry, status=answer.status)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from shapely import Polygon, union_all
-
 from fabkit.blueprint.ball import BallBlueprint
 from fabkit.blueprint.boards.drawing import BoardBlueprint
 from fabkit.blueprint.draft import Blueprint
 from fabkit.blueprint.drawn import Drawn
+from fabkit.blueprint.region import region_mm
 from fabkit.model.accessory import LID, Accessory, accessories
 from fabkit.model.entry import in_halves
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import Piece
-from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import PuzzleSet, rings_in_units
+from fabkit.model.puzzle import PuzzleSet
 from fabkit.sheet.render.laying import Motion, lay_balls, lay_flat
 from fabkit.sheet.render.scene import Vector
 
@@ -123,18 +121,13 @@ class Away:
 
     def __init__(self, lattice: Lattice, region: frozenset[Cell], cell_unit_mm: float) -> None:
         self._lattice, self._unit_mm = lattice, cell_unit_mm
-        area = self._area(region)
+        area = region_mm(lattice, region, cell_unit_mm)
         self._middle = area.centroid
         left, front, right, back = area.bounds
         self._raised_mm = _RAISED * max(right - left, back - front)
 
     def of(self, cells: frozenset[Cell]) -> Vector:
         """The vector for a piece on these cells, in mm."""
-        centre = self._area(cells).centroid
+        centre = region_mm(self._lattice, cells, self._unit_mm).centroid
         x_mm, y_mm = centre.x - self._middle.x, centre.y - self._middle.y
         return _SPREAD * x_mm, _SPREAD * y_mm, self._raised_mm
-
-    def _area(self, cells: frozenset[Cell]) -> Polygon:
-        rings = rings_in_units(self._lattice, rings_of_cells(self._lattice, cells))
-        scaled = [Polygon([(x * self._unit_mm, y * self._unit_mm) for x, y in r]) for r in rings]
-        return union_all(scaled)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from fabkit.model.accessory import Thing
-from fabkit.model.entry import KINDS, Entry
+from fabkit.model.entry import KINDS, Entry, challenge_of
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Challenge, PuzzleSet, in_units
 from fabkit.solve.engines.engine import Effort
@@ -81,17 +81,17 @@ def cover_picture(
     entries: Sequence[Entry],
     profile: Profile,
     has_stl: Callable[[Thing], Path | None] = lambda thing: None,
-) -> bytes | None:
+) -> bytes:
     """The picture of a set for a cover: one of its challenges, solved with what is printed.
 
     Args:
         puzzle: the set.
-        entries: each with a solution.
+        entries: at least one, each with a solution.
         profile: how everything is printed.
         has_stl: see `fabkit.plan.workbench.Workbench`.
 
     Returns:
-        A PNG file; None when all challenges lie on two lattices.
+        A PNG file.
 
     Raises:
         InputError: when the profile does not suit a piece or the board.
@@ -101,18 +101,16 @@ def cover_picture(
     from fabkit.plan.picture import assembled, picture_bench
     from fabkit.sheet.render.picture import render
 
-    whole = [one for one in entries if one.halves == 1]
-    if not whole:
-        return None
-    kind = min((one.kind for one in whole), key=KINDS.index)
-    entry = showpiece(puzzle, [one for one in whole if one.kind == kind])
-    challenge = Challenge(entry.id, entry.region, entry.pieces, entry.given, entry.flips)
-    layout = faces_up(puzzle, challenge) if entry.flips else None
+    kind = min((one.kind for one in entries), key=KINDS.index)
+    entry = showpiece(puzzle, [one for one in entries if one.kind == kind])
+    challenge = challenge_of(entry)
+    # Pieces on two lattices are nothing to seek: such a solution comes with its challenge.
+    layout = faces_up(puzzle, challenge) if entry.flips and entry.halves == 1 else None
     layout = layout or dict(entry.solution or {})
-    pieces, boards = puzzle.select(list(layout)), boards_of(puzzle, challenge.region, profile)
-    shown: list[Thing] = [*pieces, *boards]
+    boards = boards_of(puzzle, challenge.region, profile, entry.halves)
+    shown: list[Thing] = [*puzzle.select(list(layout)), *boards]
     bench = picture_bench(puzzle, shown, profile, has_stl)
-    lumps = assembled(puzzle, challenge, layout, profile, bench=bench)
+    lumps = assembled(puzzle, challenge, layout, profile, bench=bench, halves=entry.halves)
     return render(lumps, _snug(lumps))
 
 

@@ -273,13 +273,13 @@ def _load_fonts() -> None:
         OutsideError: when they are missing or damaged.
     """
     from reportlab.pdfbase import pdfmetrics
-    from reportlab.pdfbase.ttfonts import TTFError, TTFont
+    from reportlab.pdfbase.ttfonts import TTFont
 
     for bold, name in enumerate((_REGULAR, _BOLD)):
         path = font_file(bool(bold))
         try:
             pdfmetrics.registerFont(TTFont(name, str(path)))
-        except (TTFError, OSError):
+        except Exception:  # in a damaged file the library may stumble over anything
             message = f"{path.name}, which comes with fabkit, is damaged; install fabkit again"
             raise OutsideError(message) from None
 

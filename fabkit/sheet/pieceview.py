@@ -27,6 +27,8 @@ _BELOW_MM, _BESIDE_MM = 12.0, 14.0
 #: How far dimension lines are from what they measure.
 _APART_MM = 3.0
 _TEXT_MM = 3.6
+#: About how wide a letter of a name is, in sizes of the text: most are narrower.
+_LETTER = 0.62
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,8 @@ class PieceView:
     @property
     def room_mm(self) -> tuple[float, float]:
         """Width and height with the dimensions and the name."""
-        return self.size_mm[0] + _BESIDE_MM, self.size_mm[1] + _BELOW_MM
+        name_mm = len(self.caption) * _LETTER * _TEXT_MM
+        return max(self.size_mm[0] + _BESIDE_MM, name_mm), self.size_mm[1] + _BELOW_MM
 
 
 def flat_view(puzzle: PuzzleSet, piece: Piece, blueprint: Blueprint, profile: Profile) -> PieceView:
@@ -107,7 +110,9 @@ def ball_views(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> list[PieceV
     ]
 
 
-def draw_view(canvas: Canvas, view: PieceView, at_mm: PointMm, theme: Theme = LIGHT) -> None:
+def draw_view(
+    canvas: Canvas, view: PieceView, at_mm: PointMm, theme: Theme = LIGHT, decimal: str = "."
+) -> None:
     """Draws a piece at its size, its width and name below and its height to the right.
 
     Args:
@@ -115,13 +120,15 @@ def draw_view(canvas: Canvas, view: PieceView, at_mm: PointMm, theme: Theme = LI
         view: the piece.
         at_mm: where the lower left corner of its room comes to lie.
         theme: the colours of everything but the piece.
+        decimal: what stands before the decimals of its sizes.
     """
     x, y = at_mm[0], at_mm[1] + _BELOW_MM
     left, bottom = view.outline.bounds[:2]
     _Drawn(canvas, view, theme, (x - left, y - bottom)).draw()
     width, height = view.size_mm
-    width_line(canvas, (x, y - _APART_MM), width, format_mm(width, 1), theme)
-    height_line(canvas, (x + width + _APART_MM, y), height, format_mm(height, 1), theme)
+    wide, high = (format_mm(side, 1).replace(".", decimal) for side in view.size_mm)
+    width_line(canvas, (x, y - _APART_MM), width, wide, theme)
+    height_line(canvas, (x + width + _APART_MM, y), height, high, theme)
     canvas.text(x, at_mm[1] + 0.8, view.caption, _TEXT_MM)
 
 

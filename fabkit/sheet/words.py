@@ -26,7 +26,7 @@ def load_words(part: str, language: str) -> dict[str, str]:
 
     Raises:
         InputError: when there is no such language.
-        OutsideError: when the file with the texts is missing.
+        OutsideError: when the file with the texts is missing or damaged.
 
     Example:
         >>> load_words("booklet", "de")["index"]
@@ -89,6 +89,9 @@ def _read(part: str, language: str) -> dict[str, str]:
     path = Path(__file__).parent / "words" / f"{part}.{language}.toml"
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError:
-        message = f"{path.name}, with the texts in that language, is missing; install fabkit again"
+    except (OSError, ValueError):  # what is no TOML, or not even text, is a ValueError
+        message = (
+            f"{path.name}, with the texts in that language, is missing or damaged; "
+            f"install fabkit again"
+        )
         raise OutsideError(message) from None

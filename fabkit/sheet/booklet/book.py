@@ -18,7 +18,7 @@ from fabkit.sheet.booklet.indexpages import index_leaves
 from fabkit.sheet.booklet.items import items_of
 from fabkit.sheet.booklet.leaf import Edition, Leaf, Places, key_of
 from fabkit.sheet.booklet.paper import PAPERS, choose_paper
-from fabkit.sheet.booklet.piecepages import piece_leaves
+from fabkit.sheet.booklet.piecepages import PieceLeaf, piece_leaves
 from fabkit.sheet.booklet.solutionpages import SolutionLeaf, solution_leaves
 from fabkit.sheet.pdf import REPLACEMENT, PdfBook
 from fabkit.sheet.words import counted, load_words
@@ -123,19 +123,19 @@ def _plan(edition: Edition, cover: bytes | None) -> tuple[list[Leaf], list[str]]
     drafts = draft_all(puzzle, [one for one in puzzle.pieces if not one.body], edition.profile)
     challenges, solutions = challenge_leaves(edition), solution_leaves(edition)
     pieces = piece_leaves(edition, drafts)
-    sizes = [leaf.folded for leaf in challenges] + [leaf.folded for leaf in pieces]
-    folded = sorted({*sizes} - {""}, reverse=True)
-    scaled = [leaf for leaf in challenges if leaf.scale != 1]
+    shown: list[ChallengeLeaf | PieceLeaf] = [*challenges, *pieces]
+    folded = sorted({leaf.folded for leaf in shown} - {""}, reverse=True)
+    scaled = any(leaf.scale != 1 for leaf in shown)
     magnets = any(draft.recesses for draft in drafts)
     leaves: list[Leaf] = [
         CoverLeaf(edition, cover),
-        *guide_leaves(edition, magnets, folded, bool(scaled)),
+        *guide_leaves(edition, magnets, folded, scaled),
         *pieces,
         *_chapter(challenges, words["challenges_heading"]),
         *_chapter(solutions, words["solutions_heading"]),
         *index_leaves(edition),
     ]
-    return leaves, _notes(challenges, scaled)
+    return leaves, _notes(challenges, pieces)
 
 
 def _chapter(
@@ -161,18 +161,24 @@ def _draw(book: PdfBook, leaves: Sequence[Leaf]) -> None:
         leaf.draw(page, number, places)
 
 
-def _notes(challenges: Sequence[ChallengeLeaf], scaled: Sequence[ChallengeLeaf]) -> list[str]:
+def _notes(challenges: Sequence[ChallengeLeaf], pieces: Sequence[PieceLeaf]) -> list[str]:
     """What deserves a look of sizes."""
     notes = []
-    folded = [leaf.folded for leaf in challenges if leaf.folded]
-    if folded:
-        has = "has a larger page" if len(folded) == 1 else "have larger pages"
-        sizes = ", ".join(sorted(set(folded), reverse=True))
-        notes.append(f"{many(len(folded), 'challenge')} {has} to fold in: {sizes}")
-    if scaled:
-        names = [printable(item.entry.id) for leaf in scaled for item in leaf.items]
+    shown: tuple[tuple[str, Sequence[ChallengeLeaf | PieceLeaf]], ...]
+    shown = (("challenge", challenges), ("piece", pieces))
+    for noun, leaves in shown:
+        folded = [leaf.folded for leaf in leaves if leaf.folded]
+        if folded:
+            has = "has a larger page" if len(folded) == 1 else "have larger pages"
+            sizes = ", ".join(sorted(set(folded), reverse=True))
+            notes.append(f"{many(len(folded), noun)} {has} to fold in: {sizes}")
+    names = [item.entry.id for leaf in challenges if leaf.scale != 1 for item in leaf.items]
+    names += [f"piece {item.caption}" for leaf in pieces if leaf.scale != 1
+              for row in leaf.rows for item in row]  # fmt: skip
+    if names:
         is_ = "is" if len(names) == 1 else "are"
-        notes.append(f"{name_some(names)} {is_} too large for full size and drawn smaller")
+        told = name_some([printable(name) for name in names])
+        notes.append(f"{told} {is_} too large for full size and drawn smaller")
     return notes
 
 

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from fabkit.sheet.booklet.facts import Facts
 from fabkit.sheet.booklet.items import Item
-from fabkit.sheet.booklet.leaf import MARGIN_MM, Edition, Places, draw_frame, draw_size
+from fabkit.sheet.booklet.leaf import MARGIN_MM, Edition, Places, PlainLeaf, draw_frame, draw_size
 from fabkit.sheet.booklet.paper import (
     EDGE_MM,
     HEAD_MM,
@@ -31,7 +31,7 @@ _NARROW_MM = 124.0
 
 
 @dataclass(frozen=True)
-class ChallengeLeaf:
+class ChallengeLeaf(PlainLeaf):
     """A page with challenges.
 
     Attributes:
@@ -56,11 +56,6 @@ class ChallengeLeaf:
     def challenges(self) -> Sequence[int]:
         """Numbers of the challenges that are shown."""
         return [item.number for item in self.items]
-
-    @property
-    def solutions(self) -> Sequence[int]:
-        """None."""
-        return ()
 
     def draw(self, page: PdfPage, number: int, places: Places) -> None:
         """Draws it; see `fabkit.sheet.booklet.leaf.Leaf`."""

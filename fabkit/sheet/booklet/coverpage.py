@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fabkit.model.puzzle import PuzzleSet
 from fabkit.sheet.board import BoardDrawing
-from fabkit.sheet.booklet.leaf import LEADING, SMALL_MM, TEXT_MM, Edition, Places
-from fabkit.sheet.booklet.paper import Size
+from fabkit.sheet.booklet.leaf import LEADING, SMALL_MM, TEXT_MM, Places, UsualLeaf
 from fabkit.sheet.booklet.typeset import lines_of
 from fabkit.sheet.canvas import Canvas
 from fabkit.sheet.look import LIGHT
@@ -27,36 +27,19 @@ _FILLED = 0.8
 
 
 @dataclass(frozen=True)
-class CoverLeaf:
+class CoverLeaf(UsualLeaf):
     """The cover.
 
     Attributes:
-        edition: the booklet.
         picture: a PNG picture; None shows the pieces.
     """
 
-    edition: Edition
     picture: bytes | None
-
-    @property
-    def size(self) -> Size:
-        """Width and height in mm."""
-        return self.edition.size
 
     @property
     def marks(self) -> Sequence[tuple[int, str]]:
         """The outline begins with the set's name."""
         return ((0, self.edition.puzzle.title),)
-
-    @property
-    def challenges(self) -> Sequence[int]:
-        """None."""
-        return ()
-
-    @property
-    def solutions(self) -> Sequence[int]:
-        """None."""
-        return ()
 
     def draw(self, page: PdfPage, number: int, places: Places) -> None:
         """Draws it; see `fabkit.sheet.booklet.leaf.Leaf`."""
@@ -86,11 +69,16 @@ class CoverLeaf:
     def _draw_credit(self, page: Canvas, room: float) -> float:
         """Where the shapes come from, at the foot of the page; the upper edge of that."""
         words, puzzle = self.edition.words, self.edition.puzzle
-        credit = words["shapes"].format(credit=puzzle.credit)
-        lines = lines_of(credit, SMALL_MM, room)
+        lines = []
+        # What the set file does not tell is left out, and not said in English.
+        if puzzle.credit != PuzzleSet.credit:
+            lines += lines_of(words["shapes"].format(credit=puzzle.credit), SMALL_MM, room)
         if len(lines) > _MOST_CREDIT:
             lines = [*lines[: _MOST_CREDIT - 1], lines[_MOST_CREDIT - 1] + " …"]
-        lines += lines_of(words["licence"].format(licence=puzzle.licence), SMALL_MM, room)[:1]
+        if puzzle.licence != PuzzleSet.licence:
+            lines += lines_of(words["licence"].format(licence=puzzle.licence), SMALL_MM, room)[:1]
+        if not lines:
+            return _MARGIN_MM
         y = _MARGIN_MM
         for line in reversed(lines):
             page.text(_MARGIN_MM, y, line, SMALL_MM, class_="quiet")

@@ -16,15 +16,16 @@ from fabkit.sheet.booklet.leaf import (
     TITLE_MM,
     Edition,
     Places,
+    UsualLeaf,
     draw_frame,
 )
-from fabkit.sheet.booklet.paper import FOOT_MM, HEAD_MM, Size
+from fabkit.sheet.booklet.paper import FOOT_MM, HEAD_MM
 from fabkit.sheet.booklet.typeset import draw_stars, draw_warning, lines_of, stars_width_mm
 from fabkit.sheet.canvas import Canvas
 from fabkit.sheet.pdf import PdfPage
 
-_BODY_MM = TEXT_MM + 0.1
-_LINE_MM = LEADING * _BODY_MM
+#: Sizes of the text: the largest, with which all of it stands on one page, or the first.
+_BODIES_MM = (TEXT_MM + 0.1, TEXT_MM - 0.2, TEXT_MM - 0.5)
 #: Under a heading, between two parts, and around what stands in a frame.
 _UNDER_MM, _BETWEEN_MM, _PADDING_MM = 6.2, 4.0, 4.5
 _STAR_MM, _SIGN_MM = 1.7, 11.0
@@ -48,14 +49,15 @@ class _Paragraph:
 
     heading: str
     lines: tuple[str, ...]
+    body_mm: float
 
     @property
     def height_mm(self) -> float:
-        return _UNDER_MM + _LINE_MM * len(self.lines)
+        return _UNDER_MM + LEADING * self.body_mm * len(self.lines)
 
     def draw(self, page: Canvas, left: float, top: float) -> None:
         page.text(left, top - TITLE_MM + 0.6, self.heading, TITLE_MM, class_="title")
-        _draw_lines(page, left, top - _UNDER_MM, self.lines)
+        _draw_lines(page, left, top - _UNDER_MM, self.lines, self.body_mm)
 
 
 @dataclass(frozen=True)
@@ -68,16 +70,18 @@ class _Stars:
 
     @property
     def height_mm(self) -> float:
-        return self.above.height_mm + _LINE_MM * (len(self.levels) + len(self.below)) + 1
+        lines = len(self.levels) + len(self.below)
+        return self.above.height_mm + LEADING * self.above.body_mm * lines + 1
 
     def draw(self, page: Canvas, left: float, top: float) -> None:
         self.above.draw(page, left, top)
-        y = top - self.above.height_mm - 0.5
+        y, body_mm = top - self.above.height_mm - 0.5, self.above.body_mm
         for row, (count, name) in enumerate(self.levels, start=1):
-            base = y - row * _LINE_MM + 1.4
+            base = y - row * LEADING * body_mm + 1.4
             draw_stars(page, left, base + 1.25, _STAR_MM, count)
-            page.text(left + stars_width_mm(_STAR_MM) + 3, base, name, _BODY_MM)
-        _draw_lines(page, left, y - len(self.levels) * _LINE_MM - 0.5, self.below)
+            page.text(left + stars_width_mm(_STAR_MM) + 3, base, name, body_mm)
+        below = y - len(self.levels) * LEADING * body_mm - 0.5
+        _draw_lines(page, left, below, self.below, body_mm)
 
 
 @dataclass(frozen=True)
@@ -87,10 +91,12 @@ class _Warning:
     heading: str
     lines: tuple[str, ...]
     width_mm: float
+    body_mm: float
 
     @property
     def height_mm(self) -> float:
-        return max(_UNDER_MM + _LINE_MM * len(self.lines), _SIGN_MM) + 2 * _PADDING_MM - 1.5
+        text_mm = _UNDER_MM + LEADING * self.body_mm * len(self.lines)
+        return max(text_mm, _SIGN_MM) + 2 * _PADDING_MM - 1.5
 
     def draw(self, page: Canvas, left: float, top: float) -> None:
         low, right = top - self.height_mm, left + self.width_mm
@@ -104,37 +110,20 @@ class _Warning:
         draw_warning(page, left + _PADDING_MM, top - _PADDING_MM - _SIGN_MM + 1, _SIGN_MM)
         begin, y = left + _beside_sign(), top - _PADDING_MM
         page.text(begin, y - TITLE_MM + 1, self.heading, TITLE_MM, class_="title")
-        _draw_lines(page, begin, y - _UNDER_MM, self.lines)
+        _draw_lines(page, begin, y - _UNDER_MM, self.lines, self.body_mm)
 
 
 @dataclass(frozen=True)
-class GuideLeaf:
+class GuideLeaf(UsualLeaf):
     """A page of the guide.
 
     Attributes:
-        edition: the booklet.
         parts: what stands on it.
         marks: see `fabkit.sheet.booklet.leaf.Leaf`; the first page has some.
     """
 
-    edition: Edition
     parts: tuple[_Part, ...]
     marks: tuple[tuple[int, str], ...] = ()
-
-    @property
-    def size(self) -> Size:
-        """Width and height in mm."""
-        return self.edition.size
-
-    @property
-    def challenges(self) -> Sequence[int]:
-        """None."""
-        return ()
-
-    @property
-    def solutions(self) -> Sequence[int]:
-        """None."""
-        return ()
 
     def draw(self, page: PdfPage, number: int, places: Places) -> None:
         """Draws it; see `fabkit.sheet.booklet.leaf.Leaf`."""
@@ -160,15 +149,10 @@ def guide_leaves(
         folded: the sizes of its larger pages.
         scaled: whether anything is drawn smaller than it is.
     """
-    room = edition.size[1] - HEAD_MM - FOOT_MM
-    pages: list[list[_Part]] = [[]]
-    used = _heading_mm()
-    for part in _parts(edition, magnets, folded, scaled):
-        if pages[-1] and used + part.height_mm > room:
-            pages.append([])
-            used = 0.0
-        pages[-1].append(part)
-        used += part.height_mm + _BETWEEN_MM
+    ways = [
+        _pages(edition, _parts(edition, magnets, folded, scaled, body_mm)) for body_mm in _BODIES_MM
+    ]
+    pages = next((way for way in ways if len(way) == 1), ways[0])
     first = ((0, edition.words["how"]),)
     return [
         GuideLeaf(edition, tuple(parts), () if place else first)
@@ -176,19 +160,35 @@ def guide_leaves(
     ]
 
 
-def _parts(edition: Edition, magnets: bool, folded: Sequence[str], scaled: bool) -> list[_Part]:
+def _pages(edition: Edition, parts: Sequence[_Part]) -> list[list[_Part]]:
+    """The parts that stand on each page."""
+    room = edition.size[1] - HEAD_MM - FOOT_MM
+    pages: list[list[_Part]] = [[]]
+    used = _heading_mm()
+    for part in parts:
+        if pages[-1] and used + part.height_mm > room:
+            pages.append([])
+            used = 0.0
+        pages[-1].append(part)
+        used += part.height_mm + _BETWEEN_MM
+    return pages
+
+
+def _parts(
+    edition: Edition, magnets: bool, folded: Sequence[str], scaled: bool, body_mm: float
+) -> list[_Part]:
     """Everything that the guide says, in order."""
     words, width = edition.words, edition.size[0] - 2 * MARGIN_MM
 
     def paragraph(key: str, *more: str) -> _Paragraph:
         text = " ".join((words[f"{key}_text"], *more))
-        return _Paragraph(words[key], tuple(lines_of(text, _BODY_MM, width)))
+        return _Paragraph(words[key], tuple(lines_of(text, body_mm, width)), body_mm)
 
     parts: list[_Part] = []
     if magnets:
         room = width - _beside_sign() - _PADDING_MM
-        lines = lines_of(words["warning_text"], _BODY_MM, room)
-        parts.append(_Warning(words["warning"], tuple(lines), width))
+        lines = lines_of(words["warning_text"], body_mm, room)
+        parts.append(_Warning(words["warning"], tuple(lines), width, body_mm))
     parts.append(paragraph("how_aim", *_moves(edition)))
     parts.append(paragraph("how_size", *_sizes(edition, folded, scaled)))
     levels = {item.level for item in edition.items}
@@ -196,7 +196,7 @@ def _parts(edition: Edition, magnets: bool, folded: Sequence[str], scaled: bool)
         (count, words[f"level_{name}"]) for name, count in stars_of().items() if name in levels
     ]
     if known:
-        below = lines_of(words["how_unrated"], _BODY_MM, width) if "" in levels else []
+        below = lines_of(words["how_unrated"], body_mm, width) if "" in levels else []
         parts.append(_Stars(paragraph("how_stars"), tuple(known), tuple(below)))
     parts.append(paragraph("how_solutions"))
     return parts
@@ -234,9 +234,11 @@ def _sizes(edition: Edition, folded: Sequence[str], scaled: bool) -> list[str]:
     return found
 
 
-def _draw_lines(page: Canvas, left: float, top: float, lines: Sequence[str]) -> None:
+def _draw_lines(
+    page: Canvas, left: float, top: float, lines: Sequence[str], body_mm: float
+) -> None:
     for row, line in enumerate(lines, start=1):
-        page.text(left, top - row * _LINE_MM + 1.4, line, _BODY_MM)
+        page.text(left, top - row * LEADING * body_mm + 1.4, line, body_mm)
 
 
 def _beside_sign() -> float:

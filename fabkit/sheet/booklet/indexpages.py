@@ -14,6 +14,7 @@ from fabkit.sheet.booklet.leaf import (
     SMALL_MM,
     Edition,
     Places,
+    UsualLeaf,
     draw_frame,
     key_of,
 )
@@ -32,33 +33,16 @@ _LEAST_MM, _BETWEEN_MM, _FIGURE_MM = 84.0, 8.0, 14.0
 
 
 @dataclass(frozen=True)
-class IndexLeaf:
+class IndexLeaf(UsualLeaf):
     """A page of the index.
 
     Attributes:
-        edition: the booklet.
         items: the challenges that are listed, in order.
         marks: see `fabkit.sheet.booklet.leaf.Leaf`; the first page has some.
     """
 
-    edition: Edition
     items: tuple[Item, ...]
     marks: tuple[tuple[int, str], ...] = ()
-
-    @property
-    def size(self) -> Size:
-        """Width and height in mm."""
-        return self.edition.size
-
-    @property
-    def challenges(self) -> Sequence[int]:
-        """None."""
-        return ()
-
-    @property
-    def solutions(self) -> Sequence[int]:
-        """None."""
-        return ()
 
     def draw(self, page: PdfPage, number: int, places: Places) -> None:
         """Draws it; see `fabkit.sheet.booklet.leaf.Leaf`."""

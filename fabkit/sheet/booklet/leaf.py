@@ -84,6 +84,36 @@ class Leaf(Protocol):
         """
 
 
+class PlainLeaf:
+    """A page that shows no challenge and no solution, unless it says so."""
+
+    @property
+    def challenges(self) -> Sequence[int]:
+        """None."""
+        return ()
+
+    @property
+    def solutions(self) -> Sequence[int]:
+        """None."""
+        return ()
+
+
+@dataclass(frozen=True)
+class UsualLeaf(PlainLeaf):
+    """A page of the usual size.
+
+    Attributes:
+        edition: the booklet.
+    """
+
+    edition: Edition
+
+    @property
+    def size(self) -> Size:
+        """Width and height in mm."""
+        return self.edition.size
+
+
 def key_of(page: int) -> str:
     """By what links find a page.
 

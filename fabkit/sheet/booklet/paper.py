@@ -101,23 +101,25 @@ def _fitting(needed: Sequence[Size], size: Size) -> int:
 
 def _too_small(needed: Sequence[Size], name: str) -> str:
     least = min(needed, key=lambda one: one[0] * one[1])
-    wide, high = least[0] + 2 * EDGE_MM, least[1] + HEAD_MM + FOOT_MM
+    wide, high = (
+        format_mm(side, 1) for side in (least[0] + 2 * EDGE_MM, least[1] + HEAD_MM + FOOT_MM)
+    )
     enough = [
         other for other in PAPERS if any(_fitting(needed, size) for size in ways(PAPERS[other]))
     ]
-    what = (
-        "the challenge does not"
-        if len(needed) == 1
-        else f"none of {many(len(needed), 'challenge')} does"
-    )
-    do = (
-        f"the least paper that would do is {enough[0]}"
-        if enough
-        else "leave --paper out, and it gets a fold-out page"
-    )
+    if len(needed) == 1:
+        what, which = "the challenge does not", "it"
+    else:
+        what, which = f"none of {many(len(needed), 'challenge')} does", "the smallest"
+    if enough:
+        do = f"the least paper that would do is {enough[0]}"
+    elif fold_out(least, _USUAL[-1], PAPERS[_USUAL[-1]]):
+        do = "leave --paper out, and there will be a page to fold in"
+    else:
+        do = "leave --paper out, and it will be drawn smaller"
     return (
-        f"{name} is too small: {what} fit on it at full size (1:1), and the smallest needs "
-        f"{format_mm(wide, 1).removesuffix(' mm')} x {format_mm(high, 1)}; {do}"
+        f"{name} is too small: {what} fit on it at full size (1:1), and {which} needs "
+        f"{wide.removesuffix(' mm')} x {high}; {do}"
     )
 
 

@@ -13,6 +13,7 @@ from fabkit.sheet.booklet.leaf import (
     TEXT_MM,
     Edition,
     Places,
+    PlainLeaf,
     draw_frame,
     draw_size,
 )
@@ -32,7 +33,7 @@ _INTRODUCTION_MM = 33.0
 
 
 @dataclass(frozen=True)
-class PieceLeaf:
+class PieceLeaf(PlainLeaf):
     """A page with pieces.
 
     Attributes:
@@ -51,16 +52,6 @@ class PieceLeaf:
     scale: float = 1.0
     marks: tuple[tuple[int, str], ...] = ()
 
-    @property
-    def challenges(self) -> Sequence[int]:
-        """None."""
-        return ()
-
-    @property
-    def solutions(self) -> Sequence[int]:
-        """None."""
-        return ()
-
     def draw(self, page: PdfPage, number: int, places: Places) -> None:
         """Draws it; see `fabkit.sheet.booklet.leaf.Leaf`."""
         heading = self.edition.words["pieces_heading"]
@@ -69,7 +60,7 @@ class PieceLeaf:
         if self.marks:
             self._draw_introduction(page, y)
             y -= _INTRODUCTION_MM
-        draw_size(page, self.edition, self.size, self.folded, self.scale)
+        draw_size(page, self.edition, self.size, self.folded, self.scale, "scaled_piece")
         with page.shrunk((MARGIN_MM, y), self.scale):
             self._draw_rows(page)
 
@@ -80,7 +71,7 @@ class PieceLeaf:
             y -= max(item.room_mm[1] for item in row)
             x = 0.0
             for item in row:
-                draw_view(page, item, (x, y))
+                draw_view(page, item, (x, y), decimal=self.edition.words["decimal"])
                 x += item.room_mm[0] + _GAP_MM
             y -= _GAP_MM
 
@@ -111,7 +102,8 @@ def piece_leaves(edition: Edition, drafts: Sequence[Blueprint]) -> list[PieceLea
     for piece in puzzle.pieces:
         if piece.body:
             forms = ball_views(puzzle, piece, profile)
-            items += [replace(form, caption=piece.id) for form in forms]
+            # Only here are balls without their letters, by which challenges and solutions know them.
+            items += [replace(form, caption=f"{piece.id} ({piece.label})") for form in forms]
     width, height = edition.size[0] - 2 * MARGIN_MM, content_of(edition.size)[1]
     filling = _Filling(width, height, height - _INTRODUCTION_MM)
     large = [item for item in items if not holds((width, height), item.room_mm)]

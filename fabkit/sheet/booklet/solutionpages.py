@@ -12,6 +12,7 @@ from fabkit.sheet.booklet.leaf import (
     TEXT_MM,
     Edition,
     Places,
+    UsualLeaf,
     draw_frame,
     draw_reference,
 )
@@ -21,39 +22,28 @@ from fabkit.sheet.pdf import PdfPage, text_width_mm
 from fabkit.sheet.shape import board_at, draw_solution, easy_scale, size_mm
 from fabkit.sheet.words import figure
 
-#: A solution takes about this much of a page, in mm …
+#: A solution takes about this much of a page, in mm, and less height when it is flat …
 _ABOUT: Size = (58.0, 60.0)
 #: … of which so much is for the title above and the scale below, and so much stays free.
 _ABOVE_MM, _BELOW_MM, _GAP_MM = 6.0, 6.0, 6.0
+_BESIDE_MM = _ABOVE_MM + _BELOW_MM + _GAP_MM
 #: Below the head of a page is a line of text.
 _LEAD_MM = 6.0
 
 
 @dataclass(frozen=True)
-class SolutionLeaf:
+class SolutionLeaf(UsualLeaf):
     """A page with solutions.
 
     Attributes:
-        edition: the booklet.
         items: the challenges that are solved.
         grid: columns and rows that they are in.
         marks: see `fabkit.sheet.booklet.leaf.Leaf`.
     """
 
-    edition: Edition
     items: tuple[Item, ...]
     grid: tuple[int, int]
     marks: tuple[tuple[int, str], ...] = ()
-
-    @property
-    def size(self) -> Size:
-        """Width and height in mm."""
-        return self.edition.size
-
-    @property
-    def challenges(self) -> Sequence[int]:
-        """None."""
-        return ()
 
     @property
     def solutions(self) -> Sequence[int]:
@@ -91,7 +81,7 @@ class SolutionLeaf:
         begin = text_width_mm(number, TEXT_MM, bold=True) + 1.6
         title = shortened(item.title, TEXT_MM, width - begin, True)
         page.text(left + begin, top - 4.0, title, TEXT_MM, class_="title")
-        room = width, cell[1] - _ABOVE_MM - _BELOW_MM - _GAP_MM
+        room = width, cell[1] - _BESIDE_MM
         unit_mm = self.edition.profile.unit_mm
         scale = easy_scale(size_mm(puzzle, item.entry, unit_mm), room)
         bottom = top - _ABOVE_MM - 0.5 - size_mm(puzzle, item.entry, unit_mm / scale)[1]
@@ -107,7 +97,9 @@ class SolutionLeaf:
 def solution_leaves(edition: Edition) -> list[SolutionLeaf]:
     """The pages with all solutions of a booklet, in the order of the challenges."""
     items, size = edition.items, edition.size
-    grid = _grid((size[0] - 2 * MARGIN_MM, size[1] - HEAD_MM - _LEAD_MM - FOOT_MM), len(items))
+    room = size[0] - 2 * MARGIN_MM, size[1] - HEAD_MM - _LEAD_MM - FOOT_MM
+    sizes = [size_mm(edition.puzzle, item.entry, edition.profile.unit_mm) for item in items]
+    grid = _grid(room, len(items), (max(one[0] for one in sizes), max(one[1] for one in sizes)))
     there = grid[0] * grid[1]
     leaves = []
     for place in range(0, len(items), there):
@@ -118,21 +110,35 @@ def solution_leaves(edition: Edition) -> list[SolutionLeaf]:
     return leaves
 
 
-def _grid(room: Size, count: int) -> tuple[int, int]:
+def _grid(room: Size, count: int, shape: Size) -> tuple[int, int]:
     """How many columns and rows of solutions a page has: few large ones, or many of usual size.
 
     Args:
         room: width and height of what is free, in mm.
         count: how many solutions there are in all.
+        shape: as wide as the widest, and as high as the highest.
 
     Example:
-        >>> _grid((186, 265), 100), _grid((186, 265), 2), _grid((186, 265), 1)
-        ((3, 4), (1, 2), (1, 1))
+        >>> _grid((186, 265), 100, (9, 9)), _grid((186, 265), 2, (9, 9))
+        ((3, 4), (1, 2))
+        >>> _grid((186, 265), 100, (10, 5)), _grid((186, 265), 5, (10, 5))
+        ((3, 6), (2, 3))
     """
-    most = max(1, int(room[0] / _ABOUT[0])), max(1, int(room[1] / _ABOUT[1]))
+    flat_mm = (_ABOUT[0] - _GAP_MM) * shape[1] / shape[0] + _BESIDE_MM
+    about = _ABOUT[0], min(_ABOUT[1], flat_mm)
+    most = max(1, int(room[0] / about[0])), max(1, int(room[1] / about[1]))
     ways = [(columns, rows) for columns in range(1, most[0] + 1) for rows in range(1, most[1] + 1)]
     enough = [way for way in ways if way[0] * way[1] >= count]
     return max(
         enough or [most],
-        key=lambda way: (round(min(room[0] / way[0], room[1] / way[1]), 6), -way[0] * way[1]),
+        key=lambda way: (
+            round(
+                min(
+                    (room[0] / way[0] - _GAP_MM) / shape[0],
+                    (room[1] / way[1] - _BESIDE_MM) / shape[1],
+                ),
+                6,
+            ),
+            -way[0] * way[1],
+        ),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from fabkit.sheet.canvas import Canvas
 from fabkit.sheet.look import LIGHT
@@ -14,6 +15,10 @@ MOST_STARS = 5
 _STAR_STEP, _NOTCH = 2.3, 0.45
 _STAR = "#b8860b"
 _WARNING = "#f0c000"
+#: Blanks at which a line must not end: before signs that French sets apart, inside of its
+#: quotation marks, and between a number and what it counts.
+_BOUND = re.compile(r" (?=[:;!?%»×])|(?<=«) |(?<=\d) (?=mm\b)|(?<=[:×]) (?=\d)")
+_BLANK = "\N{NO-BREAK SPACE}"
 
 
 def shortened(text: str, size_mm: float, width_mm: float, bold: bool = False) -> str:
@@ -45,6 +50,8 @@ def shortened(text: str, size_mm: float, width_mm: float, bold: bool = False) ->
 def lines_of(text: str, size_mm: float, width_mm: float, bold: bool = False) -> list[str]:
     """A text in lines that fit; a word that is too long for one is shortened.
 
+    What belongs together, such as a number and its unit, stays in one line.
+
     Args:
         text: any text.
         size_mm: of the font.
@@ -52,11 +59,12 @@ def lines_of(text: str, size_mm: float, width_mm: float, bold: bool = False) -> 
         bold: in which font.
 
     Example:
-        >>> lines_of("one two three", 4, 18)
-        ['one two', 'three']
+        >>> lines_of("one two three", 4, 18), lines_of("at most 100 mm", 4, 23)
+        (['one two', 'three'], ['at most', '100 mm'])
     """
     lines: list[str] = []
-    for word in printed(text).split():
+    for bound in filter(None, _BOUND.sub(_BLANK, printed(text)).split(" ")):
+        word = printed(bound)
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and text_width_mm(longer, size_mm, bold) <= width_mm:
             lines[-1] = longer
