@@ -123,6 +123,7 @@ def test_a_large_shape_gets_a_page_to_fold_in_at_full_size(tmp_path: Path) -> No
     assert "of A3" in read.texts[1]
 
 
+@pytest.mark.slow
 def test_a_shape_beyond_all_pages_is_drawn_smaller_and_says_so(tmp_path: Path) -> None:
     profile = replace(load_profile(), unit_mm=100)
     one = made("fridgeiq", "square_05", "square_01", profile=profile)

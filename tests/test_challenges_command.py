@@ -50,7 +50,7 @@ class Run:
         return load_challenge(self.folder / entry["file"], self.puzzle)
 
 
-@pytest.fixture(scope="module", params=["iqfit", "iqstars"])
+@pytest.fixture(scope="module", params=[pytest.param("iqfit", marks=pytest.mark.slow), "iqstars"])
 def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
     return Run(request.param, tmp_path_factory.mktemp(request.param))
 
@@ -217,6 +217,7 @@ def texts(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes(here: Path, capsys: Capture) -> None:
     """In another process, with other hashes, from another folder, told as JSON."""
     for name in ("iqstars", "fridgeiq"):

@@ -179,6 +179,7 @@ def test_drawings_altered_after_the_export_change_no_answer_of_verify(
     assert failed == ["shape"]
 
 
+@pytest.mark.slow
 def test_meshes_from_elsewhere(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = sorted(str(path) for path in (here / "output/trio/stl").iterdir())
     before = sorted(here.rglob("*"))
@@ -207,6 +208,7 @@ def test_a_missing_piece_fails_both(here: Path, capsys: pytest.CaptureFixture[st
     assert "tray: not answered: Q missing" in out
 
 
+@pytest.mark.slow
 def test_the_profile_is_recognised_or_named(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["export-stl", "trio.toml", "-q", "-o", "small", "-p", "compact"])
     code, found = document(capsys, "check", "trio.toml", "-o", "small")
@@ -224,6 +226,7 @@ def test_the_profile_is_recognised_or_named(here: Path, capsys: pytest.CaptureFi
     assert "made with none of the known profiles" in err
 
 
+@pytest.mark.slow
 def test_make_makes_checks_and_verifies(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "make", "trio.toml", "-o", "all")
     assert code == 0

@@ -103,7 +103,7 @@ def stamps(folder: Path) -> dict[str, int]:
 @pytest.mark.parametrize(
     ("puzzle", "board"),
     [
-        ("trio.toml", "tray"),
+        slow("trio.toml", "tray"),
         slow("cubimagici", "tray"),
         slow("iqblock", "square"),
         slow("iqfit", "board"),
@@ -145,6 +145,7 @@ def test_a_set_is_made_with_its_board_once(puzzle: str, board: str, said: Said) 
     assert set(warning.removeprefix("no longer part of the set: ").split(", ")) == gone
 
 
+@pytest.mark.slow
 def test_a_second_run_says_that_there_is_nothing_to_do(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["make", "trio.toml", "-s", "recess.fit=none"]
     assert main(arguments) == 0

@@ -23,7 +23,7 @@ from tests.playpages import Player, entries_of, kept, some_of_fridgeiq, write_pa
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = browser.needed
+pytestmark = [browser.needed, pytest.mark.slow]
 
 TRIANGLE = ("fridgeiq", "triangle_01")
 #: Bars of five squares and of one: upright they are much longer than their region is high.

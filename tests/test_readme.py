@@ -28,6 +28,8 @@ README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
 
 
+#: Commands of which each takes a second or two.
+QUICK = ("sets", "show", "profiles", "solve", "certify", "bom", "booklet", "export-svg")
 #: What stands outside of blocks.
 TEXT = re.sub(r"```.*?```", "", README, flags=re.DOTALL)
 #: Every command that there is, with its options.
@@ -66,8 +68,12 @@ def examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def taking_its_time(block: list[tuple[str, str]]) -> object:
-    """A block of commands; as a slow test where the README says that it takes so long."""
+    """A block of commands; as a slow test where the README says that it takes so long.
+
+    So are exports, searches and what is read back from meshes: they have tests of their own.
+    """
     slow = any(re.search("takes (minutes|half a minute)", comment) for _, comment in block)
+    slow = slow or any(line.split()[1] not in QUICK for line, _ in block)
     return pytest.param(block, marks=pytest.mark.slow) if slow else block
 
 

@@ -40,7 +40,9 @@ def checked(some: tuple[Body, ...], shape: str, *presets: str) -> CheckReport:
     return check(take(some, STARS, profile.unit_mm), profile)
 
 
-@pytest.mark.parametrize("shape", ["hexagon", "disc", pytest.param("star", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "shape", ["hexagon", *(pytest.param(one, marks=pytest.mark.slow) for one in ("disc", "star"))]
+)
 def test_all_pieces_are_read_whatever_their_cells_look_like(shape: str) -> None:
     read, stubs = take_in_on_stubs(bodies(shape), STARS, 20.0)
     for part, one, piece in zip(read.parts, stubs, STARS.pieces, strict=True):
@@ -55,7 +57,9 @@ def test_all_pieces_are_read_whatever_their_cells_look_like(shape: str) -> None:
             assert stub.diameter_mm == pytest.approx(10.0, abs=0.02)
 
 
-@pytest.mark.parametrize("shape", ["hexagon", "disc", pytest.param("star", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "shape", ["hexagon", *(pytest.param(one, marks=pytest.mark.slow) for one in ("disc", "star"))]
+)
 def test_the_set_passes(shape: str) -> None:
     report = checked(bodies(shape), shape)
     failed = [f"{part.key}: {f.rule}: {f.message}" for part in report.parts for f in part.failed]

@@ -28,10 +28,7 @@ def order(preset: str) -> Order:
 
 @pytest.mark.parametrize(
     "preset",
-    [
-        pytest.param(one, marks=[pytest.mark.slow] if one in ("compact", "petg") else [])
-        for one in PRESETS
-    ],
+    [pytest.param(one, marks=[pytest.mark.slow] if one != "default" else []) for one in PRESETS],
 )
 def test_fridgeiq_passes_and_solves_its_catalog(preset: str) -> None:
     found, profile = taken("fridgeiq", order(preset)), load_profile([preset])
