@@ -229,6 +229,36 @@ def test_a_run_that_ends_early_keeps_what_was_done(what: str, tmp_path: Path) ->
         elif what == "ctrl-c":
             assert err.count("Traceback") == 1
             assert err.splitlines()[-1] == "KeyboardInterrupt"
+    _check_what_was_kept(log, folder)
+
+
+DROPPED = """
+import distributed, threading
+usual = distributed.Future.__del__
+def dropped(future):
+    if threading.current_thread() is threading.main_thread() and len(said(Path({log!r}))) > 9:
+        distributed.Future.__del__ = usual
+        signal.raise_signal(signal.SIGINT)
+    usual(future)
+distributed.Future.__del__ = dropped
+"""
+
+
+@pytest.mark.slow
+def test_ctrl_c_while_dask_throws_a_future_away(tmp_path: Path) -> None:
+    """Python ignores what is raised there, so the run went on to its end."""
+    log, folder = tmp_path / "log", tmp_path / "run"
+    with scheduler(tmp_path) as (address, _), started("worker", address, *WORKER):
+        call = CLUSTERED.format(address=address, folder=str(folder), log=str(log))
+        with child(DROPPED.format(log=str(log)) + call) as one:
+            _, err = one.end()
+    assert "Exception ignored" not in err
+    assert err.splitlines()[-1] == "KeyboardInterrupt"
+    _check_what_was_kept(log, folder)
+
+
+def _check_what_was_kept(log: Path, folder: Path) -> None:
+    """All that had ended is in the ledger, so that a second run does only the rest."""
     shards = hashing(log, 5, 0.0)
     before = len(said(log))
     with local_pool(1) as pool, Ledger(folder, PROBLEM) as ledger:

@@ -6,14 +6,16 @@ import asyncio
 import contextlib
 import itertools
 import logging
+import queue
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from typing import Any
 
 from fabkit import __version__
 from fabkit.base.errors import InputError, OutsideError, cut, printable, shown
+from fabkit.base.signals import Signals
 from fabkit.runs.parcel import opened, packed, perform
-from fabkit.runs.pool import Pool
+from fabkit.runs.pool import Pool, taken
 from fabkit.runs.shard import Shard
 
 #: So long a scheduler may take to answer, and a first worker, which may be starting, to be there.
@@ -115,50 +117,57 @@ class _Cluster(Pool):
         self._held.close()
 
     def results(self, shards: Sequence[Shard]) -> Generator[tuple[int, bytes], None, None]:
-        if not shards:
-            return
         waiting = iter(enumerate(shards))
         sent: dict[Any, int] = {}
-        threads = sum(self._client.nthreads().values())
-        most = max(_LEAST_SENT, _SENT_PER_THREAD * threads)
-        finished = self._dask.as_completed(
-            [self._send(one, sent) for one in itertools.islice(waiting, most)],
-            loop=self._client.loop,
-        )
+        ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+        def send(index: int, shard: Shard) -> None:
+            future = self._client.submit(_by_value(), packed(shard), __version__, pure=False)
+            sent[future] = index
+            future.add_done_callback(ended.put)
+
         failure: BaseException | None = None
-        try:
-            for future in finished:
+        threads = sum(self._client.nthreads().values())
+        # Where a future of Dask's is thrown away, Ctrl-C would be lost: Python ignores what is
+        # raised in a ``__del__``, and the run would go on.
+        signals = Signals()
+        with signals.held(wake=lambda: ended.put(None)), self._cancelling(sent):
+            for one in itertools.islice(waiting, max(_LEAST_SENT, _SENT_PER_THREAD * threads)):
+                send(*one)
+            while sent:
+                future = taken(ended)
+                signals.handle()
+                if future is None:
+                    continue
                 index = sent.pop(future)
                 try:
                     result = self._result(future, shards[index])
                 except _LostError:
-                    finished.add(self._send((index, shards[index]), sent))
+                    send(index, shards[index])
                     continue
                 except BaseException as error:
                     failure = failure or error
                 else:
                     if failure is None:
                         for one in itertools.islice(waiting, 1):
-                            finished.add(self._send(one, sent))
+                            send(*one)
                     yield index, result
-                if failure is not None and finished.queue.empty():
+                if failure is not None and ended.empty():
                     raise failure
+
+    @contextlib.contextmanager
+    def _cancelling(self, futures: Collection[Any]) -> Iterator[None]:
+        """At the end, what is still among them is taken back."""
+        try:
+            yield
         finally:
             with contextlib.suppress(Exception):  # the scheduler may be gone
-                self._client.cancel(list(sent), force=True)
-
-    def _send(self, numbered: tuple[int, Shard], sent: dict[Any, int]) -> Any:
-        index, shard = numbered
-        future = self._client.submit(_by_value(), packed(shard), __version__, pure=False)
-        sent[future] = index
-        return future
+                self._client.cancel(list(futures), force=True)
 
     def _result(self, future: Any, shard: Shard) -> bytes:
         """What came of a shard; the exceptions here are Dask's own, the shard's are packed."""
         try:
             outcome: bytes = future.result(timeout=_FETCH_S)
-        except KeyboardInterrupt:
-            raise
         except self._dask.TimeoutError:
             raise _LostError from None
         except BaseException as error:  # some of its exceptions are no Exception

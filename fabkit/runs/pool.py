@@ -19,13 +19,15 @@ import threading
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Generator, Sequence
-from typing import Self
+from typing import Self, TypeVar
 
 from fabkit.base.errors import OutsideError, printable, shown
 from fabkit.base.files import outside_failures
 from fabkit.runs.parcel import called, opened, packed
 from fabkit.runs.shard import Shard
 from fabkit.runs.worker import receive, send
+
+Item = TypeVar("Item")
 
 #: So often at least Python looks for signals, where waiting hides them (on Windows).
 _POLL_S = 0.2
@@ -148,7 +150,7 @@ class _Processes(Pool):
 
     def _take(self, run: _Run) -> None:
         """Waits for a reply, and takes all that are there. A shard is tried twice at most."""
-        replies = [run.next_reply()]
+        replies = [taken(run.replies)]
         while not run.replies.empty():
             replies.append(run.replies.get())
         for worker, outcome in replies:
@@ -171,6 +173,13 @@ class _Processes(Pool):
         self._idle.clear()
 
 
+def taken(one: queue.SimpleQueue[Item]) -> Item:
+    """The next item of a queue; while it waits, signals are handled, on Windows, too."""
+    while True:
+        with contextlib.suppress(queue.Empty):
+            return one.get(timeout=_POLL_S)
+
+
 class _Run:
     """What `_Processes.results` knows about its shards."""
 
@@ -181,11 +190,6 @@ class _Run:
         self.finished: deque[tuple[int, bytes]] = deque()
         self.failure: BaseException | None = None
         self.replies: queue.SimpleQueue[tuple[_Worker, bytes | None]] = queue.SimpleQueue()
-
-    def next_reply(self) -> tuple[_Worker, bytes | None]:
-        while True:
-            with contextlib.suppress(queue.Empty):
-                return self.replies.get(timeout=_POLL_S)
 
 
 #: What a courier carries: a call, and where to put the reply.

@@ -4,9 +4,7 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -17,6 +15,8 @@ from llvmlite import ir
 from numba.core.caching import FunctionCache
 from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic
+
+from fabkit.base.signals import Signals
 
 #: Masks are unsigned, so that shifting to the right brings in zeros.
 Word = np.uint64
@@ -62,43 +62,8 @@ class _Cache(FunctionCache):
             super().save_overload(sig, data)
 
 
-class _Signals:
-    """Lets Ctrl-C and polite kills wait for moments at which they do no harm.
-
-    Python would raise them anywhere, and LLVM, torn out of its middle, crashes or loses them: no
-    exception finds its way out where LLVM calls back into Python.
-    """
-
-    def __init__(self) -> None:
-        self._usual: dict[int, Any] = {}
-        self._waiting: list[tuple[int, Any]] = []
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Signals that come inside are handled at the end, also at the end of an inner one."""
-        if threading.current_thread() is not threading.main_thread():
-            yield  # signals reach the main thread only
-            return
-        outermost = not self._usual
-        if outermost:
-            handlers = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
-            self._usual = {one: usual for one, usual in handlers.items() if callable(usual)}
-            for one in self._usual:
-                signal.signal(one, lambda number, frame: self._waiting.append((number, frame)))
-        usual = self._usual
-        try:
-            yield
-        finally:
-            if outermost:
-                for one, handler in usual.items():
-                    signal.signal(one, handler)
-                self._usual = {}
-            while self._waiting:
-                number, frame = self._waiting.pop()
-                usual[number](number, frame)
-
-
-_SIGNALS = _Signals()
+#: LLVM, torn out of its middle, crashes, or loses what was raised where it calls back into Python.
+_SIGNALS = Signals()
 
 
 class _Kernel(CPUDispatcher):
