@@ -72,9 +72,32 @@ def test_it_is_complete_up_to_the_bound() -> None:
 
 
 def test_it_belongs_to_the_shipped_set() -> None:
-    assert CATALOG["made"]["set_sha256"] == FRIDGEIQ.digest
+    assert CATALOG["made"]["pieces_sha256"] == FRIDGEIQ.pieces_sha256
     assert catalog_path(FRIDGEIQ).is_file()
     assert len(catalog_entries(FRIDGEIQ)) == len(ENTRIES)
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "holds"),
+    [
+        ('"#77aadd"', '"#000000"', True),
+        ('title = "FridgeIQ"', 'title = "Mine"', True),
+        ('unit = "20 mm"', 'unit = "25 mm"', True),
+        ("size = [6, 6]", "size = [7, 6]", True),
+        ('moves = "rotations"', 'moves = "rotations and flips"', True),
+        ("[[0, 0], [2, 0], [1, 1]]", "[[0, 0], [2, 0], [0, 2]]", False),
+        ('"A"', '"Z"', False),
+        ('name = "fridgeiq"', 'name = "mine"', False),
+    ],
+)
+def test_a_copy_has_it_while_its_pieces_are_the_same(
+    was: str, now: str, holds: bool, tmp_path: Path
+) -> None:
+    text = (ROOT / "pieces/fridgeiq.toml").read_text()
+    assert was in text
+    copy = tmp_path / "mine.toml"
+    copy.write_text(text.replace(was, now).replace("area = 40\n", "", 1))
+    assert bool(catalog_entries(load_set(str(copy)))) is holds
 
 
 # --- as challenges -----------------------------------------------------------------------------------

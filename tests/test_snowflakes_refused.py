@@ -161,9 +161,11 @@ def test_a_ledger_of_another_set(here: Path, capsys: Capture) -> None:
         'fabkit: kept/ledger.sqlite: set: is the ledger of another problem: found "dots", '
         'expected "ring"; choose another folder\n'
     )
-    Path("dots.toml").write_text(Path("dots.toml").read_text() + "# changed\n")
+    Path("dots.toml").write_text(
+        Path("dots.toml").read_text().replace('lattice = "square"', 'lattice = "quarter-square"')
+    )
     said = refused(2, capsys, "dots.toml", "--resume", "kept", "-o", "other")
-    assert said.startswith("fabkit: kept/ledger.sqlite: set_sha256: is the ledger of another")
+    assert said.startswith("fabkit: kept/ledger.sqlite: pieces_sha256: is the ledger of another")
 
 
 def test_a_ledger_of_another_algorithm(

@@ -10,7 +10,7 @@ from typing import Any
 from fabkit.base.errors import InputError
 from fabkit.base.files import read_json
 from fabkit.model.lattice import Cell, Lattice, Ring
-from fabkit.model.library import is_shipped, shipped_folder
+from fabkit.model.library import shipped_folder
 from fabkit.model.polygon import cells_of_rings
 from fabkit.model.puzzle import Challenge, PuzzleSet
 
@@ -23,17 +23,20 @@ def catalog_path(puzzle: PuzzleSet) -> Path:
 def catalog_entries(puzzle: PuzzleSet) -> Sequence[dict[str, Any]]:
     """The challenges of a set's shipped catalog; none when it has no catalog.
 
+    A file of one's own that is called like a shipped set has its catalog as long as the pieces
+    are the same.
+
     Example:
         >>> from fabkit.model.library import load_set
         >>> len(catalog_entries(load_set("iqfit")))
         0
     """
     path = catalog_path(puzzle)
-    if not path.is_file() or not is_shipped(puzzle):
+    if not path.is_file():
         return ()
     catalog = _catalog(path)
-    made_for_this = catalog["made"]["set_sha256"] == puzzle.digest
-    return tuple(catalog["challenges"]) if made_for_this else ()
+    made_for_these = catalog["made"]["pieces_sha256"] == puzzle.pieces_sha256
+    return tuple(catalog["challenges"]) if made_for_these else ()
 
 
 @lru_cache(maxsize=4)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fabkit.base.errors import InputError, shown
+from fabkit.base.files import json_sha256
 from fabkit.model.lattice import Cell, Lattice, Point, Ring
 from fabkit.model.piece import Form, Piece
 
@@ -120,6 +121,16 @@ class PuzzleSet:
     def made_of_balls(self) -> bool:
         """Whether the pieces are balls in space rather than flat prisms."""
         return any(piece.body for piece in self.pieces)
+
+    @property
+    def pieces_sha256(self) -> str:
+        """SHA-256 of what a solver needs of the pieces: lattice, ids and forms, in their order.
+
+        What was found for them holds wherever this is the same, whatever colours, boards,
+        titles and millimetres the set file says.
+        """
+        forms = [[piece.id, *(sorted(form.cells) for form in piece.forms)] for piece in self.pieces]
+        return json_sha256([self.lattice.name, *forms])
 
     @property
     def area(self) -> float:

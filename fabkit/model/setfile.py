@@ -14,16 +14,13 @@ from fabkit.model.challengefile import Surroundings, read_challenge
 from fabkit.model.chequer import PARITIES, read_chequer, toned_cells
 from fabkit.model.drawing import MAX_CELLS_OF_FILE, Regions, flat_form, read_balls
 from fabkit.model.lattice import LATTICES
+from fabkit.model.palette import colour_of
 from fabkit.model.piece import Piece
 from fabkit.model.puzzle import Board, PuzzleSet, area
 from fabkit.model.setchecks import refuse_same_files, refuse_same_ids, refuse_small_board
 from fabkit.model.svg import SvgFolder
 
 MOVES = ("rotations", "rotations and flips")
-#: Colours for pieces that name none: eight that colour-blind eyes tell apart (Okabe and Ito).
-DEFAULT_COLOURS = (
-    "#e69f00", "#56b4e9", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7", "#999999",
-)  # fmt: skip
 #: The smallest and the largest sane length of a grid unit.
 UNIT_RANGE_MM = (4.0, 200.0)
 
@@ -136,7 +133,7 @@ class _SetReading:
         label = table.raw("label") if table.has("label") else _default_label(piece_id)
         if not _is_label(label) and (table.has("label") or not table.failed("id")):
             table.fault("label", f"expected 1 to {_LONGEST_LABEL} letters, found {shown(label)}")
-        colour = table.colour("colour", DEFAULT_COLOURS[index % len(DEFAULT_COLOURS)])
+        colour = table.colour("colour", colour_of(index))
         piece = Piece(piece_id, label, colour, ())
         key = table.one_of(("outline", "cells", "rows", "svg", "balls"))
         if key == "balls":

@@ -42,7 +42,7 @@ def document(
     made: dict[str, Any] = {
         "command": command,
         "versions": {"fabkit": __version__, "algorithm": ALGORITHM},
-        "set_sha256": wish.puzzle.digest,
+        "pieces_sha256": wish.puzzle.pieces_sha256,
     }
     if seconds is not None:
         made["seconds"] = round(seconds, 1)

@@ -107,7 +107,7 @@ class Wish:
             "work": "snowflakes",
             "algorithm": ALGORITHM,
             "set": self.puzzle.name,
-            "set_sha256": self.puzzle.digest,
+            "pieces_sha256": self.puzzle.pieces_sha256,
             "pieces": list(self.pieces),
             "parities": list(self.parities),
             "flips": self.flips,
