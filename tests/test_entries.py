@@ -87,9 +87,12 @@ def test_every_piece_lies_as_the_catalog_draws_it() -> None:
             )
 
 
-def test_a_set_of_another_content_has_no_catalog(tmp_path: Path) -> None:
-    path = tmp_path / "fridgeiq.toml"
-    path.write_text((ROOT / "pieces/fridgeiq.toml").read_text() + "\n# mine\n")
+def test_a_set_of_other_pieces_has_no_catalog(tmp_path: Path) -> None:
+    path, text = tmp_path / "fridgeiq.toml", (ROOT / "pieces/fridgeiq.toml").read_text()
+    path.write_text(text + "\n# mine\n")
+    assert len(shipped_snowflakes(load_set(str(path)))) == len(shipped_snowflakes(FRIDGEIQ)) > 0
+    right_angled = text.replace("[[0, 0], [2, 0], [1, 1]]", "[[0, 0], [2, 0], [0, 2]]")
+    path.write_text(right_angled.replace("area = 40\n", ""))
     assert shipped_snowflakes(load_set(str(path))) == []
 
 
