@@ -196,6 +196,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("fault", [pytest.param(one, id=one.name) for one in FAULTS])
 def test_a_planted_fault_is_noticed_by_its_rules_alone(fault: Fault) -> None:
     found = findings(fault.plant())

@@ -40,6 +40,7 @@ def exported(name: str, layers: Sequence[str], settings: Sequence[str], folder: 
     return bodies
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("name", "layers", "settings"),
     [

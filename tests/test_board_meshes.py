@@ -64,6 +64,7 @@ def both(board: Manifold, frame: Frame, **lid: Any) -> list[Body]:
 # --- reading ------------------------------------------------------------------------------
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("seed", [None, 1, 2, 3])
 @pytest.mark.parametrize("name", ["iqfit", "iqstars", "iqblock"])
 def test_boards_are_read_however_they_lie(name: str, seed: int | None) -> None:
@@ -185,6 +186,7 @@ HOLES_FAULTS: dict[str, tuple[dict[str, Any], list[str]]] = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("fault", HOLES_FAULTS)
 def test_faults_of_a_holes_board(fault: str) -> None:
     options, rules = HOLES_FAULTS[fault]

@@ -240,6 +240,7 @@ def test_make_makes_checks_and_verifies(here: Path, capsys: pytest.CaptureFixtur
     assert first == {p: p.read_bytes() for p in (here / "all").rglob("*") if p.is_file()}
 
 
+@pytest.mark.slow
 def test_make_does_not_call_a_failed_set_done(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -259,6 +260,7 @@ def test_reports_of_other_meshes_are_told(here: Path, capsys: pytest.CaptureFixt
     assert "of other files than are here now: check.html, check.json" in err
 
 
+@pytest.mark.slow
 def test_a_printer_that_is_off_may_keep_rows_from_closing(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

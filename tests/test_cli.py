@@ -197,6 +197,7 @@ def test_output_that_cannot_be_written_is_said() -> None:
     assert result.stderr == "fabkit: cannot write the output: the disk is full\n"
 
 
+@pytest.mark.every(2)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device /dev/full")
 @pytest.mark.parametrize("where", ["2>/dev/full", "2>&-", ">&-", "2>&1 >/dev/null | true"])
 def test_work_is_done_even_if_nobody_can_read_of_it(where: str, tmp_path: Path) -> None:

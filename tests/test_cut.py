@@ -58,6 +58,7 @@ def same(one: shapely.Geometry, other: shapely.Geometry) -> bool:
 # --- outlines and kerf ----------------------------------------------------------------------
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("set_name", "preset", "machine"), EVERY_CUT)
 def test_outlines_and_paths_are_those_of_the_drawing(
     set_name: str, preset: str, machine: tuple[str, ...]

@@ -73,6 +73,7 @@ def rings(text: str, name: str = "CUT") -> list[Points]:
 # --- one piece ------------------------------------------------------------------------------
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("machine", MACHINES, ids=["foil", "laser", "coarse"])
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("set_name", FLAT_SETS)

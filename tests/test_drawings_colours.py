@@ -168,6 +168,7 @@ def joints_seen(drawn: Case, theme: str) -> list[bool]:
     return seen_ones
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("colour", ["", *GREYS])
 @pytest.mark.parametrize(
     ("name", "theme"),

@@ -66,6 +66,7 @@ def at_origin(area: shapely.Geometry, edge_mm: float = 1.0) -> shapely.Geometry:
     return shapely.affinity.translate(area, edge_mm - left, edge_mm - bottom)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("machine", MACHINES, ids=["foil", "laser", "coarse"])
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("set_name", FLAT_SETS)

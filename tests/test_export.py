@@ -199,6 +199,7 @@ def test_a_folder_in_use_is_refused_at_once(pair: Path, tmp_path: Path) -> None:
     assert contents(folder) == {}
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_stopped_run_leaves_nothing_half_written(how: signal.Signals, tmp_path: Path) -> None:
     folder = tmp_path / "out"

@@ -181,6 +181,7 @@ def held_against(made_with: Order, held: Order, pieces: str = "LMY") -> set[str]
     return failed(check(take(bodies, made.puzzle, profile.unit_mm), profile))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("more", [(), UNEVEN], ids=["even", "uneven"])
 @pytest.mark.parametrize("fit", FITS)
 def test_pieces_made_face_down_pass(fit: str, more: tuple[str, ...]) -> None:

@@ -54,6 +54,7 @@ AT_THE_LIMIT = [
 ]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("make", AT_THE_LIMIT, ids=brief)
 @pytest.mark.parametrize(
     "set_name",
@@ -95,6 +96,7 @@ CLEARLY_BEYOND = [
 ]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("set_name", "make"), CLEARLY_BEYOND)
 def test_beyond_the_limit_nothing_is_misread(set_name: str, make: Make) -> None:
     puzzle = load_set(set_name)

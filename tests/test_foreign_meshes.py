@@ -87,6 +87,7 @@ def test_sets_made_elsewhere_are_read_back(set_name: str, seed: int) -> None:
         assert part.thickness_mm == pytest.approx(make.thickness, abs=3 * tiny), where
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("set_name", SETS)
 def test_pieces_without_letters_are_told_by_their_outlines(set_name: str) -> None:
     puzzle = load_set(set_name)
@@ -136,6 +137,7 @@ def test_mirrored_bodies_are_told_as_mirrored() -> None:
         assert identity.mirrored == (piece.id in "LOTSNU")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "kind", ["stl", "obj", pytest.param("groups", marks=pytest.mark.long), "3mf"]
 )
@@ -175,6 +177,7 @@ def test_sets_without_clearance_are_told(inset: float) -> None:
 # --- sets of one's own ----------------------------------------------------------------------
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("inset", [0.0, pytest.param(0.12, marks=pytest.mark.long), 0.4])
 @pytest.mark.parametrize("name", USER_SETS)
 def test_sets_of_ones_own(name: str, inset: float) -> None:

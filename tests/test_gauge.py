@@ -188,6 +188,7 @@ def test_a_gauge_is_small(order: Order) -> None:
     assert max(max(one.blueprint.outline.bounds) for one in parts) < 25
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("diameter_mm", [2, 20, 50])
 def test_a_chip_is_as_large_as_its_magnet_asks(diameter_mm: int) -> None:
     settings = [f"magnet.diameter={diameter_mm} mm", "recess.fit=press"]
@@ -235,6 +236,7 @@ def test_crests_stay_inside_the_roots() -> None:
     assert values_mm(profile, "recess.rib_crest", "") == [-0.4, -0.3, -0.2, -0.1, 0.0]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("fit", FITS)
 def test_what_is_engraved_can_be_typed_into_the_profile(fit: str) -> None:
     order = Order((), (f"recess.fit={fit}",))

@@ -108,6 +108,7 @@ def hole_wider(area: Polygon, by_mm: float) -> Polygon:
 # --- right ones -----------------------------------------------------------------------------
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("order", [PLAIN, CLOSED, TWO_FACED], ids=str)
 @pytest.mark.parametrize("lattice", list(PIECES))
 def test_a_right_piece_with_a_hole_keeps_every_rule(lattice: str, order: Order) -> None:
@@ -135,6 +136,7 @@ def test_a_users_set_with_a_hole_passes_the_commands(
 # --- chamfers -------------------------------------------------------------------------------
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("lattice", list(PIECES))
 def test_a_hole_without_a_chamfer_is_found(lattice: str) -> None:
     case = ring(lattice)

@@ -56,6 +56,7 @@ def letter_on(part: Part, texts: str) -> Letter | None:
     return read_letter(found.labels, list(texts), 4)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("texts", [ALPHABET, DIGITS], ids=["letters", "digits"])
 @pytest.mark.parametrize(
     "more", [0, *(pytest.param(turn, marks=pytest.mark.long) for turn in (1, 2, 3))]

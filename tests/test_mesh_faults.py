@@ -83,12 +83,14 @@ CLEAR = [
 ]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("fault", CLEAR)
 def test_a_clear_fault_is_named(fault: Fault) -> None:
     assert_named(fault, fault.clearly(seed=0))
 
 
 # Both in one test, for which the same good pieces are printed once.
+@pytest.mark.every(3)
 @pytest.mark.parametrize("fault", LIMITED, ids=str)
 def test_a_tenth_beyond_its_limit_a_fault_is_named_alone_and_a_tenth_within_nothing(
     fault: Fault,

@@ -35,6 +35,7 @@ def fridgeiq(
     return print_set("fridgeiq", request.param, tmp_path_factory.mktemp("stl"))
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("check", CHECKS)
 def test_fridgeiq_passes(check: Callable[[Print], Complaints], fridgeiq: list[Print]) -> None:
     assert complaints(fridgeiq, check) == []
@@ -57,6 +58,7 @@ def test_handed_pieces_are_printed_as_drawn(fridgeiq: list[Print]) -> None:
             assert measure.difference_mm2(drawn, one.outline) < 0.005
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("preset", ["default", "compact"])
 @pytest.mark.parametrize("set_name", ["cubimagici", "iqblock", "iqstars"])
 def test_other_sets_pass(set_name: str, preset: str, tmp_path: Path) -> None:
@@ -68,6 +70,7 @@ def test_other_sets_pass(set_name: str, preset: str, tmp_path: Path) -> None:
 # --- at the limit of the chamfers -----------------------------------------------------------
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("key", ["top_chamfer", "foot_chamfer"])
 @pytest.mark.parametrize("flat_mm", [0.8, 1.2, 1.6])
 def test_the_largest_chamfer_builds_and_a_larger_one_is_refused(

@@ -84,6 +84,7 @@ def assert_finds_what_the_oracle_finds(
         assert set(some) <= set(expected.solutions)
 
 
+@pytest.mark.every(3)
 @every_engine
 @settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 @given(problem=problems())
@@ -159,6 +160,7 @@ def test_a_spent_budget_decides_nothing(engine: type[OutsideEngine], budget_s: f
     assert time.monotonic() - started < 2 * budget_s + SHORT_S
 
 
+@pytest.mark.every(3)
 @every_engine
 def test_a_spent_budget_keeps_what_was_found(engine: type[OutsideEngine]) -> None:
     for budget_s in (2, 4, 8, 16, 32):  # a busy machine needs longer for its first solution
@@ -241,6 +243,7 @@ def searching(engine: type[OutsideEngine]) -> Iterator[tuple[subprocess.Popen[st
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 
+@pytest.mark.every(3)
 @linux_only
 @every_engine
 def test_ctrl_c_ends_the_child(engine: type[OutsideEngine]) -> None:
@@ -254,6 +257,7 @@ def test_ctrl_c_ends_the_child(engine: type[OutsideEngine]) -> None:
     assert complaint.endswith("KeyboardInterrupt\n")
 
 
+@pytest.mark.every(3)
 @linux_only
 @every_engine
 def test_the_child_does_not_outlive_a_killed_parent(engine: type[OutsideEngine]) -> None:

@@ -228,6 +228,7 @@ FAULTS: list[tuple[str, Order, Callable[..., Print], dict[str, object], Sequence
 ]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("piece", "order", "fault", "how", "checks"), FAULTS)
 def test_planted_faults_are_reported(
     piece: str,

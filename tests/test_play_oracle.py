@@ -94,6 +94,7 @@ def laid(puzzle: PuzzleSet, entry: Entry, lying: dict[str, set[Cell]]) -> list[l
     return found
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("name", "only"), ENTRIES)
 def test_page_and_model_agree(chromium: Browser, tmp_path: Path, name: str, only: str) -> None:
     page_and_model_agree(chromium, tmp_path, name, only)
@@ -157,6 +158,7 @@ def hinted(page: Page) -> int:
     raise AssertionError("hints never lead to the end")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("name", "only"), ENTRIES)
 def test_hints_lead_to_the_solution(
     chromium: Browser, tmp_path: Path, name: str, only: str

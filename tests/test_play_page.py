@@ -37,6 +37,7 @@ def chromium() -> Iterator[Browser]:
 # --- loading ----------------------------------------------------------------------------------
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("window", [browser.PHONE, browser.TABLET, browser.DESKTOP])
 def test_it_loads_clean_and_fits_the_window(
@@ -164,6 +165,7 @@ NAMES = (
 )
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_hostile_texts_are_text(chromium: Browser, tmp_path: Path, name: str) -> None:
     puzzle, (entry,) = entries_of(*TRIANGLE)

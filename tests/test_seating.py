@@ -188,6 +188,7 @@ BODY = FIT.piece("indigo").body
 assert BODY is not None
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("fault", "rule", "sizes", "numbers"),
     [

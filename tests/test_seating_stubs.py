@@ -41,6 +41,7 @@ def test_a_good_piece_on_stubs_keeps_all_rules(name: str) -> None:
     assert found["play"].value == pytest.approx(0.4, abs=0.02)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("rule", "piece", "numbers"),
     [

@@ -108,6 +108,7 @@ FEW = sorted(
 )[::12]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("entry", FEW, ids=lambda entry: entry["id"])
 def test_the_count_is_that_of_another_engine(entry: dict[str, Any]) -> None:
     """Posed as a challenge of its own, from its outlines."""

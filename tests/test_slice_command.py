@@ -46,6 +46,7 @@ def test_fridgeiq_is_printable(
     assert all(bool(one) == (profile == "flippable") for one in pauses)
 
 
+@pytest.mark.every(2)
 @prusa_slicer
 @pytest.mark.parametrize("profile", ["default", "flippable"])
 def test_the_estimate_is_right_to_a_tenth(

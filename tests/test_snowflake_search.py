@@ -82,6 +82,7 @@ def test_boards_of_growing_size_have_each_shape_once() -> None:
         assert set(apart) == whole
 
 
+@pytest.mark.every(3)
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize(
     ("lattice", "parity", "half_width"),
@@ -270,6 +271,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("plant", FAULTS, ids=lambda plant: plant.__name__)
 def test_a_planted_fault_is_noticed(

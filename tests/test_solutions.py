@@ -138,6 +138,7 @@ def given_drawn(name: str) -> dict[str, tuple[dict[str, Shape], dict[str, Shape]
     }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("by", ["search", "sat", "oracle"])
 @pytest.mark.parametrize("name", ["iqfit", "iqstars"])
 def test_published_challenges_with_given_pieces(by: str, name: str) -> None:

@@ -178,6 +178,7 @@ def test_cells_may_be_left_over(capsys: Capture) -> None:
 # --- engines and budgets ---------------------------------------------------------------------------
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_gives_the_same_answers(engine: str, capsys: Capture) -> None:
     for challenge, expected in (("square_01", 4), ("triangle_01", 1), ("rectangle_02_b", 0)):
@@ -342,6 +343,7 @@ def process(folder: Path, seed: str, *arguments: str) -> tuple[str, dict[str, by
     return said, {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -85,6 +85,7 @@ def check_part(part: cq.Assembly, expected: Exported) -> None:
     assert (box.xmax, box.ymax, box.zmax) == pytest.approx((right, top, top_mm), abs=1e-5)
 
 
+@pytest.mark.every(3)
 def test_every_piece_has_a_file_of_one_named_coloured_solid(exported: Exported) -> None:
     names = {path.stem for path in (exported.folder / "step").iterdir()}
     assert names == set(exported.ids)
@@ -95,6 +96,7 @@ def test_every_piece_has_a_file_of_one_named_coloured_solid(exported: Exported) 
         check_part(part, exported)
 
 
+@pytest.mark.every(3)
 def test_the_file_of_the_set_holds_all_pieces(exported: Exported) -> None:
     whole = cq.Assembly.importStep(str(exported.folder / f"{exported.set_name}.step"))
     assert whole.name == exported.set_name
@@ -103,6 +105,7 @@ def test_the_file_of_the_set_holds_all_pieces(exported: Exported) -> None:
         check_part(part, exported)
 
 
+@pytest.mark.every(3)
 def test_files_open_as_plain_shapes_too(exported: Exported) -> None:
     whole = cq.importers.importStep(str(exported.folder / f"{exported.set_name}.step"))
     solids = whole.solids().vals()

@@ -127,6 +127,7 @@ WORK = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("what", WORK)
 def test_ctrl_c_stops_a_search(what: str, tmp_path: Path) -> None:
     with running(tmp_path, ["solve", *WORK[what]]) as command:
@@ -195,6 +196,7 @@ compiled._Kernel.compile = compile
 """
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("later_s", [0.0, 0.5, 1.0, 1.5])
 def test_ctrl_c_stops_the_first_compilation(later_s: float, tmp_path: Path) -> None:
     """At whatever moment; on a fast machine the last of these come when all is done."""

@@ -67,6 +67,7 @@ def test_the_set_passes(shape: str) -> None:
     assert report.ok
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("shape", ["hexagon", "disc"])
 def test_it_does_not_matter_how_they_lie_in_their_files(shape: str) -> None:
     turn = trimesh.transformations.euler_matrix(np.pi, 0.0, 0.6)[:3, :3]
@@ -80,6 +81,7 @@ def test_it_does_not_matter_how_they_lie_in_their_files(shape: str) -> None:
     assert {finding.rule for finding in lies} <= {"lies-on-back"}
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("inch", [1.0, 25.4])
 def test_files_may_be_in_inches(inch: float) -> None:
     some = [replace(body, vertices=body.vertices / inch) for body in bodies("disc")]

@@ -122,6 +122,7 @@ def slacks_mm(
     return [sum(way) for way in ways]
 
 
+@pytest.mark.every(3)
 def test_real_rows_measured_again(exported: Exported) -> None:
     error = PrinterError(0.15)
     found = tolerance(exported.parts, exported.puzzle.lattice, exported.solutions, error)
@@ -180,6 +181,7 @@ def test_real_rows_are_the_longest(exported: Exported) -> None:
     assert compared >= len(found.stacks)
 
 
+@pytest.mark.every(3)
 def test_the_same_however_meshes_are_ordered_named_and_turned(exported: Exported) -> None:
     random = np.random.default_rng(8)
     bodies = []

@@ -75,6 +75,7 @@ def area(rings: list[list[list[float]]]) -> BaseGeometry:
     return shape
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("set_name", ["iqblock", "cubimagici", "iqstars"])
 def test_the_other_flat_sets_pass_as_well(set_name: str) -> None:
     found, profile = taken(set_name, Order()), load_profile()
@@ -84,6 +85,7 @@ def test_the_other_flat_sets_pass_as_well(set_name: str) -> None:
     assert (verified.flips is None) == load_set(set_name).flips
 
 
+@pytest.mark.slow
 def test_turning_pieces_over_is_told_where_both_faces_are_alike() -> None:
     """With flips the two impossible rectangles can be solved; the box says what it says."""
     found = verify(taken("fridgeiq", order("flippable")), load_profile(["flippable"])).flips
@@ -94,6 +96,7 @@ def test_turning_pieces_over_is_told_where_both_faces_are_alike() -> None:
     assert not plain.possible
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_profile_is_recognised_on_its_meshes(preset: str) -> None:
     profiles = [load_profile([name]) for name in PRESETS]
@@ -115,6 +118,7 @@ def mirrored(body: Body) -> Body:
     return replace(body, vertices=body.vertices * [-1, 1, 1], faces=body.faces[:, ::-1])
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("piece", "wrong"),
     [("L", {"rectangle_05_b", "rectangle_08_c"}), ("U", {"triangle_04"}), ("N", set())],

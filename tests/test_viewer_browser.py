@@ -113,6 +113,7 @@ def test_nothing_is_loaded_before_it_is_seen(chromium: Browser, pair_page: Path)
         assert seen(page)["ready"]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pieces_are_seen_and_come_apart(chromium: Browser, pair_page: Path, scheme: str) -> None:
     url = (pair_page / "index.html").as_uri()
@@ -138,6 +139,7 @@ def test_pieces_are_seen_and_come_apart(chromium: Browser, pair_page: Path, sche
         browser.pictured(page, f"viewer-pair-{scheme}")
 
 
+@pytest.mark.slow
 def test_it_draws_only_when_something_moves(chromium: Browser, pair_page: Path) -> None:
     url = (pair_page / "index.html").as_uri()
     with browser.opened(chromium, url, reduced_motion="no-preference") as page:
@@ -151,6 +153,7 @@ def test_it_draws_only_when_something_moves(chromium: Browser, pair_page: Path) 
         assert state(page)["frames"] > before
 
 
+@pytest.mark.slow
 def test_pieces_travel_unless_motion_is_reduced(chromium: Browser, pair_page: Path) -> None:
     url = (pair_page / "index.html").as_uri()
     frames = {}
@@ -162,6 +165,7 @@ def test_pieces_travel_unless_motion_is_reduced(chromium: Browser, pair_page: Pa
     assert frames["no-preference"] > frames["reduce"]
 
 
+@pytest.mark.slow
 def test_keys_turn_near_and_shift_the_view(chromium: Browser, pair_page: Path) -> None:
     with browser.opened(chromium, (pair_page / "index.html").as_uri()) as page:
         seen(page)
@@ -255,6 +259,8 @@ def test_without_webgl_there_is_a_picture(chromium: Browser, pair_page: Path) ->
     assert still.evaluate("async one => { await one.decode(); return one.naturalWidth }") > 500
     assert "cannot show the pieces in 3D" in page.locator("#view-note").inner_text()
     assert page.locator("#view").count() == 0
+    assert not page.locator("#apart").is_visible()
+    assert not page.locator("#viewer button").first.is_visible()
     assert not state(page)["ready"]
     page.wait_for_timeout(100)
     assert complaints == []

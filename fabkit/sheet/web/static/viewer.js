@@ -55,7 +55,7 @@
     return context !== null && typeof DecompressionStream === "function";
   }
 
-  /** A still picture, where nothing can be drawn in 3D. */
+  /** A still picture, without the tools for moving it, where nothing can be drawn in 3D. */
   function giveUp() {
     const picture = document.createElement("img");
     picture.src = "still.png";
@@ -63,7 +63,7 @@
     picture.id = "view-still";
     canvas.replaceWith(picture);
     keys.remove();
-    slider.disabled = true;
+    section.querySelector(".under").hidden = true;
     note.textContent = words.view_none;
   }
 
