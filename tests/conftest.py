@@ -33,6 +33,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     _thin_out(items)
     _skip_unless_asked(config, items)
     each = config.getoption("--one-in")
+    if each < 1:
+        raise pytest.UsageError(f"--one-in: expected 1 or more, found {each}")
     left_out = pytest.mark.skip(reason=f"one test in {each} runs")
     running = [item for item in items if not item.get_closest_marker("skip")]
     for number, item in enumerate(running):

@@ -391,5 +391,5 @@ def test_stopping_leaves_nothing(how: signal.Signals, here: Path) -> None:
     out, err = running.communicate(timeout=60)
     assert time.monotonic() - begin < 5
     assert (running.returncode, out) == (130, "")
-    assert err.endswith("fabkit: stopped; nothing was changed\n")
+    assert err.endswith("fabkit: stopped; no file is half-written\n")
     assert not (here / "output").exists()

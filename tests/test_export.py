@@ -217,7 +217,7 @@ def test_a_stopped_run_leaves_nothing_half_written(how: signal.Signals, tmp_path
         assert done.written == 1
     else:
         assert child.returncode == 130
-        assert errors.splitlines()[-1] == "fabkit: stopped; nothing was changed"
+        assert errors.splitlines()[-1] == "fabkit: stopped; no file is half-written"
     assert not list(folder.glob(".fabkit-*.part")), "staged files were left behind"
 
 

@@ -188,6 +188,12 @@ def test_a_picture_that_nothing_draws_is_noticed(scripts: Any, folder: Path) -> 
     assert fault.startswith("old.png: no command draws it")
 
 
+def test_a_folder_that_is_not_there_lacks_every_picture(scripts: Any, folder: Path) -> None:
+    listed = scripts["listed"].wanted(ROOT / "scripts/pictures/list.toml")
+    found = scripts["compare"].compare(listed, folder / "made", folder / "nowhere", {"a.png"})
+    assert found.faults == [f"{one.file}: is not there" for one in listed]
+
+
 # --- the list -----------------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -54,6 +55,15 @@ def test_the_same_results_as_here(cluster: Any, tmp_path: Path) -> None:
     assert told == sorted(told)
     assert told[-1] == 1.0
     assert 0.5 < told[0] < 0.7
+
+
+def test_in_a_notebook_where_a_loop_is_running(cluster: Any, tmp_path: Path) -> None:
+    async def cell() -> list[bytes]:
+        with cluster_pool(cluster.scheduler_address) as pool:
+            with Ledger(tmp_path / "run", PROBLEM) as ledger:
+                return run_shards(hashing(tmp_path / "log", 3, 0.0), ledger, pool)
+
+    assert len(asyncio.run(cell())) == 3
 
 
 @pytest.mark.parametrize(

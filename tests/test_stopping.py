@@ -25,7 +25,7 @@ from fabkit.solve.transcript import certificate
 LIMIT_S = 5.0
 #: A kernel is compiled to its end first: that takes two seconds at most, and longer then.
 COMPILING_LIMIT_S = 15.0
-STOPPED = "fabkit: stopped; nothing was changed"
+STOPPED = "fabkit: stopped; no file is half-written"
 #: The command, with a line of progress as soon as it is at work.
 COMMAND = """
 import signal, sys

@@ -8,9 +8,7 @@ import hashlib
 import json
 import os
 import shutil
-import signal
 import tempfile
-import threading
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -18,6 +16,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from fabkit.base.errors import InputError, OutsideError, printable
+from fabkit.base.signals import Signals
 
 #: The version of every JSON file that fabkit writes. A newer one is refused.
 SCHEMA = 1
@@ -234,7 +233,7 @@ class Staging:
                 raise OSError(errno.EISDIR, f"{name} is a folder, where a file should be")
             if final.parent.stat().st_dev != self._folder.stat().st_dev:
                 raise OSError(errno.EXDEV, f"{final.parent.name} lies on another disk")
-        with _undisturbed():
+        with Signals().held():
             for name in self._names:
                 (self._folder / name).replace(self.target / name)
 
@@ -261,20 +260,6 @@ def write_whole(path: Path, content: str | bytes) -> None:
             staged.replace(path)
         finally:
             staged.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Ignores Ctrl-C and polite kills for the moment that renaming takes."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals reach the main thread only
-        return
-    before = {one: signal.signal(one, signal.SIG_IGN) for one in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
 
 
 def _flush(path: Path) -> None:

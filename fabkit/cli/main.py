@@ -112,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except FabkitError as error:
         return _fail(str(error), error.exit_code)
     except KeyboardInterrupt:
-        return _fail("stopped; nothing was changed", INTERRUPTED_EXIT)
+        return _fail("stopped; no file is half-written", INTERRUPTED_EXIT)
     except MemoryError:
         return _fail(
             "the memory ran out; close other programs, or try something smaller", OUTSIDE_EXIT

@@ -9,6 +9,7 @@ import logging
 import queue
 import warnings
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from fabkit import __version__
@@ -91,7 +92,8 @@ class _Cluster(Pool):
 
     def _connected(self) -> Any:
         try:
-            asyncio.run(self._knock())
+            with ThreadPoolExecutor(1) as own:  # a notebook's thread has a loop running already
+                own.submit(lambda: asyncio.run(self._knock())).result()
             return self._dask.Client(
                 self._address, timeout=_CONNECT_S, set_as_default=False, name="fabkit"
             )

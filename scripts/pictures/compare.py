@@ -60,7 +60,8 @@ def compare(
             found.notes.append(f"{picture.file}: looks as it did on {kind}; here {apart}")
         else:
             found.faults.append(f"{picture.file}: {apart}")
-    stray = sorted(one.name for one in kept.iterdir() if known and one.name not in known)
+    there_too = kept.iterdir() if known and kept.is_dir() else ()
+    stray = sorted(one.name for one in there_too if one.name not in known)
     found.faults += [
         f"{name}: no command draws it; see scripts/pictures/list.toml" for name in stray
     ]
