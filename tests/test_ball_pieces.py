@@ -155,6 +155,7 @@ def test_another_ball_would_be_seen(one: Print) -> None:
     assert np.abs(distances(elsewhere, one.mesh.vertices)).max() > FACET_MM
 
 
+@pytest.mark.every(3)
 @few
 def test_the_volume_is_that_of_a_union_of_other_meshes(key: tuple[str, str], folder: Path) -> None:
     one = printed(*key, folder)
@@ -175,6 +176,7 @@ def test_the_foot_is_that_of_the_mesh(one: Print) -> None:
     assert foot.area > 256
 
 
+@pytest.mark.every(3)
 @few
 def test_the_outline_is_that_of_the_mesh(key: tuple[str, str], folder: Path) -> None:
     one = printed(*key, folder)

@@ -308,6 +308,7 @@ def test_random_proofs_hold_as_long_as_there_is_no_tiling() -> None:
     try_random_shapes(range(80))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_many_random_proofs_hold_as_long_as_there_is_no_tiling() -> None:
     try_random_shapes(range(1000, 2200))

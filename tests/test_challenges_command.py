@@ -189,6 +189,7 @@ def test_a_user_solves_one(run: Run, capsys: Capture) -> None:
         assert solution == entry["solution"]
 
 
+@pytest.mark.every(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["iqfit", "iqstars", "iqblock", "cubimagici", PENTOMINOES])
 @pytest.mark.parametrize("given", ["minimal", "4"])

@@ -61,6 +61,7 @@ def with_number(one: GaugePart, other: GaugePart) -> GaugePart:
 # --- what is engraved is what is measured -------------------------------------------------
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("order", ORDERS)
 def test_every_part_measures_what_is_engraved_on_it(order: Order, tmp_path: Path) -> None:
     profile, parts = order.profile(), list(parts_of(order))

@@ -91,6 +91,7 @@ FAULTS: dict[str, Callable[[Printed, Printed, Profile], list[str]]] = {
 # --- what is engraved is what is measured -------------------------------------------------
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("set_name", "order"), ORDERS)
 def test_every_part_measures_what_is_engraved_on_it(
     set_name: str, order: Order, tmp_path: Path
@@ -224,6 +225,7 @@ def test_a_bar_that_does_not_fit_is_noticed(tmp_path: Path) -> None:
 # --- what is in a gauge -------------------------------------------------------------------
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("set_name", "order", "keys"),
     [

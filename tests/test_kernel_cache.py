@@ -121,6 +121,7 @@ def test_a_full_disk_stops_nothing(installed: Path) -> None:
     assert [path.name for path in installed.rglob("*.tmp.*")] == []
 
 
+@pytest.mark.every(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["search", "count"])
 @pytest.mark.parametrize("challenge", ["square_02", "triangle_09"])

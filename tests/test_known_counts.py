@@ -88,6 +88,7 @@ def test_small_boards_by_a_third_engine(name: str) -> None:
     assert third_engine(posed(name).problem) == expected[name]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [PENTOMINOES, "iqfit"], ids=["pentominoes-6x10", "iqfit"])
 def test_large_boards_by_a_third_engine(name: str) -> None:
@@ -141,6 +142,7 @@ def test_first_solutions_of_the_large_box_challenges(name: str) -> None:
     assert (found.status, found.engine) == ("solved", "search")
 
 
+@pytest.mark.every(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LARGE)
 def test_large_box_challenges(name: str) -> None:

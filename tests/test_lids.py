@@ -70,6 +70,7 @@ def test_a_closed_lid_leaves_pieces_their_air(case: Case) -> None:
     assert overlap(lid, tray.manifold) <= TOUCH_MM3
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("case", SLIDING)
 def test_a_sliding_lid_slides_and_holds(case: Case) -> None:
     # A title would not meet anything; without it the lid is a hundred times as quick.

@@ -100,6 +100,7 @@ def stamps(folder: Path) -> dict[str, int]:
 # --- what is made, and what is made again ---------------------------------------------------------
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("puzzle", "board"),
     [
@@ -216,6 +217,7 @@ def test_an_unreadable_board_is_named(capsys: pytest.CaptureFixture[str]) -> Non
 # --- the same bytes -------------------------------------------------------------------------------
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "puzzle", [slow("trio.toml"), slow("balls.toml"), slow("iqfit"), slow("iqstars")]
 )
@@ -320,6 +322,7 @@ def sliced(said: Said, *arguments: str) -> Any:
     return document["slice"]
 
 
+@pytest.mark.every(3)
 @prusa_slicer
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", ["default", "compact"])

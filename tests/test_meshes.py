@@ -41,6 +41,7 @@ def test_fridgeiq_passes(check: Callable[[Print], Complaints], fridgeiq: list[Pr
     assert complaints(fridgeiq, check) == []
 
 
+@pytest.mark.every(3)
 def test_long_pieces_hold_two_magnets(fridgeiq: list[Print]) -> None:
     if not fridgeiq[0].profile.has_recesses:
         pytest.skip("no magnets")
@@ -49,6 +50,7 @@ def test_long_pieces_hold_two_magnets(fridgeiq: list[Print]) -> None:
     assert sum(counts.values()) == 21
 
 
+@pytest.mark.every(3)
 def test_handed_pieces_are_printed_as_drawn(fridgeiq: list[Print]) -> None:
     for one in fridgeiq:
         if one.drawing.id in "LN":

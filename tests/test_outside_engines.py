@@ -96,6 +96,7 @@ def test_engines_find_what_the_oracle_finds(
     assert_finds_what_the_oracle_finds(engine, problem, elsewhere(engine))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @every_engine
 @settings(max_examples=500, suppress_health_check=[HealthCheck.too_slow])

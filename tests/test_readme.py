@@ -68,11 +68,13 @@ def examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def taking_its_time(block: list[tuple[str, str]]) -> object:
-    """A block of commands; as a slow test where the README says that it takes so long.
+    """A block of commands; as a long test where the README says that it takes minutes.
 
-    So are exports, searches and what is read back from meshes: they have tests of their own.
+    Slow are half a minute, and exports, searches and what is read back from meshes: they have tests of their own.
     """
-    slow = any(re.search("takes (minutes|half a minute)", comment) for _, comment in block)
+    if any("takes minutes" in comment for _, comment in block):
+        return pytest.param(block, marks=pytest.mark.long)
+    slow = any("takes half a minute" in comment for _, comment in block)
     slow = slow or any(line.split()[1] not in QUICK for line, _ in block)
     return pytest.param(block, marks=pytest.mark.slow) if slow else block
 

@@ -84,6 +84,7 @@ def test_killed_at_random_moments(workers: int, tmp_path: Path) -> None:
     kill_and_go_on(tmp_path, workers, 300, KILLS, seed=workers)
 
 
+@pytest.mark.every(5)
 @linux
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))

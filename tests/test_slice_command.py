@@ -32,6 +32,7 @@ def test_slice(pair: str, said: Callable[..., Any]) -> None:
     assert again == document
 
 
+@pytest.mark.every(3)
 @prusa_slicer
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", ["default", "flippable", "compact"])

@@ -147,6 +147,7 @@ def test_shapes_of_all_fridgeiq_pieces_on_small_boards(
     assert_both_find(parity, half_width, count)
 
 
+@pytest.mark.every(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("parity", "half_width", "count"), [(EVEN, 6, 48), (ODD, 5, 39), (MIXED, (4, 4), 8)]

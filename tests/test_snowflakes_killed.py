@@ -156,6 +156,7 @@ def kill_and_go_on(run: Run, kills: int, seed: int) -> Counter[str]:
     return hit
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("workers", "kills"),
     [
@@ -197,6 +198,7 @@ def test_a_ledger_that_loses_a_result_would_be_noticed(tmp_path: Path) -> None:
     assert max(Counter(run.told()).values()) == 2
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "how", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
 )

@@ -65,6 +65,7 @@ def test_box_challenges(name: str) -> None:
     assert_right(posed, asked("fridgeiq", name), {*solutions[:: len(solutions) // 20 + 1], *first})
 
 
+@pytest.mark.every(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BOX)
 def test_many_solutions_of_box_challenges(name: str) -> None:

@@ -98,6 +98,7 @@ def test_walls_and_pillars_are_thick_enough(case: Case) -> None:
         assert strokes_are_at_least(tray.at(float(height)), 0.4), height
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("lid", [False, True])
 @pytest.mark.parametrize("case", TRAYS)
 def test_meshes_are_sound_and_can_be_printed(case: Case, lid: bool) -> None:
