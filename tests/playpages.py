@@ -97,6 +97,15 @@ class Player:
         lying = self.on_board(piece)
         return lying if lying.is_visible() else self.in_tray(piece)
 
+    def place(self, piece: str) -> str:
+        """Where a piece lies on the board, to be compared."""
+        return self.on_board(piece).get_attribute("style") or ""
+
+    def can(self, tool: str) -> bool:
+        """Whether a tool is offered."""
+        button = self.page.locator(f"#play-tools [data-do={tool}]")
+        return button.get_attribute("aria-disabled") != "true"
+
     def look(self, piece: str) -> Look:
         """The shape of a piece as it is drawn now."""
         path = self.seen(piece).locator(".body").first.get_attribute("d") or ""
@@ -191,6 +200,15 @@ class Player:
         self.drag(piece, self.wanted_place(piece))
 
     # --- with keys ----------------------------------------------------------------------------
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def pick_up(self, piece: str) -> None:
+        self.seen(piece).focus()
+        self.press("Enter")
+        assert self.said.startswith(f"{piece} picked up")
 
     def lay_by_keys(self, piece: str) -> None:
         """Goes to a piece with Tab, turns it and carries it where it belongs."""

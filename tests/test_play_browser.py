@@ -191,3 +191,47 @@ def test_dragging_off_the_board_takes_a_piece_back(plays: Opens) -> None:
         player.drag(piece, (-5, -5))
         assert player.in_tray(piece).is_visible()
         assert player.said == f"{piece} is in the tray"
+
+
+def in_hand(player: Player) -> bool:
+    return player.page.locator(".dragging").count() > 0
+
+
+SWALLOW = """window.addEventListener("pointerup", (event) => event.stopPropagation(),
+  { capture: true, once: true })"""
+
+
+def test_a_release_that_nobody_heard_of_ends_a_drag(plays: Opens) -> None:
+    with plays(*TRIANGLE) as player:
+        piece = player.free[0]
+        player.grab(piece, (0, 0))
+        player.page.evaluate(SWALLOW)
+        player.page.mouse.up()
+        assert in_hand(player)
+        player.page.mouse.move(300, 300)
+        assert not in_hand(player)
+        assert player.in_tray(piece).is_visible()
+        player.drag(piece, (0, 0))
+        assert player.on_board(piece).is_visible()
+
+
+def test_a_pointer_belongs_to_the_piece_from_the_first_touch(plays: Opens) -> None:
+    with plays(*TRIANGLE) as player:
+        player.in_tray(player.free[0]).hover()
+        player.page.mouse.down()
+        held = "fabkitPlay.page.table.hand.held"
+        assert player.page.evaluate(f"{held}.element.hasPointerCapture({held}.id)")
+
+
+def test_a_dragged_piece_is_as_large_as_the_board_has_it(plays: Opens) -> None:
+    with plays(*TRIANGLE) as player:
+        player.grab(player.free[0], (0, 0))
+        player.page.set_viewport_size(browser.PHONE)
+        ground = player.page.locator("#play-board .ground").bounding_box()
+        assert ground
+        player.page.mouse.move(ground["x"] + 40, ground["y"] + 20)
+        floating, landing = (
+            player.page.locator(one).evaluate("e => e.getBBox().width * e.getScreenCTM().a")
+            for one in (".floating .body", "#play-board .ghost")
+        )
+        assert abs(floating - landing) < 1

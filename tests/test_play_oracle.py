@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from fabkit.model.entry import Entry, in_halves
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set
 from fabkit.model.piece import orientations
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.model.puzzle import Given, PuzzleSet
 from fabkit.sheet.web.ways import Ways
 from tests import browser
 from tests.playpages import entries_of, write_page
@@ -189,6 +190,24 @@ def test_hints_leave_a_twin_where_it_serves(chromium: Browser, tmp_path: Path) -
         assert hinted(page) == len(entry.pieces) - 2
         kept = page.evaluate("[...fabkitPlay.page.table.game.lying].map(([p, l]) => [p, ...l.at])")
         assert len(kept) == len(entry.pieces)
+
+
+def test_a_hint_never_picks_a_given_piece(chromium: Browser, tmp_path: Path) -> None:
+    """R lies on E, which is given and of the same shape."""
+    puzzle, (entry,) = entries_of("fridgeiq", "mixed1-4-eaa5febe52")
+    place = (entry.solution or {})["E"]
+    given = replace(entry, given=(Given("E", place),))
+    (upon,) = laid(puzzle, entry, {"R": set(place)})
+    with browser.opened(chromium, write_page(tmp_path, puzzle, [given])) as page:
+        page.evaluate(
+            """([piece, way, x, y]) => {
+              const { table } = fabkitPlay.page;
+              table.game.put(piece, { way, at: [x, y] });
+              table.update();
+            }""",
+            upon,
+        )
+        assert hinted(page) == len(entry.pieces) - 1
 
 
 def test_a_hint_takes_back_what_is_in_its_way(chromium: Browser, tmp_path: Path) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from fabkit.model.entry import Entry
+from fabkit.model.puzzle import Given
 from tests import browser
 from tests.playpages import Player, entries_of, kept, kept_as, some_of_fridgeiq, write_page
 
@@ -75,6 +77,40 @@ def test_broken_progress_is_left_out(chromium: Browser, tmp_path: Path) -> None:
             assert all(player.in_tray(piece).is_visible() for piece in player.free)
         player.lay(player.free[0])
         assert kept(page, "fridgeiq")["open"] == "triangle_01"
+
+
+def test_starting_again_begins_without_hints(chromium: Browser, tmp_path: Path) -> None:
+    puzzle, (entry,) = entries_of(*TRIANGLE)
+    with browser.opened(chromium, write_page(tmp_path, puzzle, [entry])) as page:
+        player = Player(page, puzzle, entry)
+        for _ in player.free:
+            page.locator("[data-do=hint]").click()
+        assert player.said == "Solved, with 3 hints."
+        assert kept(page, "fridgeiq")["solved"] == [[kept_as(page, entry), 3]]
+        page.locator("[data-do=reset]").click()
+        page.reload()  # what is kept of it is kept
+        for piece in player.free:
+            player.lay(piece)
+        assert player.said == "Solved!"
+        assert kept(page, "fridgeiq")["solved"] == [[kept_as(page, entry), 0]]
+
+
+def test_undoing_the_new_start_brings_its_hints_back(chromium: Browser, tmp_path: Path) -> None:
+    puzzle, (entry,) = entries_of(*TRIANGLE)
+    with browser.opened(chromium, write_page(tmp_path, puzzle, [entry])) as page:
+        for tool in ("hint", "reset", "undo", "hint", "hint"):
+            page.locator(f"#play-tools [data-do={tool}]").click()
+        assert Player(page, puzzle, entry).said == "Solved, with 3 hints."
+
+
+def test_what_is_given_whole_is_not_counted_as_solved(chromium: Browser, tmp_path: Path) -> None:
+    puzzle, (entry,) = entries_of(*TRIANGLE)
+    solution = entry.solution or {}
+    full = replace(entry, given=tuple(Given(one, cells) for one, cells in solution.items()))
+    with browser.opened(chromium, write_page(tmp_path, puzzle, [full])) as page:
+        assert Player(page, puzzle, full).solved  # nothing is left to do
+        assert page.locator("#play-tally").inner_text() == "0 of 1 solved"
+        assert kept(page, "fridgeiq")["solved"] == []
 
 
 FORBIDDEN = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('no') } })"

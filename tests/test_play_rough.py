@@ -182,7 +182,7 @@ def test_one_piece_and_one_challenge(chromium: Browser, tmp_path: Path) -> None:
         assert not page.locator("#play-done button").is_visible()
 
 
-def test_all_pieces_given_is_solved_at_once(chromium: Browser, tmp_path: Path) -> None:
+def test_all_pieces_given_leaves_nothing_to_do(chromium: Browser, tmp_path: Path) -> None:
     puzzle, (entry,) = entries_of(*TRIANGLE)
     solution = entry.solution or {}
     full = replace(entry, given=tuple(Given(one, cells) for one, cells in solution.items()))

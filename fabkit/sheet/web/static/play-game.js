@@ -14,6 +14,11 @@
    * @typedef {{way: number, at: [number, number] | null}} Lying
    */
 
+  /**
+   * What a step begins with. `spared` counts the hints that do not count any more.
+   * @typedef {{lying: Map<number, Lying>, spared: number}} State
+   */
+
   /** One challenge and the state of its pieces. */
   class Game {
     /**
@@ -28,12 +33,27 @@
       this.box = boxOf(entry.rings);
       this.field = this.fieldOf();
       this.fixed = new Set(entry.given.map(([piece]) => piece));
-      this.hints = 0;
+      /** How many hints were asked for, and how many of them before the last new start. */
+      [this.asked, this.spared] = [0, 0];
+      /** @type {State[]} */
       this.past = [];
+      /** @type {State[]} */
       this.future = [];
+      /** What could be done again before the last step began; it can be again if that is forgotten. */
+      this.undone = [];
       /** @type {Map<number, Lying>} */
       this.lying = this.start();
       this.spun = null;
+    }
+
+    /** Whether there is any piece to lay. */
+    get hasFree() {
+      return this.fixed.size < this.lying.size;
+    }
+
+    /** How many hints were asked for since the start. */
+    get hints() {
+      return this.asked - this.spared;
     }
 
     /** All pieces in the tray but those that are given. */
@@ -78,7 +98,7 @@
     }
 
     /**
-     * Moves a piece, which can be undone.
+     * Moves a piece, which can be undone; it is no step if the piece lies so already.
      * @param {number} piece
      * @param {Lying} lying
      */
@@ -86,6 +106,7 @@
       if (this.fixed.has(piece)) return;
       this.remember();
       this.lying.set(piece, lying);
+      this.settle();
     }
 
     /** Moves a piece on as part of the step before. */
@@ -93,11 +114,18 @@
       this.lying.set(piece, lying);
     }
 
-    /** Begins a step that can be undone. */
+    /** Begins a step that can be undone, and ends the one before. */
     remember() {
-      this.past.push(new Map(this.lying));
+      this.settle();
+      this.past.push(this.state);
       if (this.past.length > MOST_STEPS) this.past.shift();
-      this.future = [];
+      this.lying = new Map(this.lying);
+      [this.undone, this.future] = [this.future, []];
+    }
+
+    /** @returns {State} */
+    get state() {
+      return { lying: this.lying, spared: this.spared };
     }
 
     /**
@@ -128,36 +156,43 @@
       return this.spun.lying;
     }
 
-    /** Takes a piece back to the tray. */
-    take(piece) {
-      if (this.lying.get(piece).at) this.put(piece, { way: this.lying.get(piece).way, at: null });
+    /** A piece taken to the tray, the way it lies. */
+    taken(piece) {
+      return { way: this.lying.get(piece).way, at: null };
     }
 
-    /** Forgets the last step if it changed nothing. */
+    /** Ends a step. One that changed nothing is forgotten, as if it had never begun. */
     settle() {
-      const before = this.past.at(-1);
+      const before = this.past.at(-1)?.lying;
       const same = ([piece, lying]) => isSame(before.get(piece), lying);
-      if (before && [...this.lying].every(same)) this.past.pop();
+      if (!before || ![...this.lying].every(same)) return;
+      this.past.pop();
+      this.future = this.undone;
     }
 
     undo() {
+      this.settle();
       return this.swap(this.past, this.future);
     }
 
     redo() {
+      this.settle();
       return this.swap(this.future, this.past);
     }
 
     swap(from, to) {
       if (!from.length) return false;
-      to.push(this.lying);
-      this.lying = from.pop();
+      to.push(this.state);
+      Object.assign(this, from.pop());
       return true;
     }
 
+    /** Starts again; what was asked for until now counts again only when this is undone. */
     reset() {
       this.remember();
       this.lying = this.start();
+      this.spared = this.asked;
+      this.settle();
     }
 
     /**

@@ -20,7 +20,8 @@
       this.table = table;
       this.held = null;
       this.tapped = null;
-      this.floating = svg("svg", { class: "floating", "aria-hidden": "true" }, svg("g"));
+      const viewBox = `0 0 ${UNIT} ${UNIT}`;
+      this.floating = svg("svg", { class: "floating", viewBox, "aria-hidden": "true" }, svg("g"));
       document.body.append(this.floating);
       document.addEventListener("pointermove", (event) => this.move(event));
       document.addEventListener("pointerup", (event) => this.up(event));
@@ -43,6 +44,8 @@
 
     down(event, element, piece, group) {
       if (event.button !== 0 || this.held) return;
+      if (this.table.carried !== null) this.table.putDown();
+      element.setPointerCapture(event.pointerId);
       const inverse = group.getScreenCTM().inverse();
       const grab = new DOMPoint(event.clientX, event.clientY).matrixTransform(inverse);
       this.held = {
@@ -55,6 +58,13 @@
     move(event) {
       const { held } = this;
       if (held?.id !== event.pointerId) return;
+      if (event.buttons) this.follow(event);
+      else this.cancel(event); // it was released where nobody heard of it
+    }
+
+    /** Goes with the pointer once it has moved so far that it is no tap. */
+    follow(event) {
+      const { held } = this;
       const far = Math.hypot(event.clientX - held.from[0], event.clientY - held.from[1]);
       if (!held.moving && far < STILL_PX) return;
       if (!held.moving) this.lift();
@@ -64,30 +74,28 @@
       this.show();
     }
 
-    /** Takes a piece off the table into the hand. */
+    /** Takes a piece off the table into the hand. It is a step only when it is dropped. */
     lift() {
       this.held.moving = true;
-      this.held.element.setPointerCapture(this.held.id);
+      this.held.before = this.table.game.lying.get(this.held.piece);
       this.held.element.classList.add("lifted");
-      this.table.game.remember();
       document.documentElement.classList.add("dragging");
       this.redraw();
     }
 
     /** Draws the piece in the hand, as it lies now. */
     redraw() {
-      const { game, board } = this.table;
+      const { game } = this.table;
       const { piece } = this.held;
       play.drawPiece(this.floating.firstChild, game, piece, game.lying.get(piece).way);
-      this.floating.setAttribute("viewBox", `0 0 ${UNIT} ${UNIT}`);
-      const size = `${board.place.scale * UNIT}px`;
-      Object.assign(this.floating.style, { width: size, height: size });
     }
 
-    /** Shows the piece at the pointer, and where it would land. */
+    /** Shows the piece at the pointer, as large as the board has it now, and where it would land. */
     show() {
       const [x, y] = this.corner();
-      this.floating.style.transform = `translate(${x}px, ${y}px)`;
+      const size = `${this.table.board.place.scale * UNIT}px`;
+      const transform = `translate(${x}px, ${y}px)`;
+      Object.assign(this.floating.style, { width: size, height: size, transform });
       this.table.board.preview(this.held.piece, this.landing());
     }
 
@@ -126,36 +134,33 @@
     up(event) {
       if (this.held?.id !== event.pointerId) return;
       const { piece, moving } = this.held;
-      if (moving) {
-        const landing = this.landing();
-        this.letGo();
-        this.table.drop(piece, landing);
-      } else {
-        this.held = null;
-        this.tap(piece, event.timeStamp);
-      }
+      const landing = moving && this.landing();
+      this.letGo();
+      if (moving) this.table.drop(piece, landing);
+      else this.tap(piece, event.timeStamp);
     }
 
     /** Turns a tapped piece; the second tap in a row turns it over instead. */
     tap(piece, time) {
-      const twice = this.tapped?.piece === piece && time - this.tapped.time < TWICE_MS;
-      this.tapped = twice ? null : { piece, time };
-      if (twice && this.table.game.canFlip(piece)) this.table.flipInstead();
-      else this.table.turn("right");
+      const { table, tapped } = this;
+      const twice = tapped?.piece === piece && time - tapped.time < TWICE_MS;
+      this.tapped = twice ? null : { piece, time, before: table.game.lying };
+      if (twice && table.game.canFlip(piece)) table.flipInstead(tapped.before);
+      else table.turn("right");
     }
 
     /** Leaves everything as it was before the gesture. */
     cancel(event) {
       if (!this.held || this.held.id !== (event?.pointerId ?? this.held.id)) return;
-      const { moving } = this.held;
       this.letGo();
-      if (moving) this.table.game.undo();
       this.table.update();
     }
 
-    /** Nothing is in the hand any more. */
+    /** Nothing is in the hand any more, and the piece that was lies as before. */
     letGo() {
-      this.held?.element.classList.remove("lifted");
+      const { element, piece, moving, before } = this.held;
+      if (moving) this.table.game.nudge(piece, before);
+      element.classList.remove("lifted");
       this.held = null;
       document.documentElement.classList.remove("dragging");
       this.floating.firstChild.replaceChildren();

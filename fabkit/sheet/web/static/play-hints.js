@@ -11,8 +11,9 @@
    * @returns {number | null} which piece; null when none is left, or no solution is stored
    */
   function hint(game) {
-    const places = game.entry.solution ?? [];
-    const settled = new Set();
+    const given = new Set([...game.fixed].map((piece) => spelt(game.cells(piece))));
+    const places = (game.entry.solution ?? []).filter((one) => !given.has(spelt(cellsOf(game, one))));
+    const settled = new Set(game.fixed);
     const open = [];
     for (const place of places) {
       const owner = ownerOf(game, place, settled);
@@ -24,9 +25,9 @@
     const [piece, lying] = moverTo(game, place, settled);
     game.put(piece, lying);
     for (const other of game.judge().overlaps.get(piece) ?? []) {
-      if (!game.fixed.has(other)) game.nudge(other, { way: game.lying.get(other).way, at: null });
+      if (!game.fixed.has(other)) game.nudge(other, game.taken(other));
     }
-    game.hints += 1;
+    game.asked += 1;
     return piece;
   }
 

@@ -37,7 +37,8 @@
     }
     const group = event.target.closest?.("g[role=button]");
     if (group && (event.key === "Enter" || event.key === " ")) {
-      table.pickUp(table.selected);
+      // A key that is held down would put down again what it picked up.
+      if (!event.repeat) table.pickUp(table.selected);
       return true;
     }
     const action = {

@@ -90,7 +90,7 @@
     /** Lays the pieces of a challenge where they were. */
     restore(game) {
       const [hints, pieces] = this.boards.get(nameOf(game.entry)) ?? [0, []];
-      game.hints = hints;
+      game.asked = hints;
       for (const [id, way, x, y] of pieces) {
         const piece = game.data.pieces.findIndex((one) => one.id === id);
         const known = game.lying.has(piece) && !game.fixed.has(piece) && isCount(way);

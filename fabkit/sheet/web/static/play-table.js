@@ -53,7 +53,7 @@
       for (const [piece, group] of this.board.groups) {
         group.classList.toggle("carried", piece === this.carried);
       }
-      this.store.keep(this.game, verdict.solved);
+      this.store.keep(this.game, verdict.solved && this.game.hasFree);
       this.changed(verdict);
       this.follow();
       return verdict;
@@ -115,9 +115,20 @@
 
     select(piece) {
       if (this.selected === piece) return;
-      if (this.carried !== null && this.carried !== piece) this.carried = null;
+      if (this.carried !== piece) this.release();
       this.selected = piece;
       this.update();
+    }
+
+    /** The keyboard carries nothing any more: what it carried stays where it is. */
+    release() {
+      if (this.carried !== null) this.game.settle();
+      this.carried = null;
+    }
+
+    /** Moves a piece: a step, or part of the one that the keyboard makes as it carries the piece. */
+    move(piece, lying) {
+      this.game[this.carried === piece ? "nudge" : "put"](piece, lying);
     }
 
     /** Moves the focus to a piece, wherever it is. */
@@ -138,8 +149,7 @@
 
     /** Puts down what a pointer dragged. */
     drop(piece, lying) {
-      this.game.nudge(piece, lying);
-      this.game.settle();
+      this.game.put(piece, lying);
       this.raise(piece);
       this.tell(this.about(lying.at ? "say_placed" : "say_tray", piece), piece);
       this.focus(piece);
@@ -155,9 +165,12 @@
       else this.change("say_flipped", (one) => this.game.flipped(one));
     }
 
-    /** Takes back the turn of a first tap, and turns over. */
-    flipInstead() {
-      this.game.undo();
+    /**
+     * Takes back the turn of a first tap, unless it changed nothing, and turns over.
+     * @param {Map<number, object>} before where the pieces lay before that tap
+     */
+    flipInstead(before) {
+      if (this.game.past.at(-1)?.lying === before) this.game.undo();
       this.flip();
     }
 
@@ -165,24 +178,28 @@
       const piece = this.selected;
       if (piece === null) return this.say(this.words.say_select);
       if (this.hand.held?.moving) return this.hand.change(how);
-      const move = this.carried === piece ? "nudge" : "put";
-      this.game[move](piece, how(piece));
+      this.move(piece, how(piece));
       this.raise(piece);
       this.tell(this.about(key, piece), piece);
       return this.focus(piece);
     }
 
-    /** Picks a piece up with the keyboard, or puts it down. */
+    /** Picks a piece up with the keyboard, or puts it down; not while a pointer holds one. */
     pickUp(piece) {
+      if (this.hand.held) return;
+      if (this.carried === piece) this.putDown();
+      else this.carry(piece);
+    }
+
+    carry(piece) {
       const { game } = this;
-      if (this.carried === piece) return this.putDown();
       this.selected = this.carried = piece;
       game.remember();
       const { way, at } = game.lying.get(piece);
       if (!at) game.nudge(piece, { way, at: this.middle(piece, way) });
       this.raise(piece);
       this.tell(this.about("say_carried", piece));
-      return this.focus(piece);
+      this.focus(piece);
     }
 
     /** Where a piece lies in the middle of the board. */
@@ -195,8 +212,7 @@
 
     putDown() {
       const piece = this.carried;
-      this.carried = null;
-      this.game.settle();
+      this.release();
       this.tell(this.about("say_placed", piece), piece);
     }
 
@@ -214,13 +230,14 @@
       if (this.hand.held) return this.hand.cancel();
       const piece = this.selected;
       if (piece === null) return this.say(this.words.say_select);
-      this.carried = null;
-      this.game.take(piece);
+      this.move(piece, this.game.taken(piece));
+      this.release();
       this.tell(this.about("say_tray", piece));
       return this.focus(piece);
     }
 
     hint() {
+      this.hand.cancel();
       const onPiece = Boolean(document.activeElement?.dataset.piece);
       const piece = play.hint(this.game);
       if (piece === null) {
@@ -243,11 +260,14 @@
     }
 
     back(which, key) {
+      if (this.hand.held) return;
       this.carried = null;
-      if (!this.hand.held && this.game[which]()) this.tell(this.words[key]);
+      if (this.game[which]()) this.tell(this.words[key]);
+      else this.update();
     }
 
     reset() {
+      this.hand.cancel();
       this.carried = null;
       this.game.reset();
       this.tell(this.words.say_reset);
