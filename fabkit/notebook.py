@@ -41,6 +41,9 @@ BUDGET_S = 60.0
 #: What is said of a challenge without a solution to show, by its status.
 _WITHOUT = {"impossible": "no solution", "unknown": "not solved in the time given"}
 
+#: What a table calls what a set file tells of its origin.
+_ORIGIN = {"credit": "shapes by", "licence": "licence"}
+
 
 def load_set(name: str, *profiles: str, settings: Sequence[str] = ()) -> ShownSet:
     """Loads a set that shows itself.
@@ -153,8 +156,7 @@ class ShownSet:
             "boards": ", ".join(board.id for board in puzzle.boards) or "none",
             "challenges": str(len(self.challenges)),
             "profile": _plain(self.profile.title),
-            "shapes by": _plain(puzzle.credit),
-            "licence": _plain(puzzle.licence),
+            **{_ORIGIN[key]: _plain(text) for key, text in puzzle.origin.items()},
         }
 
     def _ipython_key_completions_(self) -> list[str]:

@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 from fabkit.base.errors import OutsideError
+from fabkit.model.catalogfile import shipped_snowflakes
 from fabkit.model.entry import Entry
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
@@ -19,6 +20,7 @@ from fabkit.model.puzzle import PuzzleSet
 from fabkit.plan.showpiece import cover_picture
 from fabkit.sheet import words as words_module
 from fabkit.sheet.booklet.book import booklet
+from fabkit.sheet.booklet.items import items_of
 from fabkit.sheet.booklet.typeset import lines_of
 from fabkit.sheet.words import LANGUAGES, load_words
 from tests.booklets import Read, faults_of_words, some
@@ -125,6 +127,14 @@ def test_lines_do_not_part_what_belongs_together(language: str, width_mm: float)
         lines = lines_of(text, 3.6, width_mm)
         assert [line for line in lines if LOOSE.search(line)] == [], key
         assert " ".join(lines) == " ".join(text.split())
+
+
+@pytest.mark.parametrize("name", ["odd-one", "mine"])
+def test_a_snowflake_is_called_by_what_it_is_and_not_by_its_id(name: str) -> None:
+    fridgeiq = load_set("fridgeiq")
+    even = next(one for one in shipped_snowflakes(fridgeiq) if one.id == "even4-0057708264")
+    (item,) = items_of(fridgeiq, [replace(even, id=name, title=name)], load_words("booklet", "en"))
+    assert item.title == "Snowflake 1 (even, 8 × 8)"
 
 
 def test_one_piece_is_not_all_one_pieces(tmp_path: Path) -> None:

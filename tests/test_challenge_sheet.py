@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from fabkit.model.entry import Entry
 from fabkit.model.library import load_set
 from fabkit.model.setfile import read_set
 from fabkit.sheet.challenge import challenge_sheet
+from fabkit.sheet.pdf import text_width_mm
+from fabkit.sheet.steps import steps_sheet
 from tests.drawings import (
     SVG,
     Case,
@@ -113,6 +116,22 @@ def test_nothing_leaves_the_page_or_lies_on_the_title(drawn: Case) -> None:
         assert right <= width - 9.99
         assert bottom <= height - 10
         assert top > float(summary.get("y", "")) + 3 > float(title.get("y", ""))
+
+
+@pytest.mark.parametrize("draw", [challenge_sheet, steps_sheet])
+@pytest.mark.parametrize(
+    "title", ["W" * 20, "W" * 60, "DAS GROSSE MÜHLRAD AM BACH", "漢字" * 8, "漢字" * 40]
+)
+def test_a_wide_title_ends_on_the_page(title: str, draw: Callable[..., str]) -> None:
+    """A letter that the font lacks is as wide as it is high."""
+    puzzle, entry = case("fridgeiq square_01")
+    root = root_of(draw(puzzle, replace(entry, title=title), 20.0))
+    width, _ = page_mm(root)
+    said = texts(root)[0]
+    assert 10 + text_width_mm(said, 7.0, bold=True) <= width - 9.99
+    assert 10 + 7.0 * sum(letter in "漢字" for letter in said) <= width - 9.99
+    assert width <= 300
+    assert said == f"FridgeIQ · {title}" or (said.endswith("…") and len(said) > 35)
 
 
 def test_the_same_challenge_gives_the_same_bytes(drawn: Case) -> None:
@@ -246,7 +265,7 @@ def test_long_labels_and_rings_are_labelled_inside(odd: Case) -> None:
 def test_what_is_known_of_a_challenge_is_said() -> None:
     puzzle, entry = case("even4-03")
     assert texts(root_of(challenge_sheet(puzzle, entry, 20.0)))[1] == (
-        f"16 pieces · {entry.count} solutions · {entry.level}"
+        f"16 pieces · {entry.count:,} solutions · {entry.level}"
     )
     some = Entry("x", "Some", "start", entry.region, ("A", "R"), flips=True, count=1)
     assert texts(root_of(challenge_sheet(puzzle, some, 20.0)))[:2] == [

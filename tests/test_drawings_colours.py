@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import combinations, product
@@ -15,6 +16,7 @@ from fabkit.model.palette import PALETTE
 from fabkit.sheet import board
 from fabkit.sheet.challenge import challenge_sheet
 from fabkit.sheet.look import THEMES, Theme, ink_on
+from fabkit.sheet.web.document import style_sheet
 from tests.colours import VISIONS, contrast, difference, lab, linear, seen
 from tests.drawings import Case, case, of_class, pixels, root_of, shapes
 
@@ -81,6 +83,37 @@ def test_joints_stand_out_from_every_colour(theme: Theme, vision: str) -> None:
     # A dark line alone does not, nor a light one.
     assert not shows_joints(replace(theme, joint=theme.edge), ["#24408e"], vision)
     assert not shows_joints(replace(theme, edge=theme.joint), ["#f5d547"], vision)
+
+
+#: What lies below a piece on the page to play on: the page, the board, the seats of balls.
+GROUNDS = ("paper", "seat", "silhouette")
+
+
+def faint_edges(style: str, vision: str) -> list[str]:
+    """From what the line around a piece does not stand out on the page, light and dark."""
+    named = r"--([a-z-]+): ([^;]+);"
+    is_dark = re.compile(r"^@media screen and \(prefers-color-scheme: dark\)(.*\n?.*)\} \}$", re.M)
+    dark = dict(re.findall(named, " ".join(is_dark.findall(style))))
+    light = dict(re.findall(named, is_dark.sub("", style)))
+    (line,) = re.findall(r"^\.piece \.body \{ stroke: var\(--([a-z]+)\);", style, re.M)
+    found = []
+    for name, theme in (("light", light), ("dark", light | dark)):
+        edge = theme[theme[line].removeprefix("var(--").removesuffix(")")]
+        found += [
+            f"{name}: {ground}"
+            for ground in GROUNDS
+            if contrast(seen(edge, vision), seen(theme[ground], vision)) < VISIBLE
+        ]
+    return found
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+def test_on_a_page_a_lone_piece_has_an_edge_that_is_seen(vision: str) -> None:
+    style = style_sheet()
+    assert faint_edges(style, vision) == []
+    # A dark line on a dark page is none.
+    plain = style.replace("--outline: var(--joint)", "--outline: var(--edge)")
+    assert faint_edges(plain, vision) == ["dark: paper", "dark: seat"]
 
 
 def neighbours(drawn: Case) -> set[tuple[str, str]]:

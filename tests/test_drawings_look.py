@@ -185,6 +185,16 @@ def test_a_picture_that_would_be_too_high_is_refused() -> None:
         png_of(Drawing(10, 200, "long").source(), 8000)
 
 
+def test_a_picture_of_no_width_in_particular_is_never_too_high(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Held against a limit that takes less time to reach."""
+    monkeypatch.setattr("fabkit.sheet.png._MOST_PIXELS", 1_000_000)
+    picture = Image.open(io.BytesIO(png_of(Drawing(30, 340, "high").source())))
+    assert picture.size == (297, 3366)
+    assert Image.open(io.BytesIO(png_of(Drawing(30, 300, "low").source()))).width == 300
+
+
 def test_pictures_hold_the_shipped_letters_and_no_others() -> None:
     """A letter that the fonts lack becomes a box, whatever fonts the machine has."""
 

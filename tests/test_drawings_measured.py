@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from shapely import Point
 
 from fabkit.blueprint.draft import draft_all
 from fabkit.model.library import load_set
@@ -23,6 +24,7 @@ from tests.drawings import (
     root_of,
     scale_of,
     shape_of,
+    shapes,
     texts,
 )
 
@@ -153,3 +155,21 @@ def test_a_sheet_of_pieces_has_a_bar_and_measures_recess_and_ball_once() -> None
         assert "50 mm" in texts(root)
     circles = [float(one.get("r", "")) for one in of_class(root, "ink-line") if one.get("r")]
     assert circles == [6.0, 6.0]
+
+
+def test_balls_are_as_large_as_their_dimension_lines_say() -> None:
+    """By their balls, 12 mm at a pitch of 15 mm, and not by the squares of the grid."""
+    puzzle = load_set("iqfit")
+    profile = load_profile((), (), puzzle.unit_mm)
+    blue = puzzle.piece("blue")
+    root = root_of(piece_sheet(puzzle, [blue], profile, "light"))
+    assert [text for text in texts(root) if text.endswith(" mm")][1:3] == ["57 mm", "27 mm"]
+    balls = [one for one in root.iter() if one.get("fill") == blue.colour and one.get("r")]
+    single = balls[: len(blue.forms[0].cells)]
+    for axis, wanted in (("cx", 57.0), ("cy", 27.0)):
+        middles = [float(one.get(axis, "")) for one in single]
+        assert np.ptp(middles) + 2 * float(single[0].get("r", "")) == pytest.approx(wanted)
+    letters = shapes(root, "label")
+    assert len(letters) == len(blue.forms)
+    drawn = [Point(float(b.get("cx", "")), float(b.get("cy", ""))).buffer(6) for b in balls]
+    assert all(any(ball.contains(letter) for ball in drawn) for letter in letters)

@@ -72,6 +72,7 @@ def test_every_snowflake_lies_as_the_catalog_draws_it() -> None:
             entry.region
         )
         assert (entry.status, entry.flips, entry.given) == ("solved", said["flips"], ())
+        assert entry.parity == said["parity"]
         assert (entry.count, entry.count_complete) == (said["count"], said["count_complete"])
         assert {"level": entry.level, "score": entry.score} == said["difficulty"]
 

@@ -15,6 +15,7 @@ from fabkit.cli import main
 from fabkit.model.catalogfile import shipped_snowflakes
 from fabkit.model.library import load_set
 from fabkit.plan.entries import Selection, gather
+from tests.conftest import ROOT
 from tests.test_entries import FEW, FRIDGEIQ, SAID
 
 
@@ -144,6 +145,105 @@ def test_the_list_in_the_output_folder_counts(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('"start-002"', '"board"'))
     names = [one.id for one in gather(stars, folder=tmp_path)]
     assert names == ["board", "start-001", "made-board"]
+
+
+BARS = """
+[set]
+name = "bars"
+lattice = "square"
+moves = "rotations"
+
+[[piece]]
+id = "A"
+outline = [[0, 0], [2, 0], [2, 1], [0, 1]]
+
+[[piece]]
+id = "B"
+outline = [[0, 0], [1, 0], [1, 1], [0, 1]]
+
+[[board]]
+id = "tray"
+outline = [[0, 0], [1, 0], [1, 3], [0, 3]]
+
+[[challenge]]
+id = "a"
+outline = [[0, 0], [3, 0], [3, 1], [0, 1]]
+"""
+
+
+def listed(folder: Path, set_name: str, pieces: dict[str, str]) -> Path:
+    """A list with a challenge for each of the ids: to cover a piece's own outline."""
+    outlines = {"A": [[0, 0], [2, 0], [2, 1], [0, 1]], "B": [[0, 0], [1, 0], [1, 1], [0, 1]]}
+    outlines["Q"] = [[0, 0], [2, 0], [2, 2], [0, 2]]
+    challenges = [
+        {"id": name, "outline": outlines[piece], "pieces": [piece]}
+        for name, piece in pieces.items()
+    ]
+    folder.mkdir(parents=True)
+    said = {"schema": 1, "set": set_name, "challenges": challenges}
+    (folder / "challenges.json").write_text(json.dumps(said))
+    return folder
+
+
+def test_no_two_challenges_have_one_id(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also not with a name that a listed one was given, or that of a board."""
+    monkeypatch.chdir(tmp_path)
+    Path("bars.toml").write_text(BARS)
+    folder = listed(tmp_path / "output/bars", "bars", {"a": "A", "made-a": "B", "tray": "B"})
+    entries = gather(load_set("bars.toml"), folder=folder)
+    assert [(one.id, one.kind, len(one.pieces)) for one in entries] == [
+        ("tray", "board", 2),
+        ("a", "challenge", 2),
+        ("made-a", "challenge", 1),
+        ("made-made-a", "challenge", 1),
+        ("made-tray", "challenge", 1),
+    ]
+    assert main(["show", "bars.toml", "--challenge", "made-a"]) == 0
+    assert "made-a" in capsys.readouterr().out
+
+
+def test_a_board_keeps_its_name_beside_a_listed_one_that_asks_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "bars.toml"
+    path.write_text(BARS)
+    said = {"id": "tray", "outline": [[0, 0], [1, 0], [1, 3], [0, 3]], "pieces": ["A", "B"]}
+    document = {"schema": 1, "set": "bars", "challenges": [said]}
+    (tmp_path / "challenges.json").write_text(json.dumps(document))
+    found = gather(load_set(str(path)), folder=tmp_path)
+    assert [one.id for one in found if one.kind == "board"] == ["made-tray", "tray"]
+
+
+def test_a_snowflake_s_id_is_its_own(tmp_path: Path) -> None:
+    flake = FEW[0]
+    folder = listed(tmp_path / "out", "fridgeiq", {flake: "Q"})
+    wish = Selection(only=(flake, f"made-{flake}"))
+    assert [(one.id, one.kind) for one in gather(FRIDGEIQ, wish, folder)] == [
+        (f"made-{flake}", "challenge"),
+        (flake, "snowflake"),
+    ]
+    # What a set says of itself comes before its catalog, as for `fabkit solve`.
+    path = tmp_path / "mine.toml"
+    text = (ROOT / "pieces/fridgeiq.toml").read_text()
+    path.write_text(text.replace('id = "square_01"', f'id = "{flake}"'))
+    (own,) = gather(load_set(str(path)), Selection(only=(flake,)))
+    assert (own.kind, len(own.pieces)) == ("challenge", 4)
+
+
+def test_balls_lie_on_one_lattice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fit = load_set("iqfit")
+    piece = fit.pieces[0]
+    per_unit = fit.lattice.per_unit
+    ring = [[x / per_unit, y / per_unit] for x, y in piece.forms[0].rings[0]]
+    entry = {"id": "m", "parity": "mixed", "outlines": [[ring]], "solution": {piece.id: [ring]}}
+    document = {"schema": 1, "set": "iqfit", "complete": [], "challenges": [entry | {"count": 1}]}
+    path = tmp_path / "mixed.json"
+    path.write_text(json.dumps(document))
+    assert main(["booklet", "iqfit", "--challenges", str(path), "-o", "mine.pdf"]) == 2
+    assert capsys.readouterr().err == (
+        f'fabkit: {path}: challenges[0].parity: is "mixed", of pieces half a unit apart, but balls '
+        'lie on one lattice; expected "even" or "odd"\n'
+    )
 
 
 def test_files_that_do_not_do_are_refused(tmp_path: Path) -> None:

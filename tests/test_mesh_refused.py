@@ -54,7 +54,7 @@ PLAIN: dict[str, tuple[str, bytes | str, str]] = {
     "claims-2-gb": (
         "a.stl",
         binary_stl(count=42_949_672),
-        "is no complete STL file: its header announces 42949672 triangles, which take 2147483684 "
+        "is no complete STL file: its header announces 42,949,672 triangles, which take 2147483684 "
         "bytes, and it has 684; export it again",
     ),
     "header-only": ("a.stl", binary_stl()[:60], NO_STL + '"' + (r"\x00" * 15)[:59] + '…"'),

@@ -14,6 +14,7 @@ import pytest
 from fabkit.base.errors import InputError
 from fabkit.model.lattice import Cell
 from fabkit.model.piece import is_image
+from fabkit.model.puzzle import PuzzleSet
 from fabkit.notebook import ShownSet, load_set
 from tests.conftest import ROOT
 
@@ -229,6 +230,14 @@ def test_hostile_texts_are_text(hostile: ShownSet) -> None:
         assert "\u202e" not in svg
         assert "\u202e" not in repr(one)
         assert len(repr(one)) < 200
+
+
+def test_a_table_leaves_out_what_the_set_does_not_tell(pair: str) -> None:
+    shown = load_set(pair)
+    for key, told in (("credit", "shapes by"), ("licence", "licence")):
+        silent = replace(shown.puzzle, **{key: getattr(PuzzleSet, key)})
+        assert told in Seen(shown._repr_html_()).text
+        assert told not in Seen(ShownSet(silent, shown.profile)._repr_html_()).text
 
 
 def test_the_import_is_light() -> None:

@@ -189,6 +189,27 @@ def test_a_page_of_somebody_else_is_left_alone(
     assert contents(Path("site")) == {"index.html": hashlib.sha256(b"mine").hexdigest()}
 
 
+@pytest.mark.usefixtures("unpainted")
+def test_what_fabkit_has_not_written_is_left_alone(
+    made: Path, said: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a folder without a page; a file that would come out just so is in nobody's way."""
+    for name in ("manifest.json", "index.html"):
+        (made / name).unlink()
+    for name in ("data.js", "models/P.glb"):
+        (made / name).write_text("my own work")
+    (made / "still.png").write_bytes(b"no picture")  # as it is when nothing is painted
+    before = contents(made)
+    assert main(["page", "pair.toml"]) == 2
+    assert capsys.readouterr().err == (
+        f"fabkit: {made}: was not written by fabkit, or has been changed since: data.js, "
+        "models/P.glb; choose another folder with -o, or write over it with --force\n"
+    )
+    assert contents(made) == before
+    said("page", "pair.toml", "--force")
+    assert (made / "data.js").read_text() != "my own work"
+
+
 def test_a_file_in_the_way(pair: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("site").write_text("a file")
     assert main(["page", pair, "-o", "site"]) == 2
@@ -252,3 +273,18 @@ def test_a_challenge_without_a_solution(pair: str, capsys: pytest.CaptureFixture
     assert "odd has no solution" in err
     assert err.splitlines()[-1].startswith("fabkit: ")
     assert not Path("output").exists()
+
+
+@pytest.mark.usefixtures("unpainted")
+def test_a_board_larger_than_the_bed_is_played_on_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Callable[..., Any]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("large.toml").write_text(PAIR + '\n[[board]]\nid = "wall"\nsize = [3, 2]\n')
+    small_bed = ["-s", "printer.bed_width=60 mm", "-s", "printer.bed_depth=60 mm"]
+    page = said("page", "large.toml", *small_bed)
+    assert "wall" in page["challenges"]
+    assert [name for name in page["files"] if "wall" in name] == []
+    assert any("wall is larger than the printer's bed" in note for note in page["notes"])
+    assert "models/wall.glb" in said("page", "large.toml")["files"]
+    assert main(["page", "large.toml", *small_bed, "-s", "board.make=all"]) == 2

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,9 +19,11 @@ from fabkit.model.entry import Entry, in_halves
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set
 from fabkit.model.piece import at_anchor, orientations
+from fabkit.model.puzzle import PuzzleSet
 from fabkit.sheet.web.document import POLICY, Download, index_html, page_files, style_sheet
 from fabkit.sheet.web.playdata import data_script, play_data
 from fabkit.sheet.web.ways import Ways
+from fabkit.sheet.words import LANGUAGES, load_words
 from tests.playpages import entries_of
 
 SHIPPED = ("fridgeiq", "iqfit", "iqblock", "iqstars", "cubimagici")
@@ -117,6 +120,41 @@ def test_labels_stand_in_their_pieces() -> None:
                 outer, *holes = ([(x * sx, y * sy) for x, y in pairs(r)] for r in way["rings"])
                 x, y, size = way["label"]
                 assert Polygon(outer, holes).contains(Point(x * sx, y * sy).buffer(size / 4))
+
+
+BAR = """
+[set]
+name = "bar"
+lattice = "square"
+moves = "rotations"
+[[piece]]
+id = "I"
+rows = ["xxxx"]
+"""
+
+
+def test_the_label_of_a_straight_piece_stands_in_its_middle(tmp_path: Path) -> None:
+    (tmp_path / "bar.toml").write_text(BAR)
+    puzzle = load_set(str(tmp_path / "bar.toml"))
+    ways = Ways(puzzle.lattice, puzzle.piece("I"), flips=False)
+    assert len(ways.all) == 2
+    for number, way in enumerate(ways.all):
+        xs, ys = zip(*way.cells, strict=True)
+        assert ways.label_spot(number)[:2] == (sum(xs) / 4, sum(ys) / 4)
+
+
+def test_what_a_set_does_not_tell_is_left_out() -> None:
+    puzzle = replace(load_set("iqstars"), credit="drawn by hand", licence=PuzzleSet.licence)
+    for language in LANGUAGES:
+        words = load_words("page", language)
+        before = {key: words[key].split("{")[0] for key in ("credit", "licence")}
+        page = index_html(puzzle, 20.0, language, viewer=False)
+        assert f"<p>{before['credit']}<bdi>drawn by hand</bdi></p>" in page
+        assert f"<p>{before['licence']}" not in page
+        silent = replace(puzzle, credit=PuzzleSet.credit, licence="CC0")
+        page = index_html(silent, 20.0, language, viewer=False)
+        assert f"<p>{before['credit']}" not in page
+        assert f"<p>{before['licence']}<bdi>CC0</bdi></p>" in page
 
 
 def test_a_set_with_all_its_snowflakes_stays_small() -> None:

@@ -276,3 +276,23 @@ def test_a_piece_put_back_where_it_was_leaves_what_was_undone(opens: Opens) -> N
     player.pick_up("A")
     player.press("ArrowRight", "ArrowLeft", "Enter")
     assert player.can("redo")
+
+
+def test_the_keyboard_goes_on_after_a_step_back(opens: Opens) -> None:
+    player = opens("wall")
+    focused = "document.activeElement.dataset.piece ?? document.activeElement.tagName"
+    player.in_tray("A").focus()
+    player.press("h", "h", "Control+z")
+    assert player.page.evaluate(focused) == "B"
+    player.press("Control+z", "Control+Shift+z", "h")
+    assert player.page.evaluate(focused) == "B"
+
+
+def test_keys_work_before_anything_has_the_focus(opens: Opens) -> None:
+    player = opens("wall")
+    assert player.page.evaluate("document.activeElement === document.body")
+    player.press("h")
+    assert player.on_board("A").is_visible()
+    player.page.evaluate("document.activeElement.blur()")
+    player.press("Control+z")
+    assert player.in_tray("A").is_visible()

@@ -73,6 +73,16 @@ def test_every_language_fits_a_phone(chromium: Browser, tmp_path: Path, language
         assert page.evaluate("document.documentElement.scrollWidth") == browser.PHONE["width"]
         assert "{" not in page.locator("body").inner_text()
         assert "undefined" not in page.locator("body").inner_text()
+        assert page.evaluate(ROOM) >= 4
+
+
+#: The least room, in pixels, between a tool's label and the sides of its button.
+ROOM = """() => Math.min(...[...document.querySelectorAll(".tool")].map((tool) => {
+  const range = document.createRange();
+  range.selectNodeContents(tool.querySelector("span"));
+  const [label, button] = [range.getBoundingClientRect(), tool.getBoundingClientRect()];
+  return Math.min(label.left - button.left, button.right - label.right);
+}))"""
 
 
 #: Every text that is seen, with its colour and that of what is behind it.

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ import pytest
 
 from fabkit.base.errors import InputError
 from fabkit.model.catalog import catalog_entries, catalog_path
+from fabkit.model.catalogfile import read_snowflakes
 from fabkit.model.challengeload import find_challenge
+from fabkit.model.entry import challenge_of
 from fabkit.model.library import load_set
 from fabkit.solve.answer import solve
 from fabkit.solve.engines import engine_named
@@ -132,9 +135,29 @@ def test_a_mixed_one_is_no_challenge_on_one_lattice() -> None:
         find_challenge(FRIDGEIQ, mixed)
 
 
+@pytest.mark.parametrize("parity", ["even", "odd"])
+def test_a_challenge_is_read_as_all_are(parity: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its pieces in the set's order, and held against the set, but without all the others."""
+    said = next(entry for entry in ENTRIES if entry["parity"] == parity)
+    (entry,) = read_snowflakes({"challenges": [said]}, FRIDGEIQ, "")
+    backwards = said | {"solution": dict(reversed(said["solution"].items()))}
+    broken = said | {"solution": said["solution"] | {"A": said["solution"]["B"]}}
+    for stated in (said, backwards):
+        monkeypatch.setattr(
+            "fabkit.model.catalogfile.catalog_entries", lambda _, one=stated: ({"id": "x"}, one)
+        )
+        found = find_challenge(FRIDGEIQ, said["id"])
+        assert found == replace(challenge_of(entry), answer="solved", title="")
+        assert found.pieces == tuple(piece.id for piece in FRIDGEIQ.pieces)
+    monkeypatch.setattr("fabkit.model.catalogfile.catalog_entries", lambda _: (broken,))
+    with pytest.raises(InputError, match=r"fridgeiq\.json: challenges\[0\]\.solution: piece A has"):
+        find_challenge(FRIDGEIQ, said["id"])
+
+
 # --- made again --------------------------------------------------------------------------------------
 
 
+@pytest.mark.every(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("flips", [False, True])
 def test_it_is_made_again_from_nothing(flips: bool, tmp_path: Path) -> None:

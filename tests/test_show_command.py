@@ -11,6 +11,7 @@ from PIL import Image
 
 from fabkit.cli import main
 from fabkit.model.library import load_set
+from fabkit.sheet.pdf import text_width_mm
 from tests.drawings import of_class, root_of, scale_of, shapes, snowflakes, texts
 from tests.test_challenge_sheet import ODD
 
@@ -69,7 +70,7 @@ def test_the_document_says_what_is_known(capsys: pytest.CaptureFixture[str]) -> 
 def test_a_snowflake_on_two_lattices(capsys: pytest.CaptureFixture[str]) -> None:
     mixed = next(one for one in snowflakes() if one.halves == 2)
     out = said(capsys, "show", "fridgeiq", "--challenge", mixed.id, "--solution", "-o", "m.svg")
-    assert f"{mixed.count}  {mixed.level}" in out
+    assert f"{mixed.count:,}  {mixed.level}" in out
     root = root_of(Path("m.svg").read_text())
     assert len(shapes(root, "piece")) == 16
     assert shapes(root, "region")[0].area == pytest.approx(
@@ -148,3 +149,114 @@ def test_solve_draws_the_steps_and_takes_a_theme(capsys: pytest.CaptureFixture[s
     assert "note: d.svg was not written: there is no solution" in capsys.readouterr().err
     assert Path("c.svg").exists()
     assert not Path("d.svg").exists()
+
+
+#: A set to be changed a little: two pieces that share no label.
+MINE = """
+[set]
+name = "mine"
+title = "Mine"
+lattice = "square"
+moves = "rotations"
+
+[[piece]]
+id = "alpha"
+rows = ["xxxx"]
+
+[[piece]]
+id = "bar"
+rows = ["x"]
+
+[[challenge]]
+id = "row"
+cells = [[0, 0], [0, 1], [0, 2], [0, 3], [0, 4]]
+"""
+
+
+def write_mine(*changes: tuple[str, str]) -> None:
+    text = MINE
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    Path("mine.toml").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("iqfit", "`fabkit snowflakes iqfit` cannot make one: it has pieces that can lie flat"),
+        ("iqstars", "`fabkit snowflakes iqstars` cannot make one: it lies on the triangular"),
+        ("mine.toml", "`fabkit snowflakes mine.toml` makes one"),
+    ],
+)
+def test_a_catalog_is_promised_only_where_one_can_be_made(
+    name: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_mine()
+    assert main(["show", name, "--catalog"]) == 2
+    assert message in capsys.readouterr().err
+    made = ["snowflakes", name, "--parity", "odd", "--max-half-width", "1", "--workers", "1"]
+    makes = message.endswith("makes one")
+    assert main([*made, "--count-budget", "0", "-q"]) == (1 if makes else 2)  # 1: there are none
+    capsys.readouterr()
+
+
+def test_labels_that_pieces_share_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    for renamed, note in (
+        ("bar", ""),
+        (
+            "abc",
+            "note: pieces have the same label: A (alpha, abc); give them others in mine.toml\n",
+        ),
+    ):
+        write_mine(('"bar"', f'"{renamed}"'))
+        assert main(["show", "mine.toml"]) == 0
+        assert capsys.readouterr().err == note
+
+
+def test_letters_that_a_picture_lacks_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    write_mine(('"Mine"', '"日本 🧩"'))
+    for what in ((), ("--challenge", "row"), ("--challenge", "row", "--steps")):
+        assert main(["show", "mine.toml", *what, "-o", "m.png", "--width", "300"]) == 0
+        told = capsys.readouterr().err
+        assert (
+            told == "note: the font has no U+65E5, U+672C, U+1F9E9; an empty box is shown instead\n"
+        )
+    assert main(["show", "mine.toml", "-o", "m.svg"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_letter_that_cannot_be_printed_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    write_mine(('"bar"', '"bar"\nlabel = "Mm8"'))
+    assert main(["show", "mine.toml", "-o", "m.svg"]) == 0
+    told = capsys.readouterr().err
+    assert told.startswith("note: piece bar: drawn without the letter, which cannot be printed: ")
+    assert "cap_height" not in told  # which is of no use where there is no room
+    root = root_of(Path("m.svg").read_text())
+    assert {"alpha", "bar"} <= set(texts(root))
+    # What is wrong besides the letter is refused.
+    assert main(["show", "mine.toml", "-o", "no.svg", "-s", "top_chamfer=30mm"]) == 2
+    assert not Path("no.svg").exists()
+
+
+def test_counts_are_grouped(capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys, "show", "fridgeiq", "--catalog", "-o", "c.svg")
+    rows = [line.split() for line in out.splitlines()]
+    (count,) = [row[-2] for row in rows if row[0] == "even4-02febfb20e"]
+    assert count == "5,200"
+    ends = {len(line[: line.rindex(" ")].rstrip()) for line in out.splitlines()[1:147]}
+    assert len(ends) == 1  # to the right
+    out = said(capsys, "show", "fridgeiq", "--challenge", "even4-02febfb20e")
+    assert "5,200" in out.splitlines()[1].split()
+    shown = texts(root_of(Path("c.svg").read_text()))
+    assert "5,200 solutions, flips" in shown
+    assert not any(text.split(" ")[0].isdigit() and len(text.split(" ")[0]) > 3 for text in shown)
+
+
+def test_a_heading_is_as_long_as_the_page_allows(capsys: pytest.CaptureFixture[str]) -> None:
+    write_mine(('"Mine"', '"' + "only a single piece " * 9 + '"'))
+    said(capsys, "show", "mine.toml", "--piece", "bar", "-o", "m.svg")
+    title, summary = texts(root_of(Path("m.svg").read_text()))[:2]
+    assert title.endswith("…")
+    assert 270 < text_width_mm(title, 7, bold=True) <= 280
+    assert summary.startswith("1 piece · unit 20 mm · 7 mm thick · 1 magnet 10 x 3 mm")

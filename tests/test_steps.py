@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from shapely import Polygon, union_all
 
+from fabkit.model.entry import Entry
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Given
+from fabkit.sheet.pdf import text_width_mm
 from fabkit.sheet.steps import assembly_steps, steps_sheet
-from tests.drawings import Case, case, of_class, page_mm, root_of, scale_of, shape_of, shapes, texts
+from tests.drawings import (
+    SVG,
+    Case,
+    case,
+    of_class,
+    page_mm,
+    root_of,
+    scale_of,
+    shape_of,
+    shapes,
+    texts,
+)
 
 CASES = ("fridgeiq square_10", "cubimagici tray", "iqfit", "iqstars", "odd", "mixed1-3-e119")
 
@@ -84,6 +98,38 @@ def test_pieces_that_are_turned_over_are_told() -> None:
     assert any(text.endswith(", turned over") for text in said)
     turned = texts(root_of(steps_sheet(puzzle, replace(entry, flips=False), 20.0)))
     assert not any("turned over" in text for text in turned)
+
+
+def test_captions_stay_below_their_panels(tmp_path: Path) -> None:
+    """And they name every piece, also those that differ at the ends of their names only."""
+    ids = [f"a-rather-long-name-of-bar-{place:02d}" for place in range(30)]
+    lines = ['[set]\nname = "many"\nlattice = "square"\nmoves = "rotations"']
+    lines += [f'[[piece]]\nid = "{one}"\noutline = [[0,0],[2,0],[2,1],[0,1]]' for one in ids]
+    path = tmp_path / "many.toml"
+    path.write_text("\n".join(lines))
+    puzzle = load_set(str(path))
+    unit = puzzle.lattice.per_unit
+    solution = {
+        one: frozenset(
+            (unit * (2 * (place % 5) + side) + unit // 2, unit * (place // 5) + unit // 2)
+            for side in (0, 1)
+        )
+        for place, one in enumerate(ids)
+    }
+    region = frozenset().union(*solution.values())
+    root = root_of(
+        steps_sheet(puzzle, Entry("w", "W", "challenge", region, (), solution=solution), 20.0)
+    )
+    said = [one for one in root.iter(f"{SVG}text") if "bar" in (one.text or "")]
+    assert sorted((one.text or "").rstrip(";") for one in said) == ids
+    lefts = sorted({float(one.get("x", "")) for one in said})
+    for one in said:
+        left = float(one.get("x", ""))
+        following = [other for other in lefts if other > left] or [page_mm(root)[0]]
+        assert left + text_width_mm(one.text or "", 3.6) < following[0] - 5
+    floors = [region.bounds[3] for region in shapes(root, "region")]
+    for one in said:
+        assert not any(0 < floor - float(one.get("y", "")) < 20 for floor in floors)
 
 
 def test_very_many_pieces_are_laid_several_at_a_time() -> None:

@@ -152,7 +152,7 @@ def test_ctrl_c_stops_the_making_of_a_certificate(tmp_path: Path) -> None:
         command.wait_for("% of the proof")
         seconds = command.stop()
         assert command.process.stdout is not None
-        assert command.process.stdout.readline().startswith("board: 301350 solutions")
+        assert command.process.stdout.readline().startswith("board: 301,350 solutions")
         command.check(seconds)
     assert list(tmp_path.iterdir()) == []
 

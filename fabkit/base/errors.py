@@ -71,13 +71,13 @@ def cut(text: str) -> str:
 
 
 def many(count: int, noun: str) -> str:
-    """A count with its noun.
+    """A count with its noun, and commas between thousands.
 
     Example:
-        >>> many(1, "magnet"), many(21, "magnet")
-        ('1 magnet', '21 magnets')
+        >>> many(1, "magnet"), many(2100, "magnet")
+        ('1 magnet', '2,100 magnets')
     """
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def nearest(name: str, known: Sequence[str]) -> str:

@@ -75,11 +75,7 @@ def place_label(text: str, face: Polygon, balance: Point, profile: Profile) -> L
             "smaller margin, a larger unit or label.faces none"
         )
     if not strokes_are_at_least(_scaled(unscaled.polygon(), cap_height_mm), profile.stroke_mm):
-        raise BlueprintError(
-            f"the largest letter that fits is {format_mm(cap_height_mm)} high, and its strokes are "
-            f"thinner than label.stroke {format_mm(profile.stroke_mm)}; choose a larger unit, a larger "
-            "label.cap_height, a smaller label.stroke or label.faces none"
-        )
+        raise BlueprintError(_too_thin(cap_height_mm, wanted_mm, profile))
     nearest, _ = nearest_points(places, balance)
     x_mm, y_mm = round(nearest.x, 3), round(nearest.y, 3)
     both = profile.faces == "both"
@@ -91,6 +87,22 @@ def place_label(text: str, face: Polygon, balance: Point, profile: Profile) -> L
         (x_mm, y_mm),
         unscaled.moved(x_mm, y_mm, cap_height_mm),
         unscaled.moved(x_mm, y_mm, cap_height_mm, mirrored=True) if both else None,
+    )
+
+
+def _too_thin(cap_height_mm: float, wanted_mm: float, profile: Profile) -> str:
+    """Why a letter of that height cannot be engraved; a larger one helps only where there is room."""
+    stroke = f"thinner than label.stroke {format_mm(profile.stroke_mm)}"
+    if cap_height_mm < wanted_mm:
+        return (
+            f"the largest letter that fits is {format_mm(cap_height_mm)} high, and its strokes are "
+            f"{stroke}; choose a shorter label, a larger unit, a smaller label.stroke or "
+            "label.faces none"
+        )
+    return (
+        f"the strokes of a letter of label.cap_height {format_mm(wanted_mm)} are {stroke}, and of one "
+        f"half as high again, too; choose a larger label.cap_height, a smaller label.stroke or "
+        "label.faces none"
     )
 
 

@@ -71,9 +71,9 @@ def in_words(answer: Answer) -> str:
         return f"at least {many(least, 'solution')}" if least > 1 else ""
     said = many(answer.count, "solution")
     if answer.count_up_to_symmetry not in (None, answer.count):
-        said += f", {answer.count_up_to_symmetry} up to symmetry"
+        said += f", {answer.count_up_to_symmetry:,} up to symmetry"
     if answer.count_labelled != answer.count:
-        said += f" ({answer.count_labelled} with identical pieces told apart)"
+        said += f" ({answer.count_labelled:,} with identical pieces told apart)"
     return said
 
 

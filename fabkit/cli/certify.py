@@ -148,9 +148,9 @@ def _said(certificate: Certificate) -> str:
         return f"has exactly one solution{where}"
     said = f"has {many(claim.count, 'solution')}{where}"
     if claim.labelled != claim.count:
-        said += f", {claim.labelled} with identical pieces told apart"
+        said += f", {claim.labelled:,} with identical pieces told apart"
     if claim.up_to_symmetry is not None:
-        said += f", {claim.up_to_symmetry} up to symmetry"
+        said += f", {claim.up_to_symmetry:,} up to symmetry"
     return said
 
 

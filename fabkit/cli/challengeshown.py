@@ -11,6 +11,7 @@ from fabkit.cli.report import Report
 from fabkit.model.entry import Entry
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.plan.entries import BUDGET_S, Selection, gather
+from fabkit.sheet.words import LANGUAGES, figure, load_words
 from fabkit.solve.answer import IMPOSSIBLE
 
 NO_EXIT = 1
@@ -62,7 +63,7 @@ def show_challenge(
     entry = _entry(puzzle, wish, report)
     lacking = (wish.solution or wish.steps) and entry.solution is None
     if target is not None and not lacking:
-        target.write(_drawn(puzzle, entry, wish, unit_mm, target.theme))
+        target.write(_drawn(puzzle, entry, wish, unit_mm, target.theme), report)
     if not report.json:
         head = ["challenge", "kind", "pieces", "given", "moves", "solutions", "difficulty"]
         report.table(head, [_row(entry)])
@@ -127,9 +128,18 @@ def _row(entry: Entry) -> list[str]:
 
 def _count(entry: Entry) -> str:
     """How many solutions are known."""
-    if not entry.count:
-        return "not known"
-    return str(entry.count) if entry.count_complete else f"{entry.count} or more"
+    return known_count(entry.count, entry.count_complete) if entry.count else "not known"
+
+
+def known_count(count: int, complete: bool) -> str:
+    """How many solutions there are, as a table says it.
+
+    Example:
+        >>> known_count(24, True), known_count(63404, False)
+        ('24', '63,404 or more')
+    """
+    found = figure(load_words("booklet", LANGUAGES[0]), count)
+    return found if complete else f"{found} or more"
 
 
 def _document(puzzle: PuzzleSet, entry: Entry, target: drawings.Target | None) -> dict[str, object]:

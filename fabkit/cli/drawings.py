@@ -11,6 +11,7 @@ import typer
 from fabkit.base.errors import InputError, did_you_mean, shown
 from fabkit.base.files import write_whole
 from fabkit.cli import options
+from fabkit.cli.report import Report
 
 _SVG, _PNG = ".svg", ".png"
 #: What ``--theme`` is when it is not given.
@@ -45,11 +46,13 @@ class Target:
     theme: str
     width_px: int | None
 
-    def write(self, svg: str) -> None:
+    def write(self, svg: str, report: Report) -> None:
         """Writes a drawing, whole or not at all.
 
         Args:
             svg: the drawing.
+            report: where to say which of its letters a picture lacks; readers of SVG files may
+                have them.
 
         Raises:
             InputError: when it would be too high as a picture.
@@ -59,11 +62,15 @@ class Target:
             write_whole(self.path, svg)
             return
         from fabkit.sheet.png import png_of
+        from fabkit.sheet.unknown import unknown_characters, unknown_note
 
         try:
             write_whole(self.path, png_of(svg, self.width_px))
         except InputError as error:
             raise InputError("--width", error.faults) from None
+        unknown = unknown_characters(svg)
+        if unknown:
+            report.warn(unknown_note(unknown, "an empty box"))
 
 
 def target(output: str | None, theme: str | None, width: str | None) -> Target | None:

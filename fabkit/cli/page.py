@@ -42,6 +42,7 @@ def page(
     """Write a web page to play on, with the pieces in 3D; it works from the disk. Open index.html."""
     from fabkit.plan import page as making
     from fabkit.plan.entries import BUDGET_S
+    from fabkit.plan.pagefolder import INDEX, PAGE
 
     report = Report(json, quiet, verbose)
     selection = selected(challenges, only)
@@ -49,7 +50,7 @@ def page(
     puzzle = load_set(set)
     effective = options.profile_for(puzzle, profile, settings)
     own = options.set_folder(None, puzzle)
-    usual = options.folder_path(str(own / making.PAGE), "the output folder")
+    usual = options.folder_path(str(own / PAGE), "the output folder")
     folder = usual if output is None else options.folder_path(output, "-o")
     wish = making.Wish(selection, language, budget_s)
     with report.progress() as progress:
@@ -61,7 +62,7 @@ def page(
         {
             "set": puzzle.name,
             "output": str(folder),
-            "page": str(folder / making.INDEX),
+            "page": str(folder / INDEX),
             "profile": effective.name,
             "language": language,
             "written": made.written,
@@ -73,7 +74,7 @@ def page(
 
 
 def _tell(made: Page, report: Report) -> None:
-    from fabkit.plan.page import INDEX
+    from fabkit.plan.pagefolder import INDEX
 
     for name, file in made.all_files.items():
         report.detail(f"{'wrote' if file['written'] else 'kept '} {made.folder / name}")

@@ -143,4 +143,4 @@ def _lines() -> Progress:
 
 
 def _is_number(cell: str) -> bool:
-    return cell.replace(".", "", 1).isdigit() or cell == ""
+    return cell.replace(",", "").replace(".", "", 1).isdigit() or cell == ""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 
-from fabkit.base.errors import InputError, many
+from fabkit.base.errors import InputError, many, printable
 from fabkit.base.units import format_mm
 from fabkit.cli import drawings, options
 from fabkit.cli.report import Report
 from fabkit.cli.sets import summary
 from fabkit.model.catalog import catalog_entries
-from fabkit.model.library import load_set
+from fabkit.model.library import load_set, set_argument
 from fabkit.model.piece import Piece, orientations
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet, area
@@ -109,7 +110,8 @@ def _show_pieces(
     if target is not None:
         from fabkit.sheet.pieces import piece_sheet
 
-        target.write(piece_sheet(puzzle, pieces, profile, target.theme))
+        sheet = piece_sheet(puzzle, pieces, profile, target.theme, report.warn)
+        target.write(sheet, report)
     rows = [_row(puzzle, one) for one in pieces]
     if not report.json:
         report.table(list(rows[0]), [[_cell(value) for value in row.values()] for row in rows])
@@ -117,7 +119,20 @@ def _show_pieces(
     report.say(f"{puzzle.title}: {count}, area {puzzle.area_of(pieces):g}, unit {unit}")
     if target is not None:
         report.say(f"drawn in {target.path}")
+    alike = _alike(pieces)
+    if alike:
+        report.warn(f"pieces have the same label: {alike}; give them others in {puzzle.source}")
     report.document({**summary(puzzle), "pieces": rows})
+
+
+def _alike(pieces: Sequence[Piece]) -> str:
+    """Which pieces have a label in common: ``A (alpha, apple)``; empty when none have."""
+    named: dict[str, list[str]] = {}
+    for piece in pieces:
+        named.setdefault(piece.label, []).append(piece.id)
+    return ", ".join(
+        f"{printable(label)} ({', '.join(ids)})" for label, ids in named.items() if len(ids) > 1
+    )
 
 
 def _show_catalog(puzzle: PuzzleSet, target: drawings.Target | None, report: Report) -> None:
@@ -128,12 +143,11 @@ def _show_catalog(puzzle: PuzzleSet, target: drawings.Target | None, report: Rep
     """
     entries = catalog_entries(puzzle)
     if not entries:
-        message = f"comes without a catalog; `fabkit snowflakes {puzzle.name}` makes one"
-        raise InputError.of(puzzle.name, message)
+        raise InputError.of(puzzle.name, f"comes without a catalog{_how_to_make_one(puzzle)}")
     if target is not None:
         from fabkit.sheet.snowflakes import snowflake_sheet
 
-        target.write(snowflake_sheet(puzzle, entries, target.theme))
+        target.write(snowflake_sheet(puzzle, entries, target.theme), report)
     if not report.json:
         head = ["snowflake", "parity", "moves", "solutions", "difficulty"]
         report.table(head, [_snowflake(entry) for entry in entries])
@@ -143,9 +157,23 @@ def _show_catalog(puzzle: PuzzleSet, target: drawings.Target | None, report: Rep
     report.document({"set": puzzle.name, "challenges": list(entries)})
 
 
+def _how_to_make_one(puzzle: PuzzleSet) -> str:
+    """By which command a set gets a catalog, or why by none."""
+    from fabkit.challenges.snowflakes.wish import Wish
+
+    command = f"`fabkit snowflakes {set_argument(puzzle)}`"
+    try:
+        Wish(puzzle, tuple(piece.id for piece in puzzle.pieces), flips=puzzle.flips)
+    except InputError as error:
+        return f", and {command} cannot make one: it {error.faults[0].message}"
+    return f"; {command} makes one"
+
+
 def _snowflake(entry: dict[str, Any]) -> list[str]:
+    from fabkit.cli.challengeshown import known_count
+
     moves = "rotations and flips" if entry["flips"] else "rotations"
-    count = str(entry["count"]) if entry["count_complete"] else f"{entry['count']} or more"
+    count = known_count(entry["count"], entry["count_complete"])
     return [entry["id"], entry["parity"], moves, count, str(entry["difficulty"]["score"])]
 
 

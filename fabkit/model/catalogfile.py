@@ -6,17 +6,18 @@ solutions there are in all, and how hard it is, is taken as it stands.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fabkit.base.errors import InputError, shown
 from fabkit.base.reading import Reader, Table
 from fabkit.model.catalog import catalog_entries, catalog_path
 from fabkit.model.drawing import read_outline
-from fabkit.model.entry import Entry, Images, wrong_with
+from fabkit.model.entry import Entry, Images, challenge_of, wrong_with
 from fabkit.model.lattice import Cell
 from fabkit.model.numbering import LARGEST_COORDINATE
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.model.puzzle import Challenge, PuzzleSet
 
 _PARITIES = ("even", "odd", "mixed")
 _MOST_OUTLINES, _MOST_SOLUTIONS = 1000, 10**18
@@ -34,8 +35,38 @@ def shipped_snowflakes(puzzle: PuzzleSet) -> list[Entry]:
         >>> shipped_snowflakes(load_set("iqfit"))
         []
     """
-    shipped = {"challenges": list(catalog_entries(puzzle))}
-    return read_snowflakes(shipped, puzzle, catalog_path(puzzle).name)
+    return _read_shipped(catalog_entries(puzzle), puzzle)
+
+
+def catalog_challenge(puzzle: PuzzleSet, name: str) -> Challenge | None:
+    """A challenge of a set's shipped catalog by its id; None when there is none of that name.
+
+    Raises:
+        InputError: when it lies on two lattices, which no challenge file can say.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> fridgeiq = load_set("fridgeiq")
+        >>> name = catalog_entries(fridgeiq)[0]["id"]
+        >>> catalog_challenge(fridgeiq, name).answer, catalog_challenge(fridgeiq, "square_01")
+        ('solved', None)
+    """
+    # Only this one is read: all of them take a second.
+    stated = [one for one in catalog_entries(puzzle) if one["id"] == name]
+    for entry in _read_shipped(stated, puzzle):
+        if entry.halves == 1:
+            return replace(challenge_of(entry), answer=entry.status, title="")
+        message = (
+            f"{name} lies on two lattices half a unit apart, and a challenge on one; its "
+            f"solution is in {catalog_path(puzzle).name}"
+        )
+        raise InputError.of(puzzle.name, message)
+    return None
+
+
+def _read_shipped(stated: Sequence[Mapping[str, Any]], puzzle: PuzzleSet) -> list[Entry]:
+    """Some challenges of a set's shipped catalog."""
+    return read_snowflakes({"challenges": list(stated)}, puzzle, catalog_path(puzzle).name)
 
 
 def refuse_other_set(document: Mapping[str, Any], puzzle: PuzzleSet, source: str) -> None:
@@ -85,7 +116,7 @@ class _Reading:
         if name in self._ids and not table.failed("id"):
             table.fault("id", f"{shown(name)} is there twice")
         self._ids.add(name)
-        parity = table.choice("parity", _PARITIES)
+        parity = self._parity(table)
         level, score = read_difficulty(table)
         region = self._region(table, parity)
         solution = self._solution(table, parity)
@@ -97,6 +128,7 @@ class _Reading:
             pieces=tuple(piece.id for piece in self._puzzle.pieces if piece.id in solution),
             flips=table.flag("flips", self._puzzle.flips),
             halves=2 if parity == "mixed" else 1,
+            parity=parity,
             status="solved",
             solution=solution,
             count=int(table.number("count", 0, _MOST_SOLUTIONS)) or None,
@@ -104,12 +136,20 @@ class _Reading:
             level=level,
             score=score,
         )
-        # After a fault something is empty, and it has been told.
-        if region and solution and all(solution.values()):
+        # After a fault something is empty, or lies elsewhere, and it has been told.
+        if region and solution and all(solution.values()) and not table.failed("parity"):
             fault = wrong_with(entry, self._images)
             if fault:
                 table.fault("solution", f"{fault}; make the catalog again")
         return entry
+
+    def _parity(self, table: Table) -> str:
+        """How its outlines lie around the centre; balls have no place half a unit away."""
+        parity = table.choice("parity", _PARITIES)
+        if parity == "mixed" and self._puzzle.made_of_balls:
+            expected = 'balls lie on one lattice; expected "even" or "odd"'
+            table.fault("parity", f'is "mixed", of pieces half a unit apart, but {expected}')
+        return parity
 
     def _region(self, table: Table, parity: str) -> frozenset[Cell]:
         """The cells of all outlines together."""

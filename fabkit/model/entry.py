@@ -30,6 +30,8 @@ class Entry:
         halves: cells of the lattice in one of its units' length: 1; or 2 where pieces lie on two
             lattices half a unit apart. Then `region`, `given` and `solution` are cells of the same
             kind of lattice with units half as long, four of them in each cell of a piece.
+        parity: of a snowflake, where its centre is: ``even`` at a corner of the grid, ``odd`` in the
+            middle of a square, ``mixed`` for pieces on two lattices; empty for anything else.
         status: ``solved``, ``impossible`` or ``unknown``.
         solution: for each piece its cells, given ones included; None when there is none, or none is
             known.
@@ -47,6 +49,7 @@ class Entry:
     given: tuple[Given, ...] = ()
     flips: bool = False
     halves: int = 1
+    parity: str = ""
     status: str = "unknown"
     solution: Mapping[str, frozenset[Cell]] | None = None
     count: int | None = None

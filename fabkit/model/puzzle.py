@@ -123,6 +123,20 @@ class PuzzleSet:
         return any(piece.body for piece in self.pieces)
 
     @property
+    def origin(self) -> dict[str, str]:
+        """``credit`` and ``licence``, as far as the set file tells them.
+
+        What it does not tell is left out where texts are in other languages.
+
+        Example:
+            >>> from fabkit.model.library import load_set
+            >>> list(load_set("fridgeiq").origin)
+            ['credit']
+        """
+        told = {"credit": self.credit, "licence": self.licence}
+        return {key: text for key, text in told.items() if text != getattr(PuzzleSet, key)}
+
+    @property
     def pieces_sha256(self) -> str:
         """SHA-256 of what a solver needs of the pieces: lattice, ids and forms, in their order.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fabkit.base.errors import InputError, printable, shown
 from fabkit.model.catalogfile import read_snowflakes, refuse_other_set, shipped_snowflakes
-from fabkit.model.challengeload import load_challenge
+from fabkit.model.challengeload import known_names, load_challenge
 from fabkit.model.entry import KINDS, Entry, Images, challenge_of, entry_of, wrong_with
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.plan.export import Progress
@@ -124,10 +124,14 @@ def solved_ones(
 
 
 def _of_set(puzzle: PuzzleSet, folder: Path | None, only: Sequence[str]) -> list[Entry]:
-    """Everything there is of a set; of its optional boards those that are named."""
+    """Everything there is of a set; of its optional boards those that are named.
+
+    Where the set itself has a challenge or board of a snowflake's name, that is meant by it, as in
+    `fabkit.model.challengeload.find_challenge`.
+    """
     entries = [_entry(puzzle, one) for one in own_and_listed(puzzle, folder)]
-    stated = {one.id for one in entries}
-    asked = {_question(one) for one in entries}
+    stated = {one.id for one in puzzle.challenges}
+    asked = {_question(entry_of(one)) for one in puzzle.challenges}
     for board in puzzle.boards:
         if board.optional and board.id not in only:
             continue
@@ -136,7 +140,8 @@ def _of_set(puzzle: PuzzleSet, folder: Path | None, only: Sequence[str]) -> list
         entry = _entry(puzzle, Start(whole))
         if entry.id not in stated and _question(entry) not in asked:
             entries.append(entry)
-    return entries + shipped_snowflakes(puzzle)
+    own = known_names(puzzle)
+    return entries + [one for one in shipped_snowflakes(puzzle) if one.id not in own]
 
 
 def _of_files(puzzle: PuzzleSet, files: Sequence[Path]) -> list[Entry]:

@@ -8,36 +8,32 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from fabkit.base.errors import InputError, printable
-from fabkit.base.files import Staging, digest, folder_lock, json_text, outside_failures, sha256
+from fabkit.base.errors import printable
+from fabkit.base.files import digest, sha256
 from fabkit.challenges.graded.challengelist import LIST
-from fabkit.model.accessory import things
+from fabkit.model.accessory import accessories, things
 from fabkit.model.catalog import catalog_path
 from fabkit.model.entry import Entry
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.plan.entries import BUDGET_S, Selection, gather, solved_ones
 from fabkit.plan.export import Export, Progress, export, ready_meshes
-from fabkit.plan.manifest import (
-    MANIFEST,
-    inputs,
-    is_as_written,
-    new_entry,
-    read_manifest,
-    remove_unchanged,
-)
+from fabkit.plan.manifest import is_as_written, read_manifest
+from fabkit.plan.pagefolder import INDEX, PAGE, ours, refuse_changed, write_page
 from fabkit.plan.pagemodels import models_data, models_script
 from fabkit.plan.pageshown import MODELS, SHOWN, kept_shown, make_shown
 from fabkit.plan.picture import picture_bench
 from fabkit.plan.reports import made_by
 from fabkit.plan.targets import generator_digest
+from fabkit.plan.workbench import Workbench
+from fabkit.press.nesting.room import Shape
+from fabkit.press.nesting.turned import fitting_turns
+from fabkit.press.plate import outline_from_above, room_of
 from fabkit.sheet.look import font_file
 from fabkit.sheet.web import document
 from fabkit.sheet.web.document import Download, page_files, static
 from fabkit.sheet.words import LANGUAGES, load_words
 
-#: What it is called in an output folder, and the file that a browser opens.
-PAGE, INDEX = "page", "index.html"
 #: The folder of a page that is an output folder of files to print.
 FILES = "files"
 #: What of the view in space is the same for every set.
@@ -51,6 +47,8 @@ _VIEWER = (
 )
 #: The keys of a profile that do not show on a page, besides in the files to print.
 _NOT_SHOWN = ("price.", "laser.", "filament.", "plate.", "printer.")
+#: What is said of a board that is left out of what can be printed.
+_TOO_LARGE = "{} is larger than the printer's bed: it is not among the files, and not in 3D"
 #: What makes it besides the rooms and libraries that make any report.
 _ROOMS, _LIBRARIES = ("plan", "solid", "base"), ("trimesh", "cadquery", "cadquery-ocp", "pillow")
 
@@ -121,30 +119,32 @@ def make_page(
         progress: told before each step.
 
     Raises:
-        InputError: before anything is touched, when a challenge that was asked for cannot be shown
-            or none can, there are no texts in the language, the profile does not suit the set, or
-            the folder holds another set or files that are not fabkit's.
+        InputError: before any file of the page is touched, when a challenge that was asked for
+            cannot be shown or none can, there are no texts in the language, the profile does not
+            suit the set, or the folder holds another set or files that are not fabkit's.
         OutsideError: when a folder is in use or cannot be written, or a library fails.
     """
     wish = wish or Wish()
+    made, large = _made(puzzle, profile)
     load_words("page", wish.language)  # what is unknown is refused before the work
     manifest = read_manifest(folder, puzzle, force)
-    _refuse_changed(folder, manifest, force)
-    key = _key(puzzle, profile, wish, lists_in)
+    refuse_changed(folder, manifest, {}, force)  # as far as it is known before the work
+    key = _key(puzzle, profile, wish, lists_in, large)
     known = None if force else _known(folder, manifest, key)
     if known is None:
         found = gather(puzzle, wish.selection, lists_in, progress, wish.budget_s)
         entries, notes = solved_ones(puzzle, found, wish.selection)
-        recipe = _key(puzzle, profile, replace(wish, language=LANGUAGES[0]), lists_in)
+        recipe = _key(puzzle, profile, replace(wish, language=LANGUAGES[0]), lists_in, large)
         shown = {} if force else kept_shown(folder, manifest, recipe)
+        notes = [*notes, *map(_TOO_LARGE.format, large)]
         known = {"challenges": [one.id for one in entries], "notes": notes, SHOWN: recipe}
-        exported = export(puzzle, profile, ["stl", "3mf"], folder / FILES, (), force, progress)
-        contents = _contents(puzzle, profile, entries, wish.language, exported, shown, progress)
-        written = _write(folder, puzzle, profile, contents, key, known, force)
+        exported = export(made, profile, ["stl", "3mf"], folder / FILES, (), force, progress)
+        contents = _contents(made, profile, entries, wish.language, exported, shown, progress)
+        written = write_page(folder, puzzle, profile, contents, key, known, force)
     else:
-        exported = export(puzzle, profile, ["stl", "3mf"], folder / FILES, (), force, progress)
+        exported = export(made, profile, ["stl", "3mf"], folder / FILES, (), force, progress)
         written = set()
-    files = _ours(read_manifest(folder, puzzle, force)["files"])
+    files = ours(read_manifest(folder, puzzle, force)["files"])
     return Page(
         folder=folder,
         ids=tuple(known["challenges"]),
@@ -157,7 +157,32 @@ def make_page(
     )
 
 
-def _key(puzzle: PuzzleSet, profile: Profile, wish: Wish, lists_in: Path | None) -> str:
+def _made(puzzle: PuzzleSet, profile: Profile) -> tuple[PuzzleSet, list[str]]:
+    """The set whose things are shown and exported: without boards larger than the printer's bed.
+
+    They can be played on all the same.
+
+    Returns:
+        The set with such boards only made when all are asked for, and the ids of those boards and
+        their lids.
+    """
+    there = accessories(puzzle, profile)
+    bench, room = Workbench(puzzle, there, profile), room_of(profile)
+    large = [
+        one
+        for one in there
+        if not fitting_turns(Shape(one.id, outline_from_above(bench.blueprints[one.id])), room)
+    ]
+    without = {one.board.id for one in large}
+    boards = tuple(
+        replace(board, optional=board.optional or board.id in without) for board in puzzle.boards
+    )
+    return replace(puzzle, boards=boards), [printable(one.id) for one in large]
+
+
+def _key(
+    puzzle: PuzzleSet, profile: Profile, wish: Wish, lists_in: Path | None, large: Sequence[str]
+) -> str:
     """By what a page is known to be up to date."""
     lists = [lists_in / LIST] if lists_in else []
     read = wish.selection.files or (*lists, catalog_path(puzzle))
@@ -165,7 +190,7 @@ def _key(puzzle: PuzzleSet, profile: Profile, wish: Wish, lists_in: Path | None)
     words = [load_words(part, wish.language) for part in ("page", "booklet")]
     files = [sha256(path) if path.is_file() else "" for path in read]
     generator = generator_digest(_ROOMS, _LIBRARIES)
-    more = json.dumps([asked, words, files, wish.budget_s])
+    more = json.dumps([asked, words, files, wish.budget_s, large])
     return made_by(puzzle, profile, PAGE, generator, _static_digest(), more, but=_NOT_SHOWN)
 
 
@@ -176,14 +201,9 @@ def _static_digest() -> str:
     return digest(*(part for path in paths for part in (path.name, path.read_bytes())))
 
 
-def _ours(files: Mapping[str, Any]) -> dict[str, Any]:
-    """The page's own entries of a manifest."""
-    return {name: entry for name, entry in files.items() if entry.get("made_by") == PAGE}
-
-
 def _known(folder: Path, manifest: Mapping[str, Any], key: str) -> dict[str, Any] | None:
     """What the manifest tells of a page that would come out just so again; None without one."""
-    files, told = _ours(manifest["files"]), manifest.get(PAGE)
+    files, told = ours(manifest["files"]), manifest.get(PAGE)
     if not files or not isinstance(told, dict):
         return None
     texts = [told.get("challenges"), told.get("notes")]
@@ -196,27 +216,6 @@ def _known(folder: Path, manifest: Mapping[str, Any], key: str) -> dict[str, Any
         for name, entry in files.items()
     )
     return dict(told) if fresh else None
-
-
-def _refuse_changed(folder: Path, manifest: Mapping[str, Any], force: bool) -> None:
-    """Refuses a folder in which somebody else's work would be written over.
-
-    Raises:
-        InputError: naming the files.
-    """
-    files = manifest["files"]
-    changed = [
-        name
-        for name in sorted({INDEX, *_ours(files)})
-        if (folder / name).is_file()
-        and not (name in files and is_as_written(folder / name, files[name]))
-    ]
-    if changed and not force:
-        message = (
-            f"was not written by fabkit, or has been changed since: {', '.join(changed)}; choose "
-            "another folder with -o, or write over it with --force"
-        )
-        raise InputError.of(printable(str(folder)), message)
 
 
 def _contents(
@@ -262,43 +261,3 @@ def _size(path: Path) -> str:
         True
     """
     return f"{max(1, round(path.stat().st_size / 1000))} kB"
-
-
-def _write(
-    folder: Path,
-    puzzle: PuzzleSet,
-    profile: Profile,
-    contents: Mapping[str, bytes],
-    key: str,
-    told: Mapping[str, Any],
-    force: bool,
-) -> set[str]:
-    """Writes all files of the page, whole or not at all, and removes what it no longer needs.
-
-    Returns:
-        The names of those that were written; the others are there already.
-    """
-    where = f"cannot write in {printable(str(folder))}"
-    written = set[str]()
-    with folder_lock(folder), outside_failures(where):
-        manifest = read_manifest(folder, puzzle, force)
-        before = dict(manifest["files"])
-        outdated = _ours(before).keys() - contents.keys()
-        with Staging(folder) as staging:
-            entries = {}
-            for name, content in contents.items():
-                path = folder / name
-                if force or not (path.is_file() and path.read_bytes() == content):
-                    path = staging.path(name)
-                    path.write_bytes(content)
-                    written.add(name)
-                made = new_entry(path, key, profile, {}, len(contents))
-                entries[name] = made | {"made_by": PAGE}
-            kept = {name: entry for name, entry in before.items() if name not in outdated}
-            manifest |= inputs(puzzle, profile) | {PAGE: dict(told)}
-            manifest["files"] = dict(sorted({**kept, **entries}.items()))
-            path = staging.path(MANIFEST)
-            path.write_text(json_text(manifest), encoding="utf-8", newline="\n")
-            staging.commit()
-        remove_unchanged(folder, outdated, before)
-    return written

@@ -11,8 +11,10 @@ from fabkit.base.errors import InputError, did_you_mean, printable, shown
 from fabkit.base.files import read_json
 from fabkit.base.reading import Reader, Table
 from fabkit.challenges.graded.challengelist import LIST
+from fabkit.model.catalog import catalog_entries
 from fabkit.model.catalogfile import read_difficulty, refuse_other_set
 from fabkit.model.challengefile import Surroundings, read_challenge
+from fabkit.model.challengeload import known_names
 from fabkit.model.puzzle import Challenge, PuzzleSet
 
 #: What of a challenge list is a challenge; the rest is what was found out about it.
@@ -38,18 +40,20 @@ def own_and_listed(puzzle: PuzzleSet, folder: Path | None) -> list[Start]:
         folder: the output folder; None to leave it out.
 
     Returns:
-        Them. A listed one whose id is taken has ``made-`` before its id.
+        Them. A listed one whose id is taken, also by a board or by a snowflake of the shipped
+        catalog, has ``made-`` before its id.
 
     Raises:
         InputError: when the list is broken, or another set's.
     """
     found = [Start(one) for one in puzzle.challenges]
-    own = {one.id for one in puzzle.challenges}
+    taken = {*known_names(puzzle), *(entry["id"] for entry in catalog_entries(puzzle))}
     path = folder / LIST if folder else None
     for one in read_list(path, puzzle) if path and path.is_file() else ():
         name = one.challenge.id
-        while name in own:
+        while name in taken:
             name = f"made-{name}"
+        taken.add(name)
         found.append(replace(one, challenge=replace(one.challenge, id=name)))
     return found
 

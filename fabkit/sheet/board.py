@@ -18,7 +18,7 @@ from fabkit.model.piece import Piece, tones_on
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import in_units
 from fabkit.sheet.canvas import Canvas
-from fabkit.sheet.labels import label_at, label_place, rooms
+from fabkit.sheet.labels import ends_and_middles, label_at, label_place, rooms
 from fabkit.sheet.look import CAPITAL, LIGHT, Theme, ink_on
 from fabkit.sheet.pieceview import BALL_OF_PITCH, parts_of
 
@@ -114,6 +114,8 @@ class BoardDrawing:
         full = f"{strength:.2g}"
         below = f"{strength * _BELOW_BALLS:.2g}" if self._balls else full
         outline = self._outline(cells)
+        if strength < 1 and not self._balls:  # else the grid below would seem to cut the piece
+            self._canvas.polygon(outline, **self._theme.filled("ground", "below"))
         self._canvas.polygon(outline, fill=piece.colour, fill_opacity=below, class_="piece")
         toned = self._toned(piece, cells)
         if toned:
@@ -175,10 +177,8 @@ class BoardDrawing:
         return label_place(piece.label, places, free_mm, middle, _LABEL * self._unit_mm)
 
     def _corners_and_midpoints(self, cells: frozenset[Cell]) -> list[PointMm]:
-        edges = sorted({edge for cell in cells for edge in self._lattice.cell_edges(cell)})
-        lines = [self._at(edge) for edge in edges]
-        middles = {((ax + bx) / 2, (ay + by) / 2) for (ax, ay), (bx, by) in lines}
-        return sorted({line[0] for line in lines} | middles)
+        edges = {edge for cell in cells for edge in self._lattice.cell_edges(cell)}
+        return ends_and_middles(self._at(edge) for edge in edges)
 
     def _inner_edges(self, cells: frozenset[Cell]) -> Iterator[tuple[FramePoint, FramePoint]]:
         """The edges between cells, each once; not the diagonals that quarter a square."""

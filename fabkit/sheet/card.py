@@ -13,6 +13,7 @@ from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet
 from fabkit.sheet.board import BoardDrawing
 from fabkit.sheet.measures import scale_bar
+from fabkit.sheet.pdf import text_width_mm
 from fabkit.sheet.svg import Drawing, number
 
 #: A4, in mm.
@@ -27,8 +28,6 @@ _MARGIN_MM, _GAP_MM, _SHEET_EDGE_MM = 6.0, 4.0, 5.0
 #: Heights of what is above and below the board.
 _HEAD_MM, _FOOT_MM = 15.0, 13.0
 _TITLE_MM, _TEXT_MM, _SMALL_MM = 5.0, 3.4, 2.6
-#: The usual width of a character, in font sizes.
-_CHARACTER = 0.58
 #: Room for what stands beside the scale bar.
 _BESIDE_BAR_MM = 12.0
 
@@ -134,8 +133,8 @@ def card_sheets(puzzle: PuzzleSet, cards: Sequence[Card], profile: Profile) -> l
 def _format(puzzle: PuzzleSet, card: Card, profile: Profile) -> _Format:
     left, bottom, right, top = region_of(puzzle, card.board, profile).bounds
     title, words = _words(puzzle, card)
-    lines_mm = (_TITLE_MM * len(title), _TEXT_MM * len(words))
-    wide = max(right - left, _CHARACTER * max(lines_mm), BAR_MM + _BESIDE_BAR_MM)
+    title_mm, words_mm = text_width_mm(title, _TITLE_MM, bold=True), text_width_mm(words, _TEXT_MM)
+    wide = max(right - left, title_mm, words_mm, BAR_MM + _BESIDE_BAR_MM)
     high = _HEAD_MM + top - bottom + _FOOT_MM
     return _Format(
         left, bottom, (right - left, top - bottom), wide + 2 * _MARGIN_MM, high + 2 * _MARGIN_MM

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 from fabkit.base.errors import cut, many
 from fabkit.model.entry import Entry
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.sheet.booklet.typeset import lines_of, shortened
 from fabkit.sheet.measures import unit_bar
+from fabkit.sheet.pdf import text_width_mm
 from fabkit.sheet.shape import board_at, draw_challenge, draw_solution, easy_scale, size_mm
 from fabkit.sheet.svg import Drawing
 
 #: The widest page, margins around it, gaps between panels, and the room that titles take.
 PAGE_WIDTH_MM, MARGIN_MM, GAP_MM, HEAD_MM, FOOT_MM = 300.0, 10.0, 16.0, 19.0, 9.0
-#: Sizes of text, and the usual width of a character in font sizes.
-TITLE_MM, TEXT_MM, SMALL_MM, CHARACTER = 7.0, 3.6, 2.8, 0.58
+#: Sizes of text.
+TITLE_MM, TEXT_MM, SMALL_MM = 7.0, 3.6, 2.8
+#: Between the margins of the widest page.
+_WIDEST_MM = PAGE_WIDTH_MM - 2 * MARGIN_MM
 _PANEL_HEIGHT_MM = 200.0
 #: A region this many times as wide as high is drawn above its solution, not beside it.
 _LONG = 3.0
@@ -111,13 +114,20 @@ def draw_heading(drawing: Drawing, height_mm: float, title: str, summary: str) -
         summary: the second one.
     """
     y = height_mm - MARGIN_MM - 6
-    drawing.text(MARGIN_MM, y, title, TITLE_MM, class_="title")
+    fitting = shortened(title, TITLE_MM, _WIDEST_MM, bold=True)
+    drawing.text(MARGIN_MM, y, fitting, TITLE_MM, class_="title")
     drawing.text(MARGIN_MM, y - 6, summary, TEXT_MM, class_="quiet")
 
 
 def heading_width_mm(title: str, summary: str) -> float:
-    """About how much room `draw_heading` takes."""
-    return CHARACTER * max(TITLE_MM * len(title), TEXT_MM * len(summary))
+    """How much room `draw_heading` takes: no more than the widest page has.
+
+    Example:
+        >>> heading_width_mm("Wall", "") < heading_width_mm("WALL", "")
+        True
+    """
+    wide_mm = max(text_width_mm(title, TITLE_MM, bold=True), text_width_mm(summary, TEXT_MM))
+    return min(wide_mm, _WIDEST_MM)
 
 
 class _Page:
@@ -131,7 +141,7 @@ class _Page:
         rows = panels if wide_mm > _LONG * high_mm else 1
         columns = panels // rows
         gaps_mm = (columns - 1) * GAP_MM
-        widest_mm = (PAGE_WIDTH_MM - 2 * MARGIN_MM - gaps_mm) / columns
+        widest_mm = (_WIDEST_MM - gaps_mm) / columns
         self.scale = easy_scale((wide_mm, high_mm), (widest_mm, _PANEL_HEIGHT_MM))
         self.unit_mm = unit_mm / self.scale
         panel_mm = wide_mm / self.scale
@@ -139,11 +149,13 @@ class _Page:
         column_mm = min(max(panel_mm, (heading_width_mm(*lines) - gaps_mm) / columns), widest_mm)
         self.names = _names(entry, column_mm)
         captions_mm = 1 + _LINE_MM * (1 + len(self.names))
-        # The first panel begins where the title does; a second one ends at the other margin,
-        # or stands below.
+        # The first panel begins where the title does; a second one stands beside it and what is
+        # said below it, or below.
+        said_mm = max((text_width_mm(name, SMALL_MM) for name in self.names), default=0.0)
+        beside_mm = max(panel_mm, said_mm) + GAP_MM
         across_mm = columns * column_mm + gaps_mm
         down_mm = self._high_mm + captions_mm + GAP_MM
-        self._step_mm = (across_mm - panel_mm, 0.0) if rows == 1 else (0.0, down_mm)
+        self._step_mm = (beside_mm, 0.0) if rows == 1 else (0.0, down_mm)
         below_mm = (
             down_mm + self._high_mm + 1 + _LINE_MM if rows > 1 else self._high_mm + captions_mm
         )
@@ -167,6 +179,5 @@ def _draw_caption(drawing: Drawing, at_mm: tuple[float, float], lines: Sequence[
 
 def _names(entry: Entry, width_mm: float) -> list[str]:
     """The pieces by name, in a few lines; none when they would take more."""
-    longest = int(width_mm / (CHARACTER * SMALL_MM))
-    lines = textwrap.wrap(", ".join(entry.pieces), max(longest, 1))
+    lines = lines_of(", ".join(entry.pieces), SMALL_MM, width_mm)
     return lines if len(lines) <= _MOST_LINES else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import shapely
@@ -81,6 +81,21 @@ def label_place(
         ),
     )
     return place, min(most_mm, _MOST_OF_ROOM * room_mm / reach)
+
+
+def ends_and_middles(edges: Iterable[Sequence[PointMm]]) -> list[PointMm]:
+    """The ends of edges and what is halfway between: where labels may stand besides in cells.
+
+    Args:
+        edges: from point to point, the edges of whole rings.
+
+    Example:
+        >>> ends_and_middles([[(0, 0), (4, 0)], [(4, 0), (0, 0)]])
+        [(0, 0), (2.0, 0.0), (4, 0)]
+    """
+    lines = [(start, end) for start, end in edges]
+    middles = {((ax + bx) / 2, (ay + by) / 2) for (ax, ay), (bx, by) in lines}
+    return sorted({start for start, _ in lines} | middles)
 
 
 def rooms(

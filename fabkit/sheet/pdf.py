@@ -151,7 +151,7 @@ class PdfPage:
         classes = style.get("class_", "").split()
         bold = "title" in classes
         words = printed(text)
-        self._missing.update(set(words) - _characters(bold))
+        self._missing.update(set(words) - characters_of(bold))
         words = _drawable(words, bold)
         width = text_width_mm(words, size_mm, bold)
         left = x - width * {"middle": 0.5, "end": 1.0}.get(style.get("text_anchor", ""), 0.0)
@@ -251,13 +251,21 @@ def printed(text: str) -> str:
 
 def _drawable(text: str, bold: bool) -> str:
     """The text with a replacement for every character that the font lacks."""
-    known = _characters(bold)
+    known = characters_of(bold)
     return "".join(char if char in known else REPLACEMENT for char in text)
 
 
 @lru_cache(maxsize=2)
-def _characters(bold: bool) -> frozenset[str]:
-    """The characters that a font has."""
+def characters_of(bold: bool) -> frozenset[str]:
+    """The characters that a font has.
+
+    Raises:
+        OutsideError: when the fonts are missing.
+
+    Example:
+        >>> "A" in characters_of(bold=True), "☃" in characters_of(bold=True)
+        (True, False)
+    """
     from reportlab.pdfbase import pdfmetrics
 
     _load_fonts()

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from fabkit.base.errors import cut
+from fabkit.base.errors import InputError, many
 from fabkit.base.units import format_mm
-from fabkit.blueprint.draft import draft_all
+from fabkit.blueprint.draft import Blueprint, draft, draft_all
+from fabkit.blueprint.every import every
+from fabkit.blueprint.printed import BlueprintError
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.sheet.booklet.typeset import shortened
 from fabkit.sheet.measures import height_line, scale_bar, width_line
 from fabkit.sheet.pieceview import DASHES, PieceView, ball_views, draw_view, flat_view
 from fabkit.sheet.svg import Drawing
@@ -19,13 +23,17 @@ _MARGIN_MM, _GAP_MM, _HEAD_MM = 10.0, 5.0, 18.0
 #: Between the pieces and the foot of the sheet, and between what stands there.
 _ABOVE_FOOT_MM, _LEGEND_GAP_MM = 8.0, 26.0
 _BAR_MM = 50.0
-_TEXT_MM, _SMALL_MM = 3.6, 2.6
+_TITLE_MM, _TEXT_MM, _SMALL_MM = 7.0, 3.6, 2.6
 #: In the legend: room below two balls for their pitch, and how far lines are from them.
 _BELOW_MM, _APART_MM = 8.0, 3.0
 
 
 def piece_sheet(
-    puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile, theme: str = "auto"
+    puzzle: PuzzleSet,
+    pieces: Sequence[Piece],
+    profile: Profile,
+    theme: str = "auto",
+    told: Callable[[str], None] = lambda note: None,
 ) -> str:
     """Draws the pieces as they will be printed, seen from the lettered face, with their sizes.
 
@@ -34,12 +42,13 @@ def piece_sheet(
         pieces: which of its pieces.
         profile: gives all sizes.
         theme: see `fabkit.sheet.svg.Drawing`.
+        told: is told of pieces whose letters cannot be printed: they are drawn without.
 
     Returns:
         An SVG document in mm, with a bar by which a print's scale is checked.
 
     Raises:
-        InputError: when the profile does not suit a piece.
+        InputError: when the profile does not suit a piece, whatever its letter.
 
     Example:
         >>> from fabkit.model.library import load_set
@@ -49,7 +58,7 @@ def piece_sheet(
         '<svg'
     """
     flat = [piece for piece in pieces if not piece.body]
-    drafts = draft_all(puzzle, flat, profile)
+    drafts = _drafts(puzzle, flat, profile, told)
     views = [flat_view(puzzle, *pair, profile) for pair in zip(flat, drafts, strict=True)]
     for piece in (piece for piece in pieces if piece.body):
         views += ball_views(puzzle, piece, profile)
@@ -60,10 +69,10 @@ def piece_sheet(
     foot_mm = _ABOVE_FOOT_MM + legend.height_mm
     rows_mm = sum(heights) + _GAP_MM * (len(rows) - 1)
     height_mm = 2 * _MARGIN_MM + _HEAD_MM + rows_mm + foot_mm
-    title = cut(puzzle.title)
-    drawing = Drawing(page_mm, height_mm, f"The pieces of {title}", theme=theme)
+    drawing = Drawing(page_mm, height_mm, f"The pieces of {puzzle.title}", theme=theme)
     y = height_mm - _MARGIN_MM - 6
-    drawing.text(_MARGIN_MM, y, title, 7, class_="title")
+    title = shortened(puzzle.title, _TITLE_MM, page_mm - 2 * _MARGIN_MM, bold=True)
+    drawing.text(_MARGIN_MM, y, title, _TITLE_MM, class_="title")
     drawing.text(_MARGIN_MM, y - 6, _summary(views, profile), _TEXT_MM, class_="quiet")
     y = height_mm - _MARGIN_MM - _HEAD_MM
     for row, row_height in zip(rows, heights, strict=True):
@@ -77,19 +86,40 @@ def piece_sheet(
     return drawing.source()
 
 
+def _drafts(
+    puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile, told: Callable[[str], None]
+) -> list[Blueprint]:
+    """How flat pieces are printed; those whose letters cannot be are told, and have none."""
+    try:
+        return draft_all(puzzle, pieces, profile)
+    except InputError as error:
+        found = every(puzzle, pieces, profile, _draft_of_any_letter)
+        for fault in error.faults:
+            told(f"{fault.key}: drawn without the letter, which cannot be printed: {fault.message}")
+        return found
+
+
+def _draft_of_any_letter(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> Blueprint:
+    """How a piece is printed, without its letter if that is what is wrong."""
+    try:
+        return draft(puzzle, piece, profile)
+    except BlueprintError:
+        return draft(puzzle, piece, replace(profile, faces="none"))
+
+
 def _summary(views: Sequence[PieceView], profile: Profile) -> str:
     balls = sum(1 for view in views if view.balls)
     if balls == len(views):
-        return f"{balls} flat forms, pitch {format_mm(profile.unit_mm)}"
+        return f"{many(balls, 'flat form')}, pitch {format_mm(profile.unit_mm)}"
     parts = [
-        f"{len(views) - balls} pieces",
+        many(len(views) - balls, "piece"),
         f"unit {format_mm(profile.unit_mm)}",
         f"{format_mm(profile.thickness_mm)} thick",
     ]
     magnets = sum(len(view.blueprint.recesses) for view in views if view.blueprint)
     if magnets:
         size = f"{profile.magnet_diameter_mm:g} x {format_mm(profile.magnet_height_mm)}"
-        parts.append(f"{magnets} magnets {size} ({profile.fit} fit, dashed)")
+        parts.append(f"{many(magnets, 'magnet')} {size} ({profile.fit} fit, dashed)")
     return " · ".join(parts)
 
 

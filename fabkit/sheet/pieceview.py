@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from shapely import MultiPolygon, Point, Polygon
+from shapely import MultiPoint, MultiPolygon, Point, Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.base.units import format_mm
@@ -15,7 +15,8 @@ from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet, in_units
 from fabkit.sheet.canvas import Canvas
-from fabkit.sheet.look import LIGHT, Theme, ink_on
+from fabkit.sheet.labels import label_at, label_place
+from fabkit.sheet.look import CAPITAL, LIGHT, Theme, ink_on
 from fabkit.sheet.measures import height_line, width_line
 
 #: A ball's diameter: 12 mm on a pitch of 15 mm.
@@ -44,6 +45,7 @@ class PieceView:
         tone: that colour.
         balls: their middles, in mm.
         ball_mm: their diameter.
+        label: the letter on one of them.
     """
 
     caption: str
@@ -54,6 +56,7 @@ class PieceView:
     tone: str = ""
     balls: tuple[PointMm, ...] = ()
     ball_mm: float = 0.0
+    label: str = ""
 
     @property
     def size_mm(self) -> tuple[float, float]:
@@ -83,7 +86,7 @@ def flat_view(puzzle: PuzzleSet, piece: Piece, blueprint: Blueprint, profile: Pr
 
 
 def ball_views(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> list[PieceView]:
-    """The views of a piece of balls, one for each of its flat forms.
+    """The views of a piece of balls, one for each of its flat forms, as large as its balls.
 
     Args:
         puzzle: its set.
@@ -97,14 +100,18 @@ def ball_views(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> list[PieceV
         >>> [view.caption for view in ball_views(fit, fit.piece("red"), load_profile())]
         ['red single', 'red double']
     """
-    unit = profile.unit_mm
+    unit, ball_mm = profile.unit_mm, BALL_OF_PITCH * profile.unit_mm
     return [
         PieceView(
             f"{piece.id} {form.name}",
             piece.colour,
-            canonical_outline(puzzle.lattice, form.rings, unit),
+            # Around the balls, and not around the squares of the grid in which they lie.
+            canonical_outline(puzzle.lattice, form.rings, unit).buffer(
+                (ball_mm - unit) / 2, join_style="mitre"
+            ),
             balls=tuple((x * unit, y * unit) for x, y in in_units(puzzle.lattice, form.cells)),
-            ball_mm=BALL_OF_PITCH * unit,
+            ball_mm=ball_mm,
+            label=piece.label,
         )
         for form in piece.forms
     ]
@@ -151,6 +158,22 @@ class _Drawn:
         self._canvas.polygon(outline, fill=view.colour, fill_opacity="0.35", **self._edge)
         for x, y in view.balls:
             self._circle((x, y), view.ball_mm, fill=view.colour)
+        self._ball_label(view)
+
+    def _ball_label(self, view: PieceView) -> None:
+        """The letter, on the ball that is nearest to the middle."""
+        middle, ink = MultiPoint(view.balls).centroid, ink_on(view.colour)
+        rooms_mm = [view.ball_mm / 2] * len(view.balls)
+        place, height_mm = label_place(
+            view.label, view.balls, rooms_mm, (middle.x, middle.y), view.ball_mm / 2
+        )
+        area = label_at(view.label, place, height_mm)
+        if area is not None:
+            self._areas(area, fill=ink, class_="label")
+            return
+        (dx, dy), (x, y) = self._by_mm, place
+        style = {"fill": ink, "class_": "label title", "text_anchor": "middle"}
+        self._canvas.text(x + dx, y + dy - height_mm / 2, view.label, height_mm / CAPITAL, **style)
 
     def _flat(self, view: PieceView, blueprint: Blueprint) -> None:
         ink = ink_on(view.colour)

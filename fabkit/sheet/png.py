@@ -41,10 +41,11 @@ def png_of(svg: str, width_px: int | None = None) -> bytes:
     from resvg_py import svg_to_bytes
 
     wide_mm, high_mm = _size_mm(svg)
-    width = width_px or min(max(round(wide_mm * _PIXELS_PER_MM), LEAST_WIDTH), MOST_WIDTH)
+    most = int((_MOST_PIXELS * wide_mm / high_mm) ** 0.5)
+    usual = min(round(wide_mm * _PIXELS_PER_MM), MOST_WIDTH, most)
+    width = width_px or max(usual, LEAST_WIDTH)
     height = max(round(width * high_mm / wide_mm), 1)
-    if width * height > _MOST_PIXELS:
-        most = int((_MOST_PIXELS * wide_mm / high_mm) ** 0.5)
+    if width > most:
         message = f"{width} x {height} pixels are too many for this drawing; at most {most} wide"
         raise InputError.of("the picture", message)
     return bytes(

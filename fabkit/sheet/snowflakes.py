@@ -10,8 +10,10 @@ from fabkit.base.errors import many
 from fabkit.model.catalogfile import read_snowflakes
 from fabkit.model.entry import Entry
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.sheet.booklet.typeset import shortened
 from fabkit.sheet.shape import board_at, draw_pieces, size_mm
 from fabkit.sheet.svg import Drawing
+from fabkit.sheet.words import LANGUAGES, counted, load_words
 
 _PAGE_WIDTH_MM = 420.0
 _MARGIN_MM, _GAP_MM, _HEAD_MM = 10.0, 5.0, 19.0
@@ -49,7 +51,8 @@ def snowflake_sheet(
     title = f"{puzzle.title} · {many(len(entries), 'snowflake')}"
     drawing = Drawing(_PAGE_WIDTH_MM, height_mm, title, _summary(entries), theme)
     top = height_mm - _MARGIN_MM - 6
-    drawing.text(_MARGIN_MM, top, title, _TITLE_MM, class_="title")
+    heading = shortened(title, _TITLE_MM, _PAGE_WIDTH_MM - 2 * _MARGIN_MM, bold=True)
+    drawing.text(_MARGIN_MM, top, heading, _TITLE_MM, class_="title")
     drawing.text(_MARGIN_MM, top - 6, _summary(entries), _TEXT_MM, class_="quiet")
     y = height_mm - _MARGIN_MM - _HEAD_MM
     for row in rows:
@@ -96,10 +99,9 @@ class _Card:
 
     def _known(self) -> str:
         """How many solutions there are, and whether pieces may be turned over."""
-        count = self._entry.count or 0
-        known = many(count, "solution") if count < 10_000 else f"{count:,} solutions"
-        more = "" if self._entry.count_complete else " or more"
-        return known + more + (", flips" if self._entry.flips else "")
+        key = "solutions" if self._entry.count_complete else "solutions_at_least"
+        known = counted(load_words("booklet", LANGUAGES[0]), key, self._entry.count or 0)
+        return known + (", flips" if self._entry.flips else "")
 
 
 def _rows(cards: Sequence[_Card]) -> list[list[_Card]]:

@@ -10,6 +10,7 @@ from fabkit.model.entry import Entry
 from fabkit.model.lattice import Cell, Lattice, Point
 from fabkit.model.piece import Piece, is_image
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.sheet.booklet.typeset import lines_of
 from fabkit.sheet.challenge import (
     FOOT_MM,
     HEAD_MM,
@@ -21,6 +22,7 @@ from fabkit.sheet.challenge import (
     heading_width_mm,
 )
 from fabkit.sheet.measures import unit_bar
+from fabkit.sheet.pdf import text_width_mm
 from fabkit.sheet.shape import board_at, draw_pieces, draw_solution, easy_scale, size_mm
 from fabkit.sheet.svg import Drawing
 
@@ -29,7 +31,7 @@ _ROOM_MM, _WIDE_ROOM_MM = (61.0, 61.0), (85.0, 61.0)
 _WIDE = 1.8
 _GAP_MM = 12.0
 #: Above each step its number, below it what is done.
-_NUMBER_MM, _CAPTION_MM = 7.0, 6.0
+_NUMBER_MM, _CAPTION_MM, _LINE_MM = 7.0, 6.0, 4.8
 _NUMBER_SIZE_MM = 4.6
 #: With more pieces than this, several are laid in one step.
 _MOST_STEPS = 23
@@ -73,7 +75,8 @@ def steps_sheet(puzzle: PuzzleSet, entry: Entry, unit_mm: float, theme: str = "a
     """
     steps = assembly_steps(puzzle.lattice, entry)
     lines = heading(puzzle, entry)
-    page = _Page(size_mm(puzzle, entry, unit_mm), len(steps) + 1, heading_width_mm(*lines))
+    said = [_said(puzzle, entry, step) for step in steps]
+    page = _Page(size_mm(puzzle, entry, unit_mm), said, heading_width_mm(*lines))
     scaled_mm = unit_mm / page.scale
     drawing = Drawing(page.width_mm, page.height_mm, *lines, theme=theme)
     draw_heading(drawing, page.height_mm, *lines)
@@ -84,10 +87,10 @@ def steps_sheet(puzzle: PuzzleSet, entry: Entry, unit_mm: float, theme: str = "a
         draw_pieces(board, puzzle, _some(entry, step.before), pale=True)
         draw_pieces(board, puzzle, _some(entry, step.new))
         board.rim(entry.region)
-        page.words(drawing, index, str(index + 1), _said(puzzle, entry, step))
+        page.words(drawing, index, str(index + 1))
     board = board_at(drawing, puzzle, entry, scaled_mm, page.panel(len(steps)), drawing.theme)
     draw_solution(board, puzzle, entry)
-    page.words(drawing, len(steps), _DONE, "")
+    page.words(drawing, len(steps), _DONE)
     unit_bar(drawing, (MARGIN_MM, MARGIN_MM), scaled_mm, page.scale, drawing.theme)
     return drawing.source()
 
@@ -167,17 +170,23 @@ def _is_turned_over(puzzle: PuzzleSet, entry: Entry, piece: Piece, cells: frozen
 
 
 class _Page:
-    """Where everything goes: panels in rows, all as large."""
+    """Where everything goes: panels in rows, all as large; one for each caption and one more."""
 
-    def __init__(self, size: tuple[float, float], panels: int, title_mm: float) -> None:
+    def __init__(self, size: tuple[float, float], said: Sequence[str], title_mm: float) -> None:
         room = _WIDE_ROOM_MM if size[0] > _WIDE * size[1] else _ROOM_MM
         self.scale = easy_scale(size, room)
         self._wide_mm, self._high_mm = (one / self.scale for one in size)
-        self._column_mm = max(self._wide_mm, _ROOM_MM[0] / 2)
+        # Names often differ at their ends only: a long one makes the column wider.
+        words_mm = [text_width_mm(word, TEXT_MM) for one in said for word in one.split()]
+        self._column_mm = max(self._wide_mm, _ROOM_MM[0] / 2, *words_mm)
         most = int((PAGE_WIDTH_MM - 2 * MARGIN_MM + _GAP_MM) // (self._column_mm + _GAP_MM))
+        captions = [*said, ""]  # there is nothing to do for the last
+        panels = len(captions)
         rows = math.ceil(panels / most)
         self._columns = math.ceil(panels / rows)
-        self._row_mm = _NUMBER_MM + self._high_mm + _CAPTION_MM + _GAP_MM / 2
+        self._captions = [lines_of(one, TEXT_MM, self._column_mm) or [""] for one in captions]
+        more_mm = _LINE_MM * (max(map(len, self._captions)) - 1)
+        self._row_mm = _NUMBER_MM + self._high_mm + _CAPTION_MM + more_mm + _GAP_MM / 2
         across_mm = self._columns * (self._column_mm + _GAP_MM) - _GAP_MM
         self.width_mm = 2 * MARGIN_MM + max(across_mm, title_mm)
         self.height_mm = 2 * MARGIN_MM + HEAD_MM + rows * self._row_mm + FOOT_MM - _GAP_MM / 2
@@ -189,8 +198,10 @@ class _Page:
         x = MARGIN_MM + column * (self._column_mm + _GAP_MM)
         return x, top - _NUMBER_MM - self._high_mm
 
-    def words(self, drawing: Drawing, index: int, number: str, words: str) -> None:
+    def words(self, drawing: Drawing, index: int, number: str) -> None:
         """What stands above and below a step."""
         x, y = self.panel(index)
         drawing.text(x, y + self._high_mm + 2.2, number, _NUMBER_SIZE_MM, class_="title")
-        drawing.text(x, y - _CAPTION_MM + 1, words, TEXT_MM, class_="quiet")
+        for place, line in enumerate(self._captions[index]):
+            y_mm = y - _CAPTION_MM + 1 - place * _LINE_MM
+            drawing.text(x, y_mm, line, TEXT_MM, class_="quiet")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from fabkit.base.errors import InputError, many, printable
@@ -20,7 +20,8 @@ from fabkit.sheet.booklet.leaf import Edition, Leaf, Places, key_of
 from fabkit.sheet.booklet.paper import PAPERS, choose_paper
 from fabkit.sheet.booklet.piecepages import PieceLeaf, piece_leaves
 from fabkit.sheet.booklet.solutionpages import SolutionLeaf, solution_leaves
-from fabkit.sheet.pdf import REPLACEMENT, PdfBook
+from fabkit.sheet.pdf import PdfBook
+from fabkit.sheet.unknown import unknown_note
 from fabkit.sheet.words import counted, load_words
 
 
@@ -92,7 +93,7 @@ def booklet(
     book = PdfBook(puzzle.title, subject, language)
     _draw(book, leaves)
     if book.missing:
-        notes.append(_missing(book.missing))
+        notes.append(unknown_note(book.missing))
     return Booklet(book.finish(), name, len(leaves), tuple(notes))
 
 
@@ -173,17 +174,10 @@ def _notes(challenges: Sequence[ChallengeLeaf], pieces: Sequence[PieceLeaf]) -> 
             sizes = ", ".join(sorted(set(folded), reverse=True))
             notes.append(f"{many(len(folded), noun)} {has} to fold in: {sizes}")
     names = [item.entry.id for leaf in challenges if leaf.scale != 1 for item in leaf.items]
-    names += [f"piece {item.caption}" for leaf in pieces if leaf.scale != 1
+    names += [f"piece {item.view.caption}" for leaf in pieces if leaf.scale != 1
               for row in leaf.rows for item in row]  # fmt: skip
     if names:
         is_ = "is" if len(names) == 1 else "are"
         told = name_some([printable(name) for name in names])
         notes.append(f"{told} {is_} too large for full size and drawn smaller")
     return notes
-
-
-def _missing(characters: Iterable[str]) -> str:
-    """What is said of characters that the fonts lack."""
-    ordered = sorted(characters)
-    named = [f"U+{ord(char):04X}" for char in ordered]
-    return f"the font has no {name_some(named)}; {REPLACEMENT} is shown instead"

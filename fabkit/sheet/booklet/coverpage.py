@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fabkit.model.puzzle import PuzzleSet
 from fabkit.sheet.board import BoardDrawing
 from fabkit.sheet.booklet.leaf import LEADING, SMALL_MM, TEXT_MM, Places, UsualLeaf
 from fabkit.sheet.booklet.typeset import lines_of
@@ -68,15 +67,16 @@ class CoverLeaf(UsualLeaf):
 
     def _draw_credit(self, page: Canvas, room: float) -> float:
         """Where the shapes come from, at the foot of the page; the upper edge of that."""
-        words, puzzle = self.edition.words, self.edition.puzzle
+        words, origin = self.edition.words, self.edition.puzzle.origin
         lines = []
-        # What the set file does not tell is left out, and not said in English.
-        if puzzle.credit != PuzzleSet.credit:
-            lines += lines_of(words["shapes"].format(credit=puzzle.credit), SMALL_MM, room)
+        if "credit" in origin:
+            lines += lines_of(words["shapes"].format(credit=origin["credit"]), SMALL_MM, room)
         if len(lines) > _MOST_CREDIT:
             lines = [*lines[: _MOST_CREDIT - 1], lines[_MOST_CREDIT - 1] + " …"]
-        if puzzle.licence != PuzzleSet.licence:
-            lines += lines_of(words["licence"].format(licence=puzzle.licence), SMALL_MM, room)[:1]
+        if "licence" in origin:
+            lines += lines_of(words["licence"].format(licence=origin["licence"]), SMALL_MM, room)[
+                :1
+            ]
         if not lines:
             return _MARGIN_MM
         y = _MARGIN_MM

@@ -9,7 +9,13 @@ from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import rings_in_units
 from fabkit.sheet.booklet.items import Item
 from fabkit.sheet.booklet.leaf import SMALL_MM, TEXT_MM, TITLE_MM, Edition, draw_reference
-from fabkit.sheet.booklet.typeset import draw_stars, lines_of, shortened, stars_width_mm
+from fabkit.sheet.booklet.typeset import (
+    draw_stars,
+    few_lines,
+    lines_of,
+    shortened,
+    stars_width_mm,
+)
 from fabkit.sheet.canvas import Canvas
 from fabkit.sheet.look import LIGHT
 from fabkit.sheet.pdf import PdfPage, text_width_mm
@@ -17,8 +23,10 @@ from fabkit.sheet.shape import extent
 from fabkit.sheet.words import counted
 
 _NUMBER_MM, _STAR_MM = 6.5, 2.0
-#: Heights of the line with the title, and of one line of text.
-_HEAD_MM, _LINE_MM = 9.0, 4.6
+#: Heights of the first line of the title, of its others, and of one line of text.
+_HEAD_MM, _TITLE_LINE_MM, _LINE_MM = 9.0, 5.8, 4.6
+#: A title takes so many lines at most, and so much lies between what stands in its first.
+_MOST_TITLE_LINES, _APART_MM = 5, 3.0
 #: Pictures of pieces: the largest is so wide or high, and below each is its letter.
 _PICTURE_MM, _LETTER_MM, _PICTURE_GAP_MM = 7.5, 2.6, 2.2
 _STEP_MM = _PICTURE_MM + _PICTURE_GAP_MM
@@ -45,7 +53,7 @@ class Facts:
     @property
     def height_mm(self) -> float:
         """How high all of it is."""
-        return _HEAD_MM + _LINE_MM * len(self._lines) + _ROW_MM * len(self._rows)
+        return self._head_mm + _LINE_MM * len(self._lines) + _ROW_MM * len(self._rows)
 
     def draw(self, page: PdfPage, left: float, top: float, solution: int) -> None:
         """Draws it.
@@ -57,7 +65,7 @@ class Facts:
             solution: the page of the solution.
         """
         self._draw_head(page, left, top - _HEAD_MM + 3.0)
-        y = top - _HEAD_MM - _LINE_MM + 1.5
+        y = top - self._head_mm - _LINE_MM + 1.5
         says = self._edition.words["see_solution"].format(page=solution)
         draw_reference(page, left + self._width_mm, y, says, solution, end=True)
         for line in self._lines:
@@ -70,20 +78,18 @@ class Facts:
             y -= _ROW_MM
 
     def _draw_head(self, page: Canvas, left: float, y: float) -> None:
-        """Number, title and stars on a base line; and the id, by which commands know it."""
+        """Number, title and stars from a base line; and the id, by which commands know it."""
         item = self._item
-        number = str(item.number)
-        page.text(left, y, number, _NUMBER_MM, class_="title quiet")
-        begin = left + text_width_mm(number, _NUMBER_MM, bold=True) + 3
-        right = left + self._width_mm
-        if item.stars:
-            right -= stars_width_mm(_STAR_MM)
-            draw_stars(page, right, y + _STAR_MM * 0.8, _STAR_MM, item.stars)
-        title = shortened(item.title, TITLE_MM, right - 3 - begin, True)
-        page.text(begin, y, title, TITLE_MM, class_="title")
-        begin += text_width_mm(title, TITLE_MM, bold=True) + 3
-        if text_width_mm(item.entry.id, SMALL_MM) <= right - 3 - begin:
-            page.text(begin, y, item.entry.id, SMALL_MM, class_="quiet")
+        page.text(left, y, str(item.number), _NUMBER_MM, class_="title quiet")
+        stars = left + self._width_mm - stars_width_mm(_STAR_MM)
+        draw_stars(page, stars, y + _STAR_MM * 0.8, _STAR_MM, item.stars)
+        begin, room = left + self._number_mm, self._title_room_mm
+        for row, line in enumerate(self._title):
+            page.text(begin, y - row * _TITLE_LINE_MM, line, TITLE_MM, class_="title")
+        beside = text_width_mm(self._title[-1], TITLE_MM, bold=True) + _APART_MM
+        if beside + text_width_mm(item.entry.id, SMALL_MM) <= room:
+            last = y - (len(self._title) - 1) * _TITLE_LINE_MM
+            page.text(begin + beside, last, item.entry.id, SMALL_MM, class_="quiet")
 
     def _draw_picture(self, page: Canvas, piece: Piece, left: float, y: float) -> None:
         """A small picture of a piece, and its label below."""
@@ -105,6 +111,28 @@ class Facts:
         middle = left + _PICTURE_MM / 2
         page.text(middle, y + 0.3, label, _LETTER_MM, class_="title", text_anchor="middle")
 
+    @property
+    def _head_mm(self) -> float:
+        """How high number, title and stars are."""
+        return _HEAD_MM + _TITLE_LINE_MM * (len(self._title) - 1)
+
+    @cached_property
+    def _number_mm(self) -> float:
+        """Where the title begins, beside the number."""
+        return text_width_mm(str(self._item.number), _NUMBER_MM, bold=True) + _APART_MM
+
+    @property
+    def _title_room_mm(self) -> float:
+        """How wide the title may be, between number and stars."""
+        stars_mm = stars_width_mm(_STAR_MM) if self._item.stars else 0.0
+        return self._width_mm - self._number_mm - stars_mm - _APART_MM
+
+    @cached_property
+    def _title(self) -> list[str]:
+        """The title in lines; one at least."""
+        room = self._title_room_mm
+        return few_lines(self._item.title, TITLE_MM, room, _MOST_TITLE_LINES, True) or [""]
+
     @cached_property
     def _lines(self) -> list[str]:
         """What is said of pieces and solutions, in lines that fit."""
@@ -121,7 +149,7 @@ class Facts:
         lines = lines_of(" · ".join(parts), TEXT_MM, self._width_mm - beside)
         if self._pieces and not self._rows:
             names = ", ".join(piece.id for piece in self._pieces)
-            lines += lines_of(names, TEXT_MM, self._width_mm)[:_MOST_LINES]
+            lines += few_lines(names, TEXT_MM, self._width_mm, _MOST_LINES)
         return lines
 
     def _solutions(self, count: int, complete: bool) -> str:

@@ -198,7 +198,7 @@ def _parts(
     if known:
         below = lines_of(words["how_unrated"], body_mm, width) if "" in levels else []
         parts.append(_Stars(paragraph("how_stars"), tuple(known), tuple(below)))
-    parts.append(paragraph("how_solutions"))
+    parts.append(paragraph("how_solutions", *_others(edition)))
     return parts
 
 
@@ -232,6 +232,12 @@ def _sizes(edition: Edition, folded: Sequence[str], scaled: bool) -> list[str]:
     if scaled:
         found.append(words["how_scaled"])
     return found
+
+
+def _others(edition: Edition) -> list[str]:
+    """That there are other solutions than those shown, if some are known."""
+    several = any((item.entry.count or 0) > 1 for item in edition.items)
+    return [edition.words["how_solutions_more"]] if several else []
 
 
 def _draw_lines(

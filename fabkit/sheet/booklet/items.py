@@ -13,9 +13,6 @@ from fabkit.model.puzzle import PuzzleSet
 from fabkit.sheet.pdf import printed
 from fabkit.sheet.shape import extent
 
-#: What the kinds of snowflakes are called in their ids.
-_PARITIES = ("even", "odd", "mixed")
-
 
 @dataclass(frozen=True)
 class Item:
@@ -97,10 +94,9 @@ def _titles(puzzle: PuzzleSet, entries: Sequence[Entry], words: Mapping[str, str
 
 def _snowflake(puzzle: PuzzleSet, entry: Entry, number: int, words: Mapping[str, str]) -> str:
     """The title of a symmetric shape: which of them it is, its kind and size in grid units."""
-    parity = next((one for one in _PARITIES if entry.id.startswith(one)), "")
     _, _, wide, high = extent(puzzle.lattice, entry.region)
     size = f"{wide / entry.halves:g} × {high / entry.halves:g}"
-    kind = f"{words[f'parity_{parity}']}, {size}" if parity else size
+    kind = f"{words[f'parity_{entry.parity}']}, {size}" if entry.parity else size
     return words["snowflake_title"].format(number=number, kind=kind)
 
 

@@ -17,12 +17,12 @@ from fabkit.sheet.booklet.leaf import (
     draw_frame,
     draw_size,
 )
+from fabkit.sheet.booklet.namedpieces import NamedPiece, named_pieces
 from fabkit.sheet.booklet.paper import EDGE_MM, HEAD_MM, Size, content_of, fold_out, holds
 from fabkit.sheet.booklet.typeset import shortened
 from fabkit.sheet.look import LIGHT
 from fabkit.sheet.measures import scale_bar
 from fabkit.sheet.pdf import PdfPage
-from fabkit.sheet.pieceview import PieceView, ball_views, draw_view, flat_view
 from fabkit.sheet.shape import easy_scale
 
 #: The bar by which a print's scale is checked.
@@ -46,7 +46,7 @@ class PieceLeaf(PlainLeaf):
     """
 
     edition: Edition
-    rows: tuple[tuple[PieceView, ...], ...]
+    rows: tuple[tuple[NamedPiece, ...], ...]
     size: Size
     folded: str = ""
     scale: float = 1.0
@@ -71,7 +71,7 @@ class PieceLeaf(PlainLeaf):
             y -= max(item.room_mm[1] for item in row)
             x = 0.0
             for item in row:
-                draw_view(page, item, (x, y), decimal=self.edition.words["decimal"])
+                item.draw(page, (x, y), self.edition.words["decimal"])
                 x += item.room_mm[0] + _GAP_MM
             y -= _GAP_MM
 
@@ -96,14 +96,7 @@ def piece_leaves(edition: Edition, drafts: Sequence[Blueprint]) -> list[PieceLea
         edition: the booklet.
         drafts: its flat pieces, in order.
     """
-    puzzle, profile = edition.puzzle, edition.profile
-    flat = [piece for piece in puzzle.pieces if not piece.body]
-    items = [flat_view(puzzle, *pair, profile) for pair in zip(flat, drafts, strict=True)]
-    for piece in puzzle.pieces:
-        if piece.body:
-            forms = ball_views(puzzle, piece, profile)
-            # Only here are balls without their letters, by which challenges and solutions know them.
-            items += [replace(form, caption=f"{piece.id} ({piece.label})") for form in forms]
+    items = named_pieces(edition, drafts)
     width, height = edition.size[0] - 2 * MARGIN_MM, content_of(edition.size)[1]
     filling = _Filling(width, height, height - _INTRODUCTION_MM)
     large = [item for item in items if not holds((width, height), item.room_mm)]
@@ -127,15 +120,15 @@ class _Filling:
 
     def __init__(self, width_mm: float, height_mm: float, first_mm: float) -> None:
         self._width_mm, self._height_mm, self._free_mm = width_mm, height_mm, first_mm
-        self._pages: list[list[list[PieceView]]] = [[]]
+        self._pages: list[list[list[NamedPiece]]] = [[]]
         self._right_mm = self._row_mm = 0.0
 
     @property
-    def pages(self) -> list[tuple[tuple[PieceView, ...], ...]]:
+    def pages(self) -> list[tuple[tuple[NamedPiece, ...], ...]]:
         """For each page its rows."""
         return [tuple(tuple(row) for row in page) for page in self._pages]
 
-    def add(self, item: PieceView) -> None:
+    def add(self, item: NamedPiece) -> None:
         """Puts a piece into the row if it fits, else into a new one, else on a new page."""
         wide, high = item.room_mm
         higher = max(0.0, high - self._row_mm)
@@ -154,7 +147,7 @@ class _Filling:
         self._free_mm -= higher
 
 
-def _large_leaf(edition: Edition, item: PieceView) -> PieceLeaf:
+def _large_leaf(edition: Edition, item: NamedPiece) -> PieceLeaf:
     """A page for a piece that is too large for the others: a larger one, or drawn smaller."""
     wide, high = item.room_mm
     found = fold_out((wide + 2 * (MARGIN_MM - EDGE_MM), high), edition.paper, edition.size)

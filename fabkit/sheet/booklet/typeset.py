@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 
 from fabkit.sheet.canvas import Canvas
 from fabkit.sheet.look import LIGHT
@@ -19,6 +20,8 @@ _WARNING = "#f0c000"
 #: quotation marks, and between a number and what it counts.
 _BOUND = re.compile(r" (?=[:;!?%»×])|(?<=«) |(?<=\d) (?=mm\b)|(?<=[:×]) (?=\d)")
 _BLANK = "\N{NO-BREAK SPACE}"
+#: Where a word may be broken that is too long for a line.
+_HYPHENS = re.compile(r"(?<=[-_/])")
 
 
 def shortened(text: str, size_mm: float, width_mm: float, bold: bool = False) -> str:
@@ -48,7 +51,7 @@ def shortened(text: str, size_mm: float, width_mm: float, bold: bool = False) ->
 
 
 def lines_of(text: str, size_mm: float, width_mm: float, bold: bool = False) -> list[str]:
-    """A text in lines that fit; a word that is too long for one is shortened.
+    """A text in lines that fit; a word that is too long for one goes on in the next.
 
     What belongs together, such as a number and its unit, stays in one line.
 
@@ -61,15 +64,65 @@ def lines_of(text: str, size_mm: float, width_mm: float, bold: bool = False) -> 
     Example:
         >>> lines_of("one two three", 4, 18), lines_of("at most 100 mm", 4, 23)
         (['one two', 'three'], ['at most', '100 mm'])
+        >>> lines_of("a well-known-name", 4, 23)
+        ['a', 'well-known-', 'name']
     """
+
+    def fits(line: str) -> bool:
+        return text_width_mm(line, size_mm, bold) <= width_mm
+
     lines: list[str] = []
     for bound in filter(None, _BOUND.sub(_BLANK, printed(text)).split(" ")):
         word = printed(bound)
         longer = f"{lines[-1]} {word}" if lines else word
-        if lines and text_width_mm(longer, size_mm, bold) <= width_mm:
+        if lines and fits(longer):
             lines[-1] = longer
         else:
-            lines.append(shortened(word, size_mm, width_mm, bold))
+            lines += _parts_of(word, fits)
+    return lines
+
+
+def _parts_of(word: str, fits: Callable[[str], bool]) -> list[str]:
+    """A word in parts that fit: broken after its hyphens, and elsewhere only where these are too few."""
+    parts = [""]
+    for syllable in _HYPHENS.split(word):
+        if fits(parts[-1] + syllable):
+            parts[-1] += syllable
+            continue
+        parts += [""] if parts[-1] else []
+        for letter in syllable:
+            parts += [""] if parts[-1] and not fits(parts[-1] + letter) else []
+            parts[-1] += letter
+    return parts
+
+
+def few_lines(
+    text: str, size_mm: float, width_mm: float, most: int, bold: bool = False
+) -> list[str]:
+    """A title in few lines of about the same length, with three dots where it was cut.
+
+    Args:
+        text: any text.
+        size_mm: of the font.
+        width_mm: the room there is.
+        most: how many lines it may take.
+        bold: in which font.
+
+    Example:
+        >>> few_lines("Snowflake 82 (mixed, 8 × 8)", 4, 50, 2)
+        ['Snowflake 82', '(mixed, 8 × 8)']
+        >>> few_lines("Square " * 9, 4, 30, 2)
+        ['Square Square', 'Square Squar…']
+    """
+    lines = lines_of(text, size_mm, width_mm, bold)
+    if len(lines) > most:
+        return [*lines[: most - 1], shortened(f"{lines[most - 1]}…", size_mm, width_mm, bold)]
+    for tenths in range(9, 4, -1):
+        narrower = lines_of(text, size_mm, width_mm * tenths / 10, bold)
+        # Words that are broken in other places are not worth it.
+        if len(narrower) > len(lines) or " ".join(narrower) != " ".join(lines):
+            break
+        lines = narrower
     return lines
 
 

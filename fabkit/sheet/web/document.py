@@ -225,7 +225,7 @@ def _files(words: Mapping[str, str], unit_mm: float, downloads: Sequence[Downloa
 def _credits(puzzle: PuzzleSet, words: Mapping[str, str]) -> str:
     """Where the shapes come from, and on which terms; each apart from the words around it."""
     found = []
-    for key, value in (("credit", puzzle.credit), ("licence", puzzle.licence)):
+    for key, value in puzzle.origin.items():
         before, after = words[key].split(f"{{{key}}}")
         name = f"<bdi>{escape(printable(value))}</bdi>"
         found.append(f"<p>{escape(before)}{name}{escape(after)}</p>")

@@ -10,7 +10,7 @@ from fabkit.model.entry import in_halves
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import Piece, at_anchor, orientations
 from fabkit.model.puzzle import in_units, rings_in_units
-from fabkit.sheet.labels import label_place, rooms
+from fabkit.sheet.labels import ends_and_middles, label_place, rooms
 from fabkit.sheet.pieceview import BALL_OF_PITCH
 
 #: How high the capitals of a label may be, in grid units.
@@ -129,20 +129,21 @@ class Ways:
     def _label_place(self, form: int) -> tuple[tuple[float, float], float]:
         """The label of a form: its middle in frame steps, and its height in grid units.
 
-        On balls, and on squares of two colours, it stands in the middle of one.
+        On balls, and on squares of two colours, it stands in the middle of one; else it may stand
+        on a corner, or between two cells.
         """
         shape = self.piece.forms[form]
         cells = sorted(shape.cells)
-        points = list(cells)
+        places = in_units(self._lattice, cells)
         if not (self.piece.body or self.piece.tones):
-            points += sorted({corner for cell in cells for corner in self._lattice.ring(cell)})
-        places = in_units(self._lattice, points)
+            edges = {edge for cell in cells for edge in self._lattice.cell_edges(cell)}
+            places += ends_and_middles(in_units(self._lattice, edge) for edge in edges)
         if self.piece.body:
             free = [BALL_OF_PITCH / 2] * len(places)
         else:
             places, free = rooms(places, rings_in_units(self._lattice, shape.rings))
-        middles = in_units(self._lattice, cells)
-        balance = [math.fsum(values) / len(cells) for values in zip(*middles, strict=True)]
+        centres = in_units(self._lattice, cells)
+        balance = [math.fsum(values) / len(cells) for values in zip(*centres, strict=True)]
         x, y = balance
         (left, up), height = label_place(self.piece.label, places, free, (x, y), _CAPITAL)
         (step_x, step_y) = in_units(self._lattice, [(1, 1)])[0]

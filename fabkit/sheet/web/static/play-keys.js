@@ -6,13 +6,15 @@
   const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
   /**
-   * Listens to the keys that are pressed on the table.
+   * Listens to the keys that are pressed on the table, or on nothing in particular.
    * @param {HTMLElement} element that holds board, tray and tools
    * @param {object} table a `Table`
    */
   function listen(element, table) {
-    element.addEventListener("keydown", (event) => {
-      if (event.altKey || isTyping(event.target)) return;
+    document.addEventListener("keydown", (event) => {
+      const { target } = event;
+      if (target !== document.body && !element.contains(target)) return;
+      if (event.altKey || isTyping(target)) return;
       const done = event.ctrlKey || event.metaKey ? undoing(event, table) : acting(event, table);
       if (done) event.preventDefault();
     });

@@ -46,6 +46,7 @@
 
     /** Shows how things stand, and keeps it. */
     update() {
+      const focused = document.activeElement;
       const verdict = this.game.judge();
       const name = (piece) => this.name(piece, verdict);
       this.board.update(verdict, name, this.selected);
@@ -55,15 +56,14 @@
       }
       this.store.keep(this.game, verdict.solved && this.game.hasFree);
       this.changed(verdict);
-      this.follow();
+      this.follow(focused);
       return verdict;
     }
 
-    /** Keeps the focus with a piece that went to the board or the tray. */
-    follow() {
-      const active = document.activeElement;
-      if (!active?.classList.contains("gone")) return;
-      const id = active.dataset.piece;
+    /** Keeps the focus with a piece that went to the board or the tray; what had it is gone. */
+    follow(focused) {
+      if (!focused?.classList.contains("gone")) return;
+      const id = focused.dataset.piece;
       this.focus(this.data.pieces.findIndex((piece) => piece.id === id));
     }
 
