@@ -35,7 +35,7 @@ def fridgeiq(
     return print_set("fridgeiq", request.param, tmp_path_factory.mktemp("stl"))
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("check", CHECKS)
 def test_fridgeiq_passes(check: Callable[[Print], Complaints], fridgeiq: list[Print]) -> None:
     assert complaints(fridgeiq, check) == []
