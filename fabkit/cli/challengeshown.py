@@ -11,7 +11,6 @@ from fabkit.cli.report import Report
 from fabkit.model.entry import Entry
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.plan.entries import BUDGET_S, Selection, gather
-from fabkit.sheet.words import LANGUAGES, figure, load_words
 from fabkit.solve.answer import IMPOSSIBLE
 
 NO_EXIT = 1
@@ -138,8 +137,7 @@ def known_count(count: int, complete: bool) -> str:
         >>> known_count(24, True), known_count(63404, False)
         ('24', '63,404 or more')
     """
-    found = figure(load_words("booklet", LANGUAGES[0]), count)
-    return found if complete else f"{found} or more"
+    return f"{count:,}" if complete else f"{count:,} or more"
 
 
 def _document(puzzle: PuzzleSet, entry: Entry, target: drawings.Target | None) -> dict[str, object]:

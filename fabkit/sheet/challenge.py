@@ -90,7 +90,7 @@ def heading(puzzle: PuzzleSet, entry: Entry, known: str | None = None) -> tuple[
         ('FridgeIQ · Cross', '2 pieces · flips allowed · 2 solutions or more')
     """
     if known is None and entry.count:
-        known = many(entry.count, "solution") + ("" if entry.count_complete else " or more")
+        known = known_solutions(entry)
     parts = [
         many(len(entry.pieces), "piece"),
         f"{len(entry.given)} given" if entry.given else "",
@@ -102,6 +102,17 @@ def heading(puzzle: PuzzleSet, entry: Entry, known: str | None = None) -> tuple[
     if len(of_set) > _LONGEST_SET:
         of_set = of_set[: _LONGEST_SET - 1] + "…"
     return cut(f"{of_set} · {entry.title}"), " · ".join(part for part in parts if part)
+
+
+def known_solutions(entry: Entry) -> str:
+    """How many solutions of a challenge are known.
+
+    Example:
+        >>> known_solutions(Entry("s1", "Cross", "challenge", frozenset(), ("A",), count=1200))
+        '1,200 solutions or more'
+    """
+    known = many(entry.count or 0, "solution")
+    return known if entry.count_complete else f"{known} or more"
 
 
 def draw_heading(drawing: Drawing, height_mm: float, title: str, summary: str) -> None:

@@ -11,9 +11,9 @@ from fabkit.model.catalogfile import read_snowflakes
 from fabkit.model.entry import Entry
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.sheet.booklet.typeset import shortened
+from fabkit.sheet.challenge import known_solutions
 from fabkit.sheet.shape import board_at, draw_pieces, size_mm
 from fabkit.sheet.svg import Drawing
-from fabkit.sheet.words import LANGUAGES, counted, load_words
 
 _PAGE_WIDTH_MM = 420.0
 _MARGIN_MM, _GAP_MM, _HEAD_MM = 10.0, 5.0, 19.0
@@ -99,9 +99,7 @@ class _Card:
 
     def _known(self) -> str:
         """How many solutions there are, and whether pieces may be turned over."""
-        key = "solutions" if self._entry.count_complete else "solutions_at_least"
-        known = counted(load_words("booklet", LANGUAGES[0]), key, self._entry.count or 0)
-        return known + (", flips" if self._entry.flips else "")
+        return known_solutions(self._entry) + (", flips" if self._entry.flips else "")
 
 
 def _rows(cards: Sequence[_Card]) -> list[list[_Card]]:

@@ -74,9 +74,8 @@ class CoverLeaf(UsualLeaf):
         if len(lines) > _MOST_CREDIT:
             lines = [*lines[: _MOST_CREDIT - 1], lines[_MOST_CREDIT - 1] + " …"]
         if "licence" in origin:
-            lines += lines_of(words["licence"].format(licence=origin["licence"]), SMALL_MM, room)[
-                :1
-            ]
+            licence = words["licence"].format(licence=origin["licence"])
+            lines += lines_of(licence, SMALL_MM, room)[:1]
         if not lines:
             return _MARGIN_MM
         y = _MARGIN_MM
