@@ -21,8 +21,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from fabkit.base.errors import InputError, cut, many, printable
-from fabkit.base.units import format_mm
+from fabkit.core.errors import InputError, cut, many, printable
+from fabkit.core.units import format_mm
 from fabkit.model.catalog import catalog_entries, catalog_path
 from fabkit.model.challengeload import find_challenge, known_names
 from fabkit.model.entry import Entry, challenge_of, entry_of
@@ -137,12 +137,12 @@ class ShownSet:
         return f"{_plain(self.puzzle.title)}: {many(len(self), 'piece')}, unit {unit}"
 
     def _repr_svg_(self) -> str:
-        from fabkit.sheet.pieces import piece_sheet
+        from fabkit.output.pieces import piece_sheet
 
         return piece_sheet(self.puzzle, self.puzzle.pieces, self.profile)
 
     def _repr_html_(self) -> str:
-        from fabkit.sheet.factsheet import fact_sheet
+        from fabkit.output.factsheet import fact_sheet
 
         return fact_sheet(_plain(self.puzzle.title), self._facts(), self._repr_svg_())
 
@@ -197,8 +197,8 @@ class ShownPiece:
             >>> load_set("fridgeiq")["Q"].solid().isValid()
             True
         """
-        from fabkit.plan.builders import library_failures
-        from fabkit.plan.workbench import Workbench
+        from fabkit.build.builders import library_failures
+        from fabkit.build.workbench import Workbench
 
         profile = self.profile
         if profiles or settings:
@@ -211,7 +211,7 @@ class ShownPiece:
         return f"piece {self.id} of {title}, unit {unit}"
 
     def _repr_svg_(self) -> str:
-        from fabkit.sheet.pieces import piece_sheet
+        from fabkit.output.pieces import piece_sheet
 
         return piece_sheet(self.puzzle, [self.piece], self.profile)
 
@@ -266,7 +266,7 @@ class ShownChallenge:
         return f"{_plain(self.entry.title)} of {_plain(self.puzzle.title)}: {pieces}"
 
     def _repr_svg_(self) -> str:
-        from fabkit.sheet.challenge import challenge_sheet
+        from fabkit.output.challenge import challenge_sheet
 
         unsolved = replace(self.entry, solution=None)
         return challenge_sheet(self.puzzle, unsolved, self.profile.unit_mm)
@@ -297,7 +297,7 @@ class ShownSolution:
         Raises:
             InputError: when there is no solution.
         """
-        from fabkit.sheet.steps import steps_sheet
+        from fabkit.output.steps import steps_sheet
 
         if not self.layout:
             message = f"{self.entry.id}: {_WITHOUT[self.entry.status]}, so there are no steps"
@@ -313,7 +313,7 @@ class ShownSolution:
         return None if self.layout else _WITHOUT[self.entry.status]
 
     def _repr_svg_(self) -> str:
-        from fabkit.sheet.challenge import challenge_sheet
+        from fabkit.output.challenge import challenge_sheet
 
         return challenge_sheet(self.puzzle, self.entry, self.profile.unit_mm, self._known)
 

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from fabkit.blueprint.ball import draft_ball
+from fabkit.drawing.ball import draft_ball
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.reading import read_bodies
 from fabkit.model.library import load_set

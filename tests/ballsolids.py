@@ -13,7 +13,7 @@ import manifold3d
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.blueprint.ball import BallBlueprint, draft_ball
+from fabkit.drawing.ball import BallBlueprint, draft_ball
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.reading import read_bodies
 from fabkit.model.balls import BallBody

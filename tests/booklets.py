@@ -18,13 +18,13 @@ from PIL import Image
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import DictionaryObject, RectangleObject
 
-from fabkit.base.files import read_json
+from fabkit.core.files import read_json
 from fabkit.model.entry import Entry
 from fabkit.model.library import load_set, shipped_folder
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
-from fabkit.plan.entries import Selection, gather
-from fabkit.sheet.booklet.book import Booklet, booklet
+from fabkit.build.entries import Selection, gather
+from fabkit.output.booklet.book import Booklet, booklet
 
 MM_PER_INCH = 25.4
 #: Texts stay so far inside their page; and so many points around it are searched for others.

@@ -13,8 +13,8 @@ import numpy as np
 import shapely
 from shapely import LineString, MultiPoint, Point, Polygon, box
 
-from fabkit.base.errors import printable
-from fabkit.sheet.inspected import CheckSheet, PieceSheet, RuleRow, Section, SectionRow
+from fabkit.core.errors import printable
+from fabkit.output.inspected import CheckSheet, PieceSheet, RuleRow, Section, SectionRow
 
 Element = ElementTree.Element
 Shape = Any  # shapely has no types

@@ -13,7 +13,7 @@ from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
-from fabkit.blueprint.cut import CutPiece, cut_all
+from fabkit.drawing.cut import CutPiece, cut_all
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile

@@ -21,7 +21,7 @@ from fabkit.model.challengeload import find_challenge
 from fabkit.model.entry import Entry, entry_of
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.sheet.png import png_of
+from fabkit.output.png import png_of
 from fabkit.solve.engines.engine import Effort
 from fabkit.solve.engines.oracle import Oracle
 from fabkit.solve.posing import pose

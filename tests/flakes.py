@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.certify import ShapesVerdict, check_shapes, shapes_of
-from fabkit.challenges.snowflakes.field import Field
+from fabkit.puzzles.snowflakes.field import Field
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import Piece, orientations
 from fabkit.model.placement import placements

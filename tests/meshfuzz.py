@@ -12,7 +12,7 @@ import signal
 import sys
 from pathlib import Path
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.mesh.files.reading import read_bodies
 from tests import meshfiles as files
 

@@ -15,8 +15,8 @@ from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Given, PuzzleSet, in_units
-from fabkit.plan.entries import Selection, gather
-from fabkit.sheet.web.document import Download, page_files
+from fabkit.build.entries import Selection, gather
+from fabkit.output.web.document import Download, page_files
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page

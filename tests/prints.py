@@ -10,7 +10,7 @@ import trimesh
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.blueprint.draft import Blueprint, draft_all
+from fabkit.drawing.draft import Blueprint, draft_all
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.mesh.files.reading import read_bodies
 
 #: Guards against hangs and bombs; nearly all files take some hundredths of a second.

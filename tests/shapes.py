@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import trimesh
 
-from fabkit.blueprint.draft import draft_all
+from fabkit.drawing.draft import draft_all
 from fabkit.mesh.body import Body, Points
 from fabkit.model.library import load_set
 from fabkit.solid.body import Workshop

@@ -1,4 +1,4 @@
-"""Shards for tests of fabkit.runs, and a run of them in a process that can be killed."""
+"""Shards for tests of fabkit.jobs, and a run of them in a process that can be killed."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from fabkit.base.errors import FabkitError, Fault, InputError, OutsideError
-from fabkit.runs.ledger import Ledger
-from fabkit.runs.pool import local_pool
-from fabkit.runs.work import Shard, run_shards
+from fabkit.core.errors import FabkitError, Fault, InputError, OutsideError
+from fabkit.jobs.ledger import Ledger
+from fabkit.jobs.pool import local_pool
+from fabkit.jobs.work import Shard, run_shards
 
 #: The checkout. (tests.conftest would load pytest in every worker.)
 ROOT = Path(__file__).resolve().parent.parent

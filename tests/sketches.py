@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.certify import Verdict, certificate_of, check
 from fabkit.certify import cover as covers
 from fabkit.model.lattice import LATTICES

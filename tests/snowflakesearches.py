@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from fabkit.challenges.snowflakes.bysat import Shape, shapes_by_sat
-from fabkit.challenges.snowflakes.closure import Closure
-from fabkit.challenges.snowflakes.field import Field
-from fabkit.challenges.snowflakes.tiling import IMPOSSIBLE, SOLVED, Tiler
+from fabkit.puzzles.snowflakes.bysat import Shape, shapes_by_sat
+from fabkit.puzzles.snowflakes.closure import Closure
+from fabkit.puzzles.snowflakes.field import Field
+from fabkit.puzzles.snowflakes.tiling import IMPOSSIBLE, SOLVED, Tiler
 from fabkit.model.piece import Piece, is_image
 from fabkit.solve.engines.engine import Effort
 from tests.snowflaketasks import Task, shape_cells

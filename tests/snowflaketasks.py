@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from fabkit.challenges.snowflakes.field import EVEN, MIXED, ODD, Field, Part
+from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, Field, Part
 from fabkit.model.lattice import LATTICES, Cell
 from fabkit.model.piece import Form, Piece
 from fabkit.model.polygon import rings_of_cells

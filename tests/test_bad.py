@@ -31,7 +31,7 @@ from typing import Any
 import pytest
 import tomli_w
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.cli import main
 from fabkit.model.library import shipped_folder, shipped_names
 from fabkit.model.setfile import read_set

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 import shapely
 
-from fabkit.blueprint.ball import draft_ball
-from fabkit.blueprint.boards.drawing import BoardBlueprint, Prism, Step
-from fabkit.blueprint.printed import BlueprintError
+from fabkit.drawing.ball import draft_ball
+from fabkit.drawing.boards.drawing import BoardBlueprint, Prism, Step
+from fabkit.drawing.printed import BlueprintError
 from fabkit.mesh.body import Body
 from fabkit.mesh.crossing import crossings
 from fabkit.mesh.files.reading import read_bodies
@@ -31,10 +31,10 @@ from fabkit.model.lattice import LATTICES
 from fabkit.model.piece import Piece
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import rings_in_units
-from fabkit.press.estimate import letter_mm3, printed_mm3, solid_mm3
-from fabkit.press.slicer.finding import find_slicer
-from fabkit.press.slicer.slicing import slice_plate
-from fabkit.press.slicer.verdict import Expected
+from fabkit.printing.estimate import letter_mm3, printed_mm3, solid_mm3
+from fabkit.printing.slicer.finding import find_slicer
+from fabkit.printing.slicer.slicing import slice_plate
+from fabkit.printing.slicer.verdict import Expected
 from fabkit.solid.balls import build_balls
 from fabkit.solid.export import SPHERE_ANGLE, SPHERE_TOLERANCE_MM, write_stl
 from tests.ballsolids import (

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from fabkit.blueprint.draft import draft_all
+from fabkit.drawing.draft import draft_all
 from fabkit.cli import main
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
-from fabkit.press.bill import DANGER, Bill, Sliced, bill_of_materials
-from fabkit.press.billtable import bill_csv
-from fabkit.press.estimate import fill_for, printed_mm3, solid_mm3
+from fabkit.printing.bill import DANGER, Bill, Sliced, bill_of_materials
+from fabkit.printing.billtable import bill_csv
+from fabkit.printing.estimate import fill_for, printed_mm3, solid_mm3
 from fabkit.solid.body import Workshop
 from tests.prints import Order, print_one
 

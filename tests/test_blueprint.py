@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shapely import Polygon
 
-from fabkit.blueprint.draft import draft
-from fabkit.blueprint.printed import (
+from fabkit.drawing.draft import draft
+from fabkit.drawing.printed import (
     RingMm,
     inset_ring,
     printed_outline,

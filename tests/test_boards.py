@@ -15,12 +15,12 @@ import trimesh
 from shapely import Point, Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.blueprint.boards.drawing import BoardBlueprint
-from fabkit.blueprint.boards.holes import draft_holes_board
-from fabkit.blueprint.boards.seats import draft_seats_board
-from fabkit.blueprint.boards.slabs import section_at
-from fabkit.blueprint.draft import draft
-from fabkit.blueprint.printed import BlueprintError
+from fabkit.drawing.boards.drawing import BoardBlueprint
+from fabkit.drawing.boards.holes import draft_holes_board
+from fabkit.drawing.boards.seats import draft_seats_board
+from fabkit.drawing.boards.slabs import section_at
+from fabkit.drawing.draft import draft
+from fabkit.drawing.printed import BlueprintError
 from fabkit.mesh.section import UP, Sections
 from fabkit.model.accessory import Accessory, accessories
 from fabkit.model.lattice import LATTICES, Cell

@@ -18,7 +18,7 @@ from PIL import Image
 from pypdf import PdfReader
 
 from fabkit.cli import main
-from fabkit.plan import booklet as making
+from fabkit.build import booklet as making
 from tests.pairset import PAIR
 
 QUICK = ("--no-picture", "-q")

@@ -12,7 +12,7 @@ import pytest
 from fabkit.model.entry import Entry
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
-from fabkit.sheet.booklet.book import booklet
+from fabkit.output.booklet.book import booklet
 from tests.booklets import Read, bar_mm, differs, drawn_outlines, made, silhouette, some
 
 DPI = 300

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.model.entry import Entry
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import Given
-from fabkit.sheet.booklet.book import booklet
-from fabkit.sheet.words import LANGUAGES, load_words
+from fabkit.output.booklet.book import booklet
+from fabkit.output.words import LANGUAGES, load_words
 from tests.booklets import Read, faults_of_words, made, some
 from tests.conftest import ROOT
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from fabkit.base.errors import OutsideError
-from fabkit.sheet import pdf as module
-from fabkit.sheet.canvas import Canvas
-from fabkit.sheet.look import LIGHT, font_file
-from fabkit.sheet.pdf import REPLACEMENT, PdfBook, PdfPage, printed, text_width_mm
+from fabkit.core.errors import OutsideError
+from fabkit.output import pdf as module
+from fabkit.output.canvas import Canvas
+from fabkit.output.look import LIGHT, font_file
+from fabkit.output.pdf import REPLACEMENT, PdfBook, PdfPage, printed, text_width_mm
 from tests.booklets import Read, faults_of_words
 
 DPI = 127  # five pixels a millimetre

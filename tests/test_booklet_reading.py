@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fabkit.base.errors import OutsideError
+from fabkit.core.errors import OutsideError
 from fabkit.model.catalogfile import shipped_snowflakes
 from fabkit.model.entry import Entry
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.plan.showpiece import cover_picture
-from fabkit.sheet import words as words_module
-from fabkit.sheet.booklet.book import booklet
-from fabkit.sheet.booklet.items import items_of
-from fabkit.sheet.booklet.typeset import lines_of
-from fabkit.sheet.words import LANGUAGES, load_words
+from fabkit.build.showpiece import cover_picture
+from fabkit.output import words as words_module
+from fabkit.output.booklet.book import booklet
+from fabkit.output.booklet.items import items_of
+from fabkit.output.booklet.typeset import lines_of
+from fabkit.output.words import LANGUAGES, load_words
 from tests.booklets import Read, faults_of_words, some
 
 #: What belongs to the word before it, or after it, in one of the languages.

@@ -15,12 +15,12 @@ from fabkit.model.library import load_set
 from fabkit.model.piece import Piece
 from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.sheet.booklet.book import booklet
-from fabkit.sheet.booklet.items import items_of
-from fabkit.sheet.booklet.namedpieces import form_said
-from fabkit.sheet.booklet.typeset import few_lines, lines_of
-from fabkit.sheet.pdf import text_width_mm
-from fabkit.sheet.words import LANGUAGES, load_words
+from fabkit.output.booklet.book import booklet
+from fabkit.output.booklet.items import items_of
+from fabkit.output.booklet.namedpieces import form_said
+from fabkit.output.booklet.typeset import few_lines, lines_of
+from fabkit.output.pdf import text_width_mm
+from fabkit.output.words import LANGUAGES, load_words
 from tests.booklets import Read, differs, drawn_outlines, faults_of_words, silhouette, some
 
 DPI = 150

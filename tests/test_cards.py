@@ -14,10 +14,10 @@ import pytest
 import shapely
 from shapely import Polygon, affinity, union_all
 
-from fabkit.base.errors import InputError
-from fabkit.blueprint.boards.slabs import section_at
-from fabkit.blueprint.card import draft_card
-from fabkit.blueprint.printed import BlueprintError
+from fabkit.core.errors import InputError
+from fabkit.drawing.boards.slabs import section_at
+from fabkit.drawing.card import draft_card
+from fabkit.drawing.printed import BlueprintError
 from fabkit.cli import main
 from fabkit.mesh.files.reading import read_bodies
 from fabkit.mesh.section import Sections
@@ -26,8 +26,8 @@ from fabkit.model.placement import placements
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import Board, Challenge, Given, PuzzleSet
-from fabkit.plan.cards import cards_of, starts_of
-from fabkit.sheet.card import SHEET_MM, Card, card_sheets, card_svg
+from fabkit.build.cards import cards_of, starts_of
+from fabkit.output.card import SHEET_MM, Card, card_sheets, card_svg
 from tests.conftest import ROOT
 from tests.pictures import cell_drawn
 

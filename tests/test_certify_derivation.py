@@ -117,7 +117,7 @@ def test_the_checker_shares_no_code_with_the_search_or_the_model() -> None:
             for name in [getattr(node, "module", None) or node.names[0].name]
         ]
         own = {name for name in imports if name.startswith("fabkit.")}
-        allowed = ("fabkit.base", "fabkit.certify")
+        allowed = ("fabkit.core", "fabkit.certify")
         others = {name for name in own if not name.startswith(allowed)}
         assert not {name for name in imports if name.startswith("numba")}
         if path.name == "labels.py":  # which compares with what is shipped, and derives nothing

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from fabkit.certify import ShapesVerdict, check_shapes, judge_shapes, shapes_of
-from fabkit.challenges.snowflakes.field import Field
-from fabkit.challenges.snowflakes.proof import combined_sha256, document
-from fabkit.challenges.snowflakes.shards import Kind, search, try_all, unpacked
+from fabkit.puzzles.snowflakes.field import Field
+from fabkit.puzzles.snowflakes.proof import combined_sha256, document
+from fabkit.puzzles.snowflakes.shards import Kind, search, try_all, unpacked
 from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
 from fabkit.model.piece import Piece

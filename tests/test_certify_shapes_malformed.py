@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from fabkit.certify import board, orbits
-from fabkit.challenges.snowflakes.field import Field
+from fabkit.puzzles.snowflakes.field import Field
 from fabkit.cli import main
 from fabkit.model.lattice import LATTICES
 from tests.flakes import Document, filed, flake_of, square_flake

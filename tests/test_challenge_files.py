@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import tomli_w
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.model.challengeload import find_challenge, load_challenge
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set, shipped_names

@@ -13,9 +13,9 @@ from shapely import union_all
 from fabkit.model.entry import Entry
 from fabkit.model.library import load_set
 from fabkit.model.setfile import read_set
-from fabkit.sheet.challenge import challenge_sheet
-from fabkit.sheet.pdf import text_width_mm
-from fabkit.sheet.steps import steps_sheet
+from fabkit.output.challenge import challenge_sheet
+from fabkit.output.pdf import text_width_mm
+from fabkit.output.steps import steps_sheet
 from tests.drawings import (
     SVG,
     Case,

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from fabkit.certify import certificate_of, check
-from fabkit.challenges.graded import reproof
-from fabkit.challenges.graded.grading import LEVEL_NAMES, Graded
+from fabkit.puzzles.graded import reproof
+from fabkit.puzzles.graded.grading import LEVEL_NAMES, Graded
 from fabkit.cli import main
 from fabkit.model.challengeload import load_challenge
 from fabkit.model.library import load_set

@@ -17,10 +17,10 @@ import pytest
 import shapely
 from shapely import Point, box
 
-from fabkit.base.errors import printable
-from fabkit.sheet import faultview, inspection
-from fabkit.sheet.inspected import CheckSheet, PieceSheet, RuleRow, Section, SectionRow
-from fabkit.sheet.inspection import check_page
+from fabkit.core.errors import printable
+from fabkit.output import faultview, inspection
+from fabkit.output.inspected import CheckSheet, PieceSheet, RuleRow, Section, SectionRow
+from fabkit.output.inspection import check_page
 from tests.checkpage import (
     PIECES,
     SHEET,

@@ -14,10 +14,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from shapely import Point, Polygon, affinity
 
-from fabkit.base.errors import InputError
-from fabkit.blueprint.cut import FLAT_MM, CutPiece, cut_all, cut_piece
-from fabkit.blueprint.draft import draft_all
-from fabkit.blueprint.printed import BlueprintError
+from fabkit.core.errors import InputError
+from fabkit.drawing.cut import FLAT_MM, CutPiece, cut_all, cut_piece
+from fabkit.drawing.draft import draft_all
+from fabkit.drawing.printed import BlueprintError
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.library import load_set
 from fabkit.model.piece import Piece

@@ -11,12 +11,12 @@ import ezdxf
 import pytest
 from shapely import Polygon, affinity, box
 
-from fabkit.base.errors import InputError
-from fabkit.blueprint.cut import CutPiece
+from fabkit.core.errors import InputError
+from fabkit.drawing.cut import CutPiece
 from fabkit.model.library import load_set
-from fabkit.press.laser import CutSheet, cut_sheets
-from fabkit.sheet.cutting import piece_svg, sheet_svg
-from fabkit.sheet.dxf import sheet_dxf
+from fabkit.printing.laser import CutSheet, cut_sheets
+from fabkit.output.cutting import piece_svg, sheet_svg
+from fabkit.output.dxf import sheet_dxf
 from tests import analytic, cuts
 from tests.cuts import FLAT_SETS, MACHINES, PRESETS
 

@@ -13,10 +13,10 @@ import shapely
 
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.palette import PALETTE
-from fabkit.sheet import board
-from fabkit.sheet.challenge import challenge_sheet
-from fabkit.sheet.look import THEMES, Theme, ink_on
-from fabkit.sheet.web.document import style_sheet
+from fabkit.output import board
+from fabkit.output.challenge import challenge_sheet
+from fabkit.output.look import THEMES, Theme, ink_on
+from fabkit.output.web.document import style_sheet
 from tests.colours import VISIONS, contrast, difference, lab, linear, seen
 from tests.drawings import Case, case, of_class, pixels, root_of, shapes
 

@@ -17,16 +17,16 @@ import pytest
 from fontTools.ttLib import TTFont
 from PIL import Image
 
-from fabkit.base.errors import InputError, OutsideError
+from fabkit.core.errors import InputError, OutsideError
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
-from fabkit.sheet import fontface, look
-from fabkit.sheet.challenge import challenge_sheet
-from fabkit.sheet.look import DARK, LIGHT, font_file
-from fabkit.sheet.pieces import piece_sheet
-from fabkit.sheet.png import png_of
-from fabkit.sheet.steps import steps_sheet
-from fabkit.sheet.svg import Drawing
+from fabkit.output import fontface, look
+from fabkit.output.challenge import challenge_sheet
+from fabkit.output.look import DARK, LIGHT, font_file
+from fabkit.output.pieces import piece_sheet
+from fabkit.output.png import png_of
+from fabkit.output.steps import steps_sheet
+from fabkit.output.svg import Drawing
 from tests import browser
 from tests.conftest import ROOT
 from tests.drawings import SVG, case, page_mm, root_of
@@ -189,7 +189,7 @@ def test_a_picture_of_no_width_in_particular_is_never_too_high(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Held against a limit that takes less time to reach."""
-    monkeypatch.setattr("fabkit.sheet.png._MOST_PIXELS", 1_000_000)
+    monkeypatch.setattr("fabkit.output.png._MOST_PIXELS", 1_000_000)
     picture = Image.open(io.BytesIO(png_of(Drawing(30, 340, "high").source())))
     assert picture.size == (297, 3366)
     assert Image.open(io.BytesIO(png_of(Drawing(30, 300, "low").source()))).width == 300
@@ -209,7 +209,7 @@ def test_pictures_hold_the_shipped_letters_and_no_others() -> None:
 
 CODE = """
 import hashlib
-from fabkit.sheet.png import png_of
+from fabkit.output.png import png_of
 from tests.test_drawings_look import DRAWN
 for draw in DRAWN[:3]:
     for theme in ("auto", "dark"):

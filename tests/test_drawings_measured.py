@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from shapely import Point
 
-from fabkit.blueprint.draft import draft_all
+from fabkit.drawing.draft import draft_all
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
-from fabkit.sheet.challenge import challenge_sheet
-from fabkit.sheet.look import LIGHT
-from fabkit.sheet.pieces import piece_sheet
+from fabkit.output.challenge import challenge_sheet
+from fabkit.output.look import LIGHT
+from fabkit.output.pieces import piece_sheet
 from tests.drawings import (
     Case,
     case,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.model.challengefile import usual_board
 from fabkit.model.challengeload import find_challenge, load_challenge
 from fabkit.model.lattice import Cell, Lattice
@@ -22,7 +22,7 @@ from fabkit.model.polygon import OutlineError, cells_of_rings, rings_of_cells
 from fabkit.model.puzzle import rings_in_units
 from fabkit.model.setchecks import lies_on
 from fabkit.model.setfile import read_set
-from fabkit.sheet.challenge import challenge_sheet
+from fabkit.output.challenge import challenge_sheet
 from tests.conftest import ROOT
 from tests.drawings import posed_entry
 from tests.drawnsets import (

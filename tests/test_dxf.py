@@ -14,9 +14,9 @@ import shapely
 from ezdxf.document import Drawing
 from shapely import Point, Polygon, box
 
-from fabkit.blueprint.cut import CutPiece
+from fabkit.drawing.cut import CutPiece
 from fabkit.model.library import load_set
-from fabkit.sheet.dxf import piece_dxf, sheet_dxf
+from fabkit.output.dxf import piece_dxf, sheet_dxf
 from tests import analytic, cuts
 from tests.cuts import FLAT_SETS, MACHINES, PRESETS
 
@@ -169,11 +169,11 @@ def test_a_piece_that_is_missing_is_not_recognised() -> None:
 
 CODE = """
 import sys
-from fabkit.blueprint.cut import cut_all
+from fabkit.drawing.cut import cut_all
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
-from fabkit.sheet.cutting import sheet_svg
-from fabkit.sheet.dxf import piece_dxf, sheet_dxf
+from fabkit.output.cutting import sheet_svg
+from fabkit.output.dxf import piece_dxf, sheet_dxf
 puzzle = load_set("fridgeiq")
 pieces = cut_all(puzzle, puzzle.pieces, load_profile())
 for text in (*map(piece_dxf, pieces[:2]), sheet_dxf(pieces, 300, 200), sheet_svg(pieces, 300, 200)):

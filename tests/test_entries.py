@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 import shapely
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.model.catalogfile import shipped_snowflakes
 from fabkit.model.entry import Entry, Images, wrong_with
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.plan.entries import NothingToShowError, Selection, gather, solved_ones
+from fabkit.build.entries import NothingToShowError, Selection, gather, solved_ones
 from tests.conftest import ROOT
 
 FRIDGEIQ = load_set("fridgeiq")

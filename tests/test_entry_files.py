@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.cli import main
 from fabkit.model.catalogfile import shipped_snowflakes
 from fabkit.model.library import load_set
-from fabkit.plan.entries import Selection, gather
+from fabkit.build.entries import Selection, gather
 from tests.conftest import ROOT
 from tests.test_entries import FEW, FRIDGEIQ, SAID
 

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from fabkit.base.errors import InputError, OutsideError
-from fabkit.base.files import LOCK_NAME, folder_lock
+from fabkit.core.errors import InputError, OutsideError
+from fabkit.core.files import LOCK_NAME, folder_lock
 from fabkit.cli import main
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import dump_profile, load_profile
-from fabkit.plan import Export, export
-from fabkit.plan import export as export_function
+from fabkit.build import Export, export
+from fabkit.build import export as export_function
 from tests.conftest import ROOT
 
 PAIR = """
@@ -376,7 +376,7 @@ def test_an_unreadable_file_is_named(
     def refuse(path: Path) -> str:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("fabkit.plan.manifest.sha256", refuse)
+    monkeypatch.setattr("fabkit.build.manifest.sha256", refuse)
     with pytest.raises(OutsideError, match=r"cannot read .*stl/P.stl: Permission denied"):
         run(tmp_path / "out", pair)
 

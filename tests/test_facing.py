@@ -10,8 +10,8 @@ import pytest
 import trimesh
 from hypothesis import given, settings
 
-from fabkit.base.errors import InputError
-from fabkit.blueprint.draft import draft
+from fabkit.core.errors import InputError
+from fabkit.drawing.draft import draft
 from fabkit.mesh.rules.printing import printing_findings
 from fabkit.model.layers import recess_span
 from fabkit.model.library import load_set

@@ -20,8 +20,8 @@ import pytest
 from PIL import Image
 
 from fabkit.cli.main import app
-from fabkit.sheet.render.picture import render
-from fabkit.sheet.render.scene import View
+from fabkit.output.render.picture import render
+from fabkit.output.render.scene import View
 from tests.conftest import ROOT
 from tests.test_render import ball, block
 
@@ -32,8 +32,8 @@ GALLERY = "output/gallery/"
 SCENE = """
 import hashlib
 from tests.test_render import ball, block
-from fabkit.sheet.render.picture import render
-from fabkit.sheet.render.scene import View
+from fabkit.output.render.picture import render
+from fabkit.output.render.scene import View
 print(hashlib.sha256(render([block((0, 0, 0), (30, 20, 4)), ball(6)], View(96, 60))).hexdigest())
 """
 

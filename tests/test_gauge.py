@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 import shapely
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.mesh.body import Body
 from fabkit.model.profilefile import load_profile
-from fabkit.press.gauge.legend import document, readings
-from fabkit.press.gauge.parts import gauge_parts
-from fabkit.press.gauge.values import KEY_OF_FIT, STEPS, setting, values_mm
-from fabkit.press.gauge.wishes import GaugePart
+from fabkit.printing.gauge.legend import document, readings
+from fabkit.printing.gauge.parts import gauge_parts
+from fabkit.printing.gauge.values import KEY_OF_FIT, STEPS, setting, values_mm
+from fabkit.printing.gauge.wishes import GaugePart
 from tests import gauging, measure
 from tests.prints import Order
 

@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fabkit.base.errors import InputError
-from fabkit.blueprint.boards.drawing import Bore
+from fabkit.core.errors import InputError
+from fabkit.drawing.boards.drawing import Bore
 from fabkit.cli import main
 from fabkit.mesh.body import Body
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
-from fabkit.press.gauge.legend import document, readings
-from fabkit.press.gauge.parts import gauge_parts
-from fabkit.press.gauge.values import setting
-from fabkit.press.gauge.wishes import GaugePart
+from fabkit.printing.gauge.legend import document, readings
+from fabkit.printing.gauge.parts import gauge_parts
+from fabkit.printing.gauge.values import setting
+from fabkit.printing.gauge.wishes import GaugePart
 from tests import boardgauging, gauging, measure
 from tests.gauging import Printed
 from tests.prints import Order

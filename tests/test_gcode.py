@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabkit.base.errors import OutsideError
-from fabkit.press.slicer.features import Feature, layers_of
-from fabkit.press.slicer.gcode import Gcode, read_gcode
-from fabkit.press.slicer.summary import Summary
+from fabkit.core.errors import OutsideError
+from fabkit.printing.slicer.features import Feature, layers_of
+from fabkit.printing.slicer.gcode import Gcode, read_gcode
+from fabkit.printing.slicer.summary import Summary
 from tests.fakeslicer import gcode
 
 

@@ -21,13 +21,13 @@ from fabkit.mesh.body import Body
 from fabkit.mesh.files.glb import GlbPart, write_glb
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
-from fabkit.plan.pagemodels import glb_models
-from fabkit.plan.picture import picture_bench
-from fabkit.sheet.render.normals import corner_normals
+from fabkit.build.pagemodels import glb_models
+from fabkit.build.picture import picture_bench
+from fabkit.output.render.normals import corner_normals
 from tests.conftest import ROOT
 from tests.glbfiles import joined, parts_of, read_glb
 
-VENDOR = ROOT / "fabkit/sheet/web/static/vendor"
+VENDOR = ROOT / "fabkit/output/web/static/vendor"
 
 
 def part(mesh: trimesh.Trimesh, name: str = "A", colour: str = "#e69f00") -> GlbPart:

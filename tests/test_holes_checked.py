@@ -12,8 +12,8 @@ import pytest
 import trimesh
 from shapely import Polygon, affinity
 
-from fabkit.blueprint.draft import draft
-from fabkit.blueprint.printed import chamfered, inset_ring, rings_mm
+from fabkit.drawing.draft import draft
+from fabkit.drawing.printed import chamfered, inset_ring, rings_mm
 from fabkit.cli import main
 from fabkit.mesh.finding import Finding
 from fabkit.model.library import load_set

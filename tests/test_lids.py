@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import shapely
 
-from fabkit.blueprint.boards.snapping import snap_strain
-from fabkit.blueprint.glyphs import strokes_are_at_least
+from fabkit.drawing.boards.snapping import snap_strain
+from fabkit.drawing.glyphs import strokes_are_at_least
 from fabkit.mesh.section import UP
 from tests.trayprints import (
     EXACT_MM,

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from shapely import Polygon
 
-from fabkit.base.errors import InputError
-from fabkit.blueprint.draft import draft, draft_all
-from fabkit.blueprint.printed import (
+from fabkit.core.errors import InputError
+from fabkit.drawing.draft import draft, draft_all
+from fabkit.drawing.printed import (
     BlueprintError,
     printed_outline,
 )

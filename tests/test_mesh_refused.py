@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.mesh.files.reading import read_bodies
 from tests import meshfiles as files
 from tests.meshfiles import ascii_stl, binary_stl

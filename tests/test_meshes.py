@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from fabkit.base.errors import InputError
-from fabkit.base.units import format_mm
-from fabkit.blueprint.draft import draft_all
-from fabkit.blueprint.printed import largest_chamfer_mm
+from fabkit.core.errors import InputError
+from fabkit.core.units import format_mm
+from fabkit.drawing.draft import draft_all
+from fabkit.drawing.printed import largest_chamfer_mm
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
 from tests import analytic, measure

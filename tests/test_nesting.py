@@ -11,15 +11,15 @@ from itertools import combinations
 import pytest
 from shapely import Polygon, box
 
-from fabkit.base.errors import InputError, OutsideError
-from fabkit.blueprint.draft import draft_all
+from fabkit.core.errors import InputError, OutsideError
+from fabkit.drawing.draft import draft_all
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
-from fabkit.press.nesting import bypolygon
-from fabkit.press.nesting import nest as nesting
-from fabkit.press.nesting.laid import faults_of_layout
-from fabkit.press.nesting.nest import least_rooms, nest
-from fabkit.press.nesting.room import Room, Shape, Spot
+from fabkit.printing.nesting import bypolygon
+from fabkit.printing.nesting import nest as nesting
+from fabkit.printing.nesting.laid import faults_of_layout
+from fabkit.printing.nesting.nest import least_rooms, nest
+from fabkit.printing.nesting.room import Room, Shape, Spot
 from tests.conftest import ROOT
 
 Points = list[tuple[float, float]]
@@ -148,8 +148,8 @@ def test_notches_and_the_reserved_corner_are_used() -> None:
 
 SCRIPT = """
 from tests.test_nesting import printed, random_set
-from fabkit.press.nesting.nest import nest
-from fabkit.press.nesting.room import Room
+from fabkit.printing.nesting.nest import nest
+from fabkit.printing.nesting.room import Room
 print(nest(printed("fridgeiq"), Room(180, 180, 2, 5, 40), {engine!r}))
 print(nest(*random_set(3, most=9), {engine!r}))
 """

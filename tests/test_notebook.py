@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.model.lattice import Cell
 from fabkit.model.piece import is_image
 from fabkit.model.puzzle import PuzzleSet

@@ -11,9 +11,9 @@ import pytest
 import shapely
 from manifold3d import Manifold
 
-from fabkit.blueprint.ball import draft_ball
-from fabkit.blueprint.boards.title import place_title
-from fabkit.blueprint.things import draft_thing
+from fabkit.drawing.ball import draft_ball
+from fabkit.drawing.boards.title import place_title
+from fabkit.drawing.things import draft_thing
 from fabkit.mesh.balls.reading import take_in_balls
 from fabkit.mesh.boards.inspect import inspect_board
 from fabkit.mesh.boards.lying import balls_lying

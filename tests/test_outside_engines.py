@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from fabkit.base.errors import OutsideError
+from fabkit.core.errors import OutsideError
 from fabkit.model.library import load_set
 from fabkit.solve.engines import apart
 from fabkit.solve.engines.apart import OutsideEngine, answers

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from fabkit.base.errors import OutsideError
+from fabkit.core.errors import OutsideError
 from fabkit.cli import main
 from fabkit.mesh.files.reading import read_bodies
 from tests.conftest import ROOT
@@ -62,7 +62,7 @@ def made(ready: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def unpainted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leaves out the still picture, which takes seconds."""
-    monkeypatch.setattr("fabkit.plan.pageshown.cover_picture", lambda *_: b"no picture")
+    monkeypatch.setattr("fabkit.build.pageshown.cover_picture", lambda *_: b"no picture")
 
 
 def test_everything_is_there(made: Path) -> None:
@@ -141,7 +141,7 @@ def test_another_language_is_another_page(
         raise AssertionError("made again")
 
     for name in ("glb_models", "cover_picture"):
-        monkeypatch.setattr(f"fabkit.plan.pageshown.{name}", never)
+        monkeypatch.setattr(f"fabkit.build.pageshown.{name}", never)
     before = contents(made)
     document = said("page", "pair.toml", "--language", "de")
     assert document["language"] == "de"
@@ -240,7 +240,7 @@ def test_a_page_appears_whole_or_not_at_all(
     def failing(*_: object) -> None:
         raise OutsideError("the disk is full")
 
-    monkeypatch.setattr("fabkit.base.files.Staging.commit", failing)
+    monkeypatch.setattr("fabkit.core.files.Staging.commit", failing)
     assert main(["page", pair]) == 3
     assert "the disk is full" in capsys.readouterr().err
     assert contents(Path("output")) == {}

@@ -15,16 +15,16 @@ import pytest
 import shapely
 from shapely import Polygon, affinity
 
-from fabkit.blueprint.ball import BallBlueprint
+from fabkit.drawing.ball import BallBlueprint
 from fabkit.model.accessory import things
 from fabkit.model.entry import Entry
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
-from fabkit.plan.entries import Selection, gather
-from fabkit.plan.pagemodels import models_data, models_script
-from fabkit.plan.picture import picture_bench
-from fabkit.plan.workbench import Workbench
+from fabkit.build.entries import Selection, gather
+from fabkit.build.pagemodels import models_data, models_script
+from fabkit.build.picture import picture_bench
+from fabkit.build.workbench import Workbench
 
 #: Between pieces, and more than the printed outline stays inside the drawn one.
 CLEARANCE_MM = 0.3

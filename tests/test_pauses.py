@@ -12,12 +12,12 @@ import pytest
 from shapely import LineString
 from shapely import box as rectangle
 
-from fabkit.blueprint.draft import draft_all
+from fabkit.drawing.draft import draft_all
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
-from fabkit.press.pauses import ORCA_PART, PRUSA_PART, layer_before_pause, pause_parts
-from fabkit.press.slicer.settings import print_settings
+from fabkit.printing.pauses import ORCA_PART, PRUSA_PART, layer_before_pause, pause_parts
+from fabkit.printing.slicer.settings import print_settings
 from tests.platefiles import Thing, box, hollow, prusa_slicer, write_plate
 
 FLIPPABLE = load_profile(["flippable"])

@@ -13,8 +13,8 @@ import pytest
 import trimesh
 from shapely import LineString, Point, Polygon, affinity, box
 
-from fabkit.blueprint.printed import chamfered
-from fabkit.blueprint.recess import Bores
+from fabkit.drawing.printed import chamfered
+from fabkit.drawing.recess import Bores
 from fabkit.solid.body import Workshop
 from tests import analytic, measure
 from tests.checks import (

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from shapely import MultiPoint, Polygon, affinity
 
-from fabkit.base.errors import InputError
-from fabkit.blueprint.draft import Blueprint, draft_all
+from fabkit.core.errors import InputError
+from fabkit.drawing.draft import Blueprint, draft_all
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.press.nesting.room import Room, Shape
-from fabkit.press.plate import (
+from fabkit.printing.nesting.room import Room, Shape
+from fabkit.printing.plate import (
     Plate,
     lay_out,
     mesh_rows,

@@ -13,17 +13,17 @@ from typing import Any
 
 import pytest
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.model.catalogfile import shipped_snowflakes
 from fabkit.model.entry import Entry, in_halves
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set
 from fabkit.model.piece import at_anchor, orientations
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.sheet.web.document import POLICY, Download, index_html, page_files, style_sheet
-from fabkit.sheet.web.playdata import data_script, play_data
-from fabkit.sheet.web.ways import Ways
-from fabkit.sheet.words import LANGUAGES, load_words
+from fabkit.output.web.document import POLICY, Download, index_html, page_files, style_sheet
+from fabkit.output.web.playdata import data_script, play_data
+from fabkit.output.web.ways import Ways
+from fabkit.output.words import LANGUAGES, load_words
 from tests.playpages import entries_of
 
 SHIPPED = ("fridgeiq", "iqfit", "iqblock", "iqstars", "cubimagici")
@@ -176,7 +176,7 @@ def test_a_solution_that_is_none_is_refused() -> None:
 def test_the_same_bytes_in_another_process() -> None:
     program = (
         "import sys, hashlib; from tests.playpages import entries_of\n"
-        "from fabkit.sheet.web.document import page_files\n"
+        "from fabkit.output.web.document import page_files\n"
         "files = page_files(*entries_of('iqstars', 'board'), 20.0, 'it')\n"
         "print(hashlib.sha256(repr(files).encode()).hexdigest())"
     )

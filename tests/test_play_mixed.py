@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fabkit.model.setfile import read_set
-from fabkit.plan.entries import gather
+from fabkit.build.entries import gather
 from tests import browser
 from tests.playpages import Player, write_page
 

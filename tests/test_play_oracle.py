@@ -16,7 +16,7 @@ from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set
 from fabkit.model.piece import orientations
 from fabkit.model.puzzle import Given, PuzzleSet
-from fabkit.sheet.web.ways import Ways
+from fabkit.output.web.ways import Ways
 from tests import browser
 from tests.playpages import entries_of, write_page
 

@@ -15,7 +15,7 @@ from PIL import Image
 
 from fabkit.model.catalogfile import shipped_snowflakes
 from fabkit.model.library import load_set
-from fabkit.sheet.web.document import Download
+from fabkit.output.web.document import Download
 from tests import browser
 from tests.playpages import entries_of, some_of_fridgeiq, write_page
 

@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from shapely import Point, Polygon
 from shapely.affinity import rotate
 
-from fabkit.base.errors import InputError
-from fabkit.blueprint.draft import draft, draft_all
-from fabkit.blueprint.polemark import poles, with_poles
-from fabkit.blueprint.printed import BlueprintError
-from fabkit.blueprint.recess import Recess
+from fabkit.core.errors import InputError
+from fabkit.drawing.draft import draft, draft_all
+from fabkit.drawing.polemark import poles, with_poles
+from fabkit.drawing.printed import BlueprintError
+from fabkit.drawing.recess import Recess
 from fabkit.mesh.body import Body
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabkit.base.errors import InputError
-from fabkit.base.units import format_mm, parse_length_mm
+from fabkit.core.errors import InputError
+from fabkit.core.units import format_mm, parse_length_mm
 from fabkit.model.profile import SETTINGS
 from fabkit.model.profilefile import dump_profile, load_profile, preset_names
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from fabkit.base.files import json_text
+from fabkit.core.files import json_text
 from fabkit.cli import main
 from fabkit.cli.main import app
 from fabkit.model.catalog import catalog_entries

@@ -14,18 +14,18 @@ import shapely
 from PIL import Image
 from shapely import Polygon, affinity
 
-from fabkit.blueprint.ball import draft_ball
+from fabkit.drawing.ball import draft_ball
 from fabkit.cli import main
 from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
 from fabkit.model.placement import placements
 from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import rings_in_units
-from fabkit.sheet.render import raster
-from fabkit.sheet.render.laying import Motion, lay_balls, lay_flat
-from fabkit.sheet.render.normals import corner_normals
-from fabkit.sheet.render.picture import render
-from fabkit.sheet.render.scene import Lump, View, camera
+from fabkit.output.render import raster
+from fabkit.output.render.laying import Motion, lay_balls, lay_flat
+from fabkit.output.render.normals import corner_normals
+from fabkit.output.render.picture import render
+from fabkit.output.render.scene import Lump, View, camera
 
 #: Straight from above, each millimetre a square of pixels: what can be counted.
 PLAN = View(200, 200, 0.0, 90.0, orthographic=True, ground=False, ink=0.0)

@@ -9,7 +9,7 @@ import pytest
 from fabkit.model.accessory import things
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
-from fabkit.plan.workbench import Workbench
+from fabkit.build.workbench import Workbench
 from fabkit.verify.check import CheckReport, check
 from fabkit.verify.taking import take
 from tests.conftest import ROOT

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from fabkit.base.errors import FabkitError, InputError, OutsideError
-from fabkit.runs.ledger import LEDGER_NAME, Ledger
-from fabkit.runs.pool import local_pool
-from fabkit.runs.work import Shard, run_shards
+from fabkit.core.errors import FabkitError, InputError, OutsideError
+from fabkit.jobs.ledger import LEDGER_NAME, Ledger
+from fabkit.jobs.pool import local_pool
+from fabkit.jobs.work import Shard, run_shards
 from tests.shards import PROBLEM, ROOT, _OddError, child, hashing, said, wrong
 
 ANOTHER = "choose another folder"
@@ -291,7 +291,7 @@ def test_a_folder_at_work(tmp_path: Path) -> None:
 def test_a_program_that_has_the_ledger_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fabkit.runs.ledger._BUSY_S", 0.05)
+    monkeypatch.setattr("fabkit.jobs.ledger._BUSY_S", 0.05)
     fill(tmp_path)
     other = sqlite3.connect(tmp_path / LEDGER_NAME, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from fabkit.base.errors import InputError, OutsideError
-from fabkit.runs.cluster import cluster_pool
-from fabkit.runs.ledger import Ledger
-from fabkit.runs.pool import local_pool
-from fabkit.runs.work import Shard, run_shards
+from fabkit.core.errors import InputError, OutsideError
+from fabkit.jobs.cluster import cluster_pool
+from fabkit.jobs.ledger import Ledger
+from fabkit.jobs.pool import local_pool
+from fabkit.jobs.work import Shard, run_shards
 from tests.shards import PROBLEM, ROOT, _OddError, child, hashing, said, wait_for, wrong
 
 distributed = pytest.importorskip("distributed")
@@ -101,7 +101,7 @@ def test_killed_workers(cluster: Any, tmp_path: Path) -> None:
 def test_a_worker_with_another_fabkit(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fabkit.runs.cluster.__version__", "0.0.1")
+    monkeypatch.setattr("fabkit.jobs.cluster.__version__", "0.0.1")
     with cluster_pool(cluster.scheduler_address) as pool:
         with Ledger(tmp_path, PROBLEM) as ledger, pytest.raises(OutsideError) as failure:
             run_shards(hashing(tmp_path / "log", 1, 0.0), ledger, pool)
@@ -128,8 +128,8 @@ def test_a_worker_with_another_fabkit(
 def test_addresses_where_nobody_answers(address: str, error: type[Exception], message: str) -> None:
     start = time.monotonic()
     code = (
-        "import sys\nimport fabkit.runs.cluster as one\none._CONNECT_S = 1.0\n"
-        "from fabkit.base.errors import FabkitError\n"
+        "import sys\nimport fabkit.jobs.cluster as one\none._CONNECT_S = 1.0\n"
+        "from fabkit.core.errors import FabkitError\n"
         "try:\n with one.cluster_pool(sys.argv[1]): pass\n"
         "except FabkitError as e: print(type(e).__name__, e)"
     )
@@ -188,7 +188,7 @@ WORKER = ["--no-nanny", "--no-dashboard", "--nthreads", "1"]
 
 @pytest.mark.slow
 def test_a_scheduler_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fabkit.runs.cluster._CONNECT_S", 1.0)
+    monkeypatch.setattr("fabkit.jobs.cluster._CONNECT_S", 1.0)
     with scheduler(tmp_path) as (address, _):
         with pytest.raises(OutsideError) as failure, cluster_pool(address):
             pass
@@ -209,7 +209,7 @@ def test_a_worker_that_cannot_import_fabkit(tmp_path: Path) -> None:
 
 
 CLUSTERED = """
-from fabkit.runs.cluster import cluster_pool
+from fabkit.jobs.cluster import cluster_pool
 signal.signal(signal.SIGINT, signal.default_int_handler)
 with cluster_pool({address!r}) as pool, Ledger(Path({folder!r}), PROBLEM) as ledger:
     try: run_shards(hashing(Path({log!r}), 9999, 0.02), ledger, pool)

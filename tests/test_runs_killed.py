@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from fabkit.base.errors import OutsideError
-from fabkit.runs.ledger import LEDGER_NAME, Ledger
-from fabkit.runs.pool import local_pool
-from fabkit.runs.work import Shard, run_shards
+from fabkit.core.errors import OutsideError
+from fabkit.jobs.ledger import LEDGER_NAME, Ledger
+from fabkit.jobs.pool import local_pool
+from fabkit.jobs.work import Shard, run_shards
 from tests.shards import PROBLEM, child, hashing, said, wait_for, wrong
 
 KILLS = 20
@@ -218,7 +218,7 @@ def test_workers_in_kernels_end_with_the_parent(how: signal.Signals, tmp_path: P
 def test_a_kill_in_the_middle_of_the_first_opening(tmp_path: Path) -> None:
     """The ledger appears whole or not at all; what is left of an attempt is swept away."""
     call = (
-        "import fabkit.runs.ledger as l; l._flush_names = None\n"
+        "import fabkit.jobs.ledger as l; l._flush_names = None\n"
         "def die(*_): os.kill(os.getpid(), signal.SIGKILL)\n"
         "l.Staging.commit = die\n"
         f"with Ledger(Path({str(tmp_path)!r}), PROBLEM): pass"

@@ -10,7 +10,7 @@ import manifold3d
 import numpy as np
 import pytest
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.balls.reading import take_in_balls
 from fabkit.mesh.boards.ballassembly import BallTable

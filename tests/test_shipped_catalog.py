@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.model.catalog import catalog_entries, catalog_path
 from fabkit.model.catalogfile import read_snowflakes
 from fabkit.model.challengeload import find_challenge

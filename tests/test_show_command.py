@@ -11,7 +11,7 @@ from PIL import Image
 
 from fabkit.cli import main
 from fabkit.model.library import load_set
-from fabkit.sheet.pdf import text_width_mm
+from fabkit.output.pdf import text_width_mm
 from tests.drawings import of_class, root_of, scale_of, shapes, snowflakes, texts
 from tests.test_challenge_sheet import ODD
 

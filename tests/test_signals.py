@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from fabkit.base.files import Staging
-from fabkit.base.signals import Signals
+from fabkit.core.files import Staging
+from fabkit.core.signals import Signals
 
 INT, TERM = signal.SIGINT, signal.SIGTERM
 
@@ -55,7 +55,7 @@ def disturbed(
             signal.raise_signal(number)
         return result
 
-    patch.setattr(f"fabkit.base.signals.signal.{name}", calls)
+    patch.setattr(f"fabkit.core.signals.signal.{name}", calls)
 
 
 @pytest.mark.parametrize("number", [INT, TERM])
@@ -106,7 +106,7 @@ def test_a_signal_without_a_handler_of_python_is_sent_again(
     signal.signal(TERM, signal.SIG_DFL)
     with Signals().held():
         signal.raise_signal(TERM)
-        monkeypatch.setattr("fabkit.base.signals.signal.raise_signal", sent.append)
+        monkeypatch.setattr("fabkit.core.signals.signal.raise_signal", sent.append)
     assert sent == [TERM]
     assert signal.getsignal(TERM) is signal.SIG_DFL
 

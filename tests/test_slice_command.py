@@ -153,7 +153,7 @@ def test_a_slicer_that_tells_no_grams(pair: str, said: Callable[..., Any], tmp_p
 def test_plates_that_change_meanwhile_are_not_what_was_sliced(
     pair: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fabkit.plan import slicing
+    from fabkit.build import slicing
 
     slice_plate = slicing.slice_plate
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from fabkit.base.errors import InputError, OutsideError
+from fabkit.core.errors import InputError, OutsideError
 from fabkit.model.profilefile import load_profile
-from fabkit.press.slicer.finding import NAMES, ORCA, PRUSA, Slicer, find_slicer
-from fabkit.press.slicer.running import MOST_SAID, run
-from fabkit.press.slicer.slicing import slice_plate
-from fabkit.press.slicer.verdict import Expected, Verdict
+from fabkit.printing.slicer.finding import NAMES, ORCA, PRUSA, Slicer, find_slicer
+from fabkit.printing.slicer.running import MOST_SAID, run
+from fabkit.printing.slicer.slicing import slice_plate
+from fabkit.printing.slicer.verdict import Expected, Verdict
 from tests.fakeslicer import fake_slicer, gcode
 
 PROFILE = load_profile()

@@ -11,14 +11,14 @@ from types import MappingProxyType
 
 import pytest
 
-from fabkit.base.errors import OutsideError
+from fabkit.core.errors import OutsideError
 from fabkit.model.profilefile import load_profile
-from fabkit.press.pauses import pause_parts
-from fabkit.press.slicer.features import Feature
-from fabkit.press.slicer.finding import find_slicer
-from fabkit.press.slicer.settings import print_settings
-from fabkit.press.slicer.slicing import slice_plate
-from fabkit.press.slicer.verdict import Expected, Verdict
+from fabkit.printing.pauses import pause_parts
+from fabkit.printing.slicer.features import Feature
+from fabkit.printing.slicer.finding import find_slicer
+from fabkit.printing.slicer.settings import print_settings
+from fabkit.printing.slicer.slicing import slice_plate
+from fabkit.printing.slicer.verdict import Expected, Verdict
 from tests.platefiles import Thing, box, hollow, opened, prusa_slicer, write_plate
 
 PROFILE = load_profile()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fabkit.press.slicer.features import Feature
-from fabkit.press.slicer.verdict import Expected
+from fabkit.printing.slicer.features import Feature
+from fabkit.printing.slicer.verdict import Expected
 from tests.fakeslicer import OPEN_OBJECT, SAID, fake_slicer, gcode
 from tests.test_slicer import verdict
 

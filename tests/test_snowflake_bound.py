@@ -8,12 +8,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fabkit.base.errors import InputError
-from fabkit.challenges.snowflakes.bound import Bound, bound, half_widths
-from fabkit.challenges.snowflakes.closure import Closure
-from fabkit.challenges.snowflakes.field import Field
-from fabkit.challenges.snowflakes.shards import orbits_in, row_of
-from fabkit.challenges.snowflakes.tiling import SOLVED, Tiler
+from fabkit.core.errors import InputError
+from fabkit.puzzles.snowflakes.bound import Bound, bound, half_widths
+from fabkit.puzzles.snowflakes.closure import Closure
+from fabkit.puzzles.snowflakes.field import Field
+from fabkit.puzzles.snowflakes.shards import orbits_in, row_of
+from fabkit.puzzles.snowflakes.tiling import SOLVED, Tiler
 from fabkit.model.lattice import LATTICES, Cell
 from fabkit.model.library import load_set
 from fabkit.model.piece import Form, Piece

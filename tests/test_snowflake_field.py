@@ -13,9 +13,9 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fabkit.challenges.snowflakes.closure import Closure
-from fabkit.challenges.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field
-from fabkit.challenges.snowflakes.joining import MOST_LAYERS, useful_cells
+from fabkit.puzzles.snowflakes.closure import Closure
+from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field
+from fabkit.puzzles.snowflakes.joining import MOST_LAYERS, useful_cells
 from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
 from tests.snowflakeoracle import UNIT, Board

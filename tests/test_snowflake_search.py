@@ -9,10 +9,10 @@ from typing import Any
 import pysat.solvers
 import pytest
 
-from fabkit.challenges.snowflakes import bysat
-from fabkit.challenges.snowflakes.bysat import BySat, shapes_by_sat
-from fabkit.challenges.snowflakes.closure import Closure
-from fabkit.challenges.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field
+from fabkit.puzzles.snowflakes import bysat
+from fabkit.puzzles.snowflakes.bysat import BySat, shapes_by_sat
+from fabkit.puzzles.snowflakes.closure import Closure
+from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field
 from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
 from fabkit.solve.engines import models

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from fabkit.challenges.snowflakes import shards
-from fabkit.challenges.snowflakes.tiling import OPEN, Attempt
+from fabkit.puzzles.snowflakes import shards
+from fabkit.puzzles.snowflakes.tiling import OPEN, Attempt
 from fabkit.cli import main
-from fabkit.runs.ledger import LEDGER_NAME
+from fabkit.jobs.ledger import LEDGER_NAME
 from tests.drat import refutes
 from tests.snowflakes import catalog_faults
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fabkit.challenges.snowflakes.catalog import merged
+from fabkit.puzzles.snowflakes.catalog import merged
 from tests.snowflakes import alike, catalog_faults, faults, shape_faults
 from tests.test_snowflakes_command import FRIDGE, Catalog, made, put_sets
 

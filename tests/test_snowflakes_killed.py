@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from fabkit.cli import main
-from fabkit.runs.ledger import LEDGER_NAME, Ledger
+from fabkit.jobs.ledger import LEDGER_NAME, Ledger
 from tests.shards import Child, child, said, say, wait_for
 
 pytestmark = [

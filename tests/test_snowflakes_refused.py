@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from fabkit.base.files import folder_lock
+from fabkit.core.files import folder_lock
 from fabkit.cli import main
-from fabkit.runs.ledger import LEDGER_NAME
+from fabkit.jobs.ledger import LEDGER_NAME
 from tests.test_bad import content_of
 from tests.test_snowflakes_command import PIECE, files, made, names, put_sets
 
@@ -172,7 +172,7 @@ def test_a_ledger_of_another_algorithm(
     here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made("dots.toml", "--resume", "kept")
-    monkeypatch.setattr("fabkit.challenges.snowflakes.wish.ALGORITHM", 99)
+    monkeypatch.setattr("fabkit.puzzles.snowflakes.wish.ALGORITHM", 99)
     said = refused(2, capsys, "dots.toml", "--resume", "kept")
     assert said.startswith(
         "fabkit: kept/ledger.sqlite: algorithm: is the ledger of another problem"

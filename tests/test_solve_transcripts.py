@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.certify import Verdict, certificate_of, judge
 from fabkit.model.challengeload import find_challenge
 from fabkit.model.library import load_set
@@ -324,7 +324,7 @@ def test_progress_ends_at_one_without_a_search() -> None:
 
 SCRIPT = """
 import hashlib
-from fabkit.base.files import json_text
+from fabkit.core.files import json_text
 from tests.test_solve_transcripts import certificate, shipped
 text = "".join(json_text(certificate(shipped(*one), "count"), indent=None) for one in {jobs})
 print(hashlib.sha256(text.encode()).hexdigest())

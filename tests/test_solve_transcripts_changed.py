@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.model.challengeload import find_challenge
 from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from fabkit.challenges.graded import starting
-from fabkit.challenges.graded.grading import LEVEL_NAMES, Candidate, even_shares, gather
-from fabkit.challenges.graded.starting import MINIMAL, Positions
+from fabkit.puzzles.graded import starting
+from fabkit.puzzles.graded.grading import LEVEL_NAMES, Candidate, even_shares, gather
+from fabkit.puzzles.graded.starting import MINIMAL, Positions
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.solve.engines.count import Count

@@ -12,11 +12,11 @@ from pathlib import Path
 import cadquery as cq
 import pytest
 
-from fabkit.blueprint.draft import draft_all
+from fabkit.drawing.draft import draft_all
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
-from fabkit.plan import export
+from fabkit.build import export
 from fabkit.solid.body import Workshop
 from fabkit.solid.export import NamedSolid, write_step, write_stl
 from tests import analytic

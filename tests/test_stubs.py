@@ -11,9 +11,9 @@ import pytest
 from shapely import LineString, Point, Polygon, affinity, union_all
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.base.errors import InputError
-from fabkit.blueprint.cellshape import celled_outline
-from fabkit.blueprint.draft import Blueprint, chamfered, draft, draft_all
+from fabkit.core.errors import InputError
+from fabkit.drawing.cellshape import celled_outline
+from fabkit.drawing.draft import Blueprint, chamfered, draft, draft_all
 from fabkit.model.lattice import LATTICES, Cell
 from fabkit.model.library import load_set
 from fabkit.model.piece import Form

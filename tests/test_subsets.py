@@ -10,9 +10,9 @@ import pytest
 from shapely import Polygon, union_all
 from shapely.affinity import rotate, translate
 
-from fabkit.base.errors import InputError
-from fabkit.challenges.graded.grading import Candidate
-from fabkit.challenges.graded.subsets import Subsets, refuse_unsuited, shapes
+from fabkit.core.errors import InputError
+from fabkit.puzzles.graded.grading import Candidate
+from fabkit.puzzles.graded.subsets import Subsets, refuse_unsuited, shapes
 from fabkit.model.lattice import LATTICES, Cell
 from fabkit.model.library import load_set
 from fabkit.model.polygon import rings_of_cells

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shapely import affinity
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.mesh.body import Body
 from fabkit.mesh.fitting.rows import Row, loops
 from fabkit.mesh.fitting.stack import DRAWS, noise, stack

@@ -10,8 +10,8 @@ import trimesh
 
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
-from fabkit.plan import export
-from fabkit.sheet.pieces import piece_sheet
+from fabkit.build import export
+from fabkit.output.pieces import piece_sheet
 
 RINGS = """
 [set]

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from fontTools.ttLib import TTFont
 
-from fabkit.base.errors import InputError, OutsideError
-from fabkit.sheet import words as module
-from fabkit.sheet.look import font_file
-from fabkit.sheet.words import LANGUAGES, counted, figure, load_words, places
+from fabkit.core.errors import InputError, OutsideError
+from fabkit.output import words as module
+from fabkit.output.look import font_file
+from fabkit.output.words import LANGUAGES, counted, figure, load_words, places
 
 FOLDER = Path(module.__file__).parent / "words"
 PARTS = sorted({path.name.split(".")[0] for path in FOLDER.glob("*.toml")})

@@ -18,7 +18,7 @@ import shapely
 import trimesh
 from PIL import Image
 
-from fabkit.base.errors import OutsideError
+from fabkit.core.errors import OutsideError
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.reading import read_bodies
 from fabkit.mesh.files.writing3mf import (
@@ -28,7 +28,7 @@ from fabkit.mesh.files.writing3mf import (
     Solid3mf,
     write_3mf,
 )
-from fabkit.sheet.thumbnail import Patch, thumbnail
+from fabkit.output.thumbnail import Patch, thumbnail
 from tests.conftest import ROOT
 
 CORE = "{http://schemas.microsoft.com/3dmanufacturing/core/2015/02}"

@@ -16,9 +16,9 @@ import shapely
 from shapely import LineString, Point, Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.blueprint.boards.drawing import BoardBlueprint
-from fabkit.blueprint.boards.lid import draft_lid
-from fabkit.blueprint.boards.tray import draft_tray
+from fabkit.drawing.boards.drawing import BoardBlueprint
+from fabkit.drawing.boards.lid import draft_lid
+from fabkit.drawing.boards.tray import draft_tray
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.reading import read_bodies
 from fabkit.mesh.part import Part

@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.certify.certificate import DrawnPiece
 from fabkit.certify.cover import Kind, kinds_of, options_in
 from fabkit.certify.images import Images, images_of

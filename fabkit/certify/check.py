@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from fabkit.base.errors import InputError, many, shown
+from fabkit.core.errors import InputError, many, shown
 from fabkit.certify.certificate import (
     ByArea,
     ByColouring,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from shapely import MultiPoint, get_coordinates
 
-from fabkit.base.errors import InputError, shown
+from fabkit.core.errors import InputError, shown
 from fabkit.certify.certificate import Problem
 from fabkit.certify.images import Images, images_of
 from fabkit.certify.outline import Draughtsman

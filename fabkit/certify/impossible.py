@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.certify.board import Board
 from fabkit.certify.labels import compare_pieces
 from fabkit.certify.refusal import RefusedError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fabkit.base.errors import shown
+from fabkit.core.errors import shown
 from fabkit.certify.certificate import Certificate
 from fabkit.certify.refusal import RefusedError
 from fabkit.certify.shapes import ImpossibleShapes

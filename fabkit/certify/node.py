@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from fabkit.base.errors import InputError, did_you_mean, shown
+from fabkit.core.errors import InputError, did_you_mean, shown
 
 
 @dataclass(frozen=True)

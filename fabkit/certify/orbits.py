@@ -10,7 +10,7 @@ import shapely
 from numpy.typing import NDArray
 from shapely import MultiPoint, get_coordinates
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.certify.cover import numbers_of
 from fabkit.certify.outline import MAX_CELLS
 from fabkit.certify.shapes import FramePoint

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import shapely
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.certify.certificate import Ring, Rings
 from fabkit.certify.tiling import TOLERANCE, Keys, Tiling
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
-from fabkit.base.errors import InputError, cut, printable, shown
-from fabkit.base.files import SCHEMA, read_bytes
-from fabkit.base.jsonfile import strict_json
+from fabkit.core.errors import InputError, cut, printable, shown
+from fabkit.core.files import SCHEMA, read_bytes
+from fabkit.core.jsonfile import strict_json
 from fabkit.certify.certificate import (
     Answer,
     Argument,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fabkit.base.errors import shown
+from fabkit.core.errors import shown
 from fabkit.certify.cover import Cover, Option
 from fabkit.certify.refusal import RefusedError
 

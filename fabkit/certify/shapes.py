@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from fabkit.base.errors import shown
+from fabkit.core.errors import shown
 from fabkit.certify.certificate import DrawnPiece
 from fabkit.certify.node import Node
 from fabkit.certify.reading import (

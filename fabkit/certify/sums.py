@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.certify.cover import Cover
 from fabkit.certify.refusal import RefusedError
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fabkit.base.errors import many
-from fabkit.base.units import format_duration, format_mm
+from fabkit.core.errors import many
+from fabkit.core.units import format_duration, format_mm
 from fabkit.cli import options
 from fabkit.cli.report import Report
 from fabkit.model.library import load_set
 
 if TYPE_CHECKING:
-    from fabkit.press.bill import Bill
+    from fabkit.printing.bill import Bill
 
 
 def bom(
@@ -24,7 +24,7 @@ def bom(
     verbose: options.Verbose = False,
 ) -> None:
     """Write the bill of materials: magnets, filament, time, cost, polarity. bom.csv and bom.json."""
-    from fabkit.plan.billing import write_bill
+    from fabkit.build.billing import write_bill
 
     report = Report(json, quiet, verbose)
     puzzle = load_set(set)

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fabkit.base.errors import InputError, many
-from fabkit.base.files import write_whole
+from fabkit.core.errors import InputError, many
+from fabkit.core.files import write_whole
 from fabkit.cli import options
 from fabkit.cli.report import Report
 from fabkit.model.library import load_set
 
 if TYPE_CHECKING:
-    from fabkit.plan.booklet import Made
-    from fabkit.plan.entries import Selection
+    from fabkit.build.booklet import Made
+    from fabkit.build.entries import Selection
 
 Challenges = Annotated[
     list[str] | None,
@@ -70,8 +70,8 @@ def booklet(
     verbose: options.Verbose = False,
 ) -> None:
     """Write a booklet to print: challenges at 1:1, pieces, solutions at the back. A PDF file."""
-    from fabkit.plan import booklet as making
-    from fabkit.plan.entries import BUDGET_S
+    from fabkit.build import booklet as making
+    from fabkit.build.entries import BUDGET_S
 
     report = Report(json, quiet, verbose)
     path = options.file_path(output, "-o", ".pdf")
@@ -113,7 +113,7 @@ def selected(files: list[str] | None, ids: list[str] | None) -> Selection:
     Raises:
         InputError: when one of them is empty.
     """
-    from fabkit.plan.entries import Selection
+    from fabkit.build.entries import Selection
 
     for option, values in (("--challenges", files), ("--only", ids)):
         if any(not value.strip() for value in values or ()):

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fabkit.base.errors import InputError, many
+from fabkit.core.errors import InputError, many
 from fabkit.cli import options
 from fabkit.cli.report import Report
 from fabkit.model.library import load_set
 
 if TYPE_CHECKING:
-    from fabkit.sheet.card import Card
+    from fabkit.output.card import Card
 
 _MOST_COUNT = 10_000
 
@@ -52,7 +52,7 @@ def cards(
     verbose: options.Verbose = False,
 ) -> None:
     """Write challenge cards: cards/ID.svg at 1:1, cards/ID.stl to print, and sheets of A4."""
-    from fabkit.plan import cards as making
+    from fabkit.build import cards as making
 
     report = Report(json, quiet, verbose)
     most = options.whole_number(count, "--count", None, 1, _MOST_COUNT)

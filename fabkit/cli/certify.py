@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fabkit.base.errors import many, printable
+from fabkit.core.errors import many, printable
 from fabkit.cli import options
 from fabkit.cli.report import Report
 

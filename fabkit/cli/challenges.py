@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fabkit.base.errors import InputError, did_you_mean, many, shown
+from fabkit.core.errors import InputError, did_you_mean, many, shown
 from fabkit.cli import options
 from fabkit.cli.report import Report
 from fabkit.model.challengefile import usual_board
@@ -16,8 +16,8 @@ from fabkit.model.library import load_set
 from fabkit.model.puzzle import Board, PuzzleSet
 
 if TYPE_CHECKING:
-    from fabkit.challenges.graded.grading import Graded
-    from fabkit.challenges.graded.making import Made
+    from fabkit.puzzles.graded.grading import Graded
+    from fabkit.puzzles.graded.making import Made
 
 NO_EXIT = 1
 DEFAULT_COUNT, MOST_COUNT = 20, 10_000
@@ -93,8 +93,8 @@ def challenges(
     folder = options.set_folder(output, puzzle)
     place = _board(puzzle, board)
 
-    from fabkit.challenges.graded import challengelist, subsets
-    from fabkit.challenges.graded.making import Wish, make
+    from fabkit.puzzles.graded import challengelist, subsets
+    from fabkit.puzzles.graded.making import Wish, make
     from fabkit.solve.engines.engine import Effort
 
     wish = Wish(wanted, place, _given(puzzle, place, given), levels, chosen)
@@ -128,7 +128,7 @@ def _verdict(made: Made, report: Report) -> int:
 
 
 def _files(folder: Path, made: Made) -> str:
-    from fabkit.challenges.graded.challengelist import FOLDER
+    from fabkit.puzzles.graded.challengelist import FOLDER
 
     first, last = (made.graded[place].posed.challenge.id for place in (0, -1))
     more = f" to {last}.toml" if last != first else ""
@@ -137,7 +137,7 @@ def _files(folder: Path, made: Made) -> str:
 
 def _tell(made: Made, report: Report) -> None:
     """The levels and how many; with ``-v`` every challenge, and drawings of the first."""
-    from fabkit.challenges.graded.challengelist import title
+    from fabkit.puzzles.graded.challengelist import title
     from fabkit.cli import answers
     from fabkit.solve.answer import SOLVED, Answer
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fabkit.base.errors import InputError, many, printable
+from fabkit.core.errors import InputError, many, printable
 from fabkit.cli import drawings, options
 from fabkit.cli.report import Report
 from fabkit.model.entry import Entry
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.plan.entries import BUDGET_S, Selection, gather
+from fabkit.build.entries import BUDGET_S, Selection, gather
 from fabkit.solve.answer import IMPOSSIBLE
 
 NO_EXIT = 1
@@ -105,8 +105,8 @@ def _refuse_several(file: Path, entries: list[Entry]) -> None:
 
 def _drawn(puzzle: PuzzleSet, entry: Entry, wish: Wish, unit_mm: float, theme: str) -> str:
     """The drawing that is wanted."""
-    from fabkit.sheet.challenge import challenge_sheet
-    from fabkit.sheet.steps import steps_sheet
+    from fabkit.output.challenge import challenge_sheet
+    from fabkit.output.steps import steps_sheet
 
     if wish.steps:
         return steps_sheet(puzzle, entry, unit_mm, theme)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fabkit.base.errors import InputError, many
+from fabkit.core.errors import InputError, many
 from fabkit.cli import meshes, options
 from fabkit.cli.meshes import BUDGET_S, FAILED_EXIT
 from fabkit.cli.report import Report
@@ -79,7 +79,7 @@ def check(
         found = check_parts(taken, limits, budget_s, progress, error)
     tell_check(found, report)
     if source.folder is not None or output is not None:
-        from fabkit.plan.reports import write_check
+        from fabkit.build.reports import write_check
 
         for warning in write_check(folder, found, source.folder is not None):
             report.warn(warning)

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from fabkit.base.errors import many
-from fabkit.base.units import format_mm
+from fabkit.core.errors import many
+from fabkit.core.units import format_mm
 from fabkit.cli import options
 from fabkit.cli.report import Report
 from fabkit.model.library import load_set
@@ -55,8 +55,8 @@ def coupon(
         limits = options.profile_for(puzzle, profile, settings)
     folder = _FOLDER if output is None else options.folder_path(output, "-o")
 
-    from fabkit.plan.coupon import write_coupon
-    from fabkit.press.gauge.legend import readings
+    from fabkit.build.coupon import write_coupon
+    from fabkit.printing.gauge.legend import readings
 
     with report.progress() as progress:
         made = write_coupon(limits, folder, progress, puzzle)

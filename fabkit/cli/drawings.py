@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from fabkit.base.errors import InputError, did_you_mean, shown
-from fabkit.base.files import write_whole
+from fabkit.core.errors import InputError, did_you_mean, shown
+from fabkit.core.files import write_whole
 from fabkit.cli import options
 from fabkit.cli.report import Report
 
@@ -61,8 +61,8 @@ class Target:
         if self.path.suffix.lower() == _SVG:
             write_whole(self.path, svg)
             return
-        from fabkit.sheet.png import png_of
-        from fabkit.sheet.unknown import unknown_characters, unknown_note
+        from fabkit.output.png import png_of
+        from fabkit.output.unknown import unknown_characters, unknown_note
 
         try:
             write_whole(self.path, png_of(svg, self.width_px))
@@ -79,7 +79,7 @@ def target(output: str | None, theme: str | None, width: str | None) -> Target |
     Raises:
         InputError: when one of them is wrong, or of no use without another.
     """
-    from fabkit.sheet.png import LEAST_WIDTH, MOST_WIDTH
+    from fabkit.output.png import LEAST_WIDTH, MOST_WIDTH
 
     path = options.file_path(output, "-o", _SVG, _PNG)
     look = theme_of(theme, needs=None if path else "-o FILE.svg")
@@ -100,7 +100,7 @@ def theme_of(given: str | None, needs: str | None = None) -> str:
     Raises:
         InputError: when there is no such look, or nothing to draw.
     """
-    from fabkit.sheet.svg import LOOKS
+    from fabkit.output.svg import LOOKS
 
     if given is None:
         return AUTO

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from fabkit import __version__
-from fabkit.base.errors import FabkitError, did_you_mean, shown
+from fabkit.core.errors import FabkitError, did_you_mean, shown
 from fabkit.cli import profiles
 from fabkit.cli.bom import bom
 from fabkit.cli.booklet import booklet

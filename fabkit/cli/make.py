@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fabkit.base.errors import many, printable
-from fabkit.base.units import format_duration
+from fabkit.core.errors import many, printable
+from fabkit.core.units import format_duration
 from fabkit.cli import meshes, options
 from fabkit.cli.bom import magnets_words
 from fabkit.cli.check import tell_check
@@ -21,11 +21,11 @@ from fabkit.cli.verify import tell_verify
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.plan import Export, export, kinds_for
-from fabkit.plan.manifest import left_behind, read_manifest
+from fabkit.build import Export, export, kinds_for
+from fabkit.build.manifest import left_behind, read_manifest
 
 if TYPE_CHECKING:
-    from fabkit.press.bill import Bill
+    from fabkit.printing.bill import Bill
 
 #: What the two reports are called.
 _REPORTS = ("check.json", "verify.json")
@@ -48,9 +48,9 @@ def make(
     verbose: options.Verbose = False,
 ) -> int:
     """Make everything for a print, then check and verify it. Exit code 1 if that fails."""
-    from fabkit.plan.billing import write_bill
-    from fabkit.plan.slicing import slice_set
-    from fabkit.press.slicer.finding import find_slicer
+    from fabkit.build.billing import write_bill
+    from fabkit.build.slicing import slice_set
+    from fabkit.printing.slicer.finding import find_slicer
 
     report = Report(json, quiet, verbose)
     puzzle = load_set(set)
@@ -116,14 +116,14 @@ def _reports(
     report: Report,
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
     """The reports of check and verify: those of before, if nothing has changed since."""
-    from fabkit.plan.reports import files_now, made_by, stored_reports
+    from fabkit.build.reports import files_now, made_by, stored_reports
 
     key = made_by(puzzle, profile, f"{budget_s}", but=("price.", "laser.", "filament."))
     stored = None if force else stored_reports(folder, puzzle, _REPORTS, key)
     if stored is not None:
         report.say("nothing to do: checked and verified before, and nothing has changed since")
         return stored, []
-    from fabkit.plan.reports import write_check, write_verify
+    from fabkit.build.reports import write_check, write_verify
     from fabkit.verify.catalog import verify
     from fabkit.verify.check import check
 
@@ -157,9 +157,9 @@ def _booklet(
         Its file and whether it was written now, or None when there is nothing to show in one; and
         what deserves a look.
     """
-    from fabkit.plan import booklet as making
-    from fabkit.plan.entries import NothingToShowError
-    from fabkit.plan.reports import is_current
+    from fabkit.build import booklet as making
+    from fabkit.build.entries import NothingToShowError
+    from fabkit.build.reports import is_current
 
     key = making.booklet_key(puzzle, profile, folder, budget_s)
     if not force and is_current(folder, puzzle, making.BOOKLET, key):

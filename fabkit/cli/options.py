@@ -10,8 +10,8 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from fabkit.base.errors import InputError, StoppedError, did_you_mean, printable, shown
-from fabkit.base.units import format_mm, parse_length_mm
+from fabkit.core.errors import InputError, StoppedError, did_you_mean, printable, shown
+from fabkit.core.units import format_mm, parse_length_mm
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import PuzzleSet

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fabkit.base.errors import many
+from fabkit.core.errors import many
 from fabkit.cli import options
 from fabkit.cli.booklet import Challenges, Language, Only, selected
 from fabkit.cli.report import Report
 from fabkit.model.library import load_set
 
 if TYPE_CHECKING:
-    from fabkit.plan.page import Page
+    from fabkit.build.page import Page
 
 
 def page(
@@ -40,9 +40,9 @@ def page(
     verbose: options.Verbose = False,
 ) -> None:
     """Write a web page to play on, with the pieces in 3D; it works from the disk. Open index.html."""
-    from fabkit.plan import page as making
-    from fabkit.plan.entries import BUDGET_S
-    from fabkit.plan.pagefolder import INDEX, PAGE
+    from fabkit.build import page as making
+    from fabkit.build.entries import BUDGET_S
+    from fabkit.build.pagefolder import INDEX, PAGE
 
     report = Report(json, quiet, verbose)
     selection = selected(challenges, only)
@@ -74,7 +74,7 @@ def page(
 
 
 def _tell(made: Page, report: Report) -> None:
-    from fabkit.plan.pagefolder import INDEX
+    from fabkit.build.pagefolder import INDEX
 
     for name, file in made.all_files.items():
         report.detail(f"{'wrote' if file['written'] else 'kept '} {made.folder / name}")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fabkit.base.errors import InputError, shown
-from fabkit.base.files import write_whole
+from fabkit.core.errors import InputError, shown
+from fabkit.core.files import write_whole
 from fabkit.cli import options
 from fabkit.cli.report import Report
 from fabkit.model.challengefile import usual_board
@@ -58,9 +58,9 @@ def picture(
     verbose: options.Verbose = False,
 ) -> int:
     """Draw the set put together, in its board, from the meshes that are printed. A PNG file."""
-    from fabkit.plan.picture import Wish, assembled
-    from fabkit.sheet.render.picture import render
-    from fabkit.sheet.render.scene import View
+    from fabkit.build.picture import Wish, assembled
+    from fabkit.output.render.picture import render
+    from fabkit.output.render.scene import View
 
     begin = time.monotonic()
     report = Report(json, quiet, verbose)
@@ -93,7 +93,7 @@ def picture(
 
 def _usual(puzzle: PuzzleSet) -> str | None:
     """None for the usual board; without one the challenge that shows most."""
-    from fabkit.plan.showpiece import showpiece
+    from fabkit.build.showpiece import showpiece
 
     if usual_board(puzzle.boards) is not None or not puzzle.challenges:
         return None
@@ -107,7 +107,7 @@ def _size(given: str) -> tuple[int, int]:
     Raises:
         InputError: when they are not, or are of no use.
     """
-    from fabkit.sheet.render.scene import LEAST_PIXELS, MOST_PIXELS
+    from fabkit.output.render.scene import LEAST_PIXELS, MOST_PIXELS
 
     found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", given, re.ASCII)
     width, height = (int(found[1]), int(found[2])) if found else (0, 0)
@@ -128,7 +128,7 @@ def _solution(
     report: Report,
 ) -> Layout | None:
     """A solution of the challenge; None, told, when there is none or none was found in time."""
-    from fabkit.plan.showpiece import faces_up
+    from fabkit.build.showpiece import faces_up
     from fabkit.solve.answer import IMPOSSIBLE, solve
     from fabkit.solve.engines.engine import Effort
     from fabkit.solve.posing import pose

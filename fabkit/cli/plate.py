@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from fabkit.base.errors import many
-from fabkit.base.files import read_json
-from fabkit.base.units import format_mm
+from fabkit.core.errors import many
+from fabkit.core.files import read_json
+from fabkit.core.units import format_mm
 from fabkit.cli import options
 from fabkit.cli.report import Report
 from fabkit.model.library import load_set
-from fabkit.plan import export
+from fabkit.build import export
 
 
 def plate(
@@ -22,7 +22,7 @@ def plate(
     verbose: options.Verbose = False,
 ) -> None:
     """Lay the pieces out on as few print plates as can be: plates/plate-N.3mf, ready to slice."""
-    from fabkit.plan.builders import PLATES
+    from fabkit.build.builders import PLATES
 
     report = Report(json, quiet, verbose)
     puzzle = load_set(set)

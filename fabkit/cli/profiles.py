@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fabkit.base.units import format_mm
+from fabkit.core.units import format_mm
 from fabkit.cli import options
 from fabkit.cli.report import Report
 from fabkit.model.profile import SETTINGS, Profile

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fabkit.base.files import json_text, write_whole
+from fabkit.core.files import json_text, write_whole
 from fabkit.cli import options
 from fabkit.cli.answers import in_words
 from fabkit.cli.report import Report
@@ -71,8 +71,8 @@ def _draw(
     """The drawings that were asked for."""
     if files.svg is None and files.steps is None:
         return []
-    from fabkit.sheet.challenge import challenge_sheet
-    from fabkit.sheet.steps import steps_sheet
+    from fabkit.output.challenge import challenge_sheet
+    from fabkit.output.steps import steps_sheet
 
     found = answer.solutions
     if answer.status == SOLVED and not found:  # a count lists none

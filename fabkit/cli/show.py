@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from fabkit.base.errors import InputError, many, printable
-from fabkit.base.units import format_mm
+from fabkit.core.errors import InputError, many, printable
+from fabkit.core.units import format_mm
 from fabkit.cli import drawings, options
 from fabkit.cli.report import Report
 from fabkit.cli.sets import summary
@@ -108,7 +108,7 @@ def _show_pieces(
     report: Report,
 ) -> None:
     if target is not None:
-        from fabkit.sheet.pieces import piece_sheet
+        from fabkit.output.pieces import piece_sheet
 
         sheet = piece_sheet(puzzle, pieces, profile, target.theme, report.warn)
         target.write(sheet, report)
@@ -145,7 +145,7 @@ def _show_catalog(puzzle: PuzzleSet, target: drawings.Target | None, report: Rep
     if not entries:
         raise InputError.of(puzzle.name, f"comes without a catalog{_how_to_make_one(puzzle)}")
     if target is not None:
-        from fabkit.sheet.snowflakes import snowflake_sheet
+        from fabkit.output.snowflakes import snowflake_sheet
 
         target.write(snowflake_sheet(puzzle, entries, target.theme), report)
     if not report.json:
@@ -159,7 +159,7 @@ def _show_catalog(puzzle: PuzzleSet, target: drawings.Target | None, report: Rep
 
 def _how_to_make_one(puzzle: PuzzleSet) -> str:
     """By which command a set gets a catalog, or why by none."""
-    from fabkit.challenges.snowflakes.wish import Wish
+    from fabkit.puzzles.snowflakes.wish import Wish
 
     command = f"`fabkit snowflakes {set_argument(puzzle)}`"
     try:

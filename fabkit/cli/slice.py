@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fabkit.base.errors import InputError, many
-from fabkit.base.units import format_duration, format_mm
+from fabkit.core.errors import InputError, many
+from fabkit.core.units import format_duration, format_mm
 from fabkit.cli import options
 from fabkit.cli.meshes import FAILED_EXIT
 from fabkit.cli.report import Report
 from fabkit.model.library import load_set
-from fabkit.plan import export
+from fabkit.build import export
 
 if TYPE_CHECKING:
-    from fabkit.plan.slicing import SliceReport
+    from fabkit.build.slicing import SliceReport
 
 SlicerPath = Annotated[
     str | None,
@@ -50,8 +50,8 @@ def slice_plates(
     verbose: options.Verbose = False,
 ) -> int:
     """Slice the plates with PrusaSlicer. Exit code 1 if one cannot be printed, 3 without a slicer."""
-    from fabkit.plan.slicing import slice_set
-    from fabkit.press.slicer.finding import find_slicer
+    from fabkit.build.slicing import slice_set
+    from fabkit.printing.slicer.finding import find_slicer
 
     report = Report(json, quiet, verbose)
     puzzle = load_set(set)
@@ -77,7 +77,7 @@ def limit_seconds(given: str | None) -> float:
     Raises:
         InputError: when they are no number above 0.
     """
-    from fabkit.press.slicer.slicing import LIMIT_S
+    from fabkit.printing.slicer.slicing import LIMIT_S
 
     limit_s = options.seconds(given, LIMIT_S, "--time-limit")
     if not limit_s:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fabkit.base.errors import InputError, StoppedError, many, printable, shown
-from fabkit.base.files import (
+from fabkit.core.errors import InputError, StoppedError, many, printable, shown
+from fabkit.core.files import (
     Staging,
     digest,
     folder_lock,
@@ -19,7 +19,7 @@ from fabkit.base.files import (
     outside_failures,
     read_json,
 )
-from fabkit.challenges.snowflakes import COUNT_S, DECIDE_S
+from fabkit.puzzles.snowflakes import COUNT_S, DECIDE_S
 from fabkit.cli import options
 from fabkit.cli.report import Report
 from fabkit.model.library import load_set
@@ -28,9 +28,9 @@ from fabkit.model.puzzle import PuzzleSet
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from fabkit.challenges.snowflakes.search import Searched
-    from fabkit.challenges.snowflakes.wish import Wish
-    from fabkit.runs.pool import Pool
+    from fabkit.puzzles.snowflakes.search import Searched
+    from fabkit.puzzles.snowflakes.wish import Wish
+    from fabkit.jobs.pool import Pool
 
 NO_EXIT = 1
 _MOST_HALF_WIDTH = 40
@@ -140,10 +140,10 @@ def snowflakes(
     _refuse_other(folder, puzzle)
     proofs = None if proof is None else options.folder_path(proof, "--proof")
 
-    from fabkit.challenges.snowflakes.field import PARITIES
-    from fabkit.challenges.snowflakes.search import find
-    from fabkit.challenges.snowflakes.wish import Wish
-    from fabkit.runs.ledger import Ledger
+    from fabkit.puzzles.snowflakes.field import PARITIES
+    from fabkit.puzzles.snowflakes.search import find
+    from fabkit.puzzles.snowflakes.wish import Wish
+    from fabkit.jobs.ledger import Ledger
 
     wish = Wish(
         puzzle,
@@ -179,7 +179,7 @@ def _tell(
     report: Report,
 ) -> int:
     """Writes the files, says what there is, and returns the exit code."""
-    from fabkit.challenges.snowflakes.catalog import command, document
+    from fabkit.puzzles.snowflakes.catalog import command, document
 
     took_s = None if begin is None else time.monotonic() - begin
     catalog = document(wish, found, command(wish), took_s)
@@ -200,7 +200,7 @@ def _tell(
 
 def _funnel(found: Sequence[Searched], report: Report) -> None:
     """How many were left at each step of each search."""
-    from fabkit.challenges.snowflakes.field import spelt
+    from fabkit.puzzles.snowflakes.field import spelt
 
     head = ["parity", "up to", "unions", "full area", "candidates"]
     rows = []
@@ -229,8 +229,8 @@ def _refuse_other(folder: Path, puzzle: PuzzleSet) -> None:
 
 
 def _write(folder: Path, puzzle: PuzzleSet, catalog: dict[str, Any]) -> list[str]:
-    from fabkit.challenges.snowflakes.catalog import text
-    from fabkit.sheet.snowflakes import snowflake_sheet
+    from fabkit.puzzles.snowflakes.catalog import text
+    from fabkit.output.snowflakes import snowflake_sheet
 
     drawn = snowflake_sheet(puzzle, catalog["challenges"])
     return list(map(str, _put(folder, [(LIST, text(catalog)), (SHEET, drawn)])))
@@ -238,7 +238,7 @@ def _write(folder: Path, puzzle: PuzzleSet, catalog: dict[str, Any]) -> list[str
 
 def _write_proofs(folder: Path, wish: Wish, found: Sequence[Searched]) -> list[Path]:
     """One file for each parity, and two for each shape that was left to CaDiCaL."""
-    from fabkit.challenges.snowflakes.prooffiles import files
+    from fabkit.puzzles.snowflakes.prooffiles import files
 
     return _put(folder, (file for one in found for file in files(wish, one)))
 
@@ -260,12 +260,12 @@ def _put(folder: Path, files: Iterable[tuple[str, str]]) -> list[Path]:
 
 def _pool(workers: str | None, cluster: str | None) -> Pool:
     if cluster is not None:
-        from fabkit.runs.cluster import cluster_pool
+        from fabkit.jobs.cluster import cluster_pool
 
         if workers is not None:
             raise InputError.of("--workers", "a cluster has its own workers; leave one of them out")
         return cluster_pool(cluster)
-    from fabkit.runs.pool import local_pool
+    from fabkit.jobs.pool import local_pool
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return local_pool(options.whole_number(workers, "--workers", cores or 1, 1, _MOST_WORKERS))

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from fabkit.base.errors import InputError, shown
+from fabkit.core.errors import InputError, shown
 from fabkit.cli import drawings, options
 from fabkit.cli.report import Report
 from fabkit.model.challengeload import find_challenge, known_names, load_challenge

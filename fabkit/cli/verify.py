@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fabkit.base.errors import many
+from fabkit.core.errors import many
 from fabkit.cli import meshes, options
 from fabkit.cli.meshes import BUDGET_S, FAILED_EXIT
 from fabkit.cli.report import Report
@@ -51,7 +51,7 @@ def verify(
         found = verify_parts(taken, limits, budget_s, progress)
     tell_verify(found, report)
     if source.folder is not None or output is not None:
-        from fabkit.plan.reports import write_verify
+        from fabkit.build.reports import write_verify
 
         for warning in write_verify(folder, found, limits, source.folder is not None):
             report.warn(warning)

@@ -10,8 +10,8 @@ from functools import lru_cache
 from shapely import affinity, union_all
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.blueprint.glyphs import lettering
-from fabkit.blueprint.printed import BlueprintError
+from fabkit.drawing.glyphs import lettering
+from fabkit.drawing.printed import BlueprintError
 from fabkit.mesh.cavities import Cavity
 
 #: What an engraving may be when it is no piece's label.

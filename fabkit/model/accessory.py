@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fabkit.base.errors import InputError, shown
+from fabkit.core.errors import InputError, shown
 from fabkit.model.lattice import LATTICES
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile

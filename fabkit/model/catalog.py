@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from fabkit.base.files import read_json
+from fabkit.core.files import read_json
 from fabkit.model.library import shipped_folder
 from fabkit.model.puzzle import PuzzleSet
 

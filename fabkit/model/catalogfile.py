@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fabkit.base.errors import InputError, shown
-from fabkit.base.reading import Reader, Table
+from fabkit.core.errors import InputError, shown
+from fabkit.core.reading import Reader, Table
 from fabkit.model.catalog import catalog_entries, catalog_path
 from fabkit.model.drawing import read_outline
 from fabkit.model.entry import Entry, Images, challenge_of, wrong_with

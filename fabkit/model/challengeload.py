@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fabkit.base.errors import InputError, did_you_mean, printable, shown
-from fabkit.base.jsonfile import parse_json
-from fabkit.base.reading import Reader, Table
-from fabkit.base.tomlfile import parse_toml, read_text
+from fabkit.core.errors import InputError, did_you_mean, printable, shown
+from fabkit.core.jsonfile import parse_json
+from fabkit.core.reading import Reader, Table
+from fabkit.core.tomlfile import parse_toml, read_text
 from fabkit.model.catalogfile import catalog_challenge
 from fabkit.model.challengefile import Surroundings, read_challenge, usual_board
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet

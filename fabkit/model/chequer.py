@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fabkit.base.reading import Table
+from fabkit.core.reading import Table
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 
 #: Which cells have the second colour: those whose row and column have an even or an odd sum.

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from fabkit.base.errors import shown
-from fabkit.base.reading import Table
+from fabkit.core.errors import shown
+from fabkit.core.reading import Table
 from fabkit.model.balls import Ball, BallBody, BallError
 from fabkit.model.lattice import LATTICES, Cell, Lattice, Point, Ring
 from fabkit.model.numbering import LARGEST_COORDINATE, WHOLE, Numbering, is_point, read_cells

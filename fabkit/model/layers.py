@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from fabkit.base.units import format_mm
+from fabkit.core.units import format_mm
 from fabkit.model.profile import Profile
 
 #: A magnet may lie this deep below the back, or have this much air above it, and no more.

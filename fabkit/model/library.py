@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from fabkit.base.errors import InputError, nearest, printable, shown
-from fabkit.base.files import sha256
+from fabkit.core.errors import InputError, nearest, printable, shown
+from fabkit.core.files import sha256
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.model.setfile import read_set
 

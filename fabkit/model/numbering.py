@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from fabkit.base.errors import shown
-from fabkit.base.reading import Table
+from fabkit.core.errors import shown
+from fabkit.core.reading import Table
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.polygon import MAX_SIZE
 

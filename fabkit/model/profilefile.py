@@ -9,10 +9,10 @@ from typing import Any
 
 import tomli_w
 
-from fabkit.base.errors import Fault, InputError, printable, shown
-from fabkit.base.reading import Reader, Table
-from fabkit.base.tomlfile import read_toml
-from fabkit.base.units import format_degrees, format_mm
+from fabkit.core.errors import Fault, InputError, printable, shown
+from fabkit.core.reading import Reader, Table
+from fabkit.core.tomlfile import read_toml
+from fabkit.core.units import format_degrees, format_mm
 from fabkit.model.layers import MARK_BORES, MARK_DIAMETER_MM, mark_span, recess_span
 from fabkit.model.profile import (
     ANGLE,

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from fabkit.base.errors import InputError, shown
-from fabkit.base.files import json_sha256
+from fabkit.core.errors import InputError, shown
+from fabkit.core.files import json_sha256
 from fabkit.model.lattice import Cell, Lattice, Point, Ring
 from fabkit.model.piece import Form, Piece
 

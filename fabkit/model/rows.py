@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fabkit.base.errors import shown
-from fabkit.base.reading import Table
+from fabkit.core.errors import shown
+from fabkit.core.reading import Table
 from fabkit.model.lattice import Cell, Lattice
 
 #: A board or a piece is at most so many rows high and cells wide.
@@ -38,7 +38,7 @@ def read_rows(table: Table, lattice: Lattice, lengths: bool = True) -> frozenset
         The cells; none after a fault.
 
     Example:
-        >>> from fabkit.base.reading import Reader
+        >>> from fabkit.core.reading import Reader
         >>> from fabkit.model.lattice import LATTICES
         >>> table = Table(Reader("mine.toml"), {"rows": ["X.", "XX"]})
         >>> sorted(read_rows(table, LATTICES["square"]))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fabkit.base.errors import many, shown
-from fabkit.base.reading import Reader, Table
+from fabkit.core.errors import many, shown
+from fabkit.core.reading import Reader, Table
 from fabkit.model.accessory import LID_ENDING
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import Piece, orientations

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from fabkit.base.errors import printable, shown
-from fabkit.base.files import digest, sha256
-from fabkit.base.reading import Reader, Table
-from fabkit.base.tomlfile import read_toml
+from fabkit.core.errors import printable, shown
+from fabkit.core.files import digest, sha256
+from fabkit.core.reading import Reader, Table
+from fabkit.core.tomlfile import read_toml
 from fabkit.model.challengefile import Surroundings, read_challenge
 from fabkit.model.chequer import PARITIES, read_chequer, toned_cells
 from fabkit.model.drawing import MAX_CELLS_OF_FILE, Regions, flat_form, read_balls

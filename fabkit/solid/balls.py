@@ -6,8 +6,8 @@ import math
 
 import cadquery as cq
 
-from fabkit.blueprint.ball import BallBlueprint
-from fabkit.blueprint.ballshape import Place
+from fabkit.drawing.ball import BallBlueprint
+from fabkit.drawing.ballshape import Place
 
 
 def build_balls(blueprint: BallBlueprint) -> cq.Solid:
@@ -23,7 +23,7 @@ def build_balls(blueprint: BallBlueprint) -> cq.Solid:
         RuntimeError: when the kernel returns something that is not one valid solid.
 
     Example:
-        >>> from fabkit.blueprint.ball import draft_ball
+        >>> from fabkit.drawing.ball import draft_ball
         >>> from fabkit.model.library import load_set
         >>> from fabkit.model.profilefile import load_profile
         >>> iqfit = load_set("iqfit")

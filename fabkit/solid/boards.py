@@ -8,9 +8,9 @@ import cadquery as cq
 import shapely
 from shapely import Polygon
 
-from fabkit.blueprint.boards.drawing import BoardBlueprint, Bore, Prism, Step
-from fabkit.blueprint.boards.slabs import polygons
-from fabkit.blueprint.printed import rings_mm
+from fabkit.drawing.boards.drawing import BoardBlueprint, Bore, Prism, Step
+from fabkit.drawing.boards.slabs import polygons
+from fabkit.drawing.printed import rings_mm
 from fabkit.solid.lettering import letter_prisms
 
 _AXES = {"x": cq.Vector(1, 0, 0), "y": cq.Vector(0, 1, 0), "z": cq.Vector(0, 0, 1)}
@@ -29,7 +29,7 @@ def build_board(blueprint: BoardBlueprint) -> cq.Solid:
         RuntimeError: when the kernel returns something that is not one valid solid.
 
     Example:
-        >>> from fabkit.blueprint.boards.lid import draft_lid
+        >>> from fabkit.drawing.boards.lid import draft_lid
         >>> from fabkit.model.accessory import accessories
         >>> from fabkit.model.library import load_set
         >>> from fabkit.model.profilefile import load_profile

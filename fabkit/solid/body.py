@@ -8,10 +8,10 @@ import math
 import cadquery as cq
 from shapely import Polygon
 
-from fabkit.blueprint.draft import Blueprint
-from fabkit.blueprint.printed import RingMm, rings_mm
-from fabkit.blueprint.recess import Mark, Recess
-from fabkit.blueprint.stubs import Stub
+from fabkit.drawing.draft import Blueprint
+from fabkit.drawing.printed import RingMm, rings_mm
+from fabkit.drawing.recess import Mark, Recess
+from fabkit.drawing.stubs import Stub
 from fabkit.model.profile import RIB_COUNT
 from fabkit.solid.lettering import letter_prisms
 
@@ -20,7 +20,7 @@ class Workshop:
     """Builds solids, and keeps the cutters that pieces share.
 
     Example:
-        >>> from fabkit.blueprint.draft import draft
+        >>> from fabkit.drawing.draft import draft
         >>> from fabkit.model.library import load_set
         >>> from fabkit.model.profilefile import load_profile
         >>> fridgeiq = load_set("fridgeiq")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import cadquery as cq
 
-from fabkit.blueprint.draft import Blueprint
-from fabkit.blueprint.drawn import Drawn
+from fabkit.drawing.draft import Blueprint
+from fabkit.drawing.drawn import Drawn
 from fabkit.solid.body import letter_cutters
 from fabkit.solid.lettering import letter_prisms
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cadquery as cq
 
-from fabkit.blueprint.glyphs import Contour, Lettering
+from fabkit.drawing.glyphs import Contour, Lettering
 
 
 def letter_prisms(text: Lettering, low_mm: float, high_mm: float) -> list[cq.Solid]:

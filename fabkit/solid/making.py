@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import cadquery as cq
 
-from fabkit.blueprint.ball import BallBlueprint
-from fabkit.blueprint.boards.drawing import BoardBlueprint
-from fabkit.blueprint.draft import Blueprint
-from fabkit.blueprint.drawn import Drawn
+from fabkit.drawing.ball import BallBlueprint
+from fabkit.drawing.boards.drawing import BoardBlueprint
+from fabkit.drawing.draft import Blueprint
+from fabkit.drawing.drawn import Drawn
 from fabkit.solid.balls import build_balls
 from fabkit.solid.boards import build_board
 from fabkit.solid.body import Workshop
@@ -17,7 +17,7 @@ class Maker:
     """Builds solids, and keeps what several of them share.
 
     Example:
-        >>> from fabkit.blueprint.draft import draft
+        >>> from fabkit.drawing.draft import draft
         >>> from fabkit.model.library import load_set
         >>> from fabkit.model.profilefile import load_profile
         >>> fridgeiq = load_set("fridgeiq")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.solve.engines import engine_named
 from fabkit.solve.engines.engine import (
     Effort,

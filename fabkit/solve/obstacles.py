@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fabkit.base.errors import many
+from fabkit.core.errors import many
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.solve.posing import PosedChallenge
 from fabkit.solve.problem import ExactCoverProblem

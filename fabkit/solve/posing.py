@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.numbering import Numbering
 from fabkit.model.piece import Piece, orientations

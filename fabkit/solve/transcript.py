@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fabkit.base.errors import InputError
-from fabkit.base.files import json_sha256
+from fabkit.core.errors import InputError
+from fabkit.core.files import json_sha256
 from fabkit.model.statement import statement
 from fabkit.solve.engines.engine import Effort
 from fabkit.solve.engines.fewest import FewestWalk

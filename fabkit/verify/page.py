@@ -6,13 +6,13 @@ from functools import partial
 
 from shapely import affinity
 
-from fabkit.base.errors import many
-from fabkit.base.units import format_mm
+from fabkit.core.errors import many
+from fabkit.core.units import format_mm
 from fabkit.mesh.finding import Finding, Limit
 from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.fitting.tolerance import Tolerance
-from fabkit.sheet.inspected import CheckSheet, PieceSheet, RuleRow, Section, SectionRow
-from fabkit.sheet.svg import number
+from fabkit.output.inspected import CheckSheet, PieceSheet, RuleRow, Section, SectionRow
+from fabkit.output.svg import number
 from fabkit.verify.check import CheckReport
 from fabkit.verify.reports import PartReport
 
@@ -28,7 +28,7 @@ _STACK_HEAD = ("Longest row", "Slack as drawn", "Worst case", "Rattles up to", "
 
 
 def check_sheet(report: CheckReport) -> CheckSheet:
-    """What the page shows of a report, for `fabkit.sheet.inspection.check_page`.
+    """What the page shows of a report, for `fabkit.output.inspection.check_page`.
 
     Args:
         report: what was found.

@@ -9,7 +9,7 @@ from pathlib import Path
 from make import cost
 
 from fabkit.model.library import load_set
-from fabkit.plan.entries import gather
+from fabkit.build.entries import gather
 
 #: What the project promises for all challenges and snowflakes of FridgeIQ, in seconds.
 WHOLE_S = 60.0

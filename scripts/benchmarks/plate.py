@@ -9,12 +9,12 @@ from __future__ import annotations
 import sys
 import time
 
-from fabkit.blueprint.draft import draft_all
+from fabkit.drawing.draft import draft_all
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
-from fabkit.press.nesting.bypolygon import is_available
-from fabkit.press.nesting.nest import nest
-from fabkit.press.nesting.room import Room, Shape
+from fabkit.printing.nesting.bypolygon import is_available
+from fabkit.printing.nesting.nest import nest
+from fabkit.printing.nesting.room import Room, Shape
 
 #: The bed of a small printer, and the same with a corner for a prime tower.
 ROOMS = {

@@ -66,9 +66,9 @@ def apart(what: str, parity: str, width: Any) -> dict[str, Any]:
 
 
 def measured(what: str, parity: str, width: str) -> dict[str, Any]:
-    from fabkit.challenges.snowflakes.bysat import BySat
-    from fabkit.challenges.snowflakes.closure import Closure
-    from fabkit.challenges.snowflakes.field import Field
+    from fabkit.puzzles.snowflakes.bysat import BySat
+    from fabkit.puzzles.snowflakes.closure import Closure
+    from fabkit.puzzles.snowflakes.field import Field
     from fabkit.model.library import load_set
 
     puzzle = load_set("fridgeiq")

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from fabkit.blueprint.draft import Blueprint, draft
+from fabkit.drawing.draft import Blueprint, draft
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.reading import read_bodies
 from fabkit.model.lattice import Cell, Lattice

@@ -8,7 +8,7 @@ from dataclasses import replace
 from shapely import Polygon, affinity, maximum_inscribed_circle
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.blueprint.label import Label, place_label
+from fabkit.drawing.label import Label, place_label
 from tests import measure
 from tests.faults.planting import Case, Planted, beyond
 

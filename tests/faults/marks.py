@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fabkit.blueprint.polemark import with_poles
-from fabkit.blueprint.recess import Mark, Recess
+from fabkit.drawing.polemark import with_poles
+from fabkit.drawing.recess import Mark, Recess
 from tests.faults.kits import LONG, MARKED, MARKED_INSIDE, MARKED_ROOMY, SHORT
 from tests.faults.planting import Case, Fault, Planted, beyond
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from shapely import Polygon
 
-from fabkit.blueprint.printed import chamfered, printed_outline
+from fabkit.drawing.printed import chamfered, printed_outline
 from fabkit.model.profile import Profile
 from tests.faults.planting import Case, Planted
 from tests.prints import Order

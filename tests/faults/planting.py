@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from shapely import Point, Polygon
 
-from fabkit.blueprint.draft import Blueprint
-from fabkit.blueprint.label import Label
-from fabkit.blueprint.printed import chamfered, printed_outline
-from fabkit.blueprint.recess import Bores, Recess
+from fabkit.drawing.draft import Blueprint
+from fabkit.drawing.label import Label
+from fabkit.drawing.printed import chamfered, printed_outline
+from fabkit.drawing.recess import Bores, Recess
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.limits import sound_body
 from fabkit.model.profile import Profile

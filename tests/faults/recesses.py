@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabkit.blueprint.recess import Bores
+from fabkit.drawing.recess import Bores
 from tests.faults.mesh import with_tip
 from tests.faults.planting import Case, Planted, Points, beyond, point_inside, towards_side
 

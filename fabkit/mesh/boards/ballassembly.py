@@ -8,7 +8,7 @@ from statistics import median
 
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.boards.lying import LIFT_MM, Lying, area_of, balls_lying
 from fabkit.mesh.boards.neighbours import Nearest, apart

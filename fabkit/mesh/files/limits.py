@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from fabkit.base.errors import InputError, cut, printable, shown
+from fabkit.core.errors import InputError, cut, printable, shown
 from fabkit.mesh.body import Body, Faces, Points
 
 #: A larger file is not read. Two million triangles take 100 MB as a binary STL.
@@ -64,7 +64,7 @@ def decimals(texts: Sequence[str], source: str, place: str) -> list[float]:
         >>> decimals(["nan"], "a.obj", "line 1")
         Traceback (most recent call last):
         ...
-        fabkit.base.errors.InputError: a.obj: line 1: expected a number, found "nan"
+        fabkit.core.errors.InputError: a.obj: line 1: expected a number, found "nan"
     """
     if not _NOT_IN_NUMBERS.search("".join(texts)):
         try:

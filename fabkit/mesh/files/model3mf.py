@@ -9,7 +9,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.base.errors import InputError, shown
+from fabkit.core.errors import InputError, shown
 from fabkit.mesh.body import Faces, Points
 from fabkit.mesh.files.limits import (
     MAX_TRIANGLES,

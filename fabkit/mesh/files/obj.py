@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from fabkit.base.errors import InputError, shown
+from fabkit.core.errors import InputError, shown
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.limits import (
     MAX_BODIES,

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from fabkit.base.errors import InputError, cut, printable, shown
+from fabkit.core.errors import InputError, cut, printable, shown
 
 MAX_ENTRIES = 2000
 #: What all entries together may inflate to. Two million triangles take 150 MB as 3MF writes them.

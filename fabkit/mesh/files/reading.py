@@ -10,8 +10,8 @@ import stat
 from dataclasses import replace
 from pathlib import Path
 
-from fabkit.base.errors import InputError, printable
-from fabkit.base.files import read_bytes
+from fabkit.core.errors import InputError, printable
+from fabkit.core.files import read_bytes
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.limits import MAX_BYTES, body_names
 from fabkit.mesh.files.obj import is_obj, read_obj

@@ -11,7 +11,7 @@ from array import array
 
 import numpy as np
 
-from fabkit.base.errors import InputError, many, shown
+from fabkit.core.errors import InputError, many, shown
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.limits import MAX_TRIANGLES, decimals, refuse_triangles, sound_body
 

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from fabkit.base.errors import InputError, shown
+from fabkit.core.errors import InputError, shown
 from fabkit.mesh.body import Body, Faces, Points
 from fabkit.mesh.files.limits import (
     MAX_BODIES,

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from fabkit.base.errors import OutsideError, printable
+from fabkit.core.errors import OutsideError, printable
 from fabkit.mesh.body import Body
 
 #: How a part that some program wants finds its way into the package (lib3mf keeps only such).

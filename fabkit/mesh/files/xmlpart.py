@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from itertools import chain
 from xml.parsers import expat
 
-from fabkit.base.errors import InputError, cut, printable
+from fabkit.core.errors import InputError, cut, printable
 from fabkit.mesh.files.package import CHUNK, Package
 
 #: No tag and no comment may be longer: expat begins each anew with every further piece.

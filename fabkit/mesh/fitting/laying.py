@@ -10,7 +10,7 @@ import numpy as np
 from shapely import Polygon, affinity, union_all
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.base.errors import InputError
+from fabkit.core.errors import InputError
 from fabkit.mesh.body import Points
 from fabkit.mesh.part import Outline, Part
 from fabkit.mesh.section import filled

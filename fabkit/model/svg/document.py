@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Never
 from xml.parsers import expat
 
-from fabkit.base.errors import cut, did_you_mean, printable, shown
-from fabkit.base.reading import name_some
+from fabkit.core.errors import cut, did_you_mean, printable, shown
+from fabkit.core.reading import name_some
 from fabkit.model.svg.fault import SvgError
 
 MAX_ELEMENTS = 20_000

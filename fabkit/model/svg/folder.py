@@ -6,8 +6,8 @@ import hashlib
 import math
 from pathlib import Path, PurePosixPath
 
-from fabkit.base.errors import InputError, shown
-from fabkit.base.files import read_bytes
+from fabkit.core.errors import InputError, shown
+from fabkit.core.files import read_bytes
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.svg.document import Element, chosen_shape, parse_svg
 from fabkit.model.svg.fault import SvgError

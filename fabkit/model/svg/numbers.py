@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fabkit.base.errors import shown
+from fabkit.core.errors import shown
 from fabkit.model.svg.fault import SvgError
 
 #: A number of SVG, without ``nan`` and ``inf``, which it does not know either.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fabkit.base.errors import shown
+from fabkit.core.errors import shown
 from fabkit.model.polygon import MAX_SIZE
 from fabkit.model.svg.document import Element
 from fabkit.model.svg.fault import SvgError

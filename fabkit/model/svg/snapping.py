@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from fabkit.base.units import format_mm
+from fabkit.core.units import format_mm
 from fabkit.model.lattice import LATTICES, Cell, Lattice, Point, Ring
 from fabkit.model.numbering import LARGEST_COORDINATE
 from fabkit.model.polygon import OutlineError, cells_of_rings

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from fabkit.base.errors import shown
+from fabkit.core.errors import shown
 from fabkit.model.svg.document import Element
 from fabkit.model.svg.fault import SvgError
 from fabkit.model.svg.numbers import LARGEST, length_mm, numbers

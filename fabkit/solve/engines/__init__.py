@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from fabkit.base.errors import InputError, did_you_mean, shown
+from fabkit.core.errors import InputError, did_you_mean, shown
 from fabkit.solve.engines.engine import Engine
 
 _PLACES = {

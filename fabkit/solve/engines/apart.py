@@ -22,8 +22,8 @@ from collections.abc import Callable, Generator, Iterator
 from importlib import import_module
 from typing import IO, Any
 
-from fabkit.base.errors import FabkitError, OutsideError, printable
-from fabkit.base.files import outside_failures
+from fabkit.core.errors import FabkitError, OutsideError, printable
+from fabkit.core.files import outside_failures
 from fabkit.solve.engines.engine import BudgetSpentError, Effort, Engine, Outcome, Solution
 from fabkit.solve.problem import ExactCoverProblem, Option
 
@@ -115,7 +115,7 @@ def library(engine: str, name: str, requirement: str) -> Iterator[None]:
         ...     import spells_that_nobody_has
         Traceback (most recent call last):
         ...
-        fabkit.base.errors.OutsideError: the engine magic needs Spells; install it with: pip \
+        fabkit.core.errors.OutsideError: the engine magic needs Spells; install it with: pip \
 install 'spells'
     """
     try:

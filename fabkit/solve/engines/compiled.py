@@ -16,7 +16,7 @@ from numba.core.caching import FunctionCache
 from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic
 
-from fabkit.base.signals import Signals
+from fabkit.core.signals import Signals
 
 #: Masks are unsigned, so that shifting to the right brings in zeros.
 Word = np.uint64

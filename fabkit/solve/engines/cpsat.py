@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fabkit.base.errors import OutsideError
+from fabkit.core.errors import OutsideError
 from fabkit.solve.engines.apart import OutsideEngine, library
 from fabkit.solve.engines.engine import Solution
 from fabkit.solve.problem import ExactCoverProblem

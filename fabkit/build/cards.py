@@ -1,0 +1,176 @@
+"""Challenge cards: which starting positions there are, and the files that are made of each."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from fabkit.core.errors import InputError, printable
+from fabkit.drawing.boards.drawing import BoardBlueprint
+from fabkit.drawing.card import draft_card
+from fabkit.drawing.printed import BlueprintError
+from fabkit.model.challengefile import usual_board
+from fabkit.model.challengeload import load_challenge
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import Board, Challenge, PuzzleSet
+from fabkit.build.builders import library_failures
+from fabkit.build.reports import made_by, write_reports
+from fabkit.build.starts import Start, listed_in, own_and_listed, read_list, refuse_unknown_ids
+from fabkit.output.card import Card, card_sheets, card_svg
+
+#: Where cards come in an output folder.
+FOLDER = "cards"
+
+
+def starts_of(puzzle: PuzzleSet, file: Path | None, folder: Path) -> list[Start]:
+    """The starting positions there are.
+
+    Args:
+        puzzle: the set.
+        file: a challenge file, or a list as `fabkit challenges` writes it; None for the set's own
+            challenges, and the list in its output folder if there is one.
+        folder: the output folder.
+
+    Returns:
+        Those with given pieces.
+
+    Raises:
+        InputError: when the set has no board, when a file cannot be read, or when nothing begins
+            with given pieces.
+    """
+    if not puzzle.boards:
+        raise InputError.of(puzzle.name, "has no board; cards show the pieces given on one")
+    if file is not None:
+        several = listed_in(file) is not None
+        found = read_list(file, puzzle) if several else [Start(load_challenge(file, puzzle))]
+        found = [one for one in found if one.challenge.given]
+        if not found:
+            message = "has no given pieces; a card shows those that are on the board already"
+            raise InputError.of(printable(str(file)), message)
+        return found
+    found = [one for one in own_and_listed(puzzle, folder) if one.challenge.given]
+    if not found:
+        # On an optional board not all pieces need to have room.
+        usual = usual_board(puzzle.boards)
+        makes = f"`fabkit challenges {puzzle.name}` makes some, or " if usual else ""
+        message = f"has no starting positions; {makes}give a challenge file with --file"
+        raise InputError.of(puzzle.name, message)
+    return found
+
+
+def chosen(starts: Sequence[Start], ids: Sequence[str], count: int | None) -> list[Start]:
+    """Some of the starting positions.
+
+    Args:
+        starts: all there are.
+        ids: only these, in their order; all when empty.
+        count: so many at most, the first; None for all.
+
+    Raises:
+        InputError: naming an id that there is not.
+    """
+    refuse_unknown_ids("starting position", ids, [one.challenge.id for one in starts])
+    found = [one for one in starts if one.challenge.id in ids or not ids]
+    return found[:count]
+
+
+def cards_of(puzzle: PuzzleSet, starts: Sequence[Start]) -> list[Card]:
+    """A card for each starting position, numbered.
+
+    Raises:
+        InputError: when a challenge does not cover a board.
+    """
+    return [
+        Card(one.challenge, _board(puzzle, one.challenge), number, one.level, one.score)
+        for number, one in enumerate(starts, start=1)
+    ]
+
+
+def write_cards(
+    folder: Path,
+    puzzle: PuzzleSet,
+    cards: Sequence[Card],
+    profile: Profile,
+    templates: bool = True,
+    progress: Callable[[float], None] = lambda share: None,
+) -> tuple[list[str], list[str]]:
+    """Writes cards into an output folder: ``cards/ID.svg``, ``cards/ID.stl`` and whole sheets.
+
+    Args:
+        folder: the output folder; made when needed.
+        puzzle: the set.
+        cards: at least one.
+        profile: gives all lengths.
+        templates: whether the raised templates are made.
+        progress: told the share that is done.
+
+    Returns:
+        The names of the files, and what deserves a look, in sentences.
+
+    Raises:
+        InputError: when the profile does not suit the templates.
+        OutsideError: when the folder is in use or cannot be written, or the CAD kernel fails.
+    """
+    contents: dict[str, str | Path] = {
+        f"{FOLDER}/{card.challenge.id}.svg": card_svg(puzzle, card, profile) for card in cards
+    }
+    sheets = card_sheets(puzzle, cards, profile)
+    stem = _free_stem([card.challenge.id for card in cards])
+    contents |= {f"{FOLDER}/{stem}-{n}.svg": sheet for n, sheet in enumerate(sheets, start=1)}
+    warnings = [] if sheets else ["the cards are larger than A4; there are no sheets of them"]
+    drawings = _templates(puzzle, cards, profile) if templates else []
+    with tempfile.TemporaryDirectory() as name:
+        for place, drawing in enumerate(drawings):
+            path = Path(name) / f"{drawing.piece}.stl"
+            _write_template(drawing, path)
+            contents[f"{FOLDER}/{drawing.piece}.stl"] = path
+            progress((place + 1) / len(drawings))
+        told = write_reports(
+            folder,
+            puzzle,
+            profile,
+            contents,
+            on_own=False,
+            made_by=made_by(puzzle, profile),
+            instead_of=FOLDER,
+        )
+    return list(contents), warnings + told
+
+
+def _free_stem(ids: Sequence[str]) -> str:
+    """What the names of sheets begin with, so that none is that of a card."""
+    stem = "cards"
+    while any(one.lower().startswith(f"{stem}-") for one in ids):
+        stem += "-all"
+    return stem
+
+
+def _templates(puzzle: PuzzleSet, cards: Sequence[Card], profile: Profile) -> list[BoardBlueprint]:
+    """The drawings of the templates, before any file is touched."""
+    found = []
+    for card in cards:
+        try:
+            found.append(draft_card(puzzle, card.board, card.challenge, profile))
+        except BlueprintError as fault:
+            where = f"{puzzle.name} {card.challenge.id} with profile {profile.name}"
+            raise InputError.of(where, f"{fault} (--no-templates)") from None
+    return found
+
+
+def _write_template(drawing: BoardBlueprint, path: Path) -> None:
+    from fabkit.solid.boards import build_board
+    from fabkit.solid.export import write_stl
+
+    with library_failures(f"{FOLDER}/{drawing.piece}.stl"):
+        write_stl(build_board(drawing), path)
+
+
+def _board(puzzle: PuzzleSet, challenge: Challenge) -> Board:
+    """The board that a challenge is to fill."""
+    for board in puzzle.boards:
+        if board.cells == challenge.region:
+            return board
+    boards = ", ".join(board.id for board in puzzle.boards)
+    message = f"covers no board as a whole; a card shows one of {boards}"
+    raise InputError.of(f"{puzzle.name} {challenge.id}", message)

@@ -1,0 +1,220 @@
+"""The challenges that booklet and page show: gathered from wherever they are, solved and rated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fabkit.core.errors import InputError, printable, shown
+from fabkit.model.catalogfile import read_snowflakes, refuse_other_set, shipped_snowflakes
+from fabkit.model.challengeload import known_names, load_challenge
+from fabkit.model.entry import KINDS, Entry, Images, challenge_of, entry_of, wrong_with
+from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.build.export import Progress
+from fabkit.build.starts import Start, listed_in, own_and_listed, read_list, refuse_unknown_ids
+from fabkit.solve.answer import IMPOSSIBLE, SOLVED, solve
+from fabkit.solve.difficulty import LEVELS, difficulty
+from fabkit.solve.engines.engine import Effort
+from fabkit.solve.posing import pose
+
+#: So long, in seconds, a solution of one challenge is sought. What is found does not depend on it:
+#: either the search ends before, or it is told that it did not.
+BUDGET_S = 60.0
+_LEVEL_NAMES = frozenset(name for name, _ in LEVELS)
+
+
+class NothingToShowError(InputError):
+    """There is no challenge with a solution among those that are wanted."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which challenges are wanted.
+
+    Attributes:
+        files: challenge files, lists and catalogs; only what they hold. Without any, the set's
+            boards and challenges, the list in its output folder, and its shipped catalog.
+        only: ids; all challenges when empty.
+    """
+
+    files: tuple[Path, ...] = ()
+    only: tuple[str, ...] = ()
+
+
+def gather(
+    puzzle: PuzzleSet,
+    wish: Selection | None = None,
+    folder: Path | None = None,
+    progress: Progress = lambda done, total, name: None,
+    budget_s: float | None = BUDGET_S,
+) -> list[Entry]:
+    """The challenges that are wanted, each with a solution if there is one.
+
+    What comes without a solution is solved and rated here. The same wish gives the same entries,
+    unless a budget is spent; the status of those entries is then ``unknown``.
+
+    Args:
+        puzzle: the set.
+        wish: which; all there are when None.
+        folder: the set's output folder, where a list of challenges may lie.
+        progress: told before each challenge.
+        budget_s: give up on a challenge after so long; None for no end.
+
+    Returns:
+        Them by kind, in the order in which they are written; also those without a solution, see
+        `solved_ones`. Optional boards come only when they are asked for by their names.
+
+    Raises:
+        InputError: when a file cannot be read, an id is unknown or there twice, or there is no
+            challenge at all.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> (entry,) = gather(load_set("iqblock"))
+        >>> entry.id, entry.kind, entry.count, entry.level, sorted(entry.solution) == list("01234567")
+        ('square', 'board', 48, 'master', True)
+    """
+    wish = wish or Selection()
+    every = _of_files(puzzle, wish.files) if wish.files else _of_set(puzzle, folder, wish.only)
+    if not every:
+        message = "has no challenge and no board; give a challenge file with --challenges"
+        raise NothingToShowError.of(puzzle.name, message)
+    refuse_unknown_ids("challenge", wish.only, [one.id for one in every])
+    wanted = [one for one in every if one.id in wish.only or not wish.only]
+    found, images = [], Images(puzzle)
+    for done, entry in enumerate(wanted):
+        progress(done, len(wanted), entry.id)
+        found.append(entry if entry.solution else _solved(puzzle, entry, images, budget_s))
+    progress(len(wanted), len(wanted), "")
+    return sorted(found, key=lambda entry: KINDS.index(entry.kind))
+
+
+def solved_ones(
+    puzzle: PuzzleSet, entries: Iterable[Entry], wish: Selection
+) -> tuple[list[Entry], list[str]]:
+    """The entries that can be shown, since they have a solution.
+
+    Args:
+        puzzle: the set.
+        entries: what `gather` returned.
+        wish: what it was asked for.
+
+    Returns:
+        Those with a solution, and what is to be said of the others, in sentences.
+
+    Raises:
+        InputError: when one without a solution was asked for by its id, or none has a solution.
+    """
+    found, lacking, advice = [], [], ["leave it out"]
+    for entry in entries:
+        if entry.status == SOLVED:
+            found.append(entry)
+        elif entry.status == IMPOSSIBLE:
+            lacking.append(f"{entry.id} has no solution")
+        else:
+            lacking.append(f"{entry.id} was not solved in the time given")
+            advice = ["leave it out", "give more time with --budget"]
+    if lacking and wish.only:
+        raise InputError.of(puzzle.name, f"{'; '.join(lacking)}; {', or '.join(advice)}")
+    if not found:
+        message = f"none of its challenges has a solution that is known: {'; '.join(lacking)}"
+        raise NothingToShowError.of(puzzle.name, message)
+    return found, [f"{lack}; it is left out" for lack in lacking]
+
+
+def _of_set(puzzle: PuzzleSet, folder: Path | None, only: Sequence[str]) -> list[Entry]:
+    """Everything there is of a set; of its optional boards those that are named.
+
+    Where the set itself has a challenge or board of a snowflake's name, that is meant by it, as in
+    `fabkit.model.challengeload.find_challenge`.
+    """
+    entries = [_entry(puzzle, one) for one in own_and_listed(puzzle, folder)]
+    stated = {one.id for one in puzzle.challenges}
+    asked = {_question(entry_of(one)) for one in puzzle.challenges}
+    for board in puzzle.boards:
+        if board.optional and board.id not in only:
+            continue
+        pieces = tuple(piece.id for piece in puzzle.pieces)
+        whole = Challenge(board.id, board.cells, pieces, flips=puzzle.flips)
+        entry = _entry(puzzle, Start(whole))
+        if entry.id not in stated and _question(entry) not in asked:
+            entries.append(entry)
+    own = known_names(puzzle)
+    return entries + [one for one in shipped_snowflakes(puzzle) if one.id not in own]
+
+
+def _of_files(puzzle: PuzzleSet, files: Sequence[Path]) -> list[Entry]:
+    """What files hold.
+
+    Raises:
+        InputError: when one holds nothing, or an id that another holds.
+    """
+    found: dict[str, Entry] = {}
+    where: dict[str, str] = {}
+    for file in files:
+        name = printable(str(file))
+        entries = _of_file(puzzle, file)
+        if not entries:
+            raise NothingToShowError.of(name, "holds no challenges; expected one or more")
+        for entry in entries:
+            if entry.id in found:
+                message = f"the challenge {shown(entry.id)} is in {where[entry.id]}, too"
+                raise InputError.of(name, f"{message}; give one of the files, or another id")
+            found[entry.id], where[entry.id] = entry, name
+    return list(found.values())
+
+
+def _of_file(puzzle: PuzzleSet, file: Path) -> list[Entry]:
+    """What a challenge file, a list or a catalog holds."""
+    document = listed_in(file)
+    if document is None:
+        return [_entry(puzzle, Start(load_challenge(file, puzzle)))]
+    if "complete" not in document:
+        return [_entry(puzzle, one) for one in read_list(file, puzzle)]
+    name = printable(str(file))
+    refuse_other_set(document, puzzle, name)
+    entries = read_snowflakes(document, puzzle, name)
+    return [one if one.level in _LEVEL_NAMES else replace(one, level="") for one in entries]
+
+
+def _entry(puzzle: PuzzleSet, start: Start) -> Entry:
+    """A challenge of which nothing is known yet but perhaps its difficulty."""
+    level = start.level if start.level in _LEVEL_NAMES else ""
+    kind = "board" if _is_board(puzzle, start.challenge) else ""
+    return replace(entry_of(start.challenge, kind), level=level, score=start.score)
+
+
+def _is_board(puzzle: PuzzleSet, challenge: Challenge) -> bool:
+    """Whether all pieces of a set shall cover one of its boards, on which none lies yet."""
+    uses_all = len(challenge.pieces) == len(puzzle.pieces)
+    of_board = any(board.cells == challenge.region for board in puzzle.boards)
+    return uses_all and of_board and not challenge.given
+
+
+def _question(entry: Entry) -> tuple[object, ...]:
+    """What makes two challenges the same but for their names."""
+    given = frozenset((one.piece, one.cells) for one in entry.given)
+    return entry.region, frozenset(entry.pieces), given, entry.flips
+
+
+def _solved(puzzle: PuzzleSet, entry: Entry, images: Images, budget_s: float | None) -> Entry:
+    """The entry with a solution, their number as far as a short search counts, and its rating.
+
+    The rating is that of `fabkit solve --difficulty`, unless the entry brought one.
+    """
+    posed = pose(puzzle, challenge_of(entry))
+    answer = solve(posed, "first", None, Effort(budget_s))
+    if not answer.solutions:
+        return replace(entry, status=answer.status)
+    solved = replace(entry, status=SOLVED, solution=posed.layout(answer.solutions[0]))
+    if fault := wrong_with(solved, images):
+        raise AssertionError(f"the solution of {entry.id} is none: {fault}")
+    # Without a budget: what a probe finds must not depend on how quick the machine is.
+    rating = difficulty(posed.problem)
+    if rating is None:
+        return solved
+    solved = replace(solved, count=rating.solutions, count_complete=rating.complete)
+    if entry.level and entry.score is not None:
+        return solved
+    return replace(solved, level=rating.level, score=round(rating.score, 3))

@@ -1,0 +1,136 @@
+"""What a page shows in space: the meshes of a set, and how they lie in each solution."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from fabkit.mesh.files.glb import GlbPart, write_glb
+from fabkit.model.accessory import LID, Accessory
+from fabkit.model.entry import Entry
+from fabkit.model.profile import Profile
+from fabkit.build.laid import Away, boards_of, laid
+from fabkit.build.picture import lumps
+from fabkit.build.workbench import Workbench
+from fabkit.output.render.laying import Motion
+from fabkit.output.render.normals import corner_normals
+
+#: Motions are told to so many decimals of a mm, and of a rotation's entries.
+_DECIMALS = 6
+
+
+def glb_models(
+    bench: Workbench, progress: Callable[[int, int, str], None] = lambda done, total, name: None
+) -> dict[str, bytes]:
+    """A GLB file of every piece, board and lid.
+
+    Args:
+        bench: makes their meshes; see `fabkit.build.picture.picture_bench`.
+        progress: told before each.
+
+    Returns:
+        By id, in the bench's order. A piece lies there as in its STL file.
+
+    Raises:
+        InputError: when the profile does not suit a thing.
+        OutsideError: when a library fails.
+    """
+    found = {}
+    for done, thing in enumerate(bench.things):
+        progress(done, len(bench.things), f"models/{thing.id}.glb")
+        found[thing.id] = write_glb(
+            [
+                GlbPart(
+                    lump.name,
+                    lump.colour,
+                    lump.vertices,
+                    lump.faces,
+                    corner_normals(lump.vertices, lump.faces),
+                )
+                for lump in lumps(bench, thing, Motion())
+            ]
+        )
+    return found
+
+
+def models_data(
+    bench: Workbench, entries: Sequence[Entry], models: Mapping[str, bytes], profile: Profile
+) -> dict[str, Any]:
+    """What the page's viewer knows besides the challenges.
+
+    Args:
+        bench: of all pieces and boards.
+        entries: the challenges.
+        models: the GLB files by id.
+        profile: how everything is printed.
+
+    Returns:
+        ``pieces``, ``boards`` and ``lids``: for each its GLB file, packed as zlib does and in
+        base64. ``solutions``: for each entry with a solution the ``board`` that it lies in, if
+        any, and for each piece a pair of its matrix, 16 numbers column by column, in mm with z up,
+        and the way that it moves when the pieces are shown apart, in mm.
+    """
+    pieces = {piece.id for piece in bench.puzzle.pieces}
+    lids = {one.id for one in bench.things if isinstance(one, Accessory) and one.kind == LID}
+    boards = models.keys() - pieces - lids
+    return {
+        "pieces": _packed(models, pieces),
+        "boards": _packed(models, boards),
+        "lids": _packed(models, lids),
+        "solutions": {
+            entry.id: _solution(bench, entry, profile) for entry in entries if entry.solution
+        },
+    }
+
+
+def models_script(data: Mapping[str, Any]) -> str:
+    """The data as a script, which a page can load from a disk.
+
+    Example:
+        >>> print(models_script({"pieces": {"A": "Z2xURg=="}}), end="")
+        window.FABKIT_MODELS = {"pieces":{"A":"Z2xURg=="}};
+    """
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return f"window.FABKIT_MODELS = {text};\n"
+
+
+def _packed(models: Mapping[str, bytes], ids: Iterable[str]) -> dict[str, str]:
+    wanted = set(ids)
+    return {
+        one: base64.b64encode(zlib.compress(content, 9)).decode()
+        for one, content in models.items()
+        if one in wanted
+    }
+
+
+def _solution(bench: Workbench, entry: Entry, profile: Profile) -> dict[str, Any]:
+    """How an entry's pieces lie when it is solved."""
+    assert entry.solution is not None
+    puzzle = bench.puzzle
+    boards = boards_of(puzzle, entry.region, profile, entry.halves)
+    unit_mm = profile.unit_mm
+    motions = laid(puzzle, entry.solution, boards, bench.blueprints, unit_mm, entry.halves)
+    away = Away(puzzle.lattice, entry.region, unit_mm / entry.halves)
+    return {
+        "board": next((one.id for one in boards if one.kind != LID), None),
+        "pieces": {
+            piece_id: [_matrix(motion), _rounded(away.of(entry.solution[piece_id]))]
+            for piece_id, motion in motions.items()
+        },
+    }
+
+
+def _matrix(motion: Motion) -> list[float]:
+    """A motion's matrix, column by column, as WebGL has it."""
+    columns = [*zip(*motion.rows, strict=True), motion.shift_mm]
+    lowest = (0.0, 0.0, 0.0, 1.0)
+    return _rounded(v for column, w in zip(columns, lowest, strict=True) for v in (*column, w))
+
+
+def _rounded(values: Iterable[float]) -> list[float]:
+    """Rounded, and whole numbers as such: they are shorter."""
+    rounded = [round(value, _DECIMALS) + 0.0 for value in values]
+    return [int(value) if value == int(value) else value for value in rounded]

@@ -1,0 +1,172 @@
+"""A slicer's verdict on the plates of a set, with the G-code beside it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fabkit.core.errors import InputError, printable
+from fabkit.core.files import json_text, outside_failures, read_json
+from fabkit.drawing.drawn import Drawn
+from fabkit.drawing.things import draft_things
+from fabkit.model.accessory import things
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet
+from fabkit.build.billing import slice_key
+from fabkit.build.builders import PLATES
+from fabkit.build.export import Progress
+from fabkit.build.manifest import GCODE
+from fabkit.build.reports import are_as_written, files_now, stored_reports, write_reports
+from fabkit.printing.package import extruders
+from fabkit.printing.slicer.features import features_of
+from fabkit.printing.slicer.finding import Slicer
+from fabkit.printing.slicer.slicing import LIMIT_S, slice_plate
+from fabkit.printing.slicer.verdict import Expected
+
+REPORT = "slice.json"
+
+
+@dataclass(frozen=True)
+class SliceReport:
+    """What a slicer makes of a set.
+
+    Attributes:
+        document: as ``slice.json`` has it.
+        is_new: whether the slicer ran now; else nothing had changed since it did.
+        warnings: what deserves a look.
+    """
+
+    document: dict[str, Any]
+    is_new: bool
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def printable(self) -> bool:
+        """Whether every plate can be printed."""
+        return bool(self.document["printable"])
+
+
+def slice_set(
+    folder: Path,
+    puzzle: PuzzleSet,
+    profile: Profile,
+    slicer: Slicer,
+    limit_s: float = LIMIT_S,
+    force: bool = False,
+    progress: Progress = lambda done, total, name: None,
+) -> SliceReport:
+    """Slices the plates that are in a folder, and writes ``slice.json`` and ``gcode/``.
+
+    Args:
+        folder: the output folder, with plates that are up to date.
+        puzzle: the set.
+        profile: how they are printed.
+        slicer: which one.
+        limit_s: how long it may take for one plate, in seconds.
+        force: slices again what has not changed since.
+        progress: told before each plate.
+
+    Returns:
+        What was found.
+
+    Raises:
+        OutsideError: when the slicer fails, or the folder cannot be written. Nothing changes then.
+    """
+    key, name = slice_key(puzzle, profile), f"{slicer.name} {slicer.version}"
+    stored = None if force else stored_reports(folder, puzzle, [REPORT], key)
+    if stored and stored[REPORT]["slicer"] == name:
+        gcodes = [plate["gcode"] for plate in stored[REPORT]["plates"]]
+        if are_as_written(folder, puzzle, gcodes):
+            return SliceReport(stored[REPORT], is_new=False)
+    about = files_now(folder, puzzle, REPORT)
+    blueprints = {one.piece: one for one in draft_things(puzzle, things(puzzle, profile), profile)}
+    plates = _plates(folder)
+    contents: dict[str, str | Path] = {}
+    documents = []
+    with (
+        outside_failures("cannot make a temporary folder"),
+        tempfile.TemporaryDirectory(prefix="fabkit-") as made,
+    ):
+        for done, plate in enumerate(plates):
+            progress(done, len(plates), plate["file"])
+            gcode = f"{GCODE}/plate-{plate['number']}.gcode"
+            path = contents[gcode] = Path(made) / Path(gcode).name
+            verdict = slice_plate(
+                slicer,
+                folder / plate["file"],
+                path,
+                profile,
+                _expected(plate, puzzle, blueprints, profile),
+                limit_s,
+            )
+            documents.append({"file": plate["file"], "gcode": gcode} | verdict.document())
+        document = _document(puzzle, profile, name, documents)
+        contents[REPORT] = json_text(document)
+        warnings = write_reports(
+            folder, puzzle, profile, contents, made_by=key, about=about, instead_of=GCODE
+        )
+    return SliceReport(document, is_new=True, warnings=tuple(warnings))
+
+
+def _plates(folder: Path) -> list[dict[str, Any]]:
+    """The plates in a folder, as fabkit wrote them just before."""
+    path = folder / PLATES
+    with outside_failures(f"cannot read {printable(str(path))}"):
+        plates = read_json(path).get("plates")
+    if not isinstance(plates, list):
+        raise InputError.of(
+            printable(str(path)), "is not what fabkit wrote; --force makes it again"
+        )
+    return plates
+
+
+def _expected(
+    plate: Mapping[str, Any],
+    puzzle: PuzzleSet,
+    blueprints: Mapping[str, Drawn],
+    profile: Profile,
+) -> Expected:
+    names = tuple(piece["piece"] for piece in plate["pieces"])
+    drawings = [blueprints[name] for name in names]
+    return Expected(
+        objects=names,
+        pause_height_mm=plate["pause_height_mm"],
+        extruders=extruders(puzzle, drawings, profile),
+        features=features_of(drawings),
+    )
+
+
+def _document(
+    puzzle: PuzzleSet, profile: Profile, slicer: str, plates: list[dict[str, Any]]
+) -> dict[str, Any]:
+    def total(key: str) -> float | None:
+        values = [plate[key] for plate in plates]
+        return None if None in values else round(sum(values), 3)
+
+    return {
+        "set": puzzle.name,
+        "profile": profile.name,
+        "slicer": slicer,
+        "printable": all(plate["printable"] for plate in plates),
+        "seconds": total("seconds"),
+        "grams": total("grams"),
+        "extruder_grams": _extruder_grams(plates),
+        "metres": total("metres"),
+        "plates": plates,
+    }
+
+
+def _extruder_grams(plates: list[dict[str, Any]]) -> list[float] | None:
+    """The filament of each extruder over all plates, in grams; None where it is not known."""
+    totals: dict[int, float] = {}
+    for plate in plates:
+        if not plate["extruders"]:
+            return None
+        for index, extruder in enumerate(plate["extruders"]):
+            if extruder["grams"] is None:
+                return None
+            totals[index] = totals.get(index, 0.0) + extruder["grams"]
+    return [round(grams, 3) for grams in totals.values()]

@@ -1,0 +1,274 @@
+"""Files appear whole or not at all, and only one process at a time writes in a folder."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from fabkit.core.errors import InputError, OutsideError, printable
+from fabkit.core.signals import Signals
+
+#: The version of every JSON file that fabkit writes. A newer one is refused.
+SCHEMA = 1
+LOCK_NAME = ".fabkit.lock"
+_STAGING_PREFIX = ".fabkit-"
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file's bytes as 64 hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest(*parts: str | bytes) -> str:
+    """One SHA-256 over several parts, in order, so that moved borders change it.
+
+    Example:
+        >>> digest("ab", "c") == digest("a", "bc")
+        False
+    """
+    total = hashlib.sha256()
+    for part in parts:
+        content = part.encode() if isinstance(part, str) else part
+        total.update(len(content).to_bytes(8, "big") + content)
+    return total.hexdigest()
+
+
+def json_sha256(value: Any) -> str:
+    """The SHA-256 of a value as the shortest JSON, with sorted keys.
+
+    Example:
+        >>> json_sha256({"b": 1, "a": 2}) == json_sha256({"a": 2, "b": 1})
+        True
+    """
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def json_text(document: dict[str, Any], indent: int | None = 2) -> str:
+    """A JSON file's text: the schema first, stable, one trailing line break.
+
+    Args:
+        document: without the schema.
+        indent: spaces for each level; None for one long line, as for lists of a million numbers.
+
+    Example:
+        >>> print(json_text({"set": "mine"}), end="")
+        {
+          "schema": 1,
+          "set": "mine"
+        }
+    """
+    return json.dumps({"schema": SCHEMA, **document}, indent=indent, ensure_ascii=False) + "\n"
+
+
+def read_bytes(path: Path, source: str, expected: str, most: int) -> bytes:
+    """Reads a file that anybody may have made.
+
+    Args:
+        path: the file.
+        source: its name in messages.
+        expected: what it should be, for messages, such as ``"a TOML file"``.
+        most: so many bytes at most are wanted.
+
+    Returns:
+        Its bytes; one more than wanted when it is larger, for the caller to refuse.
+
+    Raises:
+        InputError: when there is no such file, or it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(most + 1)
+    except FileNotFoundError:
+        raise InputError.of(source, "there is no such file") from None
+    except IsADirectoryError:
+        raise InputError.of(source, f"is a folder; expected {expected}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError.of(source, f"cannot be read: {reason}") from None
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Reads a JSON file that fabkit wrote.
+
+    Raises:
+        InputError: when it is not JSON, not an object, or of a newer schema.
+        FileNotFoundError: when there is none.
+    """
+    name = printable(str(path))
+    try:
+        document = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise InputError.of(name, f"is not JSON: {printable(str(error))}") from None
+    if not isinstance(document, dict):
+        raise InputError.of(name, "expected a JSON object")
+    schema = document.get("schema")
+    if not isinstance(schema, int) or isinstance(schema, bool):
+        raise InputError.of(name, "has no schema number; it is not one of fabkit's files")
+    if schema > SCHEMA:
+        raise NewerSchemaError.of(
+            name,
+            f"was written by a newer fabkit (schema {printable(str(schema))}, this one knows "
+            f"{SCHEMA}); update fabkit or choose another folder with -o",
+        )
+    return document
+
+
+class NewerSchemaError(InputError):
+    """A file that a newer fabkit wrote. It is never overwritten."""
+
+
+@contextlib.contextmanager
+def outside_failures(doing: str) -> Iterator[None]:
+    """Turns the operating system's refusals into an `OutsideError`.
+
+    Args:
+        doing: what was being done, such as ``"cannot write output/mine"``.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        if error.errno == errno.ENOSPC:
+            reason = "the disk is full; nothing was changed"
+        raise OutsideError(f"{doing}: {reason}") from None
+
+
+@contextlib.contextmanager
+def folder_lock(
+    folder: Path, advice: str = "wait for it, or choose another folder with -o"
+) -> Iterator[None]:
+    """Holds a folder for this process; the folder is made when needed.
+
+    The lock is the operating system's: it ends with the process, however that ends.
+
+    Args:
+        folder: to hold.
+        advice: what to do when another process holds it.
+
+    Raises:
+        OutsideError: at once, when another process holds it or it cannot be made.
+    """
+    with outside_failures(f"cannot use the folder {printable(str(folder))}"):
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / LOCK_NAME, timeout=0)
+        try:
+            lock.acquire()
+        except Timeout:
+            raise OutsideError(
+                f"another fabkit is at work in {printable(str(folder))}; {advice}"
+            ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+class Staging:
+    """A hidden folder beside the final files: all are written there first, then moved.
+
+    Use it as a context manager inside a `folder_lock`. Leaving it without `commit`, by an
+    error or Ctrl-C, removes everything that was staged.
+
+    Args:
+        target: the folder in which the files will appear.
+
+    Example:
+        >>> with tempfile.TemporaryDirectory() as name, Staging(Path(name)) as staging:
+        ...     _ = staging.path("stl/A.stl").write_text("solid A")
+        ...     before = (Path(name) / "stl/A.stl").exists()
+        ...     staging.commit()
+        ...     print(before, (Path(name) / "stl/A.stl").read_text())
+        False solid A
+    """
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+        self._names: list[str] = []
+
+    def __enter__(self) -> Staging:
+        for leftover in self.target.glob(f"{_STAGING_PREFIX}*.part"):  # of a killed process
+            shutil.rmtree(leftover, ignore_errors=True)
+        self._folder = Path(
+            tempfile.mkdtemp(prefix=_STAGING_PREFIX, suffix=".part", dir=self.target)
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def path(self, name: str) -> Path:
+        """Where to write the file that will be ``target/name`` (a relative POSIX path)."""
+        relative = PurePosixPath(name)
+        if relative.is_absolute() or ".." in relative.parts:
+            raise ValueError(f"{name} leads out of the folder")
+        path = self._folder / relative
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._names.append(name)
+        return path
+
+    def commit(self) -> None:
+        """Moves every staged file to its place, in the order in which they were asked for.
+
+        What would stop it half-way is looked for first, and Ctrl-C waits until it is done.
+        """
+        for name in self._names:
+            _flush(self._folder / name)
+            final = self.target / name
+            if final.parent.exists() and not final.parent.is_dir():
+                raise OSError(errno.ENOTDIR, f"{final.parent.name} is a file, not a folder")
+            final.parent.mkdir(parents=True, exist_ok=True)
+            if final.is_dir():
+                raise OSError(errno.EISDIR, f"{name} is a folder, where a file should be")
+            if final.parent.stat().st_dev != self._folder.stat().st_dev:
+                raise OSError(errno.EXDEV, f"{final.parent.name} lies on another disk")
+        with Signals().held():
+            for name in self._names:
+                (self._folder / name).replace(self.target / name)
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Writes one file, whole or not at all.
+
+    Args:
+        path: where; its folder is made when needed.
+        content: a text, or bytes as they are.
+
+    Raises:
+        OutsideError: when the folder cannot be written to.
+    """
+    with outside_failures(f"cannot write {printable(str(path))}"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=_STAGING_PREFIX, suffix=".part", dir=path.parent)
+        staged = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content if isinstance(content, bytes) else content.encode())
+            staged.chmod(0o666 & ~_umask())
+            _flush(staged)
+            staged.replace(path)
+        finally:
+            staged.unlink(missing_ok=True)
+
+
+def _flush(path: Path) -> None:
+    """Asks the disk to keep the file before its name changes, so a crash leaves no empty file."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

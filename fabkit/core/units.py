@@ -1,0 +1,150 @@
+"""Lengths and angles as people write them. They are parsed once, at the border; inside, lengths are
+millimetres and angles degrees."""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+
+from fabkit.core.errors import shown
+
+#: Millimetres in one of each unit that may be written.
+MM_PER_UNIT = {
+    "mm": Decimal(1),
+    "cm": Decimal(10),
+    "um": Decimal("0.001"),
+    "µm": Decimal("0.001"),  # the micro sign …
+    "μm": Decimal("0.001"),  # … and the Greek letter, which look the same
+    "in": Decimal("25.4"),
+}
+
+_LENGTH = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\s*([a-zA-Zµμ]*)\s*")
+_ANGLE = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\s*(?:deg|°)\s*")
+_NUMBER = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\s*")
+_LONGEST = 40
+_DIGITS = 6  # nanometres: what is read can be written down exactly
+_LARGEST = 1e9
+
+
+def parse_length_mm(text: object) -> float:
+    """Reads a length with its unit.
+
+    Args:
+        text: such as ``"20 mm"``, ``"0.5in"``, ``"2 cm"`` or ``"150 um"``.
+
+    Returns:
+        Millimetres.
+
+    Raises:
+        ValueError: with a sentence that says what was found and what was expected.
+
+    Example:
+        >>> parse_length_mm("20 mm"), parse_length_mm("0.5in")
+        (20.0, 12.7)
+        >>> parse_length_mm("20")
+        Traceback (most recent call last):
+        ...
+        ValueError: a length needs its unit: "20 mm" instead of "20"
+    """
+    is_number = isinstance(text, int | float) and not isinstance(text, bool)
+    if is_number and abs(text) <= _LARGEST:  # type: ignore[arg-type]
+        raise ValueError(f'a length needs its unit: "{shown(text)} mm" instead of {shown(text)}')
+    match = _LENGTH.fullmatch(text) if isinstance(text, str) and len(text) <= _LONGEST else None
+    if match is None:
+        raise ValueError(f'expected a length such as "20 mm", found {shown(text)}')
+    number, unit = match.groups()
+    if not unit:
+        raise ValueError(f'a length needs its unit: "{number} mm" instead of "{number}"')
+    if unit not in MM_PER_UNIT:
+        known = ", ".join(dict.fromkeys(unit.replace("μ", "µ") for unit in MM_PER_UNIT))
+        raise ValueError(f"unknown unit {shown(unit)} in {shown(text)}; known are {known}")
+    return float(round(Decimal(number) * MM_PER_UNIT[unit], _DIGITS))
+
+
+def format_mm(value_mm: float, digits: int = 3) -> str:
+    """A length for people and files, without needless zeros.
+
+    Example:
+        >>> format_mm(20.0), format_mm(0.1), format_mm(1.8249999)
+        ('20 mm', '0.1 mm', '1.825 mm')
+    """
+    if not math.isfinite(value_mm):
+        return "no length"
+    text = f"{value_mm:.{digits}f}".rstrip("0").rstrip(".")
+    return f"{'0' if text in ('', '-0') else text} mm"
+
+
+def parse_degrees(text: object) -> float:
+    """Reads an angle with its unit.
+
+    Args:
+        text: such as ``"45 deg"``.
+
+    Returns:
+        Degrees.
+
+    Raises:
+        ValueError: with a sentence that says what was found and what was expected.
+
+    Example:
+        >>> parse_degrees("45 deg"), parse_degrees("52.5°")
+        (45.0, 52.5)
+    """
+    match = _ANGLE.fullmatch(text) if isinstance(text, str) and len(text) <= _LONGEST else None
+    if match is None:
+        raise ValueError(f'expected an angle such as "45 deg", found {shown(text)}')
+    return float(round(Decimal(match[1]), _DIGITS))
+
+
+def format_degrees(value: float) -> str:
+    """An angle for people and files, without needless zeros.
+
+    Example:
+        >>> format_degrees(45.0)
+        '45 deg'
+    """
+    return f"{format_number(value)} deg"
+
+
+def parse_number(value: object) -> float:
+    """Reads a number without a unit, also when it is given as a text.
+
+    Raises:
+        ValueError: with a sentence that says what was found and what was expected.
+
+    Example:
+        >>> parse_number(25), parse_number("0.5")
+        (25.0, 0.5)
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value) if abs(value) <= _LARGEST else math.copysign(math.inf, value)
+    match = _NUMBER.fullmatch(value) if isinstance(value, str) and len(value) <= _LONGEST else None
+    if match is None:
+        raise ValueError(f"expected a number such as 25 or 0.5, found {shown(value)}")
+    return float(round(Decimal(match[1]), _DIGITS))
+
+
+def format_number(value: float) -> str:
+    """A number for people, without needless zeros.
+
+    Example:
+        >>> format_number(25.0), format_number(1.24)
+        ('25', '1.24')
+    """
+    return f"{value:.{_DIGITS}f}".rstrip("0").rstrip(".")
+
+
+def format_duration(seconds: float | None) -> str:
+    """A time for people; a question mark when it is not known.
+
+    Example:
+        >>> format_duration(29554), format_duration(95), format_duration(20), format_duration(None)
+        ('8 h 13 min', '2 min', '20 s', '?')
+    """
+    if seconds is None:
+        return "?"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

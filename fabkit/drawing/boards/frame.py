@@ -1,0 +1,229 @@
+"""The block of a board: a rectangle around a region, with its opening and the way of its lid."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+import shapely
+from shapely import Polygon
+from shapely.geometry.base import BaseGeometry
+from shapely.geometry.polygon import orient
+
+from fabkit.core.units import format_mm
+from fabkit.drawing.boards.drawing import Bore, Prism, Step
+from fabkit.drawing.boards.slabs import polygons
+from fabkit.drawing.boards.sliding import Sliding, sliding_lid
+from fabkit.drawing.boards.snapping import Snapping, snapping_lid
+from fabkit.drawing.boards.spot import Spot
+from fabkit.drawing.glyphs import strokes_are_at_least
+from fabkit.drawing.printed import BlueprintError, PointMm, rings_mm
+from fabkit.model.layers import layer_top_mm
+from fabkit.model.profile import Profile
+
+#: Mitres at the sharpest corner of a lattice (45 degrees) reach 2.6 clearances out.
+_MITRE_LIMIT = 10
+#: A wall or pillar has two lines of the nozzle at the least.
+_LINES = 2
+#: A notch ends so far above what pieces rest on: they cannot leave through it.
+_SILL_MM = 1.0
+#: Without a lid the frame is so high, as a part of what stands in it, that fingers get at that.
+_OPEN_HEIGHT = 0.5
+_BEYOND_MM = 1.0
+_CHORDS = 32
+
+
+@dataclass(frozen=True)
+class Block:
+    """A rectangular block around a region.
+
+    Attributes:
+        region: what pieces fill, in mm.
+        opening: what is cut out for them: the region grown by the clearance, reliefs and all.
+        outer: the rectangle around everything.
+        rest_mm: from where up the opening is cut.
+        height_mm: of the whole block.
+        lid_low_mm: the height of the lid's underside when it is closed; None without a lid. A
+            closed sliding lid is its drawing, lifted by this. A closed snapping lid is its drawing
+            turned over (about x or y through the middle of the region's box, which is the same),
+            the inner face of its plate at this height.
+        spot: where the middle is, and the way of the lid.
+        lid: the measures of the lid; None without one.
+        steps: what the block is made of. Whatever else is cut comes after.
+    """
+
+    region: BaseGeometry
+    opening: BaseGeometry
+    outer: Polygon
+    rest_mm: float
+    height_mm: float
+    lid_low_mm: float | None
+    spot: Spot
+    lid: Sliding | Snapping | None
+    steps: tuple[Step, ...]
+
+
+def block(
+    region: BaseGeometry, rest_mm: float, top_mm: float, profile: Profile, relieved: bool
+) -> Block:
+    """A block for a region, with everything that its lid needs.
+
+    Its front, from which a sliding lid goes in and where the notch for a finger is, is towards
+    negative y; of a board that is wider than deep, towards negative x. Holes of the region become
+    pillars that end below the lid.
+
+    Args:
+        region: what pieces fill, in mm; with holes, or in parts, as it is.
+        rest_mm: what pieces rest on; the opening is cut from here up.
+        top_mm: up to where pieces reach.
+        profile: gives clearance, walls, relief, notch and lid.
+        relieved: whether the opening's corners are cut free for the sharp corners of pieces.
+
+    Returns:
+        The block, its bottom at height 0.
+
+    Raises:
+        BlueprintError: when a wall or pillar would be too thin, a relief does not reach its
+            corner, or the lid cannot be made.
+
+    Example:
+        >>> from fabkit.model.profilefile import load_profile
+        >>> tray = block(shapely.box(0, 0, 160, 160), 2.0, 9.0, load_profile(), relieved=False)
+        >>> tray.opening.bounds, tray.lid_low_mm, tray.height_mm
+        ((-0.25, -0.25, 160.25, 160.25), 9.4, 11.8)
+        >>> shapely.box(0, 0, 160, 160).buffer(4.25).within(tray.outer)
+        True
+    """
+    reliefs = _reliefs(region, profile) if relieved else []
+    straight = region.buffer(
+        profile.board_clearance_mm, join_style="mitre", mitre_limit=_MITRE_LIMIT
+    )
+    discs = [shapely.Point(one).buffer(profile.relief_mm, quad_segs=_CHORDS) for one in reliefs]
+    opening = shapely.union_all([straight, *discs])
+    spot, across_mm, along_mm = _laid(region, opening)
+    lid = _lid(across_mm, along_mm, profile)
+    low_mm = layer_top_mm(profile, top_mm + profile.lid_air_mm)
+    height_mm = base_mm = low_mm
+    if lid is None:
+        height_mm = base_mm = layer_top_mm(profile, rest_mm + _OPEN_HEIGHT * (top_mm - rest_mm))
+    elif isinstance(lid, Sliding):
+        height_mm = round(low_mm + lid.wall_mm, 6)
+    drawn_outer = _outer(across_mm, along_mm, lid, profile)
+    outer = orient(spot.area(drawn_outer))
+    _refuse_thin_walls(outer, opening, profile)
+    up_mm = base_mm + _BEYOND_MM
+    bores = [Bore(one, 2 * profile.relief_mm, rest_mm, up_mm) for one in reliefs]
+    opened = [Prism(one, rest_mm, up_mm) for one in polygons(straight)]
+    steps = [Step(False, (Prism(outer, 0.0, base_mm),)), Step(True, (*opened, *bores))]
+    steps += spot.steps(_notch(drawn_outer, spot.from_there(opening), rest_mm, base_mm, profile))
+    if isinstance(lid, Sliding):
+        _, _, right_mm, back_mm = drawn_outer.bounds
+        steps += spot.steps([lid.walls(low_mm, right_mm, back_mm)])
+    elif lid is not None:
+        steps += spot.steps([lid.pockets(low_mm)])
+    closed_mm = None if lid is None else low_mm
+    return Block(region, opening, outer, rest_mm, height_mm, closed_mm, spot, lid, tuple(steps))
+
+
+def _lid(across_mm: float, along_mm: float, profile: Profile) -> Sliding | Snapping | None:
+    if profile.lid == "none":
+        return None
+    make = sliding_lid if profile.lid == "sliding" else snapping_lid
+    return make(across_mm, along_mm, profile)
+
+
+def _laid(region: BaseGeometry, opening: BaseGeometry) -> tuple[Spot, float, float]:
+    """The frame's place, and how far the opening reaches from the middle, across and along.
+
+    All four sides get the room that the neediest has, so that the lid's middle is the region's.
+    """
+    left, bottom, right, top = region.bounds
+    grown = [abs(a - b) for a, b in zip(region.bounds, opening.bounds, strict=True)]
+    half_x, half_y = (right - left) / 2 + max(grown), (top - bottom) / 2 + max(grown)
+    middle = ((left + right) / 2, (bottom + top) / 2)
+    if half_x > half_y + 1e-6:
+        return Spot(middle, "x"), half_y, half_x
+    return Spot(middle, "y"), half_x, half_y
+
+
+def _outer(
+    across_mm: float, along_mm: float, lid: Sliding | Snapping | None, profile: Profile
+) -> Polygon:
+    """The rectangle around everything, drawn at the origin."""
+    wall = profile.board_wall_mm
+    if isinstance(lid, Sliding):
+        beside = lid.across_mm + lid.clearance_mm + wall
+        behind = lid.along_mm + lid.clearance_mm + wall
+        return shapely.box(-beside, -lid.along_mm, beside, behind)
+    if lid is not None:
+        return shapely.box(-lid.across_mm, -lid.along_mm, lid.across_mm, lid.along_mm)
+    beside, behind = across_mm + wall, along_mm + wall
+    return shapely.box(-beside, -behind, beside, behind)
+
+
+def _reliefs(region: BaseGeometry, profile: Profile) -> list[PointMm]:
+    """The middles of the reliefs: where the sharp corners of pieces come to lie.
+
+    A disc around such a corner leaves it as much room all around as its radius.
+    """
+    if profile.relief_mm == 0:
+        return []
+    found = [one for part in polygons(region) for one in _sharp_corners(orient(part))]
+    reach = max((profile.board_clearance_mm / math.sin(half) for _, half in found), default=0.0)
+    if profile.relief_mm <= reach:
+        least = math.floor(reach * 10 + 1) / 10
+        raise BlueprintError(
+            f"board.relief {format_mm(profile.relief_mm)} does not reach the corners of the "
+            f"opening, up to {format_mm(round(reach, 2))} from those of the pieces; choose "
+            f"{format_mm(least)} or more, 0 mm for none, or a smaller board.clearance"
+        )
+    return [corner for corner, _ in found]
+
+
+def _sharp_corners(polygon: Polygon) -> list[tuple[PointMm, float]]:
+    """The corners that are less than straight inside, and half their angles."""
+    found = []
+    for ring in rings_mm(polygon):
+        around = (ring[-1], *ring, ring[0])
+        for (before, here), (_, after) in pairwise(pairwise(around)):
+            back = math.atan2(before[1] - here[1], before[0] - here[0])
+            onwards = math.atan2(after[1] - here[1], after[0] - here[0])
+            angle = (back - onwards) % (2 * math.pi)
+            if angle < math.pi - 1e-6:
+                found.append((here, angle / 2))
+    return found
+
+
+def _refuse_thin_walls(outer: Polygon, opening: BaseGeometry, profile: Profile) -> None:
+    least = _LINES * profile.nozzle_mm
+    if not strokes_are_at_least(outer.difference(opening), least):
+        raise BlueprintError(
+            f"a wall or pillar inside the board would be thinner than {format_mm(least)}; choose a "
+            "smaller board.clearance, a smaller board.relief or a larger unit"
+        )
+
+
+def _notch(
+    outer: Polygon, opening: BaseGeometry, rest_mm: float, base_mm: float, profile: Profile
+) -> list[Step]:
+    """The notch for a finger through the front wall, where the opening comes nearest to it.
+
+    Everything is drawn at the origin. It is no wider than the opening's box, and a sill remains.
+    """
+    sill = layer_top_mm(profile, rest_mm + _SILL_MM)
+    if profile.notch_mm == 0 or sill >= base_mm:
+        return []
+    left, front, right, _ = opening.bounds
+    wide = min(profile.notch_mm, right - left)
+    nearest = opening & shapely.box(left, front, right, front + profile.relief_mm + _BEYOND_MM)
+    middles = [(one.bounds[0] + one.bounds[2]) / 2 for one in polygons(nearest)]
+    middle = min(middles, key=lambda one: (round(abs(one - (left + right) / 2), 6), one))
+    middle = min(max(middle, left + wide / 2), right - wide / 2)
+    outside = outer.bounds[1]
+    way = shapely.box(middle - wide / 2, outside - _BEYOND_MM, middle + wide / 2, front + wide)
+    cut = [one for one in polygons(way.difference(opening)) if one.bounds[1] < outside]
+    # The way goes on into the opening, so that nothing thin is left between the two.
+    overlap = shapely.union_all(cut).buffer(_BEYOND_MM / 2, join_style="mitre") & way
+    shapes = tuple(Prism(one, sill, base_mm + _BEYOND_MM) for one in polygons(overlap))
+    return [Step(True, shapes)]

@@ -1,0 +1,167 @@
+"""What a drawing of prisms and bores amounts to: its cut at a height, volume and surface."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import shapely
+from shapely import Polygon
+from shapely.geometry.base import BaseGeometry
+
+from fabkit.drawing.boards.drawing import BoardBlueprint, Bore, Prism, Step
+from fabkit.drawing.label import Label
+from fabkit.model.accessory import Accessory
+
+#: Chords in a quarter of a circle; its area is then right to 0.04 %.
+_CHORDS = 32
+#: How far inside a slab it is cut: its ends belong to its neighbours, too.
+_INSIDE_MM = 1e-6
+
+
+def polygons(area: BaseGeometry) -> list[Polygon]:
+    """The separate polygons of an area, from left to right.
+
+    Example:
+        >>> [one.area for one in polygons(shapely.box(3, 0, 5, 1) | shapely.box(0, 0, 1, 1))]
+        [1.0, 2.0]
+    """
+    found = [one for one in getattr(area, "geoms", [area]) if one.area > 0]
+    return sorted(found, key=lambda one: one.bounds)
+
+
+def section_at(steps: Sequence[Step], height_mm: float) -> BaseGeometry:
+    """The material at a height, seen from above.
+
+    Args:
+        steps: what a board is made of, in order.
+        height_mm: not that of a horizontal surface, where it is not certain.
+
+    Example:
+        >>> block = Step(False, (Prism(shapely.box(0, 0, 10, 10), 0, 5),))
+        >>> hole = Step(True, (Bore((5, 5), 4, 2, 6),))
+        >>> [round(section_at([block, hole], height).area, 1) for height in (1, 3, 9)]
+        [100.0, 87.4, 0.0]
+    """
+    area: BaseGeometry = Polygon()
+    for step in steps:
+        cut = shapely.union_all([_cut(shape, height_mm) for shape in step.shapes])
+        area = area.difference(cut) if step.cuts else area.union(cut)
+    return area
+
+
+def board_blueprint(
+    accessory: Accessory,
+    steps: tuple[Step, ...],
+    rest_mm: float,
+    label: Label | None = None,
+    label_low_mm: float = 0.0,
+) -> BoardBlueprint:
+    """The drawing of a board or lid from what it is made of.
+
+    Args:
+        accessory: gives id, kind and colour.
+        steps: in order, its lowest point at height 0.
+        rest_mm: on what height pieces rest; 0 for a lid.
+        label: the title, if any.
+        label_low_mm: height of the lower end of its engraving.
+
+    Returns:
+        The drawing, with its volume and its shadow measured on the steps.
+
+    Example:
+        >>> from fabkit.model.puzzle import Board
+        >>> accessory = Accessory("box-lid", "lid", Board("box", frozenset()), "#ffffff")
+        >>> plate = Step(False, (Prism(shapely.box(0, 0, 30, 20), 0, 2),))
+        >>> drawn = board_blueprint(accessory, (plate,), 0.0)
+        >>> drawn.thickness_mm, drawn.solid_mm3, drawn.surface_mm2
+        (2, 1200.0, 1400.0)
+    """
+    slabs = list(_slabs(steps))
+    shadow = shapely.union_all([middle for _, _, _, middle, _ in slabs])
+    return BoardBlueprint(
+        piece=accessory.id,
+        kind=accessory.kind,
+        colour=accessory.colour,
+        outline=Polygon(_largest(shadow).exterior),
+        face=_largest(slabs[-1][4]),
+        foot=_largest(slabs[0][2]),
+        thickness_mm=round(slabs[-1][1], 6),
+        steps=steps,
+        label=label,
+        rest_mm=rest_mm,
+        solid_mm3=_solid_mm3(slabs),
+        surface_mm2=_surface_mm2(slabs),
+        label_low_mm=label_low_mm,
+    )
+
+
+#: A slab: its two heights, and its cut at the lower end, in the middle and at the upper end.
+_Slab = tuple[float, float, BaseGeometry, BaseGeometry, BaseGeometry]
+
+
+def _slabs(steps: Sequence[Step]) -> Iterator[_Slab]:
+    """The material from low to high, in slabs in which no surface begins or ends."""
+    heights = sorted({height for step in steps for shape in step.shapes for height in _ends(shape)})
+    for low, high in itertools.pairwise(heights):
+        inside = (low + _INSIDE_MM, (low + high) / 2, high - _INSIDE_MM)
+        if high - low > 4 * _INSIDE_MM:
+            below, middle, above = (section_at(steps, height) for height in inside)
+            if middle.area > 0:
+                yield low, high, below, middle, above
+
+
+def _solid_mm3(slabs: Sequence[_Slab]) -> float:
+    """The volume: exact, as the area is a quadratic function of the height (Simpson's rule)."""
+    return float(
+        sum(
+            (high - low) * (below.area + 4 * middle.area + above.area) / 6
+            for low, high, below, middle, above in slabs
+        )
+    )
+
+
+def _surface_mm2(slabs: Sequence[_Slab]) -> float:
+    """The surface, with leaning faces counted as if they were upright."""
+    upright = sum((high - low) * middle.length for low, high, _, middle, _ in slabs)
+    level = slabs[0][2].area + slabs[-1][4].area
+    for (*_, below), (_, _, above, _, _) in itertools.pairwise(slabs):
+        level += below.symmetric_difference(above).area
+    return float(upright + level)
+
+
+def _largest(area: BaseGeometry) -> Polygon:
+    return max(polygons(area), key=lambda one: one.area)
+
+
+def _ends(shape: Prism | Bore) -> Iterator[float]:
+    """The heights at which a shape begins, ends or has an edge."""
+    if isinstance(shape, Bore) or shape.axis == "z":
+        yield from (shape.low_mm, shape.high_mm)
+    else:
+        for ring in (shape.area.exterior, *shape.area.interiors):
+            yield from (height for _, height in ring.coords)
+
+
+def _cut(shape: Prism | Bore, height_mm: float) -> BaseGeometry:
+    if isinstance(shape, Prism) and shape.axis != "z":
+        return _cut_across(shape, height_mm)
+    if not shape.low_mm < height_mm < shape.high_mm:
+        return Polygon()
+    if isinstance(shape, Prism):
+        return shape.area
+    return shapely.Point(shape.centre_mm).buffer(shape.diameter_mm / 2, quad_segs=_CHORDS)
+
+
+def _cut_across(prism: Prism, height_mm: float) -> BaseGeometry:
+    """A lying prism, cut: a rectangle for every stretch of its cross-section at that height."""
+    left, _, right, _ = prism.area.bounds
+    line = shapely.LineString([(left - 1, height_mm), (right + 1, height_mm)])
+    stretches = [one.bounds for one in shapely.get_parts(line.intersection(prism.area))]
+    boxes = []
+    for begin, _, end, _ in stretches:
+        if prism.axis == "y":
+            boxes.append(shapely.box(begin, prism.low_mm, end, prism.high_mm))
+        else:
+            boxes.append(shapely.box(prism.low_mm, begin, prism.high_mm, end))
+    return shapely.union_all(boxes)

@@ -1,0 +1,251 @@
+"""What a laser or a cutting plotter follows: a piece cut from a sheet, its letter and its magnets.
+
+A cut takes away a strip as wide as the kerf. So there are two outlines: the *finished* one, which
+the piece has in the end, and the *path* of the beam's or knife's middle, half a kerf outside of
+it. A round beam cannot cut a sharp inner corner: there a fillet with a radius of half the kerf
+stays, as on every machine.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from shapely import Point, Polygon, affinity
+from shapely.geometry.base import BaseGeometry
+
+from fabkit.core.units import format_mm
+from fabkit.drawing.every import every
+from fabkit.drawing.glyphs import Contour
+from fabkit.drawing.label import place_label
+from fabkit.drawing.printed import (
+    BlueprintError,
+    PointMm,
+    RingMm,
+    canonical_outline,
+    inset_ring,
+    rings_mm,
+)
+from fabkit.drawing.recess import length_units, place_recesses
+from fabkit.model.piece import Piece
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet
+
+#: How far chords may lie off the curves of a letter.
+FLAT_MM = 0.01
+#: Between the path of a piece on its own and the edge of its sheet.
+EDGE_MM = 1.0
+#: So much farther an outline must still be movable: less than that is not left of anything.
+_SPARE_MM = 0.005
+#: Half a kerf and an inset are sought in these steps for messages.
+_STEP_MM = 0.01
+
+
+@dataclass(frozen=True)
+class Circle:
+    """A round hole for a magnet, as it is cut.
+
+    Attributes:
+        centre_mm: seen from the lettered face, in the frame of the outline.
+        diameter_mm: of the path; the hole is a kerf wider.
+    """
+
+    centre_mm: PointMm
+    diameter_mm: float
+
+
+@dataclass(frozen=True)
+class CutPiece:
+    """One piece as it is cut from a sheet, in mm, seen from its lettered face, y up.
+
+    Attributes:
+        piece: the piece's id.
+        outline: what the piece is in the end.
+        path: where the middle of the beam or knife goes, half a kerf outside of the outline.
+        engraving: the closed contours of the letter, curves as chords within `FLAT_MM`; none
+            without a letter.
+        magnets: holes for magnets.
+    """
+
+    piece: str
+    outline: Polygon
+    path: Polygon
+    engraving: tuple[RingMm, ...]
+    magnets: tuple[Circle, ...]
+
+    def moved(self, degrees: float, x_mm: float, y_mm: float) -> CutPiece:
+        """Turned counter-clockwise about the origin of its frame, then moved.
+
+        Example:
+            >>> square = Polygon([(0, 0), (2, 0), (2, 1), (0, 1)])
+            >>> piece = CutPiece("A", square, square, (), (Circle((1.0, 0.5), 0.5),))
+            >>> turned = piece.moved(90, 5, 0)
+            >>> turned.outline.bounds, turned.magnets[0].centre_mm
+            ((4.0, 0.0, 5.0, 2.0), (4.5, 1.0))
+        """
+
+        def carried(shape: BaseGeometry) -> BaseGeometry:
+            turned = affinity.rotate(shape, degrees, origin=(0, 0))
+            return affinity.translate(turned, x_mm, y_mm)
+
+        def centre(circle: Circle) -> PointMm:
+            point = carried(Point(circle.centre_mm))
+            return point.x, point.y
+
+        return CutPiece(
+            self.piece,
+            carried(self.outline),
+            carried(self.path),
+            tuple(rings_mm(carried(Polygon(ring)))[0] for ring in self.engraving),
+            tuple(replace(circle, centre_mm=centre(circle)) for circle in self.magnets),
+        )
+
+    def alone(self) -> tuple[CutPiece, float, float]:
+        """The piece on a sheet that is just large enough, and that sheet's width and depth."""
+        left, bottom, right, top = self.path.bounds
+        moved = self.moved(0.0, EDGE_MM - left, EDGE_MM - bottom)
+        return moved, right - left + 2 * EDGE_MM, top - bottom + 2 * EDGE_MM
+
+
+def cut_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> CutPiece:
+    """Works out what is cut for one piece.
+
+    The finished outline is the canonical one, inset by ``laser.inset``; its tips stay sharp and
+    nothing is chamfered. Letter and magnets go where they would go on a printed piece of that
+    outline; a letter is only on the front.
+
+    Args:
+        puzzle: gives the lattice.
+        piece: a flat piece.
+        profile: gives unit, kerf and inset, and what there is to be said of letter and magnets.
+
+    Returns:
+        Outlines, letter and holes, in mm.
+
+    Raises:
+        BlueprintError: when the inset swallows an edge or a neck, when the kerf swallows a hole
+            or a notch, or when letter or magnets do not fit.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> fridgeiq = load_set("fridgeiq")
+        >>> piece = cut_piece(fridgeiq, fridgeiq.piece("B"), load_profile((), ["laser.kerf=0.2 mm"]))
+        >>> piece.outline.bounds, piece.path.bounds
+        ((0.0, 0.0, 40.0, 20.0), (-0.1, -0.1, 40.1, 20.1))
+        >>> piece.magnets
+        (Circle(centre_mm=(20.0, 10.0), diameter_mm=9.9),)
+    """
+    canonical = canonical_outline(puzzle.lattice, piece.forms[0].rings, profile.unit_mm)
+    outline = _finished(canonical, profile.laser_inset_mm)
+    path = _path(outline, profile.kerf_mm)
+    one_face = "none" if profile.faces == "none" else "front"
+    label = place_label(piece.label, outline, outline.centroid, replace(profile, faces=one_face))
+    contours = label.front.contours if label else ()
+    return CutPiece(
+        piece.id,
+        outline,
+        path,
+        tuple(tuple(_chords(contour)) for contour in contours),
+        _magnets(canonical, outline, profile),
+    )
+
+
+def cut_all(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) -> list[CutPiece]:
+    """Works out what is cut for several pieces.
+
+    Args:
+        puzzle: gives the lattice.
+        pieces: some of the set's.
+        profile: gives every length.
+
+    Returns:
+        What is cut for each piece, in their order.
+
+    Raises:
+        InputError: with every piece that the profile does not suit. Pieces with the same fault
+            share a line.
+    """
+    return every(puzzle, pieces, profile, cut_piece, "cut from a sheet")
+
+
+def _finished(canonical: Polygon, inset_mm: float) -> Polygon:
+    if not _bears(canonical, inset_mm):
+        most_mm = _most(lambda inset: _bears(canonical, inset), inset_mm)
+        raise BlueprintError(
+            f"laser.inset {format_mm(inset_mm)} swallows an edge or a neck of the piece, which bears "
+            f"{format_mm(most_mm)} at most; choose a smaller laser.inset or a larger unit"
+        )
+    return _moved_in(canonical, inset_mm)
+
+
+def _path(outline: Polygon, kerf_mm: float) -> Polygon:
+    if not _bears(outline, -kerf_mm / 2):
+        most_mm = _most(lambda kerf: _bears(outline, -kerf / 2), kerf_mm)
+        raise BlueprintError(
+            f"laser.kerf {format_mm(kerf_mm)} swallows a hole or a notch of the piece, which bears "
+            f"{format_mm(most_mm)} at most; choose a smaller laser.kerf or a larger unit"
+        )
+    return _moved_in(outline, -kerf_mm / 2)
+
+
+def _magnets(canonical: Polygon, outline: Polygon, profile: Profile) -> tuple[Circle, ...]:
+    """Where the magnets go: as in a printed piece, but one without chamfers."""
+    if not profile.has_recesses:
+        return ()
+    upright = replace(profile, top_chamfer_mm=0.0, foot_chamfer_mm=0.0, mouth_mm=0.0)
+    length = length_units(canonical, profile.unit_mm)
+    recesses = place_recesses(outline, outline, length, upright)
+    bore_mm = recesses[0].bores.widest_mm
+    if bore_mm < profile.kerf_mm + _SPARE_MM:
+        raise BlueprintError(
+            f"laser.kerf {format_mm(profile.kerf_mm)} swallows the hole for a magnet, which is "
+            f"{format_mm(bore_mm)} across; choose a smaller laser.kerf, a larger magnet or "
+            "recess.fit none"
+        )
+    path_mm = round(bore_mm - profile.kerf_mm, 6)
+    return tuple(Circle(recess.centre_mm, path_mm) for recess in recesses)
+
+
+def _moved_in(outline: Polygon, distance_mm: float) -> Polygon:
+    """An outline moved inwards (outwards if negative), with sharp corners whatever their angle."""
+    rings = [inset_ring(ring, distance_mm) for ring in rings_mm(outline)]
+    return Polygon(rings[0], rings[1:])
+
+
+def _bears(outline: Polygon, distance_mm: float) -> bool:
+    """Whether an outline can be moved so far, and a little farther, and keeps all that it has."""
+    further_mm = distance_mm + math.copysign(_SPARE_MM, distance_mm)
+    moved = _moved_in(outline, further_mm)
+    # An edge that has vanished goes the other way; a neck or notch that has makes a crossing.
+    edges = zip(_edges(outline), _edges(moved), strict=True)
+    return moved.is_valid and all(ax * bx + ay * by > 0 for (ax, ay), (bx, by) in edges)
+
+
+def _edges(outline: Polygon) -> Iterator[PointMm]:
+    """Each edge as a vector."""
+    for ring in rings_mm(outline):
+        for (ax, ay), (bx, by) in itertools.pairwise((*ring, ring[0])):
+            yield bx - ax, by - ay
+
+
+def _most(bears: Callable[[float], bool], too_much_mm: float) -> float:
+    """The greatest hundredth of a millimetre that is borne."""
+    steps = range(1, math.ceil(too_much_mm / _STEP_MM))
+    return bisect_left(steps, True, key=lambda step: not bears(step * _STEP_MM)) * _STEP_MM
+
+
+def _chords(contour: Contour) -> Iterator[PointMm]:
+    """The corners of a contour, with as many on each curve as `FLAT_MM` asks for."""
+    for segment in contour:
+        (ax, ay), (bx, by), (cx, cy) = segment[0], segment[-2], segment[-1]
+        # Chords of a parabola, n of them, lie at most a quarter of its bend by n squared off it.
+        bend_mm = math.hypot(ax - 2 * bx + cx, ay - 2 * by + cy) if len(segment) == 3 else 0.0
+        steps = max(1, math.ceil(math.sqrt(bend_mm / (4 * FLAT_MM))))
+        for step in range(steps):
+            t = step / steps
+            a, b, c = (1 - t) ** 2, 2 * t * (1 - t), t * t
+            yield a * ax + b * bx + c * cx, a * ay + b * by + c * cy

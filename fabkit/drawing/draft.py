@@ -1,0 +1,178 @@
+"""Drafting: from a piece on its lattice and a profile to all its measures in millimetres."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shapely import Polygon
+
+from fabkit.core.units import format_mm
+from fabkit.drawing.cellshape import celled_outline
+from fabkit.drawing.every import every
+from fabkit.drawing.label import Label, place_label
+from fabkit.drawing.polemark import poles, with_poles
+from fabkit.drawing.printed import (
+    BlueprintError,
+    canonical_outline,
+    chamfered,
+    largest_chamfer_mm,
+    printed_outline,
+)
+from fabkit.drawing.recess import Recess, length_units, place_recesses
+from fabkit.drawing.stubs import Stub, place_stubs
+from fabkit.model.accessory import as_printed, has_stubs
+from fabkit.model.layers import height_as_printed_mm
+from fabkit.model.piece import Piece
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet
+
+
+@dataclass(frozen=True)
+class Blueprint:
+    """One flat piece in mm, seen from its lettered face, y up, its back at height 0.
+
+    That is how it lies in its files, whichever face lies on the bed. Against the elephant foot
+    there is the foot chamfer, or the top chamfer if the face is printed downwards. A piece with
+    stubs stands on them: then their ends are at height 0, and its back above.
+
+    Attributes:
+        piece: the piece's id.
+        colour: ``#rrggbb``.
+        canonical: the outline as drawn.
+        outline: the printed outline between both chamfers.
+        face: the outline of the flat face, inside the top chamfer.
+        foot: the outline of the flat back, inside the foot chamfer.
+        thickness_mm: from the lowest point, the back or the ends of stubs, to the face.
+        top_chamfer_mm: around the face.
+        foot_chamfer_mm: around the back.
+        recesses: pockets for magnets.
+        label: the letter, if any.
+        facing: which way the lettered face looks on the bed, ``up`` or ``down``.
+        stubs: below the back, one for each cell; none for a piece that lies on its back.
+    """
+
+    piece: str
+    colour: str
+    canonical: Polygon
+    outline: Polygon
+    face: Polygon
+    foot: Polygon
+    thickness_mm: float
+    top_chamfer_mm: float
+    foot_chamfer_mm: float
+    recesses: tuple[Recess, ...]
+    label: Label | None
+    facing: str
+    stubs: tuple[Stub, ...] = ()
+
+    @property
+    def back_mm(self) -> float:
+        """The height of the back: that of the stubs, or 0."""
+        return self.stubs[0].height_mm if self.stubs else 0.0
+
+    @property
+    def label_low_mm(self) -> float:
+        """Height of the lower end of the letter in the face; the face's without a letter."""
+        return self.thickness_mm - (self.label.depth_mm if self.label else 0.0)
+
+    @property
+    def pause_height_mm(self) -> float | None:
+        """How high above the bed the print is when it pauses for the magnet.
+
+        All layers below are printed, the magnet goes in, and the next layer closes the cavity.
+        None when the recess is open or absent.
+        """
+        closed = [recess for recess in self.recesses if not recess.is_open]
+        if not closed:
+            return None
+        end_mm = closed[0].low_mm if self.facing == "down" else closed[0].high_mm
+        return height_as_printed_mm(self.facing, end_mm, self.thickness_mm)
+
+
+def draft(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> Blueprint:
+    """Drafts one piece.
+
+    Args:
+        puzzle: gives the lattice, and the order of pieces in which poles alternate.
+        piece: a flat piece of the set.
+        profile: gives every length.
+
+    Returns:
+        All measures of the piece, in mm.
+
+    Raises:
+        BlueprintError: when the profile does not suit the piece.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> fridgeiq = load_set("fridgeiq")
+        >>> b = draft(fridgeiq, fridgeiq.piece("B"), load_profile())
+        >>> b.outline.bounds, b.recesses[0].centre_mm, b.label.cap_height_mm
+        ((0.1, 0.1, 39.9, 19.9), (20.0, 10.0), 7.0)
+    """
+    form, stubbed = piece.forms[0], has_stubs(puzzle, profile)
+    profile = as_printed(puzzle, profile)
+    canonical = canonical_outline(puzzle.lattice, form.rings, profile.unit_mm)
+    if stubbed:
+        outline = celled_outline(puzzle.lattice, form, profile)
+    else:
+        outline = printed_outline(canonical, profile)
+    _refuse_large_chamfers(outline, profile)
+    face = chamfered(outline, profile.top_chamfer_mm)
+    foot = chamfered(outline, profile.foot_chamfer_mm)
+    stubs = place_stubs(puzzle.lattice, form, foot, profile) if stubbed else ()
+    recesses: tuple[Recess, ...] = ()
+    if profile.has_recesses:
+        length = length_units(canonical, profile.unit_mm)
+        recesses = place_recesses(outline, foot, length, profile)
+        recesses = with_poles(recesses, poles(puzzle, piece, profile), foot, profile)
+    smaller = min(face, foot, key=lambda area: area.area) if profile.faces == "both" else face
+    return Blueprint(
+        piece=piece.id,
+        colour=piece.colour,
+        canonical=canonical,
+        outline=outline,
+        face=face,
+        foot=foot,
+        thickness_mm=round(profile.thickness_mm + (stubs[0].height_mm if stubs else 0.0), 6),
+        top_chamfer_mm=profile.top_chamfer_mm,
+        foot_chamfer_mm=profile.foot_chamfer_mm,
+        recesses=recesses,
+        label=place_label(piece.label, smaller, outline.centroid, profile),
+        facing=profile.facing,
+        stubs=stubs,
+    )
+
+
+def draft_all(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) -> list[Blueprint]:
+    """Drafts several pieces.
+
+    Args:
+        puzzle: gives the lattice.
+        pieces: some of the set's.
+        profile: gives every length.
+
+    Returns:
+        One blueprint for each piece, in their order.
+
+    Raises:
+        InputError: with every piece that the profile does not suit. Pieces with the same fault
+            share a line.
+    """
+    return every(puzzle, pieces, profile, draft, "drafted for printing")
+
+
+def _refuse_large_chamfers(outline: Polygon, profile: Profile) -> None:
+    limit_mm, edge_mm = largest_chamfer_mm(outline)
+    for key, chamfer_mm in (
+        ("top_chamfer", profile.top_chamfer_mm),
+        ("foot_chamfer", profile.foot_chamfer_mm),
+    ):
+        if chamfer_mm > limit_mm:
+            raise BlueprintError(
+                f"{key} {format_mm(chamfer_mm)} is too large: the shortest edge, {format_mm(edge_mm)} "
+                f"long, bears at most {format_mm(int(limit_mm * 1000) / 1000)}; choose a smaller "
+                f"{key} or a larger tip_flat"
+            )

@@ -1,0 +1,197 @@
+"""Letters as outlines, from the one font that is shipped: curves for solids, polygons for checks.
+
+The font file is read directly: a CAD kernel's own text falls back silently to another font,
+and measures sizes differently from one font to the next.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from shapely import Polygon, union_all
+from shapely.geometry.base import BaseGeometry
+
+from fabkit.core.errors import shown
+from fabkit.drawing.printed import BlueprintError, PointMm
+
+FONT = Path(__file__).resolve().parent / "fonts" / "OpenSans-ExtraBold.ttf"
+
+#: A line (two points) or a quadratic Bézier curve (start, control, end).
+Segment = tuple[PointMm, ...]
+Contour = tuple[Segment, ...]
+
+_STEPS_PER_CURVE = 12
+#: What an opening may cut off a corner, in squared stroke widths (a right angle loses 0.05,
+#: the sharpest corner of the font 0.3; a stroke that is too thin loses its whole length).
+_CORNER_AREA = 0.4
+
+
+@dataclass(frozen=True)
+class Lettering:
+    """A short text as closed contours, the middle of its bounding box at the origin.
+
+    Attributes:
+        contours: outer ones and counters; curves are kept as curves.
+    """
+
+    contours: tuple[Contour, ...]
+
+    def parts(self) -> list[tuple[Contour, list[Contour]]]:
+        """The separate parts of the text, each an outer contour with its counters."""
+        shapes = [(Polygon(list(_chords(contour))), contour) for contour in self.contours]
+        shapes.sort(key=lambda shape: -shape[0].area)
+        around = [
+            [j for j in range(i) if shapes[j][0].contains(shape)]
+            for i, (shape, _) in enumerate(shapes)
+        ]
+        # Contours nest: an even number of others around it makes an outer one (the bar of a
+        # theta lies in its counter), an odd number a counter of the innermost of them.
+        parts: dict[int, list[Contour]] = {
+            i: [] for i in range(len(shapes)) if len(around[i]) % 2 == 0
+        }
+        for i, (_, contour) in enumerate(shapes):
+            if i not in parts:
+                parts[around[i][-1]].append(contour)
+        return [(shapes[i][1], counters) for i, counters in parts.items()]
+
+    def polygon(self) -> BaseGeometry:
+        """The text's area, with curves as short chords."""
+        return union_all(
+            [
+                Polygon(list(_chords(outer)), [list(_chords(counter)) for counter in counters])
+                for outer, counters in self.parts()
+            ]
+        )
+
+    def moved(
+        self, x_mm: float, y_mm: float, scale: float = 1.0, mirrored: bool = False
+    ) -> Lettering:
+        """Scaled about the origin (and mirrored left to right), then moved."""
+        across = -scale if mirrored else scale
+        return Lettering(
+            tuple(
+                tuple(tuple((x_mm + across * x, y_mm + scale * y) for x, y in s) for s in contour)
+                for contour in self.contours
+            )
+        )
+
+
+def lettering(text: str) -> Lettering:
+    """A text with capitals 1 mm high.
+
+    Args:
+        text: one to a few characters.
+
+    Raises:
+        BlueprintError: when the font has no outline for a character.
+
+    Example:
+        >>> width, height = lettering("H").polygon().bounds[2:]
+        >>> round(2 * height, 6)
+        1.0
+    """
+    contours: list[Contour] = []
+    pen_x = 0.0
+    for character in text:
+        glyph, advance = _glyph(character)
+        if not glyph:
+            raise BlueprintError(f"the font has no letter {shown(character)}; choose another label")
+        contours += Lettering(glyph).moved(pen_x, 0.0).contours
+        pen_x += advance
+    points = [point for contour in contours for segment in contour for point in segment]
+    (left, right), (bottom, top) = (
+        (min(p[axis] for p in points), max(p[axis] for p in points)) for axis in (0, 1)
+    )
+    return Lettering(tuple(contours)).moved(-(left + right) / 2, -(bottom + top) / 2)
+
+
+def strokes_are_at_least(area: BaseGeometry, width_mm: float) -> bool:
+    """Whether no stroke of a text is thinner than a width.
+
+    A disc of that diameter must get everywhere but into the corners (a morphological opening;
+    what it cannot reach of a thin stroke is longer than a corner), and it must get there
+    without leaving the text: where it cannot pass a waist, as that of a 3, its way falls into
+    parts, or is cut open where it went around a counter.
+
+    Args:
+        area: the text's area, in mm.
+        width_mm: the least width asked for.
+
+    Example:
+        >>> bar = Polygon([(0, 0), (5, 0), (5, 1), (0, 1)])
+        >>> strokes_are_at_least(bar, 0.9), strokes_are_at_least(bar, 1.1)
+        (True, False)
+    """
+    way = area.buffer(-width_mm / 2)
+    if _parts_and_counters(way) != _parts_and_counters(area):
+        return False
+    rest = area.difference(way.buffer(width_mm / 2 * 1.001))
+    parts = getattr(rest, "geoms", [rest])
+    return all(part.area <= _CORNER_AREA * width_mm**2 for part in parts)
+
+
+def _parts_and_counters(area: BaseGeometry) -> tuple[int, int]:
+    parts = [part for part in getattr(area, "geoms", [area]) if not part.is_empty]
+    return len(parts), sum(len(part.interiors) for part in parts)
+
+
+@lru_cache(maxsize=1)
+def _font() -> tuple[Any, dict[int, str], float]:
+    """The font's glyphs, their names by character, and the height of a capital H."""
+    from fontTools.ttLib import TTFont
+
+    font = TTFont(io.BytesIO(FONT.read_bytes()), lazy=True)
+    return font.getGlyphSet(), font.getBestCmap(), float(font["glyf"]["H"].yMax)
+
+
+@lru_cache(maxsize=256)
+def _glyph(character: str) -> tuple[tuple[Contour, ...], float]:
+    """A character's contours and advance, scaled so that a capital H is 1 mm high."""
+    from fontTools.pens.basePen import decomposeQuadraticSegment
+    from fontTools.pens.recordingPen import DecomposingRecordingPen
+
+    glyphs, names, cap_height = _font()
+    if ord(character) not in names:
+        return (), 0.0
+    pen = DecomposingRecordingPen(glyphs)
+    glyphs[names[ord(character)]].draw(pen)
+    contours: list[Contour] = []
+    segments: list[Segment] = []
+    here: PointMm = (0.0, 0.0)
+
+    def scaled(point: tuple[float, float]) -> PointMm:
+        return point[0] / cap_height, point[1] / cap_height
+
+    for operation, points in pen.value:
+        if operation == "moveTo":
+            segments, here = [], scaled(points[0])
+            start = here
+        elif operation == "lineTo":
+            segments.append((here, scaled(points[0])))
+            here = scaled(points[0])
+        elif operation == "qCurveTo":
+            for control, end in decomposeQuadraticSegment(points):
+                segments.append((here, scaled(control), scaled(end)))
+                here = scaled(end)
+        elif operation == "closePath":
+            if here != start:
+                segments.append((here, start))
+            contours.append(tuple(s for s in segments if s[0] != s[-1]))
+    return tuple(contours), glyphs[names[ord(character)]].width / cap_height
+
+
+def _chords(contour: Contour) -> Iterator[PointMm]:
+    for segment in contour:
+        if len(segment) == 2:
+            yield segment[0]
+            continue
+        (ax, ay), (bx, by), (cx, cy) = segment
+        for step in range(_STEPS_PER_CURVE):
+            t = step / _STEPS_PER_CURVE
+            a, b, c = (1 - t) ** 2, 2 * t * (1 - t), t * t
+            yield a * ax + b * bx + c * cx, a * ay + b * by + c * cy

@@ -1,0 +1,214 @@
+"""The printed outline: the canonical outline, inset by the profile, its acute tips cut to a flat."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from shapely import Polygon
+from shapely.geometry.polygon import orient
+
+from fabkit.core.units import format_mm
+from fabkit.model.lattice import Lattice, Ring
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import rings_in_units
+
+PointMm = tuple[float, float]
+RingMm = tuple[PointMm, ...]
+
+#: Mitres at the sharpest notch of a lattice (45 degrees) reach 2.6 insets out.
+_MITRE_LIMIT = 10
+#: Part of an edge that a chamfer must leave. The kernel builds a sliver; a printer does not.
+_EDGE_LEFT = 0.01
+#: Part of an edge that the cut of one tip may take; there may be a tip at its other end.
+_MOST_CUT = 1 / 2.2
+
+
+class BlueprintError(ValueError):
+    """A piece that cannot be made with this profile; the sentence says why and what to do."""
+
+
+def canonical_outline(lattice: Lattice, rings: Sequence[Ring], unit_mm: float) -> Polygon:
+    """The outline as drawn, in mm, counter-clockwise; holes are its interiors.
+
+    Args:
+        lattice: whose frame the rings are in.
+        rings: frame points, the outer ring and its holes.
+        unit_mm: length of a grid unit.
+
+    Example:
+        >>> from fabkit.model.lattice import LATTICES
+        >>> canonical_outline(LATTICES["square"], [((0, 0), (4, 0), (4, 2), (0, 2))], 20).bounds
+        (0.0, 0.0, 40.0, 20.0)
+    """
+    scaled = [[(x * unit_mm, y * unit_mm) for x, y in r] for r in rings_in_units(lattice, rings)]
+    outer = max(scaled, key=lambda ring: Polygon(ring).area)
+    return orient(Polygon(outer, [ring for ring in scaled if ring is not outer]))
+
+
+def printed_outline(canonical: Polygon, profile: Profile) -> Polygon:
+    """The outline at mid-height.
+
+    Args:
+        canonical: as drawn, in mm.
+        profile: gives inset and tip flat.
+
+    Returns:
+        The outline, counter-clockwise.
+
+    Raises:
+        BlueprintError: when the inset swallows an edge, or a tip is too short for its flat.
+
+    Example:
+        >>> from fabkit.model.profilefile import load_profile
+        >>> square = Polygon([(0, 0), (20, 0), (20, 20), (0, 20)])
+        >>> printed_outline(square, load_profile()).bounds
+        (0.1, 0.1, 19.9, 19.9)
+    """
+    inset = canonical.buffer(-profile.inset_mm, join_style="mitre", mitre_limit=_MITRE_LIMIT)
+    if inset.geom_type != "Polygon" or _corners(inset) != _corners(canonical):
+        raise BlueprintError(
+            f"an inset of {format_mm(profile.inset_mm)} swallows an edge; choose a smaller inset "
+            "or a larger unit"
+        )
+    rings = [cut_tips(ring, profile.tip_flat_mm) for ring in rings_mm(orient(inset))]
+    return Polygon(rings[0], rings[1:])
+
+
+def rings_mm(polygon: Polygon) -> list[RingMm]:
+    """A polygon's rings without the repeated last corner, the outer one first."""
+    rings = [polygon.exterior, *polygon.interiors]
+    return [tuple((x, y) for x, y in ring.coords[:-1]) for ring in rings]
+
+
+def inset_ring(ring: RingMm, distance_mm: float) -> RingMm:
+    """A ring moved inwards with mitred corners, corner by corner.
+
+    Shapely would do the same, but says nothing of which corner went where; the sides of a
+    chamfer need that.
+
+    Args:
+        ring: material on its left.
+        distance_mm: how far each edge moves to the left.
+
+    Returns:
+        As many corners, in the same order.
+
+    Example:
+        >>> inset_ring(((0, 0), (4, 0), (4, 4), (0, 4)), 1.0)
+        ((1.0, 1.0), (3.0, 1.0), (3.0, 3.0), (1.0, 3.0))
+    """
+    moved = []
+    for before, here, after in _triples(ring):
+        (ax, ay), (bx, by) = _normal(before, here), _normal(here, after)
+        # The corner moves along the sum of both normals so that it stays on both moved edges.
+        reach = distance_mm / (1 + ax * bx + ay * by)
+        moved.append((here[0] + reach * (ax + bx), here[1] + reach * (ay + by)))
+    return tuple(moved)
+
+
+def largest_chamfer_mm(outline: Polygon) -> tuple[float, float]:
+    """The largest chamfer around an outline, and the length of the edge that limits it.
+
+    A chamfer of width c shortens an edge by c * (cot(a/2) + cot(b/2)), for the angles a and b
+    at its ends. For the flat of a 45-degree tip (two angles of 112.5 degrees) that is 1.336 c:
+    the kernel's own chamfer fails beyond 0.748 of the flat, this one is refused from 0.741 on.
+
+    Args:
+        outline: in mm.
+
+    Returns:
+        Chamfer and edge, both in mm.
+
+    Example:
+        >>> square = Polygon([(0, 0), (20, 0), (20, 20), (0, 20)])
+        >>> [round(value, 6) for value in largest_chamfer_mm(square)]
+        [9.9, 20.0]
+    """
+    limits = []
+    for ring in rings_mm(outline):
+        shrink = [1 / math.tan(_angle(*triple) / 2) for triple in _triples(ring)]
+        for i, (start, end) in enumerate(zip(ring, (*ring[1:], ring[0]), strict=True)):
+            rate = shrink[i] + shrink[(i + 1) % len(ring)]
+            if rate > 0:
+                length = math.dist(start, end)
+                limits.append((length * (1 - _EDGE_LEFT) / rate, length))
+    return min(limits)
+
+
+def chamfered(outline: Polygon, chamfer_mm: float) -> Polygon:
+    """The outline on the far side of a 45-degree chamfer.
+
+    Args:
+        outline: before the chamfer, in mm.
+        chamfer_mm: its width, which is also its height.
+
+    Raises:
+        BlueprintError: when the chamfer eats up an edge or a neck of the piece.
+    """
+    rings = [inset_ring(ring, chamfer_mm) for ring in rings_mm(outline)]
+    inner = Polygon(rings[0], rings[1:])
+    largest_mm, _ = largest_chamfer_mm(outline)
+    if chamfer_mm > largest_mm or not inner.is_valid:
+        raise BlueprintError(f"a chamfer of {format_mm(chamfer_mm)} eats up a neck of the piece")
+    return inner
+
+
+def cut_tips(ring: RingMm, flat_mm: float) -> RingMm:
+    """Replaces each acute corner by a flat across it.
+
+    Args:
+        ring: material on its left.
+        flat_mm: how wide the flats are.
+
+    Raises:
+        BlueprintError: when a flat takes too much of an edge.
+
+    Example:
+        >>> tip = ((0, 0), (8, 0), (0, 8))
+        >>> [(round(x, 3), round(y, 3)) for x, y in cut_tips(tip, 1.0)]
+        [(0, 0), (6.693, 0.0), (7.076, 0.924), (0.924, 7.076), (0.0, 6.693)]
+    """
+    cut: list[PointMm] = []
+    for before, here, after in _triples(ring):
+        angle = _angle(before, here, after)
+        if angle > math.pi / 2 - 1e-6:
+            cut.append(here)
+            continue
+        back_mm = flat_mm / 2 / math.sin(angle / 2)
+        edge_mm = min(math.dist(before, here), math.dist(here, after))
+        if back_mm > _MOST_CUT * edge_mm:
+            raise BlueprintError(
+                f"a tip flat of {format_mm(flat_mm)} cuts {format_mm(back_mm)} off an edge of "
+                f"{format_mm(edge_mm)}, and {format_mm(_MOST_CUT * edge_mm)} is the most; choose a "
+                "smaller tip_flat or a larger unit"
+            )
+        cut += [_towards(here, before, back_mm), _towards(here, after, back_mm)]
+    return tuple(cut)
+
+
+def _corners(polygon: Polygon) -> list[int]:
+    return sorted(len(ring) for ring in rings_mm(polygon))
+
+
+def _triples(ring: RingMm) -> zip[tuple[PointMm, PointMm, PointMm]]:
+    """Each corner between its neighbours."""
+    return zip((ring[-1], *ring[:-1]), ring, (*ring[1:], ring[0]), strict=True)
+
+
+def _angle(before: PointMm, here: PointMm, after: PointMm) -> float:
+    """The angle on the material's side (left), in 0..2 pi."""
+    ax, ay = after[0] - here[0], after[1] - here[1]
+    bx, by = before[0] - here[0], before[1] - here[1]
+    return math.atan2(ax * by - ay * bx, ax * bx + ay * by) % (2 * math.pi)
+
+
+def _normal(start: PointMm, end: PointMm) -> PointMm:
+    """The unit vector to the left of an edge."""
+    length = math.dist(start, end)
+    return (start[1] - end[1]) / length, (end[0] - start[0]) / length
+
+
+def _towards(start: PointMm, end: PointMm, distance_mm: float) -> PointMm:
+    part = distance_mm / math.dist(start, end)
+    return start[0] + part * (end[0] - start[0]), start[1] + part * (end[1] - start[1])

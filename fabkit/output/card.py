@@ -1,0 +1,211 @@
+"""Challenge cards at 1:1: the board with the given pieces on it, to print on paper and cut out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fabkit.core.errors import cut, many
+from fabkit.core.units import format_mm
+from fabkit.drawing.boards.levels import region_of
+from fabkit.drawing.printed import PointMm
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import Board, Challenge, PuzzleSet
+from fabkit.output.board import BoardDrawing
+from fabkit.output.measures import scale_bar
+from fabkit.output.pdf import text_width_mm
+from fabkit.output.svg import Drawing, number
+
+#: A4, in mm.
+SHEET_MM = (210.0, 297.0)
+#: The length of the bar by which a print's scale is checked.
+BAR_MM = 50.0
+#: Cards are printed on white paper.
+_THEME = "light"
+
+#: Around a card's content, between cards on a sheet, and what printers leave free at its edge.
+_MARGIN_MM, _GAP_MM, _SHEET_EDGE_MM = 6.0, 4.0, 5.0
+#: Heights of what is above and below the board.
+_HEAD_MM, _FOOT_MM = 15.0, 13.0
+_TITLE_MM, _TEXT_MM, _SMALL_MM = 5.0, 3.4, 2.6
+#: Room for what stands beside the scale bar.
+_BESIDE_BAR_MM = 12.0
+
+
+@dataclass(frozen=True)
+class Card:
+    """A starting position and what is said of it.
+
+    Attributes:
+        challenge: with its given pieces; its id names the card's files.
+        board: which it is to fill.
+        number: its place among the cards, from 1.
+        level: how hard it is, such as ``junior``; empty when that is not known.
+        score: the same as a number; None when it is not known.
+    """
+
+    challenge: Challenge
+    board: Board
+    number: int
+    level: str = ""
+    score: float | None = None
+
+    @property
+    def difficulty(self) -> str:
+        """Level and score in words; empty when neither is known.
+
+        Example:
+            >>> board = Board("board", frozenset())
+            >>> Card(Challenge("start-001", frozenset(), ()), board, 1, "junior", 4.21).difficulty
+            'junior (4.2)'
+        """
+        if self.score is None:
+            return self.level
+        return f"{self.level} ({self.score:.1f})" if self.level else f"{self.score:.1f}"
+
+
+@dataclass(frozen=True)
+class _Format:
+    """The size of a card, and where its board lies in the frame of the lattice."""
+
+    left_mm: float
+    bottom_mm: float
+    board_mm: tuple[float, float]
+    width_mm: float
+    height_mm: float
+
+
+def card_svg(puzzle: PuzzleSet, card: Card, profile: Profile) -> str:
+    """Draws a card.
+
+    Args:
+        puzzle: the set.
+        card: what is drawn.
+        profile: gives the unit, so that printed pieces fit the drawing.
+
+    Returns:
+        An SVG document in mm, as large as the card.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> stars = load_set("iqstars")
+        >>> board = stars.boards[0]
+        >>> start = Challenge("start", board.cells, tuple(piece.id for piece in stars.pieces))
+        >>> card_svg(stars, Card(start, board, 1), load_profile())[:4]
+        '<svg'
+    """
+    form = _format(puzzle, card, profile)
+    title, words = _words(puzzle, card)
+    drawing = Drawing(form.width_mm, form.height_mm, title, words, theme=_THEME)
+    _draw(drawing, (0.0, 0.0), form, puzzle, card, profile)
+    return drawing.source()
+
+
+def card_sheets(puzzle: PuzzleSet, cards: Sequence[Card], profile: Profile) -> list[str]:
+    """Draws cards on sheets of A4, as many on each as there is room for, with lines to cut along.
+
+    Args:
+        puzzle: the set.
+        cards: in order.
+        profile: gives the unit.
+
+    Returns:
+        SVG documents in mm, upright A4 or lying, whichever holds more; none when a card is larger
+        than the sheet.
+    """
+    found, waiting = [], list(cards)
+    while waiting:
+        same = [one for one in waiting if one.board == waiting[0].board]
+        form = max((_format(puzzle, one, profile) for one in same), key=lambda one: one.width_mm)
+        sizes = [SHEET_MM, SHEET_MM[::-1]]
+        columns, rows, size = max(
+            ((*_room(form, size), size) for size in sizes), key=lambda one: one[0] * one[1]
+        )
+        if not columns * rows:
+            return []
+        some = same[: columns * rows]
+        found.append(_sheet(puzzle, some, profile, form, size, columns))
+        waiting = [one for one in waiting if one not in some]
+    return found
+
+
+def _format(puzzle: PuzzleSet, card: Card, profile: Profile) -> _Format:
+    left, bottom, right, top = region_of(puzzle, card.board, profile).bounds
+    title, words = _words(puzzle, card)
+    title_mm, words_mm = text_width_mm(title, _TITLE_MM, bold=True), text_width_mm(words, _TEXT_MM)
+    wide = max(right - left, title_mm, words_mm, BAR_MM + _BESIDE_BAR_MM)
+    high = _HEAD_MM + top - bottom + _FOOT_MM
+    return _Format(
+        left, bottom, (right - left, top - bottom), wide + 2 * _MARGIN_MM, high + 2 * _MARGIN_MM
+    )
+
+
+def _room(form: _Format, size_mm: tuple[float, float]) -> tuple[int, int]:
+    """How many columns and rows of cards a sheet has room for."""
+    wide, high = (one - 2 * _SHEET_EDGE_MM + _GAP_MM for one in size_mm)
+    return int(wide // (form.width_mm + _GAP_MM)), int(high // (form.height_mm + _GAP_MM))
+
+
+def _sheet(
+    puzzle: PuzzleSet,
+    cards: Sequence[Card],
+    profile: Profile,
+    form: _Format,
+    size_mm: tuple[float, float],
+    columns: int,
+) -> str:
+    width_mm, height_mm = size_mm
+    names = ", ".join(card.challenge.id for card in cards)
+    title = cut(f"{puzzle.title} · {names}")
+    drawing = Drawing(width_mm, height_mm, title, theme=_THEME)
+    for place, card in enumerate(cards):
+        row, column = divmod(place, columns)
+        x = _SHEET_EDGE_MM + column * (form.width_mm + _GAP_MM)
+        y = height_mm - _SHEET_EDGE_MM - form.height_mm - row * (form.height_mm + _GAP_MM)
+        _draw(drawing, (x, y), form, puzzle, card, profile)
+    return drawing.source()
+
+
+def _draw(
+    drawing: Drawing,
+    at_mm: PointMm,
+    form: _Format,
+    puzzle: PuzzleSet,
+    card: Card,
+    profile: Profile,
+) -> None:
+    """A card whose lower left corner is at a place."""
+    x, y = at_mm
+    drawing.polygon(
+        [_box(x, y, form.width_mm, form.height_mm)],
+        **drawing.theme.filled("paper", "card"),
+        stroke=drawing.theme.faint,
+        stroke_width="0.1",
+    )
+    title, words = _words(puzzle, card)
+    left, top = x + _MARGIN_MM, y + form.height_mm - _MARGIN_MM
+    drawing.text(left, top - _TITLE_MM, title, _TITLE_MM, class_="title")
+    drawing.text(left, top - _TITLE_MM - 5.0, words, _TEXT_MM, class_="quiet")
+    bottom = y + _MARGIN_MM + _FOOT_MM
+    indent_mm = (form.width_mm - form.board_mm[0]) / 2
+    origin = x + indent_mm - form.left_mm, bottom - form.bottom_mm
+    board = BoardDrawing(drawing, puzzle.lattice, profile.unit_mm, origin, puzzle.made_of_balls)
+    board.region(card.board.cells)
+    for given in card.challenge.given:
+        board.piece(puzzle.piece(given.piece), given.cells)
+    board.rim(card.board.cells)
+    scale_bar(drawing, (left, y + _MARGIN_MM + 4.5), BAR_MM, drawing.theme)
+    size = f"card {number(form.width_mm)} x {format_mm(form.height_mm)}, print at 100 %"
+    drawing.text(left, y + _MARGIN_MM, size, _SMALL_MM, class_="quiet")
+
+
+def _words(puzzle: PuzzleSet, card: Card) -> tuple[str, str]:
+    """A card's title, and the line below it."""
+    left = len(card.challenge.pieces) - len(card.challenge.given)
+    parts = [card.challenge.id, card.difficulty, f"{many(left, 'piece')} to place"]
+    return cut(f"{card.number} · {puzzle.title}"), " · ".join(part for part in parts if part)
+
+
+def _box(x: float, y: float, width: float, height: float) -> list[PointMm]:
+    return [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]

@@ -1,0 +1,282 @@
+"""From triangles to a PNG file: seen, lit, inked and smoothed."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabkit.output.render.light import Shadow, lights
+from fabkit.output.render.normals import corner_normals, face_normals
+from fabkit.output.render.raster import Buffer, rasterise
+from fabkit.output.render.scene import Camera, Faces, Floats, Lump, View, camera
+
+#: Samples in a pixel, across and down.
+_FINE = 3
+#: Rows of pixels that are lit at a time.
+_BAND = 32
+#: Light that comes back from the ground, on a face that looks straight down.
+_BOUNCE = 0.44
+#: How much of the ground's brightness a full shadow takes.
+_SHADE = 0.7
+#: The plastic's gloss: its strength. It is raised to the 32nd power by squaring five times.
+_GLOSS, _SQUARINGS = 0.16, 5
+#: Lines run where faces meet at more than this angle (its cosine: 32 degrees) …
+_CREASE = 0.85
+#: … and where the depth jumps by more than this, in the depths of the buffer.
+_JUMP = 0.004
+
+
+def render(lumps: Sequence[Lump], view: View) -> bytes:
+    r"""Draws solid things.
+
+    Args:
+        lumps: what to draw; at least one, with at least one triangle.
+        view: from where, and how large.
+
+    Returns:
+        A PNG file, RGB, or RGBA where the view has no background. The same triangles give the
+        same bytes; so do triangles that differ by less than a kernel's noise, on every processor
+        that adds, multiplies and takes roots as IEEE 754 says.
+
+    Raises:
+        ValueError: when there is nothing to draw.
+
+    Example:
+        >>> corners = np.array([[0.0, 0, 0], [2, 0, 0], [0, 2, 0], [0, 0, 2]])
+        >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]])
+        >>> render([Lump(corners, faces, "#cc3333", "a corner")], View(32, 20))[:4]
+        b'\x89PNG'
+    """
+    if not any(len(lump.faces) for lump in lumps):
+        raise ValueError("there is nothing to draw")
+    scene = _Scene([lump.rounded() for lump in lumps], view)
+    red, green, blue, alpha = scene.pixels()
+    return _png((red, green, blue), None if view.background else alpha)
+
+
+@dataclass(frozen=True, eq=False)
+class _Scene:
+    """All triangles together, and what is seen of them."""
+
+    lumps: Sequence[Lump]
+    view: View
+
+    @cached_property
+    def vertices(self) -> Floats:
+        return np.concatenate([lump.vertices for lump in self.lumps]).astype(np.float64)
+
+    @cached_property
+    def faces(self) -> Faces:
+        counts = [len(lump.vertices) for lump in self.lumps]
+        shifts = np.cumsum([0, *counts[:-1]])
+        parts = [lump.faces + shift for lump, shift in zip(self.lumps, shifts, strict=True)]
+        return np.concatenate(parts).astype(np.int64)
+
+    @cached_property
+    def lump_of_face(self) -> NDArray[np.int32]:
+        counts = [len(lump.faces) for lump in self.lumps]
+        return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+
+    @cached_property
+    def ground_mm(self) -> float:
+        return float(self.vertices[:, 2].min())
+
+    @cached_property
+    def fine(self) -> Camera:
+        """The camera, in samples."""
+        one = camera(self.lumps, self.view)
+        x, y = one.shift
+        return Camera(
+            one.right,
+            one.up,
+            one.near,
+            one.target,
+            one.far_mm,
+            one.scale * _FINE,
+            (x * _FINE, y * _FINE),
+        )
+
+    @cached_property
+    def seen(self) -> tuple[Floats, Floats, Floats, Floats]:
+        return self.fine.seen(self.vertices)
+
+    @cached_property
+    def buffer(self) -> Buffer:
+        x, y, near, _ = self.seen
+        size = self.view.width * _FINE, self.view.height * _FINE
+        return rasterise(x, y, near, self.faces, *size)
+
+    @cached_property
+    def smooth(self) -> Floats:
+        parts = [corner_normals(one.vertices, one.faces) for one in self.lumps if len(one.faces)]
+        return np.concatenate(parts)
+
+    @cached_property
+    def colours(self) -> Floats:
+        """Of each lump, in linear light; shape (n, 3)."""
+        return np.array([_linear(lump.colour) for lump in self.lumps])
+
+    def pixels(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Red, green, blue (in linear light, over the background) and cover, for each pixel."""
+        ink = self._ink()
+        found = [np.zeros((self.view.height, self.view.width)) for _ in range(4)]
+        groups = lights(self.lumps, self.faces, self.view, _FINE * _FINE)
+        for group, shadows in enumerate(groups):
+            down, across = divmod(group, _FINE)
+            for top in range(0, self.view.height, _BAND):
+                rows = slice(top * _FINE + down, (top + _BAND) * _FINE, _FINE)
+                face, inked = self.buffer.face[rows, across::_FINE], ink[rows, across::_FINE]
+                parts = self._band(face, inked, (top, down, across), shadows)
+                for whole, part in zip(found, parts, strict=True):
+                    whole[top : top + _BAND] += part / (_FINE * _FINE)
+        return found[0], found[1], found[2], found[3]
+
+    def _band(
+        self,
+        face: NDArray[np.int64],
+        inked: NDArray[np.bool_],
+        at: tuple[int, int, int],
+        shadows: Sequence[Shadow],
+    ) -> list[Floats]:
+        """Colour and cover of one sample of each pixel of some rows."""
+        top, down, across = at
+        row, column = np.nonzero(face >= 0)
+        hit = face[row, column]
+        x, y = _middles(column, row + top, across, down)
+        points, normals = self._surface(hit, x, y)
+        light = _light(points, normals, shadows)
+        light += _BOUNCE * (0.5 - 0.5 * normals[:, 2])
+        gloss = self._gloss(points, normals, shadows[0])
+        darker = 1.0 - self.view.ink * inked[row, column]
+        shade, cover = self._ground(face, at, shadows)
+        found = []
+        behind = _linear(self.view.background) if self.view.background else (0.0, 0.0, 0.0)
+        for channel in range(3):
+            part = behind[channel] * (1.0 - shade)
+            colour = self.colours[self.lump_of_face[hit], channel] * light + gloss
+            part[row, column] = np.minimum(colour, 1.0) * darker
+            found.append(part)
+        cover[row, column] = 1.0
+        return [*found, cover]
+
+    def _surface(self, face: NDArray[np.int64], x: Floats, y: Floats) -> tuple[Floats, Floats]:
+        """The points of triangles that are seen at samples, and the normals there."""
+        corners = self.faces[face]
+        px, py, _, weight = self.seen
+        (ax, bx, cx), (ay, by, cy) = ([one[corners[:, i]] for i in range(3)] for one in (px, py))
+        area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+        second = ((x - ax) * (cy - ay) - (y - ay) * (cx - ax)) / area
+        third = ((bx - ax) * (y - ay) - (by - ay) * (x - ax)) / area
+        shares = [np.clip(one, 0.0, 1.0) for one in (1.0 - second - third, second, third)]
+        shares = [share / weight[corners[:, i]] for i, share in enumerate(shares)]
+        total = shares[0] + shares[1] + shares[2]
+        points = np.zeros((len(face), 3))
+        normals = np.zeros((len(face), 3))
+        for i, share in enumerate(shares):
+            part = (share / total)[:, None]
+            points += part * self.vertices[corners[:, i]]
+            normals += part * self.smooth[face, i]
+        length = np.sqrt(normals[:, 0] ** 2 + normals[:, 1] ** 2 + normals[:, 2] ** 2)
+        return points, normals / np.where(length > 0, length, 1.0)[:, None]
+
+    def _gloss(self, points: Floats, normals: Floats, lamp: Shadow) -> Floats:
+        """What the lamp adds where a surface mirrors it."""
+        half = np.array(lamp.towards) + np.array(self.fine.near)
+        half = half / np.sqrt(half[0] ** 2 + half[1] ** 2 + half[2] ** 2)
+        gloss = np.maximum(
+            normals[:, 0] * half[0] + normals[:, 1] * half[1] + normals[:, 2] * half[2], 0.0
+        )
+        for _ in range(_SQUARINGS):
+            gloss = gloss * gloss
+        found: Floats = _GLOSS * gloss * lamp.reaches(points, normals)
+        return found
+
+    def _ground(
+        self, face: NDArray[np.int64], at: tuple[int, int, int], shadows: Sequence[Shadow]
+    ) -> tuple[Floats, Floats]:
+        """How much the ground is shaded at samples, and how much of the picture that covers."""
+        shade = np.zeros(face.shape)
+        if not self.view.ground:
+            return shade, np.zeros(face.shape)
+        top, down, across = at
+        row, column = np.nonzero(face < 0)
+        x, y = _middles(column, row + top, across, down)
+        ground_x, ground_y = self.fine.on_ground(x, y, self.ground_mm)
+        points = np.stack([ground_x, ground_y, np.full(len(row), self.ground_mm)], axis=1)
+        level = np.zeros_like(points)
+        level[:, 2] = 1.0
+        full = math.fsum(shadow.power * shadow.towards[2] for shadow in shadows)
+        shade[row, column] = _SHADE * (1.0 - _light(points, level, shadows) / full)
+        return shade, shade.copy()
+
+    def _ink(self) -> NDArray[np.bool_]:
+        """The samples along edges: of lumps, of faces that meet at an angle, and in depth."""
+        face = self.buffer.face
+        inked = np.zeros(face.shape, dtype=bool)
+        if not self.view.ink:
+            return inked
+        normals, _ = face_normals(self.vertices, self.faces)
+        table = np.concatenate([normals, np.zeros((1, 3))])
+        lump = np.concatenate([self.lump_of_face, np.array([-1], dtype=np.int32)])
+        for here, there in (
+            (np.s_[:, :-1], np.s_[:, 1:]),
+            (np.s_[:-1, :], np.s_[1:, :]),
+        ):
+            one, other = face[here], face[there]
+            rows, columns = np.nonzero(one != other)
+            a, b = one[rows, columns], other[rows, columns]
+            (x, y, z), (ox, oy, oz) = table[a].T, table[b].T
+            jump = np.abs(self.buffer.depth[here] - self.buffer.depth[there])[rows, columns]
+            edge = (lump[a] != lump[b]) | (x * ox + y * oy + z * oz < _CREASE) | (jump > _JUMP)
+            rows, columns = rows[edge], columns[edge]
+            inked[here][rows, columns] = True
+            inked[there][rows, columns] = True
+        return inked
+
+
+def _middles(
+    column: NDArray[np.int64], row: NDArray[np.int64], across: int, down: int
+) -> tuple[Floats, Floats]:
+    """The middles of the same sample in several pixels, in samples."""
+    x, y = (one.astype(np.float64) * _FINE + 0.5 for one in (column, row))
+    return x + across, y + down
+
+
+def _light(points: Floats, normals: Floats, shadows: Sequence[Shadow]) -> Floats:
+    """The light that surfaces take, 1 for a level one that nothing shades."""
+    total = np.zeros(len(points))
+    for shadow in shadows:
+        x, y, z = shadow.towards
+        slant = normals[:, 0] * x + normals[:, 1] * y + normals[:, 2] * z
+        lit = np.flatnonzero(slant > 0)
+        reached = shadow.reaches(points[lit], normals[lit])
+        total[lit] += shadow.power * slant[lit] * reached
+    return total
+
+
+def _linear(colour: str) -> tuple[float, float, float]:
+    """A colour's linear light, taken for its square: exact on every machine, and near enough."""
+    red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    return red * red, green * green, blue * blue
+
+
+def _png(channels: Sequence[Floats], alpha: Floats | None) -> bytes:
+    """A PNG file of linear light."""
+    from PIL import Image
+
+    planes = [np.sqrt(np.clip(one, 0.0, 1.0)) for one in channels]
+    if alpha is not None:  # PNG wants the colour before it was covered
+        whole = np.where(alpha > 0, alpha, 1.0)
+        planes = [np.sqrt(np.clip(one / whole, 0.0, 1.0)) for one in channels]
+        planes.append(np.clip(alpha, 0.0, 1.0))
+    pixels = np.stack([np.floor(one * 255 + 0.5).astype(np.uint8) for one in planes], axis=2)
+    file = io.BytesIO()
+    # Pillow's wheels bring their own zlib-ng, which packs alike whatever the processor has.
+    Image.fromarray(np.ascontiguousarray(pixels)).save(file, "PNG", compress_level=6)
+    return file.getvalue()

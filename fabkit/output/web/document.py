@@ -1,0 +1,232 @@
+"""The page that a set is played on: its HTML, its style, and all files that it needs for that."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path, PurePosixPath
+from urllib.parse import quote
+
+from fabkit.core.errors import OutsideError, printable
+from fabkit.model.entry import Entry
+from fabkit.model.puzzle import PuzzleSet
+from fabkit.output.look import DARK, FAMILY, LIGHT, ROLES, Theme, font_file
+from fabkit.output.web.playdata import data_script, play_data
+from fabkit.output.words import load_words
+
+_STATIC = Path(__file__).parent / "static"
+#: The scripts of the game, in the order in which they are run.
+_PLAY = ("grid", "game", "hints", "store", "draw", "board", "tray", "hand", "keys", "table", "list")
+SCRIPTS = ("data.js", *(f"play-{name}.js" for name in _PLAY), "play.js")
+#: The script of the view in 3D.
+VIEWER = "viewer.js"
+#: Only files beside the page are loaded, and nothing in it is run, whatever a name may hold. Not
+#: every browser takes a file on a disk for the page's own: so these are named, too.
+_OWN = "'self' file:"
+POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        *(f"{kind}-src {_OWN}" for kind in ("script", "style", "img", "font")),
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+)
+#: The tools of the game, each with the lines of its picture in a square of 24.
+_TOOLS = {
+    "left": "M5 11a7 7 0 1 1 2 6M5 5v6h6",
+    "right": "M19 11a7 7 0 1 0-2 6M19 5v6h-6",
+    "flip": "M12 3v18M9 7l-5 10h5zM15 7l5 10h-5z",
+    "tray": "M4 14v5h16v-5M12 4v10M8 10l4 4 4-4",
+    "hint": "M9 18h6M10 21h4M8 14a5.5 5.5 0 1 1 8 0l-1 2H9z",
+    "undo": "M8 5L4 9l4 4M4 9h10a5 5 0 0 1 0 10h-4",
+    "redo": "M16 5l4 4-4 4M20 9H10a5 5 0 0 0 0 10h4",
+    "reset": "M6 4v16M20 5l-9 7 9 7z",
+    "print": "M7 9V4h10v5M7 17H4V9h16v8h-3M7 14h10v6H7z",
+}
+_ICONS = {"previous": "M15 5l-7 7 7 7", "next": "M9 5l7 7-7 7"}
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file that the page offers.
+
+    Attributes:
+        path: where it lies, seen from the page, with ``/`` between folders.
+        text: what it is called on the page.
+        note: more about it, such as its size; may be empty.
+    """
+
+    path: str
+    text: str
+    note: str = ""
+
+
+def page_files(
+    puzzle: PuzzleSet,
+    entries: Sequence[Entry],
+    unit_mm: float,
+    language: str = "en",
+    downloads: Sequence[Download] = (),
+    viewer: bool = True,
+) -> dict[str, bytes]:
+    """Everything that is needed to play, and the page itself; not what is seen in 3D.
+
+    Args:
+        puzzle: the set.
+        entries: its challenges; at least one.
+        unit_mm: length of a grid unit, for printing at 1:1.
+        language: of all texts.
+        downloads: files to offer, in their order.
+        viewer: whether the page has a place for the view in 3D and loads its script.
+
+    Returns:
+        Contents by path. The same arguments give the same bytes.
+
+    Raises:
+        InputError: when there are no texts in that language.
+        OutsideError: when a file of fabkit is missing.
+    """
+    data = play_data(puzzle, entries, unit_mm, language)
+    files = {name: static(name) for name in ("icon.svg", *SCRIPTS[1:])}
+    files["index.html"] = index_html(puzzle, unit_mm, language, downloads, viewer).encode()
+    files["fabkit.css"] = style_sheet().encode()
+    files["data.js"] = data_script(data).encode()
+    for bold in (False, True):
+        files[f"fonts/{font_file(bold).name}"] = font_file(bold).read_bytes()
+    return dict(sorted(files.items()))
+
+
+def index_html(
+    puzzle: PuzzleSet,
+    unit_mm: float,
+    language: str = "en",
+    downloads: Sequence[Download] = (),
+    viewer: bool = True,
+) -> str:
+    """The page.
+
+    Args:
+        puzzle: the set.
+        unit_mm: length of a grid unit.
+        language: of its texts.
+        downloads: files to offer.
+        viewer: whether it has a place for the view in 3D and loads its script.
+
+    Returns:
+        An HTML document. All texts are escaped.
+
+    Raises:
+        InputError: when there are no texts in that language.
+        OutsideError: when a file of fabkit is missing.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> page = index_html(load_set("iqstars"), 20.0, "de", viewer=False)
+        >>> "IQ Stars" in page, "Neu beginnen" in page
+        (True, True)
+    """
+    words = load_words("page", language)
+    scripts = (*SCRIPTS, VIEWER) if viewer else SCRIPTS
+    places = {key: escape(text) for key, text in words.items()}
+    places |= {
+        "language": language,
+        "policy": escape(POLICY, quote=False),
+        "title": escape(printable(puzzle.title)),
+        "scripts": "\n".join(f'<script defer src="{name}"></script>' for name in scripts),
+        "tools_buttons": "\n".join(_tool(name, words) for name in _TOOLS),
+        "space": _space(words) if viewer else "",
+        "files": _files(words, unit_mm, downloads) if downloads else "",
+        "credits": _credits(puzzle, words),
+    }
+    places |= {f"icon_{name}": _icon(lines) for name, lines in _ICONS.items()}
+    return string.Template(static("index.html").decode()).substitute(places)
+
+
+def style_sheet() -> str:
+    """The page's style: the fonts, the colours of both themes, and what is made of them.
+
+    Example:
+        >>> "--paper: #ffffff" in style_sheet()
+        True
+    """
+    faces = [
+        f"@font-face {{ font-family: '{FAMILY}'; font-weight: {700 if bold else 400}; "
+        f"src: url(fonts/{font_file(bold).name}); font-display: swap; }}"
+        for bold in (False, True)
+    ]
+    dark = f"@media screen and (prefers-color-scheme: dark) {{ {_colours(DARK)} }}"
+    return "\n".join([*faces, _colours(LIGHT), dark, static("fabkit.css").decode()])
+
+
+def static(name: str) -> bytes:
+    """A file of the page that is the same for every set.
+
+    Raises:
+        OutsideError: when it is missing.
+    """
+    try:
+        return (_STATIC / name).read_bytes()
+    except OSError:
+        raise OutsideError(
+            f"{name}, a part of the page, is missing; install fabkit again"
+        ) from None
+
+
+def _colours(theme: Theme) -> str:
+    values = " ".join(f"--{role}: {getattr(theme, role)};" for role in ROLES)
+    return f":root {{ {values} }}"
+
+
+def _tool(name: str, words: Mapping[str, str]) -> str:
+    text = escape(words[f"do_{name}"])
+    return (
+        f'<button type="button" class="tool" data-do="{name}">{_icon(_TOOLS[name])}'
+        f"<span>{text}</span></button>"
+    )
+
+
+def _icon(lines: str) -> str:
+    return f'<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="{lines}"/></svg>'
+
+
+def _space(words: Mapping[str, str]) -> str:
+    """Where the view in 3D goes."""
+    said = {key: escape(text) for key, text in words.items() if key.startswith("space_")}
+    return f"""<section id="viewer" aria-labelledby="play-space-title">
+<h2 id="play-space-title">{said["space_title"]}</h2>
+<canvas id="view"></canvas>
+<div class="under">
+<label>{said["space_apart"]} <input type="range" id="apart" min="0" max="100" value="0"></label>
+<button type="button" class="plain" data-do="pieces">{said["space_pieces"]}</button>
+<button type="button" class="plain" data-do="solution">{said["space_solution"]}</button>
+</div>
+<div id="view-note" role="status"></div>
+</section>"""
+
+
+def _files(words: Mapping[str, str], unit_mm: float, downloads: Sequence[Download]) -> str:
+    items = []
+    for one in downloads:
+        note = f" <span>{escape(printable(one.note))}</span>" if one.note else ""
+        path, name = quote(one.path), escape(PurePosixPath(one.path).name)
+        text = escape(printable(one.text))
+        items.append(f'<li><a href="{path}" download="{name}"><bdi>{text}</bdi></a>{note}</li>')
+    return f"""<section id="play-files" aria-labelledby="play-files-title">
+<h2 id="play-files-title">{escape(words["files_title"])}</h2>
+<p>{escape(words["files_text"].format(unit=f"{unit_mm:g}"))}</p>
+<ul class="downloads">
+{chr(10).join(items)}
+</ul>
+</section>"""
+
+
+def _credits(puzzle: PuzzleSet, words: Mapping[str, str]) -> str:
+    """Where the shapes come from, and on which terms; each apart from the words around it."""
+    found = []
+    for key, value in puzzle.origin.items():
+        before, after = words[key].split(f"{{{key}}}")
+        name = f"<bdi>{escape(printable(value))}</bdi>"
+        found.append(f"<p>{escape(before)}{name}{escape(after)}</p>")
+    return "\n".join(found)

@@ -1,7 +1,0 @@
-"""What is built from what: a set's output folder, written whole or not at all, rebuilt only where
-something changed."""
-
-from fabkit.plan.export import Export, export
-from fabkit.plan.targets import KINDS, kinds_for
-
-__all__ = ["KINDS", "Export", "export", "kinds_for"]

@@ -1,0 +1,232 @@
+"""The parts of a fit gauge that try how pieces fit into a board: rings and blocks for balls, plates
+for stubs, trays for flat pieces, and the small piece that is laid into them.
+
+They are drawn as the boards of a set are, each as large as its piece. What is left out is what says
+nothing of the fit: lid, notch and title, the rim that would hide it, and below a board for balls the
+room for those that hang deeper.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import shapely
+
+from fabkit.core.errors import Fault
+from fabkit.drawing.ball import draft_ball
+from fabkit.drawing.boards.drawing import BoardBlueprint, Prism, Step
+from fabkit.drawing.boards.holes import draft_holes_board
+from fabkit.drawing.boards.seats import draft_seats_board
+from fabkit.drawing.boards.slabs import board_blueprint, section_at
+from fabkit.drawing.boards.tray import draft_tray
+from fabkit.drawing.draft import draft
+from fabkit.drawing.drawn import Drawn
+from fabkit.drawing.glyphs import lettering
+from fabkit.drawing.label import Label, place_label
+from fabkit.drawing.printed import BlueprintError
+from fabkit.model.accessory import HOLES, SEATS, TRAY, Accessory, board_kind
+from fabkit.model.lattice import Cell
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import Board, PuzzleSet
+from fabkit.printing.gauge.drawings import drawings
+from fabkit.printing.gauge.values import number, setting, values_mm
+from fabkit.printing.gauge.wishes import LARGEST_UNIT_MM, GaugePart, Wish, made, made_with_unit
+
+#: Drafts a part of a board: with what profile, under what name, with what number.
+_Draw = Callable[[Profile, str, str], BoardBlueprint]
+
+#: Around what is tried in a ring, a block or a plate.
+_WALL_MM = 2.0
+#: Plastic below a number, and what a seated ball stands clear of the table.
+_BELOW_NUMBER_MM = 0.6
+_BELOW_BALL_MM = 1.0
+#: Between a number and the edge of the tab that carries it.
+_MARGIN_MM = 1.5
+
+
+def board_parts(puzzle: PuzzleSet, profile: Profile, source: str) -> list[GaugePart]:
+    """Drafts what tries how the pieces of a set fit into its board.
+
+    For pieces of balls: a bar of two of them, rings that differ in ``board.hole``, and blocks of two
+    holes and a channel that differ in ``board.channel``. For pieces on stubs: one cell, and plates
+    that differ in ``board.seat``. For all others: a square, and trays that differ in
+    ``board.clearance``.
+
+    Args:
+        puzzle: the set.
+        profile: gives every other length, with something engraved.
+        source: what messages call the gauge.
+
+    Returns:
+        The parts by setting and value; before them what is laid into them, without a number.
+
+    Raises:
+        InputError: when the profile suits no such board. It says what to change.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> iqfit = load_set("iqfit")
+        >>> parts = board_parts(iqfit, load_profile((), (), iqfit.unit_mm), "the gauge")
+        >>> [part.name for part in parts[:7]], parts[-1].name
+        (['bar', 'ring-12.30', 'ring-12.40', 'ring-12.50', 'ring-12.60', 'ring-12.70', 'block-0.10'], 'block-0.30')
+    """
+    kind = board_kind(puzzle, profile)
+    bare = replace(profile, fit="none", faces="none", lid="none", notch_mm=0.0, title_mm=0.0)
+    if kind == HOLES:
+        return _holes(bare, source)
+    if kind == SEATS:
+        draw_boards, draw_piece = ("plate", "board.seat", _plate), ("stub", _stub)
+    else:
+        draw_boards, draw_piece = ("tray", "board.clearance", _tray), ("square", _square)
+    wishes = _tried(*draw_boards, bare, LARGEST_UNIT_MM, source)
+    wishes = [Wish(draw_piece[0], wishes[0].key, None, draw_piece[1]), *wishes]
+    # What cannot be made in any size is told first, and why.
+    made_with_unit(wishes, bare, LARGEST_UNIT_MM, source)
+    return made(wishes, bare, source)
+
+
+def _holes(profile: Profile, source: str) -> list[GaugePart]:
+    """Bar, rings and blocks: their grid unit is the distance of the set's balls."""
+    pitch_mm = profile.unit_mm
+    rings = _tried("ring", "board.hole", _ring, profile, pitch_mm, source)
+    rings = [Wish("bar", "board.hole", None, _bar), *rings]
+    blocks = _tried("block", "board.channel", _block, profile, pitch_mm, source)
+    return [
+        part
+        for wishes in (rings, blocks)
+        for part in made_with_unit(wishes, profile, pitch_mm, source)
+    ]
+
+
+def _tried(
+    drawing: str, key: str, draw: _Draw, profile: Profile, unit_mm: float, source: str
+) -> list[Wish]:
+    """A part for each value of a setting with which it can be made.
+
+    Raises:
+        InputError: when it cannot be made with the profile's own value, or with too few others.
+    """
+    own = Wish(drawing, key, getattr(profile, setting(key).attribute), draw)
+    made_with_unit([own], profile, unit_mm, source)
+
+    def refused(other: Profile) -> Iterator[Fault]:
+        value_mm = getattr(other, setting(key).attribute)
+        try:
+            draw(replace(other, unit_mm=unit_mm), drawing, number(value_mm))
+        except BlueprintError as fault:
+            yield Fault("", str(fault))
+
+    values = values_mm(profile, key, source, refused)
+    return [Wish(drawing, key, value_mm, draw) for value_mm in values]
+
+
+# --- what is laid into them ---------------------------------------------------------------
+
+
+def _bar(profile: Profile, name: str, text: str) -> Drawn:
+    return draft_ball(drawings("balls"), drawings("balls").piece("bar"), profile)
+
+
+def _stub(profile: Profile, name: str, text: str) -> Drawn:
+    return draft(drawings("stubs"), drawings("stubs").piece("stub"), profile)
+
+
+def _square(profile: Profile, name: str, text: str) -> Drawn:
+    return draft(drawings(), drawings().piece("square"), profile)
+
+
+# --- what tries them ----------------------------------------------------------------------
+
+
+def _ring(profile: Profile, name: str, text: str) -> BoardBlueprint:
+    """The hole of one ball."""
+    return _open_block(profile, name, text, 1)
+
+
+def _block(profile: Profile, name: str, text: str) -> BoardBlueprint:
+    """The holes of two balls, and the channel between."""
+    return _open_block(profile, name, text, 2)
+
+
+def _open_block(profile: Profile, name: str, text: str, count: int) -> BoardBlueprint:
+    """The upper part of a board for balls, up to the middles of seated ones."""
+    drawn, walled = drawings("balls"), replace(profile, board_wall_mm=_WALL_MM)
+    cells = sorted(drawn.piece("bar").forms[0].cells)[:count]
+    board = draft_holes_board(drawn, _accessory(name, HOLES, cells, profile), walled)
+    deep_mm = max(profile.ball_mm / 2 + _BELOW_BALL_MM, profile.label_depth_mm + _BELOW_NUMBER_MM)
+    # Whole layers are left out, so that floors of channels stay on the boundaries of layers.
+    layers = math.floor((board.rest_mm - deep_mm) / profile.layer_mm + 1e-6)
+    steps = _kept(board.steps, max(0, layers) * profile.layer_mm, board.rest_mm)
+    return _tabbed(board, steps, text, profile)
+
+
+def _plate(profile: Profile, name: str, text: str) -> BoardBlueprint:
+    """The seat of one stub, in a plate on which the piece rests."""
+    drawn, walled = drawings("stubs"), replace(profile, board_wall_mm=_WALL_MM)
+    cells = drawn.piece("stub").forms[0].cells
+    board = draft_seats_board(drawn, _accessory(name, SEATS, cells, profile), walled)
+    return _tabbed(board, _kept(board.steps, 0.0, board.rest_mm), text, profile)
+
+
+def _tray(profile: Profile, name: str, text: str) -> BoardBlueprint:
+    """A tray for one square, its number in the floor."""
+    drawn, depth_mm = drawings(), profile.label_depth_mm
+    floor_mm = max(profile.board_floor_mm, depth_mm + _BELOW_NUMBER_MM)
+    cells = drawn.piece("square").forms[0].cells
+    accessory = _accessory(name, TRAY, cells, profile)
+    tray = draft_tray(drawn, accessory, replace(profile, board_floor_mm=floor_mm))
+    room = shapely.box(0, 0, profile.unit_mm, profile.unit_mm)
+    label = place_label(text, room, room.centroid, replace(profile, faces="front"))
+    return replace(tray, label=label, label_low_mm=round(tray.rest_mm - depth_mm, 6))
+
+
+def _accessory(name: str, kind: str, cells: Iterable[Cell], profile: Profile) -> Accessory:
+    return Accessory(name, kind, Board(name, frozenset(cells)), profile.board_colour)
+
+
+def _kept(steps: Sequence[Step], low_mm: float, high_mm: float) -> tuple[Step, ...]:
+    """What of upright prisms and bores lies between two heights, let down on the bed."""
+    kept = []
+    for step in steps:
+        shapes = [
+            replace(
+                shape,
+                low_mm=round(max(shape.low_mm, low_mm) - low_mm, 6),
+                high_mm=round(min(shape.high_mm, high_mm) - low_mm, 6),
+            )
+            for shape in step.shapes
+            if shape.low_mm < high_mm and shape.high_mm > low_mm
+        ]
+        if shapes:
+            kept.append(Step(step.cuts, tuple(shapes)))
+    return tuple(kept)
+
+
+def _tabbed(
+    board: BoardBlueprint, steps: tuple[Step, ...], text: str, profile: Profile
+) -> BoardBlueprint:
+    """A part with a tab before it, which carries its number.
+
+    Args:
+        board: gives name and colour.
+        steps: what of it is left, a block from height 0 up to where pieces rest.
+        text: the number.
+        profile: gives cap height and depth.
+    """
+    height_mm = max(shape.high_mm for step in steps for shape in step.shapes)
+    left, front, right, _ = section_at(steps, height_mm / 2).bounds
+    letters, size_mm = lettering(text), profile.cap_height_mm
+    _, _, half_wide, half_high = (size_mm * one for one in letters.polygon().bounds)
+    x_mm, y_mm = round((left + right) / 2, 3), round(front - half_high - _MARGIN_MM, 3)
+    wide_mm, deep_mm = half_wide + _MARGIN_MM, half_high + _MARGIN_MM
+    tab = shapely.box(x_mm - wide_mm, y_mm - deep_mm, x_mm + wide_mm, front)
+    depth_mm = min(profile.label_depth_mm, height_mm - _BELOW_NUMBER_MM)
+    front_side = letters.moved(x_mm, y_mm, size_mm)
+    label = Label(text, size_mm, depth_mm, "front", (x_mm, y_mm), front_side, None)
+    accessory = Accessory(board.piece, board.kind, Board(board.piece, frozenset()), board.colour)
+    steps = (Step(False, (Prism(tab, 0.0, height_mm),)), *steps)
+    low_mm = round(height_mm - depth_mm, 6)
+    return board_blueprint(accessory, steps, height_mm, label, low_mm)

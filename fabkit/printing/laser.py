@@ -1,0 +1,85 @@
+"""Sheets for laser cutters and cutting plotters: the pieces of a set laid on as few as can be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fabkit.core.errors import InputError
+from fabkit.core.units import format_mm
+from fabkit.drawing.cut import CutPiece
+from fabkit.model.profile import Profile
+from fabkit.printing.nesting.nest import Progress, nest
+from fabkit.printing.nesting.room import Room, Shape, Spot
+
+
+@dataclass(frozen=True)
+class CutSheet:
+    """One sheet and what is cut from it.
+
+    Attributes:
+        number: from 1 on.
+        width_mm: along x; the lower left corner is the origin.
+        depth_mm: along y.
+        placed: the pieces where they lie on it, in the order in which they were given.
+    """
+
+    number: int
+    width_mm: float
+    depth_mm: float
+    placed: tuple[CutPiece, ...]
+
+
+def cut_sheets(
+    pieces: Sequence[CutPiece],
+    profile: Profile,
+    engine: str = "auto",
+    progress: Progress = lambda done, total, name: None,
+) -> list[CutSheet]:
+    """Lays pieces on sheets. They may be turned, not turned over.
+
+    What keeps ``laser.gap`` and ``laser.edge`` are the paths, half a kerf outside of the pieces:
+    a cut reaches another half beyond its path, which is what a neighbour's path keeps for it
+    even without a gap. No piece lies in the hole of another, with which it might fall out before
+    it is cut.
+
+    Args:
+        pieces: each of a different name.
+        profile: gives size, gap and edge of the sheets.
+        engine: what lays them; see `fabkit.printing.nesting.nest.nest`.
+        progress: told before each sheet that is tried.
+
+    Returns:
+        The sheets.
+
+    Raises:
+        InputError: when a piece is larger than a sheet, or there is no such engine.
+        OutsideError: when the engine is not installed.
+    """
+    room = Room(
+        profile.sheet_width_mm,
+        profile.sheet_depth_mm,
+        profile.sheet_gap_mm,
+        profile.sheet_edge_mm,
+        advice="choose a larger laser.sheet_width or laser.sheet_depth, a smaller laser.edge or unit",
+    )
+    shapes = [Shape(piece.piece, piece.path) for piece in pieces]
+    try:
+        sheets = nest(shapes, room, engine, progress)
+    except InputError as error:
+        size = f"{format_mm(room.width_mm)} x {format_mm(room.depth_mm)}"
+        raise InputError(f"profile {profile.name}, sheets of {size}", error.faults) from None
+    return [
+        CutSheet(number, room.width_mm, room.depth_mm, _placed(pieces, spots))
+        for number, spots in enumerate(sheets, start=1)
+    ]
+
+
+def _placed(pieces: Sequence[CutPiece], spots: Sequence[Spot]) -> tuple[CutPiece, ...]:
+    """The pieces that have a spot, where they lie."""
+    spot_of = {spot.name: spot for spot in spots}
+    return tuple(
+        piece.moved(spot.degrees, spot.x_mm, spot.y_mm)
+        for piece in pieces
+        if (spot := spot_of.get(piece.piece))
+    )

@@ -1,0 +1,200 @@
+"""Lays shapes into as few rooms as can be found, and checks the result before anyone sees it."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from shapely import Polygon
+
+from fabkit.core.errors import Fault, InputError, OutsideError
+from fabkit.printing.nesting.bypolygon import is_available, nest_by_polygon
+from fabkit.printing.nesting.byrectangle import nest_by_rectangle
+from fabkit.printing.nesting.laid import faults_of_layout
+from fabkit.printing.nesting.room import Room, Shape, Spot
+from fabkit.printing.nesting.turned import refuse_too_large
+
+#: Called with the shapes that are laid, all of them, and what is being tried.
+Progress = Callable[[int, int, str], None]
+
+#: Who can nest: whichever is there, by polygons, by bounding boxes.
+ENGINES = ("auto", "spyrrow", "rectpack")
+#: Ways to deal the shapes out to a number of rooms that are tried, each with a seed of its own.
+_TRIES = 3
+#: How much of a room can be covered, half a gap around each shape counted in. spyrrow gave up at
+#: 0.70 to 0.86 on the shipped sets; nothing is tried that would have to be denser than this.
+_DENSEST = 0.86
+
+
+def nest(
+    shapes: Sequence[Shape],
+    room: Room,
+    engine: str = "auto",
+    progress: Progress = lambda done, total, name: None,
+) -> list[list[Spot]]:
+    """Lays shapes into rooms.
+
+    Shapes are turned by multiples of 45 degrees, never mirrored. Only their outer boundaries
+    matter: nothing lies in a hole. The same shapes in the same order give the same layout (see
+    `fabkit.printing.nesting.bypolygon` for what that rests on).
+
+    Args:
+        shapes: with names that differ.
+        room: what each room is like.
+        engine: one of `ENGINES`. ``auto`` is spyrrow where it is installed, else rectpack. Where
+            spyrrow finds no layout in as few rooms as rectpack, rectpack's is given.
+        progress: told before each room that is tried.
+
+    Returns:
+        The spots in each room; no room without spots. No two shapes are nearer than the gap, none
+        is nearer to the room's edge than its edge strip is wide, or nearer than the gap to its
+        reserved corner.
+
+    Raises:
+        InputError: with every shape that fits no room; when two have the same name, or the engine
+            is unknown.
+        OutsideError: when spyrrow is asked for and not installed, or rectpack errs.
+
+    Example:
+        >>> from shapely import box
+        >>> nest([Shape("A", box(0, 0, 40, 20))], Room(60, 60, 2, 5), "rectpack")
+        [[Spot(name='A', degrees=0.0, x_mm=5.0, y_mm=5.0)]]
+    """
+    engine = _chosen(engine)
+    _refuse_bad(shapes)
+    refuse_too_large(shapes, room)
+    progress(0, len(shapes), "laying out")
+    boxed = nest_by_rectangle(shapes, room)
+    if engine == "spyrrow" and shapes:
+        rooms = _by_polygon(shapes, room, boxed, progress)
+        if rooms and not faults_of_layout(shapes, room, rooms):
+            return rooms
+    faults = faults_of_layout(shapes, room, boxed)
+    if faults:
+        raise OutsideError(f"rectpack laid the shapes out wrongly: {'; '.join(faults)}")
+    return boxed
+
+
+def least_rooms(shapes: Sequence[Shape], room: Room, densest: float = 1.0) -> int:
+    """How many rooms the shapes need at least, by their areas.
+
+    Half a gap around each shape is no other's. All that lies in the usable part of the room, and
+    half a gap around it.
+
+    Args:
+        shapes: to be laid.
+        room: what each room is like.
+        densest: how much of a room can be covered.
+
+    Example:
+        >>> from shapely import box
+        >>> least_rooms([Shape(name, box(0, 0, 50, 50)) for name in "ABCDE"], Room(110, 110, 0, 5))
+        2
+    """
+    width, depth = room.usable_mm
+    free = (width + room.gap_mm) * (depth + room.gap_mm) - room.corner_mm**2
+    return max(1, math.ceil(sum(_grown_areas(shapes, room)) / (densest * free) - 1e-9))
+
+
+def _chosen(engine: str) -> str:
+    if engine not in ENGINES:
+        raise InputError.of(
+            "", f'unknown nesting engine "{engine}"; known are {", ".join(ENGINES)}'
+        )
+    if engine == "rectpack" or is_available():
+        return "spyrrow" if engine == "auto" else engine
+    if engine == "auto":
+        return "rectpack"
+    raise OutsideError(
+        "the nesting engine spyrrow is not installed, or older than 0.9: "
+        "pip install 'fabkit-puzzles[nest]', or use the engine rectpack"
+    )
+
+
+def _refuse_bad(shapes: Sequence[Shape]) -> None:
+    names = [shape.name for shape in shapes]
+    faults = [
+        Fault(name, "is the name of several shapes")
+        for name in dict.fromkeys(names)
+        if names.count(name) > 1
+    ]
+    for shape in shapes:
+        if shape.outline.is_empty or not shape.outline.is_valid:
+            faults.append(Fault(shape.name, "its outline is empty, or crosses or touches itself"))
+    if faults:
+        raise InputError("", faults)
+
+
+def _by_polygon(
+    shapes: Sequence[Shape], room: Room, boxed: list[list[Spot]], progress: Progress
+) -> list[list[Spot]] | None:
+    """Fewer rooms than by boxes, or as many, if shapes can be laid so; else None."""
+    room = _without_full_corner(room)
+    for count in range(least_rooms(shapes, room, _DENSEST), len(boxed) + 1):
+        for seed, parts in enumerate(_dealt(shapes, room, count, boxed)):
+            rooms = _try(parts, room, seed, len(shapes), progress)
+            if rooms:
+                return rooms
+    return None
+
+
+def _try(
+    parts: Sequence[Sequence[Shape]], room: Room, seed: int, total: int, progress: Progress
+) -> list[list[Spot]] | None:
+    """A layout of each part in a room of its own; the fullest room is tried first."""
+    if any(least_rooms(part, room, _DENSEST) > 1 for part in parts):
+        return None
+    laid: dict[int, list[Spot]] = {}
+    areas = [round(sum(_grown_areas(part, room)), 6) for part in parts]
+    for i in sorted(range(len(parts)), key=lambda i: -areas[i]):
+        done = sum(len(spots) for spots in laid.values())
+        progress(done, total, f"room {i + 1} of {len(parts)}")
+        spots = nest_by_polygon(parts[i], room, seed)
+        if spots is None or faults_of_layout(parts[i], room, [spots]):
+            return None
+        laid[i] = spots
+    return [laid[i] for i in range(len(parts))]
+
+
+def _dealt(
+    shapes: Sequence[Shape], room: Room, count: int, boxed: Sequence[Sequence[Spot]]
+) -> Iterator[list[list[Shape]]]:
+    """Ways to deal shapes out to so many rooms.
+
+    Each shape goes to the room that is least full so far: first the largest, then in shuffled
+    orders. For as many rooms as boxes take there is nothing to gain, and only their own way is
+    tried after that.
+    """
+    areas = dict(zip((shape.name for shape in shapes), _grown_areas(shapes, room), strict=True))
+    waiting = sorted(shapes, key=lambda shape: -round(areas[shape.name], 6))
+    for attempt in range(_TRIES):
+        parts: list[list[Shape]] = [[] for _ in range(count)]
+        full = [0.0] * count
+        for shape in waiting:
+            least = min(range(count), key=lambda i: round(full[i], 6))
+            parts[least].append(shape)
+            full[least] += areas[shape.name]
+        yield [part for part in parts if part]
+        if count == len(boxed):
+            named = {shape.name: shape for shape in shapes}
+            yield [[named[spot.name] for spot in spots] for spots in boxed]
+            return
+        random.Random(attempt).shuffle(waiting)  # noqa: S311 (no secret)
+
+
+def _grown_areas(shapes: Sequence[Shape], room: Room) -> list[float]:
+    outers = (Polygon(shape.outline.exterior) for shape in shapes)
+    return [outer.buffer(room.gap_mm / 2).area for outer in outers]
+
+
+def _without_full_corner(room: Room) -> Room:
+    """The same room as a plain rectangle, when its corner leaves no strip below it or beside it."""
+    width, depth = room.usable_mm
+    taken = room.corner_mm + room.gap_mm
+    if room.corner_mm and taken >= depth:
+        return replace(room, width_mm=room.width_mm - taken, corner_mm=0.0)
+    if room.corner_mm and taken >= width:
+        return replace(room, depth_mm=room.depth_mm - taken, corner_mm=0.0)
+    return room

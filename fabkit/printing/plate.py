@@ -1,0 +1,319 @@
+"""Print plates: which pieces lie where on which bed.
+
+The frame of a plate is the bed's: x to the right, y to the back, z up, in mm, the origin at the
+bed's front left corner. A piece's own frame is its drawing's: of a flat piece seen from the lettered
+face, its back at height 0.
+
+Pieces that are printed face up lie as they are. For face down a piece is turned by 180 degrees
+about its y axis and lifted by its thickness: (x, y, z) becomes (-x, y, thickness - z), and its
+outline, seen from above, its mirror image. Then both are turned by the spot's degrees
+counter-clockwise about z, and moved by its x and y. `mesh_rows` gives all that as one matrix.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from shapely import Polygon, affinity
+
+from fabkit.core.errors import Fault, InputError
+from fabkit.core.units import format_mm
+from fabkit.drawing.ball import BallBlueprint
+from fabkit.drawing.boards.drawing import BoardBlueprint
+from fabkit.drawing.drawn import Drawn
+from fabkit.model.accessory import HOLES
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet
+from fabkit.printing.nesting.nest import Progress, nest
+from fabkit.printing.nesting.room import Room, Shape, Spot
+from fabkit.output.plate import LyingPiece, PlateView, plate_sheet
+
+Row = tuple[float, float, float]
+
+#: To which pieces are moved to the middle.
+_STEP_MM = 0.001
+
+
+@dataclass(frozen=True)
+class Plate:
+    """One bed full of pieces.
+
+    Attributes:
+        number: from 1.
+        spots: where each piece's outline lies, as `outline_from_above` gives it before it is
+            turned and moved.
+        pause_height_mm: where the print pauses for the magnets of all pieces on it; None for no
+            pause.
+        used: the part of the bed, without edge strip and reserved corner, that pieces cover, 0 to
+            1.
+    """
+
+    number: int
+    spots: tuple[Spot, ...]
+    pause_height_mm: float | None
+    used: float
+
+
+def lay_out(
+    blueprints: Sequence[Drawn],
+    profile: Profile,
+    engine: str = "auto",
+    progress: Progress = lambda done, total, name: None,
+) -> list[Plate]:
+    """Lays pieces on as few plates as can be found.
+
+    Pieces whose magnets go in at different heights are never on one plate; pieces without a pause
+    go with any. The corner for a prime tower, at the back right, is kept free only for two
+    colours. Without it, what lies on a plate is moved to its middle.
+
+    Args:
+        blueprints: of the pieces, each once.
+        profile: gives bed, gap, edge, tower and facing.
+        engine: one of `fabkit.printing.nesting.nest.ENGINES`.
+        progress: told before each plate that is tried.
+
+    Returns:
+        The plates, numbered from 1.
+
+    Raises:
+        InputError: when pieces do not fit an empty bed, or are higher than the printer prints.
+        OutsideError: when the engine is not installed.
+
+    Example:
+        >>> from fabkit.drawing.draft import draft_all
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> fridgeiq, profile = load_set("fridgeiq"), load_profile()
+        >>> plates = lay_out(draft_all(fridgeiq, fridgeiq.pieces, profile), profile, "rectpack")
+        >>> [(plate.number, len(plate.spots)) for plate in plates]
+        [(1, 16)]
+    """
+    _refuse_too_high(blueprints, profile)
+    room = room_of(profile)
+    shapes = {one.piece: Shape(one.piece, outline_from_above(one)) for one in blueprints}
+    laid: list[tuple[float | None, list[Spot]]] = []
+    try:
+        for pause_mm, group in _by_pause(blueprints):
+            rooms = nest([shapes[one.piece] for one in group], room, engine, progress)
+            laid += [(pause_mm, spots) for spots in rooms]
+    except InputError as error:
+        others = {one.piece: _or_without(one) for one in blueprints}
+        faults = [Fault(f.key, f.message + others.get(f.key, "")) for f in error.faults]
+        raise InputError(f"profile {profile.name}", faults) from None
+    plates = []
+    for number, (pause_mm, spots) in enumerate(laid, 1):
+        outlines = [spot.place(shapes[spot.name].outline) for spot in spots]
+        used = sum(outline.area for outline in outlines) / _usable_mm2(room)
+        middle = spots if room.corner_mm else _centred(spots, outlines, room)
+        plates.append(Plate(number, tuple(middle), pause_mm, used))
+    return plates
+
+
+def room_of(profile: Profile) -> Room:
+    """The bed as a room for nesting."""
+    return Room(
+        width_mm=profile.bed_width_mm,
+        depth_mm=profile.bed_depth_mm,
+        gap_mm=profile.plate_gap_mm,
+        edge_mm=profile.plate_edge_mm,
+        corner_mm=profile.tower_mm if is_coloured(profile) else 0.0,
+        advice="choose a larger printer.bed_width or printer.bed_depth, a smaller plate.edge or unit",
+    )
+
+
+def is_coloured(profile: Profile) -> bool:
+    """Whether pieces are printed in more than one colour each."""
+    return profile.inlay != "none" or profile.tones != "plain"
+
+
+def outline_from_above(blueprint: Drawn) -> Polygon:
+    """A piece's outline from above, as it lies on the bed before it is turned and moved."""
+    if blueprint.facing == "up":
+        return blueprint.outline
+    return affinity.scale(blueprint.outline, xfact=-1.0, origin=(0, 0))
+
+
+def mesh_rows(spot: Spot, blueprint: Drawn) -> tuple[Row, Row, Row, Row]:
+    """How to bring a piece's mesh, in its drawing's frame, to its spot on the bed.
+
+    Args:
+        spot: of the piece.
+        blueprint: says whether it lies face up or down, and how thick it is.
+
+    Returns:
+        Where the x, y and z axes point, and where the origin goes: a vertex v becomes
+        v[0] rows[0] + v[1] rows[1] + v[2] rows[2] + rows[3]. In this order 3MF writes its
+        transforms, too.
+
+    Example:
+        >>> from fabkit.drawing.draft import draft
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> fridgeiq, down = load_set("fridgeiq"), load_profile((), ["plate.face=down"])
+        >>> drawing = draft(fridgeiq, fridgeiq.piece("B"), down)
+        >>> for row in mesh_rows(Spot("B", 90.0, 30.0, 50.0), drawing): print(row)
+        (0.0, -1.0, 0.0)
+        (-1.0, 0.0, 0.0)
+        (0.0, 0.0, -1.0)
+        (30.0, 50.0, 7.0)
+    """
+    cosine, sine = _cosine_and_sine(spot.degrees)
+    x_axis, y_axis = (cosine, sine, 0.0), (0.0 - sine, cosine, 0.0)
+    if blueprint.facing == "up":
+        return x_axis, y_axis, (0.0, 0.0, 1.0), (spot.x_mm, spot.y_mm, 0.0)
+    turned_over = (0.0 - cosine, 0.0 - sine, 0.0)
+    return turned_over, y_axis, (0.0, 0.0, -1.0), (spot.x_mm, spot.y_mm, blueprint.thickness_mm)
+
+
+def plate_document(
+    puzzle: PuzzleSet,
+    plates: Sequence[Plate],
+    blueprints: Mapping[str, Drawn],
+    profile: Profile,
+) -> dict[str, Any]:
+    """The plates for a JSON file.
+
+    Args:
+        puzzle: the set.
+        plates: as `lay_out` gives them.
+        blueprints: of their pieces.
+        profile: with which they were laid out.
+
+    Returns:
+        Bed and spots in mm and degrees, in the frame that is described at the top of this module.
+    """
+    room = room_of(profile)
+    return {
+        "set": puzzle.name,
+        "profile": profile.name,
+        "bed_mm": [room.width_mm, room.depth_mm],
+        "edge_mm": room.edge_mm,
+        "gap_mm": room.gap_mm,
+        "tower_mm": room.corner_mm,
+        "plates": [
+            {
+                "number": plate.number,
+                "file": f"plates/plate-{plate.number}.3mf",
+                "pause_height_mm": plate.pause_height_mm,
+                "used": round(plate.used, 4),
+                "pieces": [_lying(spot, blueprints[spot.name]) for spot in plate.spots],
+            }
+            for plate in plates
+        ],
+    }
+
+
+def plate_drawing(
+    puzzle: PuzzleSet,
+    plates: Sequence[Plate],
+    plate: Plate,
+    blueprints: Mapping[str, Drawn],
+    profile: Profile,
+) -> str:
+    """Draws a plate from above.
+
+    Args:
+        puzzle: the set.
+        plates: all of them.
+        plate: the one to draw.
+        blueprints: of its pieces.
+        profile: with which they were laid out.
+
+    Returns:
+        An SVG document in mm.
+    """
+    room = room_of(profile)
+    pieces = []
+    for spot in plate.spots:
+        x_axis, y_axis, _, origin = mesh_rows(spot, blueprints[spot.name])
+        matrix = (x_axis[0], y_axis[0], x_axis[1], y_axis[1], origin[0], origin[1])
+        pieces.append(LyingPiece(blueprints[spot.name], matrix))
+    view = PlateView(
+        title=puzzle.title,
+        number=plate.number,
+        count=len(plates),
+        bed_mm=(room.width_mm, room.depth_mm),
+        edge_mm=room.edge_mm,
+        corner_mm=room.corner_mm,
+        pieces=tuple(pieces),
+        used=plate.used,
+        pause_height_mm=plate.pause_height_mm,
+    )
+    return plate_sheet(view)
+
+
+def _lying(spot: Spot, blueprint: Drawn) -> dict[str, Any]:
+    return {
+        "piece": spot.name,
+        "colour": blueprint.colour,
+        "facing": blueprint.facing,
+        "x_mm": spot.x_mm,
+        "y_mm": spot.y_mm,
+        "degrees": spot.degrees,
+    }
+
+
+def _usable_mm2(room: Room) -> float:
+    corner = room.corner
+    usable = room.usable if corner is None else room.usable.difference(corner)
+    return float(usable.area)
+
+
+def _refuse_too_high(blueprints: Sequence[Drawn], profile: Profile) -> None:
+    highest = max(blueprints, key=lambda one: one.thickness_mm, default=None)
+    if highest is not None and highest.thickness_mm > profile.bed_height_mm:
+        of_balls = isinstance(highest, BallBlueprint) or getattr(highest, "kind", "") == HOLES
+        smaller = "unit" if of_balls else "thickness"
+        raise InputError.of(
+            f"profile {profile.name}",
+            f"is {format_mm(highest.thickness_mm)} high, and the printer prints up to "
+            f"{format_mm(profile.bed_height_mm)}; choose a larger printer.bed_height or a smaller "
+            f"{smaller}{_or_without(highest)}",
+            highest.piece,
+        )
+
+
+def _or_without(drawing: Drawn) -> str:
+    """What else can be done about a thing that is too large: pieces are printed without boards."""
+    boarded = isinstance(drawing, BoardBlueprint)
+    return ", or leave boards out (board.make none)" if boarded else ""
+
+
+def _by_pause(blueprints: Sequence[Drawn]) -> list[tuple[float | None, list[Drawn]]]:
+    """The pieces by pause height, the lowest first; those without a pause go with the fewest."""
+    groups: dict[float, list[Drawn]] = defaultdict(list)
+    for one in blueprints:
+        if one.pause_height_mm is not None:
+            groups[one.pause_height_mm].append(one)
+    free = [one for one in blueprints if one.pause_height_mm is None]
+    if not groups:
+        return [(None, free)]
+    host = min(groups, key=lambda height: (len(groups[height]), height))
+    groups[host] += free
+    return sorted(groups.items())
+
+
+def _centred(spots: Sequence[Spot], outlines: Sequence[Polygon], room: Room) -> list[Spot]:
+    """The same spots, all moved together to the middle of the bed."""
+    bounds = [outline.bounds for outline in outlines]
+    left, bottom = (min(bound[i] for bound in bounds) for i in (0, 1))
+    right, top = (max(bound[i] for bound in bounds) for i in (2, 3))
+    # Cut off, not rounded: where there is no room to spare, nothing may go over the edge.
+    dx = math.trunc((room.width_mm - left - right) / 2 / _STEP_MM) * _STEP_MM
+    dy = math.trunc((room.depth_mm - bottom - top) / 2 / _STEP_MM) * _STEP_MM
+    return [
+        replace(spot, x_mm=round(spot.x_mm + dx, 7), y_mm=round(spot.y_mm + dy, 7))
+        for spot in spots
+    ]
+
+
+def _cosine_and_sine(degrees: float) -> tuple[float, float]:
+    """Exact for quarter turns."""
+    quarters, rest = divmod(degrees, 90)
+    if rest == 0:
+        return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[int(quarters) % 4]
+    return math.cos(math.radians(degrees)), math.sin(math.radians(degrees))

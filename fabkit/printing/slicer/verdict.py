@@ -1,0 +1,240 @@
+"""Whether a plate can be printed, by what a slicer says and by what it has written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fabkit.core.errors import many, shown
+from fabkit.core.units import format_mm
+from fabkit.model.profile import Profile
+from fabkit.printing.slicer.features import Feature, FeatureLayers, layers_of
+from fabkit.printing.slicer.finding import Slicer
+from fabkit.printing.slicer.gcode import SAME_MM, Gcode, Printed
+from fabkit.printing.slicer.report import Model
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a plate should become.
+
+    Attributes:
+        objects: the names of its objects; one that is there twice comes twice.
+        pause_height_mm: top of the last layer before the pause; None for no pause.
+        extruders: how many filaments it needs.
+        features: whose layers are looked for.
+    """
+
+    objects: tuple[str, ...]
+    pause_height_mm: float | None = None
+    extruders: int = 1
+    features: tuple[Feature, ...] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a slicer makes of a plate.
+
+    Attributes:
+        plate: its name.
+        slicer: which one.
+        gcode: what it has written.
+        manifold: for each of the printed objects, whether its mesh is closed.
+        features: the layers in which they lie.
+        reasons: why it cannot be printed; none if it can.
+    """
+
+    plate: str
+    slicer: Slicer
+    gcode: Gcode
+    manifold: tuple[bool, ...]
+    features: tuple[FeatureLayers, ...]
+    reasons: tuple[str, ...]
+
+    @property
+    def printable(self) -> bool:
+        """Whether nothing speaks against printing it."""
+        return not self.reasons
+
+    def document(self) -> dict[str, Any]:
+        """All of it for JSON: lengths in mm, layers counted from 1, what is not known null."""
+        summary, layers = self.gcode.summary, self.gcode.layers
+        return {
+            "plate": self.plate,
+            "slicer": {"name": self.slicer.name, "version": self.slicer.version},
+            "printable": self.printable,
+            "reasons": list(self.reasons),
+            "seconds": summary.seconds,
+            "grams": summary.total_grams,
+            "metres": None if summary.metres is None else round(sum(summary.metres), 5),
+            "extruders": _extruders(self.gcode),
+            "layers": len(layers),
+            "height_mm": layers[-1].top_mm,
+            "pauses": [
+                {"after_layer": stop.layer, "height_mm": stop.height_mm}
+                for stop in self.gcode.stops
+            ],
+            "objects": [
+                _object(one, manifold)
+                for one, manifold in zip(self.gcode.printed, self.manifold, strict=True)
+            ],
+            "features": [_feature(found) for found in self.features],
+        }
+
+
+def judge(
+    plate: str,
+    slicer: Slicer,
+    models: Sequence[Model],
+    complaints: Sequence[str],
+    gcode: Gcode,
+    expected: Expected,
+    profile: Profile,
+) -> Verdict:
+    """Puts together what was found, and what speaks against printing.
+
+    Args:
+        plate: its name.
+        slicer: which one has sliced it.
+        models: the objects, as it describes them.
+        complaints: warnings and errors.
+        gcode: what it has written.
+        expected: what should be in there.
+        profile: how it is printed.
+    """
+    known = len(models) == 1 + max((one.number for one in gcode.printed), default=-1)
+    all_closed = all(model.manifold for model in models)
+    manifold = tuple(models[one.number].manifold if known else all_closed for one in gcode.printed)
+    reasons = [f"the slicer says: {complaint}" for complaint in complaints]
+    reasons += _open_meshes(models, gcode.printed if known else ())
+    reasons += _wrong_objects(gcode, expected)
+    reasons += _wrong_layers(gcode, profile)
+    reasons += _wrong_pauses(gcode, expected)
+    reasons += _off_the_bed(gcode, profile)
+    features = tuple(layers_of(feature, gcode.layers) for feature in expected.features)
+    reasons += [
+        f"the {found.feature.name} between {format_mm(found.feature.low_mm)} and "
+        f"{format_mm(found.feature.high_mm)} lies in no layer"
+        for found in features
+        if found.first_layer is None
+    ]
+    return Verdict(plate, slicer, gcode, manifold, features, tuple(reasons))
+
+
+def _open_meshes(models: Sequence[Model], printed: Sequence[Printed]) -> Iterator[str]:
+    names = {one.number: one.name for one in printed}
+    for number, model in enumerate(models):
+        if not model.manifold:
+            name = shown(names[number]) if number in names else f"number {number + 1}"
+            edges = many(model.open_edges, "open edge") if model.open_edges else "not closed"
+            yield f"the mesh of object {name} is not manifold: {edges}"
+
+
+def _wrong_objects(gcode: Gcode, expected: Expected) -> Iterator[str]:
+    wanted, found = Counter(expected.objects), Counter(one.name for one in gcode.printed)
+    for name in sorted(wanted | found):
+        if found[name] < wanted[name]:
+            yield f"object {shown(name)} is printed {found[name]} times, not {wanted[name]}"
+        if found[name] > wanted[name]:
+            yield f"object {shown(name)} is printed, and nobody asked for it"
+
+
+def _wrong_layers(gcode: Gcode, profile: Profile) -> Iterator[str]:
+    for number, layer in enumerate(gcode.layers, start=1):
+        height_mm = layer.top_mm - layer.low_mm
+        wanted_mm = profile.first_layer_mm if number == 1 else profile.layer_mm
+        if abs(height_mm - wanted_mm) > SAME_MM:
+            yield (
+                f"layer {number} reaches from {format_mm(layer.low_mm)} to "
+                f"{format_mm(layer.top_mm)}; expected a height of {format_mm(wanted_mm)}"
+            )
+            break  # one wrong layer makes the next ones wrong
+    for one in gcode.printed:
+        if one.first_layer != 1:
+            yield f"object {shown(one.name)} begins at {format_mm(one.low_mm)}, not on the bed"
+        empty = one.last_layer - one.first_layer + 1 - one.layers
+        if empty:
+            yield f"object {shown(one.name)} has {many(empty, 'empty layer')}"
+
+
+def _wrong_pauses(gcode: Gcode, expected: Expected) -> Iterator[str]:
+    wanted_mm = expected.pause_height_mm
+    right = 0
+    for stop in gcode.stops:
+        place = f"a pause after layer {stop.layer}, at {format_mm(stop.height_mm)}"
+        if wanted_mm is None:
+            yield f"there is {place}, and none was asked for"
+        elif abs(stop.height_mm - wanted_mm) > SAME_MM:
+            yield f"there is {place}; expected it at {format_mm(wanted_mm)}"
+        elif not stop.between:
+            yield f"there is {place}, with that layer not yet done"
+        elif stop.layer == len(gcode.layers):
+            yield f"there is {place}, and nothing is printed after it"
+        else:
+            right += 1
+    if wanted_mm is not None and not gcode.stops:
+        yield f"the pause at {format_mm(wanted_mm)} is missing"
+    if right > 1:
+        yield f"there are {right} pauses at {format_mm(wanted_mm or 0.0)}; expected one"
+
+
+def _off_the_bed(gcode: Gcode, profile: Profile) -> Iterator[str]:
+    """PrusaSlicer does not mind when it is called from the command line."""
+    half_mm = profile.nozzle_mm / 2
+    left, front, right, back = gcode.box
+    outside = (
+        left - half_mm < -SAME_MM
+        or front - half_mm < -SAME_MM
+        or right + half_mm > profile.bed_width_mm + SAME_MM
+        or back + half_mm > profile.bed_depth_mm + SAME_MM
+    )
+    if outside:
+        yield (
+            f"it prints from ({left:.1f}, {front:.1f}) to ({right:.1f}, {back:.1f}) mm, which is "
+            f"not all on the bed of {format_mm(profile.bed_width_mm)} by "
+            f"{format_mm(profile.bed_depth_mm)}"
+        )
+    top_mm = gcode.layers[-1].top_mm
+    if top_mm > profile.bed_height_mm + SAME_MM:
+        yield f"it is {format_mm(top_mm)} high; the printer reaches {format_mm(profile.bed_height_mm)}"
+
+
+def _extruders(gcode: Gcode) -> list[dict[str, float | None]]:
+    summary = gcode.summary
+    return [
+        {
+            "metres": round(metres, 5),
+            "grams": _item(summary.grams, index),
+        }
+        for index, metres in enumerate(summary.metres or ())
+    ]
+
+
+def _item(values: Sequence[float] | None, index: int) -> float | None:
+    return None if values is None or index >= len(values) else values[index]
+
+
+def _object(one: Printed, manifold: bool) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "manifold": manifold,
+        "low_mm": one.low_mm,
+        "high_mm": one.high_mm,
+        "first_layer": one.first_layer,
+        "last_layer": one.last_layer,
+        "layers": one.layers,
+    }
+
+
+def _feature(found: FeatureLayers) -> dict[str, Any]:
+    return {
+        "name": found.feature.name,
+        "low_mm": found.feature.low_mm,
+        "high_mm": found.feature.high_mm,
+        "first_layer": found.first_layer,
+        "last_layer": found.last_layer,
+        "begins_on_layer": found.begins_on_layer,
+        "ends_on_layer": found.ends_on_layer,
+    }

@@ -1,0 +1,220 @@
+"""What is written of the challenges made: one list for scripts, and each as a file to solve."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from fabkit import __version__
+from fabkit.core.errors import InputError, many, printable, shown
+from fabkit.core.files import (
+    NewerSchemaError,
+    Staging,
+    folder_lock,
+    json_text,
+    outside_failures,
+    read_json,
+)
+from fabkit.puzzles.graded.grading import LEVEL_NAMES, Graded
+from fabkit.puzzles.graded.making import ENGINES, Made
+from fabkit.model.challengefile import usual_board
+from fabkit.model.lattice import Cell
+from fabkit.model.library import set_argument
+from fabkit.model.polygon import rings_of_cells
+from fabkit.model.puzzle import PuzzleSet, rings_in_units
+from fabkit.solve.posing import PosedChallenge
+
+LIST, FOLDER = "challenges.json", "challenges"
+
+
+def document(made: Made) -> dict[str, Any]:
+    """The list, ready for JSON; the same for the same seed, on every machine.
+
+    Example:
+        >>> from fabkit.puzzles.graded.making import Made, Wish
+        >>> from fabkit.model.library import load_set
+        >>> document(Made(load_set("fridgeiq"), Wish(3), (), "none"))["made"]["command"]
+        'fabkit challenges fridgeiq --count 3 --seed 1'
+    """
+    return {
+        "set": made.puzzle.name,
+        "made": {
+            "command": command(made),
+            "version": __version__,
+            "seed": made.wish.seed,
+            "set_sha256": made.puzzle.digest,
+        },
+        "missing": made.reason or None,
+        "levels": {level: len(found) for level, found in made.levels.items()},
+        "challenges": [_entry(made, one) for one in made.graded],
+    }
+
+
+def command(made: Made) -> str:
+    """The command that makes the same again."""
+    wish = made.wish
+    said = ["fabkit challenges", set_argument(made.puzzle), f"--count {wish.count}"]
+    if wish.given is not None:
+        said.append(f"--given {wish.given}")
+    if wish.levels != LEVEL_NAMES:
+        said.append(f"--difficulty {','.join(wish.levels)}")
+    if wish.board is not None and wish.board != usual_board(made.puzzle.boards):
+        said.append(f"--board {wish.board.id}")
+    return " ".join([*said, f"--seed {wish.seed}"])
+
+
+def _entry(made: Made, one: Graded) -> dict[str, Any]:
+    candidate, rating = one.candidate, one.rating
+    solution = {
+        piece: next(iter(drawn(one.posed, cells).values()))
+        for piece, cells in candidate.solution.items()
+    }
+    return {
+        **_statement(made, one),
+        **({"shape": candidate.shape} if candidate.shape else {"minimal": candidate.minimal}),
+        "solution": solution,
+        "count": candidate.count,
+        "count_up_to_symmetry": candidate.count_up_to_symmetry,
+        "unique_by": list(ENGINES),
+        "level": rating.level,
+        "difficulty": {
+            "score": round(rating.score, 3),
+            "tries": round(rating.tries, 3),
+            "free_moves": round(rating.free_moves, 3),
+        },
+        "file": _file(one),
+    }
+
+
+def _file(one: Graded) -> str:
+    return f"{FOLDER}/{one.posed.challenge.id}.toml"
+
+
+def _statement(made: Made, one: Graded) -> dict[str, Any]:
+    """What a challenge file says."""
+    challenge, board = one.posed.challenge, made.wish.board
+    region = drawn(one.posed, challenge.region) if board is None else {"board": board.id}
+    said: dict[str, Any] = {"id": challenge.id, **region, "pieces": list(challenge.pieces)}
+    if board is not None:
+        said["given"] = [
+            {"piece": given.piece, **drawn(one.posed, given.cells)} for given in challenge.given
+        ]
+    return said
+
+
+def files(made: Made) -> dict[str, str]:
+    """The texts of all files by name: a challenge file for each, and the list."""
+    texts = {_file(one): f"# {title(one)}\n{_toml(_statement(made, one))}" for one in made.graded}
+    return {**texts, LIST: json_text(document(made))}
+
+
+def _toml(statement: dict[str, Any]) -> str:
+    """A challenge file as a person would write it: one line for each key, and each given piece.
+
+    Numbers, ids and lists of them are written alike in TOML and JSON.
+    """
+    lines = []
+    for key, value in statement.items():
+        if key == "given" and value:
+            lines.append("given = [")
+            for given in value:
+                said = ", ".join(f"{name} = {json.dumps(each)}" for name, each in given.items())
+                lines.append(f"    {{ {said} }},")
+            lines.append("]")
+        else:
+            lines.append(f"{key} = {json.dumps(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def title(one: Graded) -> str:
+    """A challenge in one line, such as ``junior (4.2): 3 pieces given, none of them to spare``."""
+    candidate = one.candidate
+    given = len(candidate.challenge.given)
+    what = candidate.shape or f"{many(given, 'piece')} given"
+    if candidate.shape:
+        what += f" from {', '.join(candidate.challenge.pieces)}"
+    elif candidate.minimal and given > 1:
+        what += ", none of them to spare"
+    return f"{one.rating.level} ({one.rating.score:.1f}): {what}"
+
+
+def drawn(posed: PosedChallenge, cells: frozenset[Cell]) -> dict[str, Any]:
+    """Cells as a challenge file draws them: ``cells``, or ``outline`` where they are no squares.
+
+    Example:
+        >>> from fabkit.model.challengeload import find_challenge
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.solve.posing import pose
+        >>> fridgeiq = load_set("fridgeiq")
+        >>> square = find_challenge(fridgeiq, "square_01")
+        >>> drawn(pose(fridgeiq, square), square.region)
+        {'outline': [[0, 0], [3, 0], [3, 3], [0, 3]]}
+    """
+    lattice = posed.puzzle.lattice
+    if lattice.cells_per_unit == 1:
+        return {"cells": sorted(list(posed.row_col(cell)) for cell in cells)}
+    rings = [
+        [[int(x) if x == int(x) else x, int(y) if y == int(y) else y] for x, y in ring]
+        for ring in rings_in_units(lattice, rings_of_cells(lattice, cells))
+    ]
+    return {"outline": rings[0] if len(rings) == 1 else rings}
+
+
+def refuse_folder(folder: Path, puzzle: PuzzleSet) -> None:
+    """Refuses, before any work is done, a folder into which the list could not be written.
+
+    Raises:
+        InputError: when it is a file, or holds the list of another set or of a newer fabkit.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError.of(printable(str(folder)), "is a file; expected a folder")
+    with outside_failures(f"cannot read in {printable(str(folder))}"):
+        _files_of_list(folder / LIST, puzzle)
+
+
+def write(folder: Path, made: Made) -> Path:
+    """Writes the list and the challenge files; those of a list made before are removed.
+
+    Args:
+        folder: the output folder; made when needed.
+        made: at least one challenge.
+
+    Returns:
+        The list's path.
+
+    Raises:
+        InputError: as `refuse_folder` does.
+        OutsideError: when the folder is in use or cannot be written.
+    """
+    with folder_lock(folder), outside_failures(f"cannot write in {printable(str(folder))}"):
+        before, texts = _files_of_list(folder / LIST, made.puzzle), files(made)
+        with Staging(folder) as staging:
+            for name, text in texts.items():
+                staging.path(name).write_text(text, encoding="utf-8", newline="\n")
+            staging.commit()
+        for name in before - texts.keys():
+            (folder / name).unlink(missing_ok=True)
+    return folder / LIST
+
+
+def _files_of_list(path: Path, puzzle: PuzzleSet) -> set[str]:
+    """The challenge files that a list speaks of; none when it is no list of ours.
+
+    Raises:
+        InputError: when it is another set's, or a newer fabkit's.
+    """
+    try:
+        document = read_json(path)
+    except NewerSchemaError:
+        raise
+    except (InputError, FileNotFoundError):
+        return set()
+    if document.get("set") != puzzle.name:
+        message = f"holds challenges of {shown(document.get('set'))}; choose another folder with -o"
+        raise InputError.of(printable(str(path)), message)
+    listed = document.get("challenges")
+    entries = listed if isinstance(listed, list) else []
+    files = {str(one.get("file")) for one in entries if isinstance(one, dict)}
+    own = {file.name for file in (path.parent / FOLDER).glob("*.toml")}
+    return {f"{FOLDER}/{name}" for name in own} & files

@@ -1,0 +1,225 @@
+"""Subset challenges: some of the pieces, and a rectangle, square or triangle that they make.
+
+They are for sets without a board whose lattice knows such shapes: `square` knows rectangles,
+`quarter-square` also right isosceles triangles, that lie on a short side or on the long one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from fabkit.core.errors import InputError
+from fabkit.puzzles.graded.grading import Candidate, Source
+from fabkit.model.lattice import Cell, Lattice, Point
+from fabkit.model.piece import at_anchor
+from fabkit.model.polygon import cells_of_rings
+from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.solve.engines.engine import Effort
+from fabkit.solve.engines.search import Search, nodes_in
+from fabkit.solve.posing import PosedChallenge, pose
+from fabkit.solve.problem import ExactCoverProblem, Option
+
+#: Fewer pieces are no riddle.
+_FEWEST_PIECES = 3
+#: About how long the search looks whether some pieces make a shape in one way.
+_LOOKING_S = 0.1
+#: Shapes of more cells than this are left out: their placements would be hundreds of thousands.
+_MOST_CELLS = 400
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A shape to make.
+
+    Attributes:
+        name: for people, such as ``"triangle with legs of 5"``.
+        corners: in grid units.
+    """
+
+    name: str
+    corners: tuple[Point, ...]
+
+    def cells(self, lattice: Lattice) -> frozenset[Cell]:
+        """The cells that it covers."""
+        unit = lattice.per_unit
+        return cells_of_rings(lattice, (tuple((x * unit, y * unit) for x, y in self.corners),))
+
+
+def shapes(lattice: Lattice, most_area: float) -> list[Shape]:
+    """The rectangles, squares and triangles up to an area, in square units.
+
+    Example:
+        >>> from fabkit.model.lattice import LATTICES
+        >>> [shape.name for shape in shapes(LATTICES["quarter-square"], 2)]
+        ['square of 1 x 1', 'rectangle of 2 x 1', 'triangle with legs of 1', 'triangle with legs of 2', \
+'triangle with a base of 2']
+    """
+    found = []
+    side = 1
+    while side <= most_area:
+        for width in range(side, int(most_area // side) + 1):
+            name = f"{'square' if width == side else 'rectangle'} of {width} x {side}"
+            found.append(Shape(name, ((0, 0), (width, 0), (width, side), (0, side))))
+        side += 1
+    if lattice.cells_per_unit > 1:
+        legs = [leg for leg in range(1, side + side) if leg * leg <= 2 * most_area]
+        for leg in legs:
+            found.append(Shape(f"triangle with legs of {leg}", ((0, 0), (leg, 0), (leg, leg))))
+        for height in [leg for leg in legs if leg * leg <= most_area]:
+            base = 2 * height
+            corners = ((0, 0), (base, 0), (height, height))
+            found.append(Shape(f"triangle with a base of {base}", corners))
+    return found
+
+
+def refuse_unsuited(puzzle: PuzzleSet) -> None:
+    """Refuses sets that can make no such shapes.
+
+    Raises:
+        InputError: then.
+    """
+    if puzzle.lattice.name == "triangular" or puzzle.made_of_balls:
+        what = "balls" if puzzle.made_of_balls else "hexagons"
+        message = (
+            f"has no board, and its pieces are {what}, which make no rectangles or triangles; "
+            "add a [[board]] for starting positions"
+        )
+        raise InputError.of(puzzle.name, message)
+
+
+class Subsets:
+    """The subset challenges of one set. Those that the set comes with are not made again.
+
+    Args:
+        puzzle: a set that `refuse_unsuited` does not refuse.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> subsets = Subsets(load_set("fridgeiq"))
+        >>> found = next(filter(None, subsets.sources(1)["rectangle of 3 x 2"]))
+        >>> found.count_up_to_symmetry, found.shape
+        (1, 'rectangle of 3 x 2')
+    """
+
+    def __init__(self, puzzle: PuzzleSet) -> None:
+        self._puzzle = puzzle
+        every = Challenge("", frozenset(), tuple(piece.id for piece in puzzle.pieces))
+        #: The ids of identical pieces, kind by kind.
+        self._kinds = pose(puzzle, _turning(every, puzzle)).kinds
+        self._areas = [len(puzzle.piece(kind[0]).forms[0].cells) for kind in self._kinds]
+
+    def sources(self, seed: int) -> dict[Hashable, Source]:
+        """Where candidates come from, by the shape.
+
+        Args:
+            seed: the same seed gives the same candidates.
+        """
+        lattice = self._puzzle.lattice
+        most_area = min(self._puzzle.area, _MOST_CELLS / lattice.cells_per_unit)
+        regions = {shape.name: shape.cells(lattice) for shape in shapes(lattice, most_area)}
+        return {
+            name: self._each(name, region, random.Random(f"{seed} {name}"))  # noqa: S311
+            for name, region in regions.items()
+            if self._ways[0].get(len(region))
+        }
+
+    def _each(self, name: str, region: frozenset[Cell], rng: random.Random) -> Source:
+        """Draws pieces of the right area, each choice once, and tries whether they make it."""
+        shipped, seen = self._shipped(region), set[tuple[int, ...]]()
+        whole: PosedChallenge | None = None
+        while len(seen) < self._ways[0][len(region)]:
+            copies = self._drawn(len(region), rng)
+            if copies in seen:
+                continue  # the more are seen the longer this goes on, but it comes to an end
+            seen.add(copies)
+            if copies in shipped or sum(copies) < _FEWEST_PIECES:
+                continue
+            if whole is None:
+                pieces = tuple(piece.id for piece in self._puzzle.pieces)
+                whole = pose(self._puzzle, _turning(Challenge("", region, pieces), self._puzzle))
+            yield self._tried(name, whole, copies)
+
+    def _tried(self, name: str, whole: PosedChallenge, copies: tuple[int, ...]) -> Candidate | None:
+        """The challenge to make a shape of some pieces, if there is one way up to symmetry."""
+        chosen = [
+            position for position, option in enumerate(whole.problem.options) if copies[option.kind]
+        ]
+        problem = _only(whole.problem, copies, chosen)
+        search = Search(nodes_in(problem, _LOOKING_S))
+        found = search.enumerate(problem, Effort(), len(problem.symmetries) + 1)
+        if not found.complete or not found.count:
+            return None
+        first = found.solutions[0]
+        if not all(problem.are_images(first, other) for other in found.solutions[1:]):
+            return None
+        solution = whole.layout(chosen[option] for option in first)
+        challenge = _turning(Challenge("", whole.challenge.region, tuple(solution)), self._puzzle)
+        return Candidate(challenge, solution, found.count, 1, None, name)
+
+    def _shipped(self, region: frozenset[Cell]) -> set[tuple[int, ...]]:
+        """What the set's own challenges choose to make this region, as copies of each kind."""
+        found = set()
+        images = self._images(region)
+        for challenge in self._puzzle.challenges:
+            if at_anchor(self._puzzle.lattice, challenge.region) in images:
+                chosen = set(challenge.pieces)
+                found.add(tuple(len(chosen.intersection(kind)) for kind in self._kinds))
+        return found
+
+    def _images(self, region: frozenset[Cell]) -> set[frozenset[Cell]]:
+        lattice = self._puzzle.lattice
+        return {at_anchor(lattice, map(move, region)) for move in lattice.symmetries}
+
+    @cached_property
+    def _ways(self) -> list[dict[int, int]]:
+        """From each kind on, in how many ways copies of the kinds add up to each area."""
+        ways = [{0: 1}]
+        for kind, area in zip(reversed(self._kinds), reversed(self._areas), strict=True):
+            sums: dict[int, int] = {}
+            for used in range(len(kind) + 1):
+                for rest, count in ways[0].items():
+                    sums[rest + used * area] = sums.get(rest + used * area, 0) + count
+            ways.insert(0, sums)
+        return ways
+
+    def _drawn(self, area: int, rng: random.Random) -> tuple[int, ...]:
+        """Copies of each kind that add up to an area: every choice is as likely as any other."""
+        copies, left = [], area
+        for place, kind in enumerate(self._kinds):
+            below, each = self._ways[place + 1], self._areas[place]
+            numbers = range(len(kind) + 1)
+            weights = [below.get(left - number * each, 0) for number in numbers]
+            at = rng.randrange(sum(weights))
+            number = next(n for n in numbers if at < sum(weights[: n + 1]))
+            copies.append(number)
+            left -= number * each
+        return tuple(copies)
+
+
+def _turning(challenge: Challenge, puzzle: PuzzleSet) -> Challenge:
+    """The challenge with the set's moves."""
+    return replace(challenge, flips=puzzle.flips)
+
+
+def _only(
+    problem: ExactCoverProblem, copies: tuple[int, ...], chosen: Sequence[int]
+) -> ExactCoverProblem:
+    """The same region with so many copies of each kind; kinds without any fall away.
+
+    Args:
+        problem: the whole problem.
+        copies: of each of its kinds.
+        chosen: the positions of the options of the kinds that stay.
+    """
+    number = {kind: place for place, kind in enumerate(k for k, n in enumerate(copies) if n)}
+    options = (problem.options[position] for position in chosen)
+    return ExactCoverProblem(
+        problem.cell_count,
+        tuple(filter(None, copies)),
+        tuple(Option(number[option.kind], option.cells) for option in options),
+        symmetries=problem.symmetries,
+        neighbours=problem.neighbours,
+    )

@@ -1,0 +1,137 @@
+"""How far from its centre a rigid snowflake can reach: nothing is missing beyond.
+
+Lengths are *Chebyshev*: the distance of two points is the greater of the differences of their
+coordinates, the width of a piece is its longer side along the grid, and ``r(x, y)`` is
+``max(|x|, |y|)``, the distance from the centre. Let w be the width of the widest piece and W the
+sum of all widths. Take a connected part of a rigid snowflake. It is carried to itself by quarter
+turns, and r takes every value between its least one, m, and its greatest, H.
+
+- *Levels.* Let ``r(p) = t > w``. The four points to which quarter turns carry p are at least t apart,
+  so no two of them lie in one piece: at least four pieces meet the level t. The values of r on a
+  piece span no more than its width. So for the levels from max(m, w) to H together
+
+      4 (H - max(m, w)) <= W.
+
+- *Winding.* Let ``m > w``. A path inside the part from a point to its quarter turn makes, with its
+  own turns, a closed path around the centre. Clamp all coordinates to the range from -m to m: no
+  distance grows, and the path comes to lie on the square r = m, whose sides it covers all, being wound
+  around it. They are 8 m long. A piece covers no more of them than its width, but for those
+  that reach around a corner: these lie within w of it on both of its sides, which is at most w more
+  than one of them is wide. So
+
+      8 m <= W + 4 w.
+
+Both hold for every part, also for the outermost, so no point of a rigid snowflake is farther than
+
+    max(w, (W + 4 w) / 8) + W / 4.
+
+**Which grids there are.** All pieces that lie on one grid of unit squares, at whatever offset (t, u)
+modulo 1 from the centre, are a *lot*. A snowflake is one lot that is symmetric, or several of which each
+is symmetric itself; so it is defined here, and shapes whose lots are only symmetric together are not
+searched for. The corners of pieces are whole numbers on their grid, so a lot's greatest and least x are
+t modulo 1. The lot is its own mirror image: t = -t. It is its own quarter turn: t = u. So
+t = u = 0 or t = u = 1/2: there are two lots at most, one about a corner of its grid, one about the middle
+of a cell. A set with corners elsewhere is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fabkit.core.errors import InputError
+from fabkit.puzzles.snowflakes.field import EVEN, MIXED, HalfWidth
+from fabkit.model.lattice import Lattice
+from fabkit.model.piece import Piece
+from fabkit.model.polygon import spelt
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The greatest distance from the centre, with what it follows from; in grid units.
+
+    Attributes:
+        widest: the width of the widest piece, w.
+        widths: the sum of all widths, W.
+    """
+
+    widest: int
+    widths: int
+
+    @property
+    def reach(self) -> Fraction:
+        """No point of a rigid snowflake is farther from its centre."""
+        inner = Fraction(self.widths + 4 * self.widest, 8)
+        return max(Fraction(self.widest), inner) + Fraction(self.widths, 4)
+
+    def half_width(self, parity: str) -> int:
+        """The half-width of the largest board of a parity, even or odd, that can be filled."""
+        return int(self.reach if parity == EVEN else self.reach - Fraction(1, 2))
+
+    @property
+    def argument(self) -> str:
+        """The bound in one sentence."""
+        return (
+            f"no point of a rigid shape is farther than {float(self.reach):g} units from its "
+            f"centre: max(w, (W + 4 w) / 8) + W / 4 for pieces of widths up to w = {self.widest}, "
+            f"together W = {self.widths}"
+        )
+
+
+def bound(lattice: Lattice, pieces: Sequence[Piece]) -> Bound:
+    """The bound for some pieces, from their outlines.
+
+    Args:
+        lattice: the set's.
+        pieces: flat ones, with corners in whole numbers.
+
+    Raises:
+        InputError: when a corner is none.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> fridgeiq = load_set("fridgeiq")
+        >>> found = bound(fridgeiq.lattice, fridgeiq.pieces)
+        >>> found.widest, found.widths, float(found.reach), found.half_width("odd")
+        (3, 37, 15.375, 14)
+    """
+    widths = []
+    for piece in pieces:
+        corners = [corner for ring in piece.forms[0].rings for corner in ring]
+        for corner in corners:
+            if any(value % lattice.per_unit for value in corner):
+                raise InputError.of(
+                    f"piece {piece.id}",
+                    f"has a corner at {spelt(lattice, corner)}; snowflakes are searched for with "
+                    "pieces whose corners are whole numbers",
+                )
+        widths.append(max(_extent(x for x, _ in corners), _extent(y for _, y in corners)))
+    return Bound(max(widths) // lattice.per_unit, sum(widths) // lattice.per_unit)
+
+
+def _extent(values: Iterable[int]) -> int:
+    found = list(values)
+    return max(found) - min(found)
+
+
+def half_widths(parity: str, known: Bound | None, most: int | None) -> HalfWidth:
+    """The boards on which a search of a parity has to look.
+
+    Args:
+        parity: one of the three.
+        known: the bound; None for shapes that need not be rigid.
+        most: the half-width that the user wants at most; None for no limit.
+
+    Raises:
+        ValueError: when there is neither.
+    """
+    if known is None and most is None:
+        raise ValueError("without a bound and without a limit there is no end")
+
+    def least(one: str) -> int:
+        return min(
+            limit for limit in (known.half_width(one) if known else None, most) if limit is not None
+        )
+
+    return (least("even"), least("odd")) if parity == MIXED else least(parity)

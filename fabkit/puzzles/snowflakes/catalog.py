@@ -1,0 +1,276 @@
+"""The catalog file: what the search found, as people and programs read it.
+
+Coordinates are in grid units with the centre at the origin, so they are multiples of 1/2.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from fabkit import __version__
+from fabkit.core.files import SCHEMA
+from fabkit.puzzles.snowflakes.bound import half_widths
+from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field, Part
+from fabkit.puzzles.snowflakes.search import Searched, Shape
+from fabkit.puzzles.snowflakes.shards import UNKNOWN
+from fabkit.puzzles.snowflakes.tiling import SOLVED
+from fabkit.puzzles.snowflakes.wish import ALGORITHM, Wish
+from fabkit.model.lattice import Cell
+from fabkit.model.library import set_argument
+from fabkit.model.polygon import parts_of_cells, rings_of_cells
+
+#: Rings of corners in grid units.
+Outline = list[list[list[float]]]
+
+
+def document(
+    wish: Wish, found: Sequence[Searched], command: str, seconds: float | None = None
+) -> dict[str, Any]:
+    """The catalog, ready for JSON.
+
+    It is the same for the same wish, unless a budget was spent or it says how long it took.
+
+    Args:
+        wish: what was searched for.
+        found: for each parity.
+        command: that makes it again.
+        seconds: how long it took; None leaves that out.
+    """
+    made: dict[str, Any] = {
+        "command": command,
+        "versions": {"fabkit": __version__, "algorithm": ALGORITHM},
+        "pieces_sha256": wish.puzzle.pieces_sha256,
+    }
+    if seconds is not None:
+        made["seconds"] = round(seconds, 1)
+    listed = (shape for one in found for shape in one.of(SOLVED))
+    undecided = (shape for one in found for shape in one.of(UNKNOWN))
+    challenges = sorted((_entry(wish, shape) for shape in listed), key=_order)
+    unknown = sorted((_head(wish, shape) for shape in undecided), key=_order)
+    if len({entry["id"] for entry in (*challenges, *unknown)}) < len(challenges) + len(unknown):
+        raise AssertionError("two shapes have the same id")
+    return {
+        "set": wish.puzzle.name,
+        "pieces": list(wish.pieces),
+        "made": made,
+        "complete": [_complete(wish, one) for one in found],
+        "challenges": challenges,
+        "unknown": unknown,
+    }
+
+
+def text(catalog: Mapping[str, Any]) -> str:
+    """A catalog as a file's text: one line for each challenge, so that it can be read and compared.
+
+    Example:
+        >>> print(text({"set": "mine", "challenges": [{"id": "a"}, {"id": "b"}]}), end="")
+        {
+        "schema": 1,
+        "set": "mine",
+        "challenges": [
+        {"id": "a"},
+        {"id": "b"}
+        ]
+        }
+    """
+    lines = []
+    for key, value in {"schema": SCHEMA, **catalog}.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            entries = ",\n".join(json.dumps(one, ensure_ascii=False) for one in value)
+            lines.append(f"{json.dumps(key)}: [\n{entries}\n]")
+        else:
+            lines.append(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def merged(turned: Mapping[str, Any], flipped: Mapping[str, Any], command: str) -> dict[str, Any]:
+    """Two catalogs of a set as one: what can be made without turning pieces over, and the rest.
+
+    Args:
+        turned: made with rotations only.
+        flipped: made with flips.
+        command: that makes both.
+
+    Returns:
+        The catalog. A shape that needs no flip is listed as it was made without.
+    """
+    solved = {entry["id"] for entry in (*turned["challenges"], *flipped["challenges"])}
+    turned_ones = {entry["id"] for entry in turned["challenges"]}
+    made = {**turned["made"], "command": command}
+    if "seconds" in made:
+        made["seconds"] = round(made["seconds"] + flipped["made"]["seconds"], 1)
+
+    more = [entry for entry in flipped["challenges"] if entry["id"] not in turned_ones]
+    open_ones = {entry["id"]: entry for entry in (*flipped["unknown"], *turned["unknown"])}
+    return {
+        "set": turned["set"],
+        "pieces": turned["pieces"],
+        "made": made,
+        "complete": [*turned["complete"], *flipped["complete"]],
+        "challenges": sorted([*turned["challenges"], *more], key=_order),
+        "unknown": sorted(
+            (entry for entry in open_ones.values() if entry["id"] not in solved), key=_order
+        ),
+    }
+
+
+def command(wish: Wish) -> str:
+    """The command that makes the same again.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> command(Wish(load_set("fridgeiq"), tuple("RMJI"), ("odd",), most=3))
+        'fabkit snowflakes fridgeiq --parity odd --pieces R,M,J,I --max-half-width 3'
+    """
+    said = ["fabkit snowflakes", set_argument(wish.puzzle)]
+    if wish.parities != PARITIES:
+        said.append(f"--parity {','.join(wish.parities)}")
+    if wish.flips != wish.puzzle.flips:
+        said.append("--flips" if wish.flips else "--no-flips")
+    if len(wish.pieces) < len(wish.puzzle.pieces):
+        said.append(f"--pieces {','.join(wish.pieces)}")
+    if wish.most is not None:
+        said.append(f"--max-half-width {wish.most}")
+    if not wish.rigid:
+        said.append("--wandering")
+    if wish.count_s != Wish.count_s:
+        said.append(f"--count-budget {wish.count_s:g}")
+    if wish.decide_s != Wish.decide_s:
+        said.append(f"--budget {wish.decide_s:g}")
+    return " ".join(said)
+
+
+def _order(entry: dict[str, Any]) -> tuple[Any, ...]:
+    widths = entry["half_width"]
+    largest = max(widths) if isinstance(widths, list) else widths
+    return PARITIES.index(entry["parity"]), largest, entry["id"]
+
+
+_GRIDS = {
+    EVEN: "one grid about a corner of it",
+    ODD: "one grid about the middle of a cell",
+    MIXED: "both of these grids, the pieces on each being symmetric themselves",
+}
+
+
+def _complete(wish: Wish, one: Searched) -> dict[str, Any]:
+    """How far one parity was searched, and why there is nothing beyond."""
+    known = wish.bound
+    if known is None:
+        argument = "all shapes on boards of this half-width, also those that fall apart"
+    elif one.half_width == half_widths(one.parity, known, None):
+        argument = f"every rigid shape there is on {_GRIDS[one.parity]}: {known.argument}"
+    else:
+        argument = "every rigid shape on boards of this half-width; larger ones were not asked for"
+    if one.of(UNKNOWN):
+        argument += f"; but for the {len(one.of(UNKNOWN))} candidates that are listed as unknown"
+    width = one.half_width
+    return {
+        "parity": one.parity,
+        "flips": wish.flips,
+        "rigid": wish.rigid,
+        "half_width_max": list(width) if isinstance(width, tuple) else width,
+        "argument": argument,
+        **one.funnel,
+    }
+
+
+def _head(wish: Wish, shape: Shape) -> dict[str, Any]:
+    """What is known of every candidate."""
+    field = shape.field
+    cells = [field.cells[cell] for orbit in shape.orbits for cell in field.orbits[orbit]]
+    outlines = [
+        outline_around(part, some)
+        for at, part in enumerate(field.parts)
+        for some in parts_of_cells(part.lattice, {cell for i, cell in cells if i == at})
+    ]
+    widths = _half_width(field, shape.orbits)
+    return {
+        "id": identity(field, shape.orbits),
+        "parity": field.parity,
+        "half_width": widths,
+        **({"centre": _centre(field, shape.orbits)} if field.parity == MIXED else {}),
+        "flips": wish.flips,
+        "outlines": outlines,
+    }
+
+
+def _entry(wish: Wish, shape: Shape) -> dict[str, Any]:
+    solved, solutions = shape.outcome, shape.solutions or {}
+    return {
+        **_head(wish, shape),
+        "rigid": shape.field.is_rigid(shape.orbits),
+        "solution": _solution(wish, shape.field, solved["tiling"]),
+        "count": solutions["count"],
+        "count_complete": solutions["complete"],
+        "difficulty": solutions["difficulty"],
+    }
+
+
+def _half_width(field: Field, orbits: Iterable[int]) -> int | list[int]:
+    """Of mixed parity the centre's first: the part that reaches less far."""
+    widths = field.half_widths(orbits)
+    if len(widths) == 1:
+        return widths[0]
+    even, odd = widths
+    return [odd, even] if odd < even else [even, odd]
+
+
+def _centre(field: Field, orbits: Iterable[int]) -> str:
+    """The parity of the part that reaches less far: an odd board reaches half a cell farther."""
+    even, odd = field.half_widths(orbits)
+    return ODD if odd < even else EVEN
+
+
+def identity(field: Field, orbits: Sequence[int]) -> str:
+    """A name that depends on the shape alone: parity, half-width, and a hash of its cells.
+
+    Example:
+        >>> from fabkit.model.lattice import LATTICES
+        >>> small, large = (Field.of(LATTICES["square"], "even", width) for width in (1, 3))
+        >>> identity(small, [0]), identity(large, [0])
+        ('even1-a33d5dfbab', 'even1-a33d5dfbab')
+    """
+    places = sorted(min(field.place(cell) for cell in field.orbits[orbit]) for orbit in orbits)
+    said = json.dumps([field.lattice.name, places], separators=(",", ":"))
+    widths = _half_width(field, orbits)
+    spelt = str(widths) if isinstance(widths, int) else f"{widths[0]}-{widths[1]}"
+    return f"{field.parity}{spelt}-{hashlib.sha256(said.encode()).hexdigest()[:10]}"
+
+
+def _solution(
+    wish: Wish, field: Field, tiling: Sequence[tuple[int, Sequence[int]]]
+) -> dict[str, Any]:
+    """For each piece its outline; identical pieces are dealt out in the set's order."""
+    kinds = wish.kind(field.parity).tiler(field.half_width).kinds
+    waiting = [iter(kind) for kind in kinds]
+    found: dict[str, Any] = {}
+    for kind, numbers in sorted((kind, tuple(cells)) for kind, cells in tiling):
+        cells = [field.cells[number] for number in numbers]
+        rings = outline_around(field.parts[cells[0][0]], {cell for _, cell in cells})
+        found[next(waiting[kind]).id] = rings[0] if len(rings) == 1 else rings
+    return {piece: found[piece] for piece in wish.pieces}
+
+
+def outline_around(part: Part, cells: Iterable[Cell]) -> Outline:
+    """The outline of some cells as it lies around the centre, in grid units: outer ring first.
+
+    Example:
+        >>> from fabkit.model.lattice import LATTICES
+        >>> board = Part(LATTICES["square"], "odd", 0)
+        >>> outline_around(board, board.cells)
+        [[[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]]]
+    """
+    unit = 2 * part.lattice.per_unit
+    return [
+        [[_plain(x / unit), _plain(y / unit)] for x, y in map(part.around, ring)]
+        for ring in rings_of_cells(part.lattice, cells)
+    ]
+
+
+def _plain(value: float) -> float:
+    """A whole number without its point."""
+    return int(value) if value == int(value) else value
