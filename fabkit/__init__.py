@@ -4,12 +4,16 @@ One canonical piece, drawn once, drives the solver's placements and the printed
 solids. The rooms, from the top down (imports only ever go down):
 
 - ``cli``: the commands; parses, calls one function, prints, sets the exit code.
-- ``plan``: what is built from what; writes a set's output folder.
-- ``sheet``: drawings (SVG).
-- ``solid``: CadQuery bodies, STL and STEP.
-- ``blueprint``: what a piece will measure in millimetres, before any solid exists.
+- ``build``: what is made from what; writes a set's output folder.
+- ``verify``: do the printed meshes fit, and do they solve the catalog; ``printing``: plates,
+  pauses, the fit gauge, bills of materials, slicers.
+- ``output``: drawings, the booklet, the page.
+- ``puzzles``: challenges that fabkit makes: snowflakes, starting positions.
+- ``solve``: exact cover; ``certify``: its independent checker; ``solid``: CadQuery bodies, STL
+  and STEP; ``mesh``: meshes read, recognised, measured; ``jobs``: long work.
+- ``drawing``: what a piece will measure in millimetres, before any solid exists.
 - ``model``: lattices, pieces, placements, boards, challenges, profiles; exact integers.
-- ``base``: errors, units, strict reading, files.
+- ``core``: errors, units, files.
 """
 
 __version__ = "0.1.0"

@@ -69,7 +69,7 @@ def _skip_unless_asked(config: pytest.Config, items: list[pytest.Item]) -> None:
 @pytest.fixture
 def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The file of a set of two pieces, in a folder of its own where the test stands."""
-    from tests.pairset import PAIR
+    from tests.support.pairset import PAIR
 
     (tmp_path / "pair.toml").write_text(PAIR)
     monkeypatch.chdir(tmp_path)

@@ -31,8 +31,8 @@ from typing import Any
 import pytest
 import tomli_w
 
-from fabkit.core.errors import InputError
 from fabkit.cli import main
+from fabkit.core.errors import InputError
 from fabkit.model.library import shipped_folder, shipped_names
 from fabkit.model.setfile import read_set
 

@@ -23,7 +23,7 @@ from fabkit.cli.main import app
 from fabkit.output.render.picture import render
 from fabkit.output.render.scene import View
 from tests.conftest import ROOT
-from tests.test_render import ball, block
+from tests.output.test_render import ball, block
 
 SCRIPTS = ROOT / "scripts" / "pictures"
 README = (ROOT / "README.md").read_text()
@@ -31,7 +31,7 @@ GALLERY = "output/gallery/"
 #: A scene with what a picture has: edges, round things, shadows.
 SCENE = """
 import hashlib
-from tests.test_render import ball, block
+from tests.output.test_render import ball, block
 from fabkit.output.render.picture import render
 from fabkit.output.render.scene import View
 print(hashlib.sha256(render([block((0, 0, 0), (30, 20, 4)), ball(6)], View(96, 60))).hexdigest())

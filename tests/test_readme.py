@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from fabkit.core.files import json_text
 from fabkit.cli import main
 from fabkit.cli.main import app
+from fabkit.core.files import json_text
 from fabkit.model.catalog import catalog_entries
 from fabkit.model.challengeload import find_challenge
 from fabkit.model.library import load_set, shipped_names

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from fabkit.build.reports import made_by, stored_reports, write_reports
 from fabkit.core.files import json_text
 from fabkit.drawing.drawn import Drawn
 from fabkit.drawing.things import draft_things
@@ -12,7 +13,6 @@ from fabkit.drawing.tones import tones
 from fabkit.model.accessory import things
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.build.reports import made_by, stored_reports, write_reports
 from fabkit.printing.bill import Bill, Sliced, bill_of_materials
 from fabkit.printing.billtable import bill_csv
 

@@ -6,27 +6,27 @@ import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from fabkit.core.files import digest, sha256
-from fabkit.puzzles.graded.challengelist import LIST
-from fabkit.model.catalog import catalog_path
-from fabkit.model.profile import Profile
-from fabkit.model.puzzle import PuzzleSet
 from fabkit.build.entries import BUDGET_S, Selection, gather, solved_ones
 from fabkit.build.export import Progress, ready_meshes
 from fabkit.build.manifest import read_manifest
 from fabkit.build.reports import made_by, write_reports
 from fabkit.build.showpiece import cover_picture
 from fabkit.build.targets import generator_digest
+from fabkit.core.files import digest, sha256
+from fabkit.model.catalog import catalog_path
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.booklet.book import Booklet, booklet
 from fabkit.output.booklet.paper import choose_paper
 from fabkit.output.words import LANGUAGES, load_words
+from fabkit.puzzles.graded.challengelist import LIST
 
 #: What it is called in an output folder.
 BOOKLET = "booklet.pdf"
 #: The keys of a profile that do not show in a booklet.
 _NOT_SHOWN = ("price.", "laser.", "filament.", "plate.", "printer.")
 #: What makes it besides the rooms and libraries that make any report.
-_ROOMS, _LIBRARIES = ("plan", "solid", "base"), ("reportlab", "cadquery", "cadquery-ocp", "pillow")
+_ROOMS, _LIBRARIES = ("build", "solid", "core"), ("reportlab", "cadquery", "cadquery-ocp", "pillow")
 
 
 @dataclass(frozen=True)

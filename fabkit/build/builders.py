@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabkit.core.errors import FabkitError, OutsideError, printable
-from fabkit.core.files import json_text
 from fabkit.build.targets import Target
 from fabkit.build.workbench import Workbench
+from fabkit.core.errors import FabkitError, OutsideError, printable
+from fabkit.core.files import json_text
 
 if TYPE_CHECKING:
     from fabkit.drawing.cut import CutPiece

@@ -6,6 +6,9 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from fabkit.build.builders import library_failures
+from fabkit.build.reports import made_by, write_reports
+from fabkit.build.starts import Start, listed_in, own_and_listed, read_list, refuse_unknown_ids
 from fabkit.core.errors import InputError, printable
 from fabkit.drawing.boards.drawing import BoardBlueprint
 from fabkit.drawing.card import draft_card
@@ -14,9 +17,6 @@ from fabkit.model.challengefile import usual_board
 from fabkit.model.challengeload import load_challenge
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet
-from fabkit.build.builders import library_failures
-from fabkit.build.reports import made_by, write_reports
-from fabkit.build.starts import Start, listed_in, own_and_listed, read_list, refuse_unknown_ids
 from fabkit.output.card import Card, card_sheets, card_svg
 
 #: Where cards come in an output folder.

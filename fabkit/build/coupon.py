@@ -8,6 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from fabkit.build.builders import library_failures
+from fabkit.build.export import Progress
+from fabkit.build.manifest import MANIFEST, Entry, remove_unchanged
+from fabkit.build.workbench import Workbench
 from fabkit.core.errors import InputError, printable
 from fabkit.core.files import (
     Staging,
@@ -21,10 +25,6 @@ from fabkit.mesh.files.writing3mf import write_3mf
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.build.builders import library_failures
-from fabkit.build.export import Progress
-from fabkit.build.manifest import MANIFEST, Entry, remove_unchanged
-from fabkit.build.workbench import Workbench
 from fabkit.printing.gauge.drawings import drawings
 from fabkit.printing.gauge.legend import document
 from fabkit.printing.gauge.parts import gauge_parts

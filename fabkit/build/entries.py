@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from fabkit.build.export import Progress
+from fabkit.build.starts import Start, listed_in, own_and_listed, read_list, refuse_unknown_ids
 from fabkit.core.errors import InputError, printable, shown
 from fabkit.model.catalogfile import read_snowflakes, refuse_other_set, shipped_snowflakes
 from fabkit.model.challengeload import known_names, load_challenge
 from fabkit.model.entry import KINDS, Entry, Images, challenge_of, entry_of, wrong_with
 from fabkit.model.puzzle import Challenge, PuzzleSet
-from fabkit.build.export import Progress
-from fabkit.build.starts import Start, listed_in, own_and_listed, read_list, refuse_unknown_ids
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED, solve
 from fabkit.solve.difficulty import LEVELS, difficulty
 from fabkit.solve.engines.engine import Effort

@@ -7,12 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fabkit.core.errors import InputError, printable
-from fabkit.core.files import Staging, digest, folder_lock, json_text, outside_failures, sha256
-from fabkit.model.accessory import Thing, things
-from fabkit.model.profile import Profile
-from fabkit.model.profilefile import dump_profile
-from fabkit.model.puzzle import PuzzleSet
 from fabkit.build.builders import build, prepare
 from fabkit.build.manifest import (
     MANIFEST,
@@ -27,6 +21,12 @@ from fabkit.build.manifest import (
 )
 from fabkit.build.targets import PROFILE, Target, plan_targets
 from fabkit.build.workbench import Workbench
+from fabkit.core.errors import InputError, printable
+from fabkit.core.files import Staging, digest, folder_lock, json_text, outside_failures, sha256
+from fabkit.model.accessory import Thing, things
+from fabkit.model.profile import Profile
+from fabkit.model.profilefile import dump_profile
+from fabkit.model.puzzle import PuzzleSet
 
 #: Where a profile goes that was changed by hand.
 EDITED_PROFILE = "profile.edited.toml"

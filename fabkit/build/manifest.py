@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from fabkit import __version__
+from fabkit.build.targets import PROFILE, Target, kinds_for, plan_targets, profile_digest
 from fabkit.core.errors import InputError, many, printable, shown
 from fabkit.core.files import NewerSchemaError, digest, outside_failures, read_json, sha256
 from fabkit.model.accessory import things
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.build.targets import PROFILE, Target, kinds_for, plan_targets, profile_digest
 
 MANIFEST = "manifest.json"
 #: Reports, and the folder whose files they speak of; bill and booklet speak of none.

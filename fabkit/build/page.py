@@ -8,14 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from fabkit.core.errors import printable
-from fabkit.core.files import digest, sha256
-from fabkit.puzzles.graded.challengelist import LIST
-from fabkit.model.accessory import accessories, things
-from fabkit.model.catalog import catalog_path
-from fabkit.model.entry import Entry
-from fabkit.model.profile import Profile
-from fabkit.model.puzzle import PuzzleSet
 from fabkit.build.entries import BUDGET_S, Selection, gather, solved_ones
 from fabkit.build.export import Export, Progress, export, ready_meshes
 from fabkit.build.manifest import is_as_written, read_manifest
@@ -26,13 +18,21 @@ from fabkit.build.picture import picture_bench
 from fabkit.build.reports import made_by
 from fabkit.build.targets import generator_digest
 from fabkit.build.workbench import Workbench
-from fabkit.printing.nesting.room import Shape
-from fabkit.printing.nesting.turned import fitting_turns
-from fabkit.printing.plate import outline_from_above, room_of
+from fabkit.core.errors import printable
+from fabkit.core.files import digest, sha256
+from fabkit.model.accessory import accessories, things
+from fabkit.model.catalog import catalog_path
+from fabkit.model.entry import Entry
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.look import font_file
 from fabkit.output.web import document
 from fabkit.output.web.document import Download, page_files, static
 from fabkit.output.words import LANGUAGES, load_words
+from fabkit.printing.nesting.room import Shape
+from fabkit.printing.nesting.turned import fitting_turns
+from fabkit.printing.plate import outline_from_above, room_of
+from fabkit.puzzles.graded.challengelist import LIST
 
 #: The folder of a page that is an output folder of files to print.
 FILES = "files"
@@ -50,7 +50,7 @@ _NOT_SHOWN = ("price.", "laser.", "filament.", "plate.", "printer.")
 #: What is said of a board that is left out of what can be printed.
 _TOO_LARGE = "{} is larger than the printer's bed: it is not among the files, and not in 3D"
 #: What makes it besides the rooms and libraries that make any report.
-_ROOMS, _LIBRARIES = ("plan", "solid", "base"), ("trimesh", "cadquery", "cadquery-ocp", "pillow")
+_ROOMS, _LIBRARIES = ("build", "solid", "core"), ("trimesh", "cadquery", "cadquery-ocp", "pillow")
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fabkit.core.errors import InputError, printable
-from fabkit.core.files import Staging, folder_lock, json_text, outside_failures
-from fabkit.model.profile import Profile
-from fabkit.model.puzzle import PuzzleSet
 from fabkit.build.manifest import (
     MANIFEST,
     inputs,
@@ -18,6 +14,10 @@ from fabkit.build.manifest import (
     read_manifest,
     remove_unchanged,
 )
+from fabkit.core.errors import InputError, printable
+from fabkit.core.files import Staging, folder_lock, json_text, outside_failures
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet
 
 #: What it is called in an output folder, and the file that a browser opens.
 PAGE, INDEX = "page", "index.html"

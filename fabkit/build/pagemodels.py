@@ -8,13 +8,13 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from fabkit.build.laid import Away, boards_of, laid
+from fabkit.build.picture import lumps
+from fabkit.build.workbench import Workbench
 from fabkit.mesh.files.glb import GlbPart, write_glb
 from fabkit.model.accessory import LID, Accessory
 from fabkit.model.entry import Entry
 from fabkit.model.profile import Profile
-from fabkit.build.laid import Away, boards_of, laid
-from fabkit.build.picture import lumps
-from fabkit.build.workbench import Workbench
 from fabkit.output.render.laying import Motion
 from fabkit.output.render.normals import corner_normals
 

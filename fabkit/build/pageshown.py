@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fabkit.model.accessory import Thing
-from fabkit.model.entry import Entry
-from fabkit.model.profile import Profile
-from fabkit.model.puzzle import PuzzleSet
 from fabkit.build.export import Progress
 from fabkit.build.manifest import is_as_written
 from fabkit.build.pagemodels import glb_models
 from fabkit.build.showpiece import cover_picture
 from fabkit.build.workbench import Workbench
+from fabkit.model.accessory import Thing
+from fabkit.model.entry import Entry
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet
 
 #: The folder of what is shown in space, and what is shown where the browser cannot do that.
 MODELS, STILL = "models", "still.png"

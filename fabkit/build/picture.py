@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from shapely import Polygon
 
-from fabkit.model.accessory import LID, Thing
-from fabkit.model.profile import Profile
-from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.build.builders import library_failures
 from fabkit.build.laid import Away, Layout, boards_of, laid
 from fabkit.build.workbench import Workbench
+from fabkit.model.accessory import LID, Thing
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.output.render.laying import Motion
 from fabkit.output.render.scene import Lump
 

@@ -7,6 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fabkit.build.manifest import (
+    MANIFEST,
+    files_digest,
+    is_as_written,
+    new_entry,
+    read_manifest,
+    remove_unchanged,
+)
+from fabkit.build.targets import generator_digest
 from fabkit.core.errors import InputError, OutsideError, printable
 from fabkit.core.files import (
     Staging,
@@ -18,21 +27,12 @@ from fabkit.core.files import (
 )
 from fabkit.model.profile import SETTINGS, Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.build.manifest import (
-    MANIFEST,
-    files_digest,
-    is_as_written,
-    new_entry,
-    read_manifest,
-    remove_unchanged,
-)
-from fabkit.build.targets import generator_digest
 
 if TYPE_CHECKING:
     from fabkit.verify.catalog import VerifyReport
     from fabkit.verify.check import CheckReport
 
-_ROOMS = ("model", "blueprint", "mesh", "solve", "verify", "press", "sheet")
+_ROOMS = ("model", "drawing", "mesh", "solve", "verify", "printing", "output")
 _LIBRARIES = ("numpy", "shapely", "manifold3d", "numba", "python-sat")
 
 

@@ -8,6 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fabkit.build.billing import slice_key
+from fabkit.build.builders import PLATES
+from fabkit.build.export import Progress
+from fabkit.build.manifest import GCODE
+from fabkit.build.reports import are_as_written, files_now, stored_reports, write_reports
 from fabkit.core.errors import InputError, printable
 from fabkit.core.files import json_text, outside_failures, read_json
 from fabkit.drawing.drawn import Drawn
@@ -15,11 +20,6 @@ from fabkit.drawing.things import draft_things
 from fabkit.model.accessory import things
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.build.billing import slice_key
-from fabkit.build.builders import PLATES
-from fabkit.build.export import Progress
-from fabkit.build.manifest import GCODE
-from fabkit.build.reports import are_as_written, files_now, stored_reports, write_reports
 from fabkit.printing.package import extruders
 from fabkit.printing.slicer.features import features_of
 from fabkit.printing.slicer.finding import Slicer

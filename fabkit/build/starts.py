@@ -10,12 +10,12 @@ from typing import Any
 from fabkit.core.errors import InputError, did_you_mean, printable, shown
 from fabkit.core.files import read_json
 from fabkit.core.reading import Reader, Table
-from fabkit.puzzles.graded.challengelist import LIST
 from fabkit.model.catalog import catalog_entries
 from fabkit.model.catalogfile import read_difficulty, refuse_other_set
 from fabkit.model.challengefile import Surroundings, read_challenge
 from fabkit.model.challengeload import known_names
 from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.puzzles.graded.challengelist import LIST
 
 #: What of a challenge list is a challenge; the rest is what was found out about it.
 _STATED = ("id", "title", "board", "cells", "outline", "pieces", "given")

@@ -44,14 +44,14 @@ class Kind:
     libraries: tuple[str, ...]
 
 
-_SOLID = ("model", "blueprint", "solid")
+_SOLID = ("model", "drawing", "solid")
 _CAD = ("cadquery", "cadquery-ocp", "shapely", "fonttools")
-_PRESS = (*_SOLID, "mesh", "press", "sheet")
+_PRESS = (*_SOLID, "mesh", "printing", "output")
 _PRESSED = (*_CAD, "lib3mf", "pillow", "spyrrow", "rectpack")
 _LAYOUT = ("label.", "plate.", "printer.", "cell.")
 #: What shapes boards and lids besides.
 _OF_BOARDS = ("board.", "lid.")
-_FLAT = ("model", "blueprint", "press", "sheet")
+_FLAT = ("model", "drawing", "printing", "output")
 _DRAWN = ("shapely", "fonttools", "ezdxf", "spyrrow", "rectpack")
 
 #: All kinds by name, in the order in which they are made.

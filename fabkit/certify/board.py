@@ -15,7 +15,6 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.core.errors import InputError
 from fabkit.certify.certificate import DrawnPiece
 from fabkit.certify.cover import Kind, kinds_of, options_in
 from fabkit.certify.images import Images, images_of
@@ -24,6 +23,7 @@ from fabkit.certify.outline import Draughtsman
 from fabkit.certify.replay import Choices
 from fabkit.certify.shapes import FramePoint
 from fabkit.certify.tiling import Tiling
+from fabkit.core.errors import InputError
 
 #: Bounds on tables: of placements by cells or orbits, and of cells that they cover.
 MAX_IN_A_TABLE = 200_000_000

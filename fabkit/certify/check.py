@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from fabkit.core.errors import InputError, many, shown
 from fabkit.certify.certificate import (
     ByArea,
     ByColouring,
@@ -21,6 +20,7 @@ from fabkit.certify.labels import compare
 from fabkit.certify.refusal import RefusedError
 from fabkit.certify.replay import Replay, kind_at_root
 from fabkit.certify.sums import follow_area, follow_colouring
+from fabkit.core.errors import InputError, many, shown
 
 #: Is called with the share of the work that is done, from 0 to 1.
 Progress = Callable[[float], None]

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from shapely import MultiPoint, get_coordinates
 
-from fabkit.core.errors import InputError, shown
 from fabkit.certify.certificate import Problem
 from fabkit.certify.images import Images, images_of
 from fabkit.certify.outline import Draughtsman
 from fabkit.certify.refusal import RefusedError
 from fabkit.certify.tiling import TILINGS, Keys, Tiling, moved
+from fabkit.core.errors import InputError, shown
 
 #: Bounds on options, on the cells in them, and on looks at cells while they are found.
 MAX_OPTIONS = 200_000

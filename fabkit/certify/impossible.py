@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from fabkit.core.errors import InputError
 from fabkit.certify.board import Board
 from fabkit.certify.labels import compare_pieces
 from fabkit.certify.refusal import RefusedError
 from fabkit.certify.replay import Replay, kind_at_root
 from fabkit.certify.shapes import ImpossibleShapes, ShapeProof
 from fabkit.certify.tiling import TILINGS
+from fabkit.core.errors import InputError
 
 #: Is called with the share of the work that is done, from 0 to 1.
 Progress = Callable[[float], None]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fabkit.core.errors import shown
 from fabkit.certify.certificate import Certificate
 from fabkit.certify.refusal import RefusedError
 from fabkit.certify.shapes import ImpossibleShapes
+from fabkit.core.errors import shown
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.model.statement import drawn, statement

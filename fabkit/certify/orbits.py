@@ -10,11 +10,11 @@ import shapely
 from numpy.typing import NDArray
 from shapely import MultiPoint, get_coordinates
 
-from fabkit.core.errors import InputError
 from fabkit.certify.cover import numbers_of
 from fabkit.certify.outline import MAX_CELLS
 from fabkit.certify.shapes import FramePoint
 from fabkit.certify.tiling import TOLERANCE, Keys, Tiling, moved
+from fabkit.core.errors import InputError
 
 Numbers = NDArray[np.int64]
 

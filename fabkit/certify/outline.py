@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import shapely
 
-from fabkit.core.errors import InputError
 from fabkit.certify.certificate import Ring, Rings
 from fabkit.certify.tiling import TOLERANCE, Keys, Tiling
+from fabkit.core.errors import InputError
 
 #: More cells than this is not a puzzle any more.
 MAX_CELLS = 10_000

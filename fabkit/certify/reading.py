@@ -6,9 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
-from fabkit.core.errors import InputError, cut, printable, shown
-from fabkit.core.files import SCHEMA, read_bytes
-from fabkit.core.jsonfile import strict_json
 from fabkit.certify.certificate import (
     Answer,
     Argument,
@@ -24,6 +21,9 @@ from fabkit.certify.certificate import (
     Rings,
 )
 from fabkit.certify.node import Node
+from fabkit.core.errors import InputError, cut, printable, shown
+from fabkit.core.files import SCHEMA, read_bytes
+from fabkit.core.jsonfile import strict_json
 
 KIND = "fabkit certificate"
 MAX_BYTES = 512 * 1024 * 1024

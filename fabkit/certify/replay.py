@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fabkit.core.errors import shown
 from fabkit.certify.cover import Cover, Option
 from fabkit.certify.refusal import RefusedError
+from fabkit.core.errors import shown
 
 #: How many items are read between two reports of progress.
 _PACE = 2048

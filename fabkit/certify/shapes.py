@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from fabkit.core.errors import shown
 from fabkit.certify.certificate import DrawnPiece
 from fabkit.certify.node import Node
 from fabkit.certify.reading import (
@@ -23,6 +22,7 @@ from fabkit.certify.reading import (
     pieces_of,
     refuse_corners,
 )
+from fabkit.core.errors import shown
 
 KIND = "fabkit impossible shapes"
 #: Half a unit in frame steps: where the centre is that is the centre of a square.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from fabkit.core.errors import InputError
 from fabkit.certify.cover import Cover
 from fabkit.certify.refusal import RefusedError
+from fabkit.core.errors import InputError
 
 #: Sums are bits of one large number; this many may be shifted in all.
 MAX_BITS_SHIFTED = 20_000_000_000

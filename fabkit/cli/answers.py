@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fabkit.core.errors import many
 from fabkit.cli.report import Report
+from fabkit.core.errors import many
 from fabkit.model.lattice import Lattice, Ring
 from fabkit.model.polygon import rings_of_cells, spelt
 from fabkit.model.puzzle import in_units

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fabkit.core.errors import many
-from fabkit.core.units import format_duration, format_mm
 from fabkit.cli import options
 from fabkit.cli.report import Report
+from fabkit.core.errors import many
+from fabkit.core.units import format_duration, format_mm
 from fabkit.model.library import load_set
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fabkit.core.errors import InputError, many
-from fabkit.core.files import write_whole
 from fabkit.cli import options
 from fabkit.cli.report import Report
+from fabkit.core.errors import InputError, many
+from fabkit.core.files import write_whole
 from fabkit.model.library import load_set
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fabkit.core.errors import InputError, many
 from fabkit.cli import options
 from fabkit.cli.report import Report
+from fabkit.core.errors import InputError, many
 from fabkit.model.library import load_set
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fabkit.core.errors import many, printable
 from fabkit.cli import options
 from fabkit.cli.report import Report
+from fabkit.core.errors import many, printable
 
 if TYPE_CHECKING:
     from fabkit.certify import Certificate, ImpossibleShapes, ShapesVerdict, Verdict

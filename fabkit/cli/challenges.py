@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fabkit.core.errors import InputError, did_you_mean, many, shown
 from fabkit.cli import options
 from fabkit.cli.report import Report
+from fabkit.core.errors import InputError, did_you_mean, many, shown
 from fabkit.model.challengefile import usual_board
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Board, PuzzleSet
@@ -137,8 +137,8 @@ def _files(folder: Path, made: Made) -> str:
 
 def _tell(made: Made, report: Report) -> None:
     """The levels and how many; with ``-v`` every challenge, and drawings of the first."""
-    from fabkit.puzzles.graded.challengelist import title
     from fabkit.cli import answers
+    from fabkit.puzzles.graded.challengelist import title
     from fabkit.solve.answer import SOLVED, Answer
 
     report.table(*_table(made))

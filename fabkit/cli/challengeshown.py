@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fabkit.core.errors import InputError, many, printable
+from fabkit.build.entries import BUDGET_S, Selection, gather
 from fabkit.cli import drawings, options
 from fabkit.cli.report import Report
+from fabkit.core.errors import InputError, many, printable
 from fabkit.model.entry import Entry
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.build.entries import BUDGET_S, Selection, gather
 from fabkit.solve.answer import IMPOSSIBLE
 
 NO_EXIT = 1

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fabkit.core.errors import InputError, many
 from fabkit.cli import meshes, options
 from fabkit.cli.meshes import BUDGET_S, FAILED_EXIT
 from fabkit.cli.report import Report
+from fabkit.core.errors import InputError, many
 from fabkit.model.library import load_set
 
 if TYPE_CHECKING:

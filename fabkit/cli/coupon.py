@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from fabkit.core.errors import many
-from fabkit.core.units import format_mm
 from fabkit.cli import options
 from fabkit.cli.report import Report
+from fabkit.core.errors import many
+from fabkit.core.units import format_mm
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
 

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from fabkit.core.errors import InputError, did_you_mean, shown
-from fabkit.core.files import write_whole
 from fabkit.cli import options
 from fabkit.cli.report import Report
+from fabkit.core.errors import InputError, did_you_mean, shown
+from fabkit.core.files import write_whole
 
 _SVG, _PNG = ".svg", ".png"
 #: What ``--theme`` is when it is not given.

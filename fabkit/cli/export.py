@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fabkit.core.errors import many
-from fabkit.core.units import format_mm
+from fabkit.build import Export, export
 from fabkit.cli import options
 from fabkit.cli.report import Report
+from fabkit.core.errors import many
+from fabkit.core.units import format_mm
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
-from fabkit.build import Export, export
 
 #: What each export command says of itself.
 EXPORTS = {

@@ -14,7 +14,6 @@ from typing import Annotated, Any
 import typer
 
 from fabkit import __version__
-from fabkit.core.errors import FabkitError, did_you_mean, shown
 from fabkit.cli import profiles
 from fabkit.cli.bom import bom
 from fabkit.cli.booklet import booklet
@@ -35,6 +34,7 @@ from fabkit.cli.slice import slice_plates
 from fabkit.cli.snowflakes import snowflakes
 from fabkit.cli.solve import solve
 from fabkit.cli.verify import verify
+from fabkit.core.errors import FabkitError, did_you_mean, shown
 
 USAGE_EXIT = 2
 OUTSIDE_EXIT = 3

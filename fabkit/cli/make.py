@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fabkit.core.errors import many, printable
-from fabkit.core.units import format_duration
+from fabkit.build import Export, export, kinds_for
+from fabkit.build.manifest import left_behind, read_manifest
 from fabkit.cli import meshes, options
 from fabkit.cli.bom import magnets_words
 from fabkit.cli.check import tell_check
@@ -18,11 +18,11 @@ from fabkit.cli.meshes import FAILED_EXIT
 from fabkit.cli.report import Report
 from fabkit.cli.slice import SlicerPath, TimeLimit, limit_seconds, tell_slices
 from fabkit.cli.verify import tell_verify
+from fabkit.core.errors import many, printable
+from fabkit.core.units import format_duration
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.build import Export, export, kinds_for
-from fabkit.build.manifest import left_behind, read_manifest
 
 if TYPE_CHECKING:
     from fabkit.printing.bill import Bill

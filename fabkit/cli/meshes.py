@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fabkit.build.targets import PROFILE
+from fabkit.cli import options
 from fabkit.core.errors import InputError, printable, shown
 from fabkit.core.files import outside_failures
-from fabkit.cli import options
 from fabkit.model.library import shipped_names
 from fabkit.model.profile import SETTINGS, Profile
 from fabkit.model.profilefile import load_profile, preset_names
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.build.targets import PROFILE
 
 if TYPE_CHECKING:
     from fabkit.cli.report import Report

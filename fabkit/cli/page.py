@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fabkit.core.errors import many
 from fabkit.cli import options
 from fabkit.cli.booklet import Challenges, Language, Only, selected
 from fabkit.cli.report import Report
+from fabkit.core.errors import many
 from fabkit.model.library import load_set
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fabkit.core.errors import InputError, shown
-from fabkit.core.files import write_whole
 from fabkit.cli import options
 from fabkit.cli.report import Report
+from fabkit.core.errors import InputError, shown
+from fabkit.core.files import write_whole
 from fabkit.model.challengefile import usual_board
 from fabkit.model.challengeload import find_challenge
 from fabkit.model.library import load_set

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from fabkit.build import export
+from fabkit.cli import options
+from fabkit.cli.report import Report
 from fabkit.core.errors import many
 from fabkit.core.files import read_json
 from fabkit.core.units import format_mm
-from fabkit.cli import options
-from fabkit.cli.report import Report
 from fabkit.model.library import load_set
-from fabkit.build import export
 
 
 def plate(

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from fabkit.core.units import format_mm
 from fabkit.cli import options
 from fabkit.cli.report import Report
+from fabkit.core.units import format_mm
 from fabkit.model.profile import SETTINGS, Profile
 from fabkit.model.profilefile import dump_profile, load_profile, preset_names
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fabkit.core.files import json_text, write_whole
 from fabkit.cli import options
 from fabkit.cli.answers import in_words
 from fabkit.cli.report import Report
+from fabkit.core.files import json_text, write_whole
 from fabkit.model.entry import entry_of
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, Answer, solve
 from fabkit.solve.engines.engine import BudgetSpentError, Effort

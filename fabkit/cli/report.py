@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from fabkit.build.export import Progress
 from fabkit.core.errors import printable
 from fabkit.core.files import json_text
-from fabkit.build.export import Progress
 
 _SECONDS_BETWEEN_LINES = 2.0
 

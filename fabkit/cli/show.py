@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from fabkit.core.errors import InputError, many, printable
-from fabkit.core.units import format_mm
 from fabkit.cli import drawings, options
 from fabkit.cli.report import Report
 from fabkit.cli.sets import summary
+from fabkit.core.errors import InputError, many, printable
+from fabkit.core.units import format_mm
 from fabkit.model.catalog import catalog_entries
 from fabkit.model.library import load_set, set_argument
 from fabkit.model.piece import Piece, orientations

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fabkit.core.errors import InputError, many
-from fabkit.core.units import format_duration, format_mm
+from fabkit.build import export
 from fabkit.cli import options
 from fabkit.cli.meshes import FAILED_EXIT
 from fabkit.cli.report import Report
+from fabkit.core.errors import InputError, many
+from fabkit.core.units import format_duration, format_mm
 from fabkit.model.library import load_set
-from fabkit.build import export
 
 if TYPE_CHECKING:
     from fabkit.build.slicing import SliceReport

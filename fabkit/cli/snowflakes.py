@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fabkit.cli import options
+from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, StoppedError, many, printable, shown
 from fabkit.core.files import (
     Staging,
@@ -19,18 +21,16 @@ from fabkit.core.files import (
     outside_failures,
     read_json,
 )
-from fabkit.puzzles.snowflakes import COUNT_S, DECIDE_S
-from fabkit.cli import options
-from fabkit.cli.report import Report
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.puzzles.snowflakes import COUNT_S, DECIDE_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from fabkit.jobs.pool import Pool
     from fabkit.puzzles.snowflakes.search import Searched
     from fabkit.puzzles.snowflakes.wish import Wish
-    from fabkit.jobs.pool import Pool
 
 NO_EXIT = 1
 _MOST_HALF_WIDTH = 40
@@ -140,10 +140,10 @@ def snowflakes(
     _refuse_other(folder, puzzle)
     proofs = None if proof is None else options.folder_path(proof, "--proof")
 
+    from fabkit.jobs.ledger import Ledger
     from fabkit.puzzles.snowflakes.field import PARITIES
     from fabkit.puzzles.snowflakes.search import find
     from fabkit.puzzles.snowflakes.wish import Wish
-    from fabkit.jobs.ledger import Ledger
 
     wish = Wish(
         puzzle,
@@ -229,8 +229,8 @@ def _refuse_other(folder: Path, puzzle: PuzzleSet) -> None:
 
 
 def _write(folder: Path, puzzle: PuzzleSet, catalog: dict[str, Any]) -> list[str]:
-    from fabkit.puzzles.snowflakes.catalog import text
     from fabkit.output.snowflakes import snowflake_sheet
+    from fabkit.puzzles.snowflakes.catalog import text
 
     drawn = snowflake_sheet(puzzle, catalog["challenges"])
     return list(map(str, _put(folder, [(LIST, text(catalog)), (SHEET, drawn)])))

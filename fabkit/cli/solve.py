@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from fabkit.core.errors import InputError, shown
 from fabkit.cli import drawings, options
 from fabkit.cli.report import Report
+from fabkit.core.errors import InputError, shown
 from fabkit.model.challengeload import find_challenge, known_names, load_challenge
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge, PuzzleSet

@@ -5,7 +5,7 @@ from __future__ import annotations
 #: Sixteen colours that every eye tells apart, also two of them alone: by CIEDE2000 any two differ
 #: by 19 for usual eyes and by 12 for colour-blind ones (10 is about four times what is just seen).
 #: Found by a search over colours whose channels are multiples of 17, for the largest least
-#: difference in all four visions; the first ones differ most. `tests/test_drawings_colours.py`
+#: difference in all four visions; the first ones differ most. `tests/output/test_drawings_colours.py`
 #: measures them.
 PALETTE = (
     "#0077ee", "#bbaa00", "#990000", "#55eeff", "#770055", "#ff88bb", "#ffddcc", "#006644",

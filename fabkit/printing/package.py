@@ -18,10 +18,10 @@ from fabkit.mesh.body import Body
 from fabkit.mesh.files.writing3mf import Object3mf, Package3mf, Solid3mf
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.output.thumbnail import Patch, thumbnail
 from fabkit.printing.nesting.room import Spot
 from fabkit.printing.pauses import pause_parts
 from fabkit.printing.plate import Plate, mesh_rows
-from fabkit.output.thumbnail import Patch, thumbnail
 
 #: Between two beds in a file of several plates, as a part of the bed's width; as OrcaSlicer does.
 _BETWEEN_BEDS = 0.2

@@ -28,9 +28,9 @@ from fabkit.drawing.drawn import Drawn
 from fabkit.model.accessory import HOLES
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.output.plate import LyingPiece, PlateView, plate_sheet
 from fabkit.printing.nesting.nest import Progress, nest
 from fabkit.printing.nesting.room import Room, Shape, Spot
-from fabkit.output.plate import LyingPiece, PlateView, plate_sheet
 
 Row = tuple[float, float, float]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from make import cost
 
-from fabkit.model.library import load_set
 from fabkit.build.entries import gather
+from fabkit.model.library import load_set
 
 #: What the project promises for all challenges and snowflakes of FridgeIQ, in seconds.
 WHOLE_S = 60.0

@@ -66,10 +66,10 @@ def apart(what: str, parity: str, width: Any) -> dict[str, Any]:
 
 
 def measured(what: str, parity: str, width: str) -> dict[str, Any]:
+    from fabkit.model.library import load_set
     from fabkit.puzzles.snowflakes.bysat import BySat
     from fabkit.puzzles.snowflakes.closure import Closure
     from fabkit.puzzles.snowflakes.field import Field
-    from fabkit.model.library import load_set
 
     puzzle = load_set("fridgeiq")
     widths = tuple(map(int, width.split("+")))

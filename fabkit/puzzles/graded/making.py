@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 
+from fabkit.model.puzzle import Board, Challenge, PuzzleSet
 from fabkit.puzzles.graded import reproof, starting
 from fabkit.puzzles.graded.grading import LEVEL_NAMES, Gathered, Graded, Source, gather
 from fabkit.puzzles.graded.starting import Positions
 from fabkit.puzzles.graded.subsets import Subsets
-from fabkit.model.puzzle import Board, Challenge, PuzzleSet
 from fabkit.solve.engines.engine import BudgetSpentError, Effort
 from fabkit.solve.obstacles import obstacle
 from fabkit.solve.posing import pose

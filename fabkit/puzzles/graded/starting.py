@@ -15,8 +15,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from fabkit.puzzles.graded.grading import Candidate, Source
 from fabkit.model.puzzle import Challenge, Given
+from fabkit.puzzles.graded.grading import Candidate, Source
 from fabkit.solve.engines.engine import Effort, Solution
 from fabkit.solve.engines.fewest import FewestWalk
 from fabkit.solve.engines.search import Search, in_slices, nodes_in, start_walk

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from fabkit.core.errors import InputError
-from fabkit.puzzles.graded.grading import Candidate, Source
 from fabkit.model.lattice import Cell, Lattice, Point
 from fabkit.model.piece import at_anchor
 from fabkit.model.polygon import cells_of_rings
 from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.puzzles.graded.grading import Candidate, Source
 from fabkit.solve.engines.engine import Effort
 from fabkit.solve.engines.search import Search, nodes_in
 from fabkit.solve.posing import PosedChallenge, pose

@@ -41,10 +41,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fabkit.core.errors import InputError
-from fabkit.puzzles.snowflakes.field import EVEN, MIXED, HalfWidth
 from fabkit.model.lattice import Lattice
 from fabkit.model.piece import Piece
 from fabkit.model.polygon import spelt
+from fabkit.puzzles.snowflakes.field import EVEN, MIXED, HalfWidth
 
 
 @dataclass(frozen=True)

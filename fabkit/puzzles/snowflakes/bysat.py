@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from fabkit.puzzles.snowflakes.field import Field
 from fabkit.model.piece import Piece
+from fabkit.puzzles.snowflakes.field import Field
 from fabkit.solve.engines.engine import Effort
 from fabkit.solve.engines.formula import Clause, Formula, Writer
 from fabkit.solve.engines.models import models

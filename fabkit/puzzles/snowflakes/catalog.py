@@ -12,15 +12,15 @@ from typing import Any
 
 from fabkit import __version__
 from fabkit.core.files import SCHEMA
+from fabkit.model.lattice import Cell
+from fabkit.model.library import set_argument
+from fabkit.model.polygon import parts_of_cells, rings_of_cells
 from fabkit.puzzles.snowflakes.bound import half_widths
 from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field, Part
 from fabkit.puzzles.snowflakes.search import Searched, Shape
 from fabkit.puzzles.snowflakes.shards import UNKNOWN
 from fabkit.puzzles.snowflakes.tiling import SOLVED
 from fabkit.puzzles.snowflakes.wish import ALGORITHM, Wish
-from fabkit.model.lattice import Cell
-from fabkit.model.library import set_argument
-from fabkit.model.polygon import parts_of_cells, rings_of_cells
 
 #: Rings of corners in grid units.
 Outline = list[list[list[float]]]

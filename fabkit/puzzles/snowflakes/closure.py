@@ -29,9 +29,9 @@ from typing import Any
 import numpy as np
 
 from fabkit.core.errors import InputError
+from fabkit.model.piece import Piece
 from fabkit.puzzles.snowflakes.field import Field
 from fabkit.puzzles.snowflakes.unions import unite
-from fabkit.model.piece import Piece
 from fabkit.solve.packing import WORD_BITS, Words, in_a_row, masks
 
 #: More than this would not fit into the memory of a usual machine, as it grows by doubling.

@@ -12,10 +12,10 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from fabkit.puzzles.snowflakes.field import Field
-from fabkit.puzzles.snowflakes.tiling import Tiler
 from fabkit.model.piece import Piece
 from fabkit.model.statement import drawn
+from fabkit.puzzles.snowflakes.field import Field
+from fabkit.puzzles.snowflakes.tiling import Tiler
 
 KIND = "fabkit impossible shapes"
 

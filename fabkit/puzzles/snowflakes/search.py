@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fabkit.jobs.ledger import Ledger
+from fabkit.jobs.pool import Pool
+from fabkit.jobs.work import Shard, run_shards
 from fabkit.puzzles.snowflakes import shards
 from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, Field, HalfWidth, spelt
 from fabkit.puzzles.snowflakes.proof import combined_sha256
 from fabkit.puzzles.snowflakes.tiling import IMPOSSIBLE, OPEN, SOLVED
 from fabkit.puzzles.snowflakes.wish import Wish
-from fabkit.jobs.ledger import Ledger
-from fabkit.jobs.pool import Pool
-from fabkit.jobs.work import Shard, run_shards
 
 #: Of mixed parity there are several times as many sets of orbits: a search in so many parts.
 _SEARCH_PARTS = {EVEN: 1, ODD: 2, MIXED: 8}

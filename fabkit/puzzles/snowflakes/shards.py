@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from fabkit.core.files import json_sha256
+from fabkit.model.piece import Piece
+from fabkit.model.puzzle import PuzzleSet
 from fabkit.puzzles.snowflakes.closure import Closure
 from fabkit.puzzles.snowflakes.field import Field, HalfWidth
 from fabkit.puzzles.snowflakes.proof import proof
 from fabkit.puzzles.snowflakes.tiling import IMPOSSIBLE, OPEN, SOLVED, Attempt, Tiler
-from fabkit.model.piece import Piece
-from fabkit.model.puzzle import PuzzleSet
 from fabkit.solve.answer import count_of
 from fabkit.solve.difficulty import difficulty
 from fabkit.solve.engines import engine_named

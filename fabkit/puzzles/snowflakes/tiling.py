@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from fabkit.puzzles.snowflakes.field import Field
 from fabkit.model.piece import Piece
+from fabkit.puzzles.snowflakes.field import Field
 from fabkit.solve.engines.compiled import ONE, ZERO, Word, kernel, trailing_zeros
 from fabkit.solve.engines.fewest import walk_from_root
 from fabkit.solve.packing import Numbers, Words, in_a_row, masks

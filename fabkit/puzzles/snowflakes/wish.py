@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabkit.core.errors import InputError
+from fabkit.model.puzzle import PuzzleSet
 from fabkit.puzzles.snowflakes import COUNT_S, DECIDE_S
 from fabkit.puzzles.snowflakes.bound import Bound, bound, half_widths
 from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field, HalfWidth
 from fabkit.puzzles.snowflakes.shards import Kind
-from fabkit.model.puzzle import PuzzleSet
 
 #: Goes up when the same question may be answered in another way: old ledgers are refused then.
 ALGORITHM = 1

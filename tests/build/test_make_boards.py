@@ -1,0 +1,353 @@
+"""Whole sets with their boards, as users make them: what is there, what is built again, what is told."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from fabkit.cli import main
+from fabkit.mesh.files.reading import read_bodies
+from fabkit.model.library import load_set, shipped_names
+from tests.conftest import ROOT
+from tests.support.pairset import model_of
+from tests.support.platefiles import prusa_slicer
+
+Said = Callable[..., Any]
+
+TRIO = """
+[set]
+name = "trio"
+title = "Three in a tray"
+lattice = "square"
+moves = "rotations and flips"
+chequer = "#5d3a1a"
+
+[[piece]]
+id = "L"
+cells = [[0, 0], [1, 0], [2, 0], [2, 1]]
+
+[[piece]]
+id = "J"
+cells = [[0, 1], [1, 1], [2, 1], [2, 0]]
+
+[[piece]]
+id = "Q"
+cells = [[0, 0], [0, 1], [1, 0], [1, 1]]
+
+[[board]]
+id = "tray"
+size = [3, 4]
+"""
+#: What makes the set of three from something larger: two balls side by side, upright beside them.
+BALLS = """
+[set]
+name = "balls"
+lattice = "square"
+moves = "rotations"
+unit = "15 mm"
+
+[[piece]]
+id = "hook"
+balls = [[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0]]
+
+[[piece]]
+id = "bar"
+balls = [[0, 0, 0], [1, 0, 0], [2, 0, 0], [2, 1, 0]]
+
+[[board]]
+id = "board"
+size = [2, 4]
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of its own, with the sets that do not come with fabkit."""
+    (tmp_path / "trio.toml").write_text(TRIO)
+    (tmp_path / "balls.toml").write_text(BALLS)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"```toml\n(# pentominoes\.toml\n.*?)```", readme, re.DOTALL)
+    (tmp_path / "pentominoes.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def slow(*values: object) -> Any:
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
+def written(document: Any) -> set[str]:
+    return {name for name, file in document["files"].items() if file["written"]}
+
+
+def stamps(folder: Path) -> dict[str, int]:
+    # Older releases of filelock write the lock's file anew each time.
+    files = [p for p in folder.rglob("*") if p.is_file() and p.name != ".fabkit.lock"]
+    return {str(p): p.stat().st_mtime_ns for p in files}
+
+
+# --- what is made, and what is made again ---------------------------------------------------------
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(
+    ("puzzle", "board"),
+    [
+        slow("trio.toml", "tray"),
+        slow("cubimagici", "tray"),
+        slow("iqblock", "square"),
+        slow("iqfit", "board"),
+        slow("iqstars", "board"),
+        slow("pentominoes.toml", "box"),
+    ],
+)
+def test_a_set_is_made_with_its_board_once(puzzle: str, board: str, said: Said) -> None:
+    out = Path("out")
+    first = said("make", puzzle, "-o", "out")
+    assert first["ok"]
+    assert first["check"]["ok"]
+    assert first["verify"]["ok"]
+    for one in (board, f"{board}-lid"):
+        for name in (f"stl/{one}.stl", f"step/{one}.step", f"3mf/{one}.3mf"):
+            assert name in first["files"]
+            assert (out / name).stat().st_size > 1000
+        assert not (out / f"dxf/{one}.dxf").exists()
+        assert first["check"]["boards"][one]["ok"]
+    before = stamps(out)
+    again = said("make", puzzle, "-o", "out")
+    assert (again["written"], again["ok"], again["warnings"]) == (0, True, [])
+    assert stamps(out) == before
+    open_board = said("make", puzzle, "-o", "out", "-s", "lid.kind=none")
+    assert open_board["ok"]
+    # The board's frame has no grooves now. No piece is another, and no sheet to cut.
+    name = open_board["set"]
+    assert {n for n in written(open_board) if not n.startswith("plates/")} == {
+        f"stl/{board}.stl", f"step/{board}.step", f"3mf/{board}.3mf", f"{name}.step", f"{name}.3mf",
+    }  # fmt: skip
+    (warning,) = open_board["warnings"]
+    gone = {f"3mf/{board}-lid.3mf", f"step/{board}-lid.step", f"stl/{board}-lid.stl"}
+    assert set(warning.removeprefix("no longer part of the set: ").split(", ")) == gone
+    without = said("make", puzzle, "-o", "out", "-s", "board.make=none")
+    assert without["ok"]
+    assert not any(board in Path(n).name for n in without["files"])
+    (warning,) = without["warnings"]
+    gone |= {f"3mf/{board}.3mf", f"step/{board}.step", f"stl/{board}.stl"}
+    assert set(warning.removeprefix("no longer part of the set: ").split(", ")) == gone
+
+
+@pytest.mark.slow
+def test_a_second_run_says_that_there_is_nothing_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["make", "trio.toml", "-s", "recess.fit=none"]
+    assert main(arguments) == 0
+    assert "wrote" in capsys.readouterr().out
+    assert main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("nothing to do: ")
+    assert "nothing to do: checked and verified before, and nothing has changed since" in lines
+
+
+@pytest.mark.slow
+def test_fridgeiq_has_a_tray_when_asked(said: Said) -> None:
+    without = said("make", "fridgeiq", "-o", "out")
+    assert without["ok"]
+    assert not any("tray" in name for name in without["files"])
+    document = said("make", "fridgeiq", "-o", "out", "-s", "board.make=all")
+    assert document["ok"]
+    pieces = {f"stl/{piece.id}.stl" for piece in load_set("fridgeiq").pieces}
+    assert {n for n in written(document) if n.startswith("stl/")} == {
+        "stl/tray.stl", "stl/tray-lid.stl",
+    }  # fmt: skip
+    assert pieces <= document["files"].keys()
+    assert set(document["check"]["boards"]) == {"tray", "tray-lid"}
+
+
+# --- the faults that a check must find ------------------------------------------------------------
+
+
+def test_a_board_of_another_set_fails(said: Said) -> None:
+    said("export-stl", "trio.toml", "-o", "out")
+    said("export-stl", "pentominoes.toml", "-o", "other", "--piece", "box")
+    shutil.copyfile("other/stl/box.stl", "out/stl/tray.stl")
+    found = said("check", "trio.toml", "-o", "out", code=1)
+    assert not found["ok"]
+    assert all(piece["ok"] for piece in found["pieces"].values())
+    # It is not what was written, so it is built again.
+    assert written(said("export-stl", "trio.toml", "-o", "out")) == {"stl/tray.stl"}
+    assert said("check", "trio.toml", "-o", "out")["ok"]
+
+
+def test_a_board_that_is_too_tight_fails(said: Said) -> None:
+    plain = ["-s", "recess.fit=none"]
+    said("export-stl", "trio.toml", "-o", "out", *plain)
+    said("export-stl", "trio.toml", "-o", "tight", "--piece", "tray", *plain, "-s", "unit=19.6 mm",
+         "-s", "board.relief=0 mm")  # fmt: skip
+    shutil.copyfile("tight/stl/tray.stl", "out/stl/tray.stl")
+    assert not said("check", "trio.toml", "-o", "out", *plain, code=1)["boards"]["tray"]["ok"]
+
+
+def test_a_lid_that_is_missing_is_told(said: Said) -> None:
+    plain = ["-s", "recess.fit=none"]
+    said("export-stl", "trio.toml", "-o", "out", *plain)
+    Path("out/stl/tray-lid.stl").unlink()
+    assert not said("check", "trio.toml", "-o", "out", *plain, code=1)["ok"]
+
+
+def test_an_unreadable_board_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    plain = ["-s", "recess.fit=none"]
+    assert main(["export-stl", "trio.toml", "-o", "out", "-q", *plain]) == 0
+    Path("out/stl/tray.stl").write_bytes(b"nonsense\n")
+    capsys.readouterr()
+    assert main(["check", "trio.toml", "-o", "out", "-q", *plain]) == 2
+    message = capsys.readouterr().err
+    assert message.startswith(f"fabkit: {Path('out/stl/tray.stl')}: is no STL file: ")
+    assert message.count("\n") == 1
+
+
+# --- the same bytes -------------------------------------------------------------------------------
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize(
+    "puzzle", [slow("trio.toml"), slow("balls.toml"), slow("iqfit"), slow("iqstars")]
+)
+def test_two_processes_write_the_same_bytes(puzzle: str, here: Path) -> None:
+    code = (
+        "import sys; from fabkit.cli import main; sys.exit(sum(main(['export-' + kind, "
+        "*sys.argv[1:]]) for kind in ('stl', 'step', '3mf')))"
+    )
+    for seed in ("1", "2"):
+        command = [sys.executable, "-c", code, puzzle, "-q", "-o", seed]
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run(command, check=True, env=environment, timeout=600)
+    one, other = (
+        {p.relative_to(here / seed): p.read_bytes() for p in (here / seed).rglob("*.*")}
+        for seed in ("1", "2")
+        if (here / seed).is_dir()
+    )
+    assert len(one) > 8
+    assert one == other
+
+
+# --- two colours ----------------------------------------------------------------------------------
+
+
+def solids_of(path: Path) -> list[tuple[str, Any, Any]]:
+    """The solids of a 3MF file's only object: name, corners, and triangles."""
+    meshes = model_of(path).GetMeshObjects()
+    assert meshes.MoveNext()
+    mesh = meshes.GetCurrentMeshObject()
+    assert mesh.IsManifoldAndOriented()
+    corners = np.array([list(one.Coordinates) for one in mesh.GetVertices()], dtype=float)
+    faces = np.array([list(one.Indices) for one in mesh.GetTriangleIndices()])
+    with zipfile.ZipFile(path) as archive:
+        config = ElementTree.fromstring(archive.read("Metadata/Slic3r_PE_model.config"))
+    found = []
+    for volume in config.iter("volume"):
+        words = {one.get("key"): one.get("value") for one in volume.iter("metadata")}
+        first, last = int(volume.get("firstid", "")), int(volume.get("lastid", ""))
+        found.append((words["name"] or "", corners, faces[first : last + 1]))
+    return found
+
+
+def volume(corners: Any, faces: Any) -> float:
+    a, b, c = (corners[faces[:, at]] for at in range(3))
+    return float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6)
+
+
+def is_closed(faces: Any) -> bool:
+    """Each edge is there once in either direction."""
+    edges = [
+        (a, b) for face in faces.tolist() for a, b in zip(face, [*face[1:], face[0]], strict=True)
+    ]
+    return len(set(edges)) == len(edges) and {(b, a) for a, b in edges} == set(edges)
+
+
+@pytest.mark.parametrize(
+    ("puzzle", "faces_with"),
+    [("trio.toml", "none"), ("trio.toml", "front"), slow("cubimagici", "front")],
+)
+def test_squares_of_a_second_colour_are_solids_that_touch_the_rest(
+    puzzle: str, faces_with: str, said: Said
+) -> None:
+    lettered = ["-s", f"label.faces={faces_with}", "-s", "board.make=none"]
+    said("export-stl", puzzle, "-o", "plain", *lettered)
+    document = said("export-3mf", puzzle, "-o", "toned", "-s", "cell.tones=inlay", *lettered)
+    unit_mm, depth_mm = 20.0, 0.6
+    for piece in load_set(puzzle).pieces:
+        assert f"3mf/{piece.id}.3mf" in document["files"]
+        (rest, corners, faces), (name, _, tiles) = solids_of(Path(f"toned/3mf/{piece.id}.3mf"))
+        assert (rest, name) == (piece.id, f"{piece.id} tones")
+        assert is_closed(faces)
+        assert is_closed(tiles)
+        (whole,) = read_bodies(Path(f"plain/stl/{piece.id}.stl"))
+        wanted = volume(whole.vertices, whole.faces)
+        assert volume(corners, faces) + volume(corners, tiles) == pytest.approx(wanted, rel=1e-5)
+        # The tiles are as deep as the letter; inset, chamfers and letter take some of them.
+        full = len(piece.tones) * unit_mm**2 * depth_mm
+        assert 0.5 * full < volume(corners, tiles) < full
+        heights = corners[np.unique(tiles)][:, 2]
+        assert heights.max() - heights.min() == pytest.approx(depth_mm, abs=1e-4)
+        # They touch: the tiles' floor is a face of both. So is that of a letter, of the rest alone.
+        under, above = (
+            level(corners, one, heights.min(), way) for one, way in ((faces, 1), (tiles, -1))
+        )
+        assert under == pytest.approx(above, rel=1e-4) or (faces_with == "front" and under > above)
+
+
+def level(corners: Any, faces: Any, height_mm: float, way: int) -> float:
+    """The area of what lies flat at a height and looks up (1) or down (-1)."""
+    found = corners[faces[(abs(corners[faces][:, :, 2] - height_mm) < 1e-4).all(axis=1)]]
+    across = np.cross(found[:, 1] - found[:, 0], found[:, 2] - found[:, 0])[:, 2] / 2
+    return float(abs(across[across * way > 0].sum()))
+
+
+# --- a slicer -------------------------------------------------------------------------------------
+
+
+def sliced(said: Said, *arguments: str) -> Any:
+    document = said("make", *arguments, "-o", "out", "--slice")
+    assert document["ok"]
+    assert document["slice"]["printable"]
+    return document["slice"]
+
+
+@pytest.mark.every(3)
+@prusa_slicer
+@pytest.mark.slow
+@pytest.mark.parametrize("profile", ["default", "compact"])
+@pytest.mark.parametrize("puzzle", [*shipped_names(), "pentominoes.toml"])
+def test_every_set_is_printable_with_its_board(puzzle: str, profile: str, said: Said) -> None:
+    found = sliced(said, puzzle, "-p", profile)
+    names = sorted(one["name"] for plate in found["plates"] for one in plate["objects"])
+    drawn = load_set(puzzle)
+    boards = [board.id for board in drawn.boards if not board.optional]
+    lids = [f"{board}-lid" for board in boards]
+    assert names == sorted([*(piece.id for piece in drawn.pieces), *boards, *lids])
+    assert all(one["manifold"] for plate in found["plates"] for one in plate["objects"])
+
+
+@prusa_slicer
+@pytest.mark.slow
+@pytest.mark.parametrize("more", ["lid.kind=snap", "cell.shape=disc", "cell.shape=star"])
+def test_iqstars_is_printable_otherwise(more: str, said: Said) -> None:
+    sliced(said, "iqstars", "-s", more)
+
+
+@prusa_slicer
+@pytest.mark.slow
+def test_both_colours_are_printed(said: Said) -> None:
+    sliced(said, "cubimagici", "-s", "cell.tones=inlay")
+    for path in Path("out/gcode").glob("*.gcode"):
+        tools = set(re.findall(r"^T(\d)", path.read_text(), re.MULTILINE))
+        assert tools == {"0", "1"}

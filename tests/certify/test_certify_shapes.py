@@ -1,0 +1,314 @@
+"""Files of impossible shapes: real proofs hold, and nothing that is not true does."""
+
+from __future__ import annotations
+
+import random
+from copy import deepcopy
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from fabkit.certify import ShapesVerdict, check_shapes, judge_shapes, shapes_of
+from fabkit.model.lattice import LATTICES
+from fabkit.model.library import load_set
+from fabkit.model.piece import Piece
+from fabkit.model.puzzle import PuzzleSet
+from fabkit.puzzles.snowflakes.field import Field
+from fabkit.puzzles.snowflakes.proof import combined_sha256, document
+from fabkit.puzzles.snowflakes.shards import Kind, search, try_all, unpacked
+from tests.support.flakes import Document, Flake, filed, flake_of, reason, square_flake, verdict_on
+from tests.support.sketches import corner, domino, squares
+from tests.support.transcripts import flat
+
+# --- real proofs ----------------------------------------------------------------------------------
+
+
+@cache
+def searched(
+    set_name: str, ids: str, parity: str, half_width: Any, flips: bool, most: int | None = 300
+) -> tuple[Document, tuple[str, ...], tuple[Any, ...]]:
+    """A file as a search writes it; the hashes of its proofs; and the shapes that have tilings."""
+    puzzle = mine() if set_name == "mine" else load_set(set_name)
+    chosen = tuple(ids) or tuple(piece.id for piece in puzzle.pieces)
+    kind = Kind(puzzle, chosen, parity, flips, rigid=True)
+    candidates = unpacked(search(kind, half_width, 0, 1))["candidates"][:most]
+    tried = unpacked(try_all(kind, half_width, candidates))
+    proved = [one for one in tried if one.get("engine") == "search"]
+    field = kind.field(half_width)
+    said = document(set_name, field, kind.chosen, flips, [one["proof"] for one in proved])
+    solved = tuple(
+        flake_of(field, orbits, kind.chosen, flips)
+        for orbits, one in zip(candidates, tried, strict=True)
+        if one["verdict"] == "solved"
+    )
+    return {"schema": 1, **said}, tuple(one["sha256"] for one in proved), solved
+
+
+def mine() -> PuzzleSet:
+    """A set with copies: four trominoes, and other ones."""
+    pieces = (*map(corner, "abcd"), *(squares(name, (0, 0), (0, 1), (0, 2)) for name in "xyz"))
+    return PuzzleSet("mine", "Mine", LATTICES["square"], True, pieces, (), (), "", "mine")
+
+
+REAL = {
+    "even": ("fridgeiq", "", "even", 4, False),
+    "odd": ("fridgeiq", "", "odd", 3, False),
+    "mixed": ("fridgeiq", "", "mixed", (3, 3), False),
+    "flips": ("fridgeiq", "", "odd", 3, True),
+    "few": ("fridgeiq", "RMJIT", "odd", 2, False),
+    "squares": ("iqblock", "", "even", 5, True),
+    "squares-odd": ("iqblock", "", "odd", 4, True),
+    "copies": ("mine", "abcdxyz", "odd", 3, True),
+}
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_proofs_hold(name: str) -> None:
+    said, hashes, _ = searched(*REAL[name])
+    shares: list[float] = []
+    file = shapes_of(said, "s.json")
+    verdict = judge_shapes(file, None, shares.append)
+    nodes = sum(len(shape["items"]) for shape in said["shapes"])
+    assert verdict.reason is None
+    assert (verdict.holds, verdict.shapes, verdict.nodes) == (True, len(hashes), nodes)
+    assert verdict.compared == (name != "copies")
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert len(hashes) > 1
+    assert file.sha256 == combined_sha256(hashes)
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_changed_real_proofs_are_refused(name: str) -> None:
+    said, _, _ = searched(*REAL[name])
+    rng = random.Random(name)
+    for _ in range(4):
+        shape = deepcopy(rng.choice(said["shapes"]))
+        assert reason(said | {"shapes": [shape]}) == "None"
+        items = shape["items"]
+        for changed, expected in (
+            (items[:-1], "ends while a branch is open"),
+            ([*items, items[0]], f"items[{len(items)}]: items go on after the tree is complete"),
+            ([*items[:-1], 10**9], "there is no item 1000000000"),
+        ):
+            found = reason(said | {"shapes": [shape | {"items": changed}]})
+            assert found.startswith("shapes[0] (with the cell [")
+            assert expected in found
+        cell = next(cell for part in shape["cells"] for cell in part)
+        wrong = shape | {"branch_first": 0}
+        found = reason(said | {"shapes": [wrong]})
+        assert (
+            found
+            == f"shapes[0] (with the cell {cell}): branch_first: 0 is not the number of a kind"
+        )
+
+
+@pytest.mark.parametrize("name", ["even", "odd", "mixed", "squares"])
+def test_what_has_a_tiling_is_refused_with_any_proof_of_another_shape(name: str) -> None:
+    said, _, solved = searched(*REAL[name])
+    rng = random.Random(name)
+    assert solved
+    for flake in solved[:2]:
+        for shape in rng.sample(said["shapes"], min(10, len(said["shapes"]))):
+            cells: list[list[list[int]]] = [[] for _ in flake.centres]
+            for orbit in {flake.orbit(cell) for cell in flake.cells}:
+                part, cell = min(orbit)
+                cells[part].append(list(cell))
+            verdict = verdict_on(said | {"shapes": [shape | {"cells": cells}]})
+            assert isinstance(verdict, ShapesVerdict)
+            assert not verdict.holds
+
+
+@pytest.mark.slow
+def test_all_real_proofs_of_even_snowflakes_hold() -> None:
+    said, hashes, _ = searched("fridgeiq", "", "even", 8, False, None)
+    file = shapes_of(said, "s.json")
+    assert check_shapes(file).holds
+    assert len(hashes) > 13_000
+    assert file.sha256 == combined_sha256(hashes)
+
+
+# --- planted faults --------------------------------------------------------------------------------
+
+#: Eight squares around one, which these pieces fill.
+BENT, STRAIGHT = corner("x"), squares("i", (0, 0), (0, 1), (0, 2))
+FRAME = square_flake("odd", [1, 2], domino("a"), BENT, STRAIGHT)
+BAR = square_flake("odd", [0, 2], squares("b", (0, 0), (0, 1), (0, 2)), squares("c", (0, 0)))
+
+
+def test_an_orbit_stands_for_its_cells_whichever_is_written() -> None:
+    for seed in range(8):
+        assert reason(filed(BAR, BAR.proof(random.Random(seed), reduced=seed % 2 == 0))) == "None"
+
+
+def test_a_shape_with_tilings_is_refused_with_a_whole_search() -> None:
+    assert FRAME.tilable
+    for reduced in (False, True):
+        shape = FRAME.proof(random.Random(1), reduced)
+        assert reason(filed(FRAME, shape)).endswith("the transcript leads to a solution")
+
+
+def test_flips_decide() -> None:
+    """Without flips the proof holds; with them it is no proof, since there is a tiling."""
+    for seed in range(3000):
+        flake = random_flake(random.Random(seed))
+        flipped = replace(flake, flips=True)
+        if flake.flips or flake.tilable or not flipped.tilable:
+            continue
+        shape = flake.proof(random.Random(seed), reduced=True)
+        assert reason(filed(flake, shape)) == "None"
+        assert reason(filed(flipped, shape)) != "None"
+        return
+    pytest.fail("no shape needs flips")
+
+
+def test_a_piece_drawn_smaller_is_not_the_set_s() -> None:
+    said = deepcopy(searched(*REAL["squares"])[0])
+    said["pieces"][1]["forms"] = said["pieces"][0]["forms"]
+    verdict = judge_shapes(shapes_of(said, "s.json"))
+    expected = 'is not about the piece "1" of iqblock that is shipped'
+    assert verdict == ShapesVerdict(False, expected, compared=True)
+    said["pieces"][1]["id"] = "9"
+    assert judge_shapes(shapes_of(said, "s.json")).reason == 'iqblock has no piece "9"'
+    other = judge_shapes(shapes_of(said, "s.json"), "fridgeiq").reason
+    assert other == "the lattice of fridgeiq is quarter-square, not square"
+
+
+def test_the_other_centre_is_another_shape() -> None:
+    said, _, _ = searched(*REAL["even"])
+    assert reason(said | {"centres": [[3, 3]]}) != "None"
+
+
+def test_parts_that_overlap_are_no_shape() -> None:
+    field = Field.of(LATTICES["square"], "mixed", 2)
+    for one, others in enumerate(field.conflicts):
+        for other in range(len(field.orbits)):
+            if field.part_of(one) == field.part_of(other):
+                continue
+            flake = flake_of(
+                field, [one, other], (squares("b", *((0, x) for x in range(20))),), False
+            )
+            shape = flake.proof(random.Random(1), reduced=False)
+            found = reason(filed(flake, shape))
+            overlap = found.endswith("): cells of the two lattices overlap")
+            assert overlap == (other in others), (one, other)
+            assert overlap or found == "None"
+
+
+# --- random shapes ---------------------------------------------------------------------------------
+
+
+def random_flake(rng: random.Random) -> Flake:
+    """A tiny shape; the pieces are cut from it, and one is exchanged now and then."""
+    lattice = LATTICES[rng.choice(["square", "quarter-square"])]
+    parity = rng.choice(["even", "odd", "mixed", "mixed"])
+    field = Field.of(lattice, parity, 2 if parity == "mixed" else rng.choice([1, 2]))
+    chosen: list[int] = []
+    size, wanted = 0, rng.choice([1, 2, 3])
+    for orbit in rng.sample(range(len(field.orbits)), len(field.orbits)):
+        clear = field.conflicts[orbit].isdisjoint(chosen)
+        parts = {field.part_of(one) for one in chosen}
+        new = len(chosen) < wanted or field.part_of(orbit) not in parts
+        if clear and new and size + field.weights[orbit] <= 16:
+            chosen.append(orbit)
+            size += field.weights[orbit]
+    pieces: list[Piece] = []
+    whole = flake_of(field, chosen, (), False)
+    for part in range(len(whole.centres)):
+        cells = sorted(cell for at, cell in whole.cells if at == part)
+        if rng.random() < 0.3:
+            rng.shuffle(cells)
+        while cells:
+            taken = rng.randint(1, 4)
+            pieces.append(flat(lattice.name, f"p{len(pieces)}", frozenset(cells[:taken])))
+            cells = cells[taken:]
+    for at in rng.sample(range(len(pieces)), min(len(pieces), rng.choice([0, 1, 2]))):
+        others = rng.sample(sorted(field.parts[0].cells), len(pieces[at].forms[0].cells))
+        pieces[at] = flat(lattice.name, f"p{at}", frozenset(others))
+    return replace(whole, pieces=tuple(pieces), flips=rng.random() < 0.5)
+
+
+def change_items(items: list[int], rng: random.Random) -> list[int]:
+    at, new = rng.randrange(len(items) + 1), rng.choice([*items, 0, 1, 2, 10**30])
+    ways = (
+        items[:at] + items[at + 1 :],
+        [*items[:at], new, *items[at:]],
+        [*items[:at], new, *items[at + 1 :]],
+        items[:at],
+        items[at:] + items[:at],
+    )
+    return rng.choice(ways)
+
+
+def changed(flake: Flake, shape: Document, rng: random.Random) -> tuple[Flake, Document]:
+    """A file's rules or a proof, changed in one way."""
+    way = rng.randrange(7)
+    if way == 0:
+        return flake, shape | {"items": change_items(shape["items"], rng)}
+    if way == 1:
+        n = len(flake.cells)
+        first = rng.choice([None, *range(n - 1, n + len(flake.kinds) + 1)])
+        items = [first, *shape["items"][1:]] if first and rng.random() < 0.5 else shape["items"]
+        return flake, shape | {"branch_first": first, "items": items}
+    if way == 2:
+        return replace(flake, flips=not flake.flips), shape
+    if way == 3:
+        at = rng.randrange(len(flake.pieces))
+        cells = flake.pieces[at].forms[0].cells
+        fewer = flat(
+            flake.lattice.name, flake.pieces[at].id, frozenset(sorted(cells)[:-1] or cells)
+        )
+        return replace(flake, pieces=(*flake.pieces[:at], fewer, *flake.pieces[at + 1 :])), shape
+    if way == 4 and len(flake.centres) == 1:
+        half = flake.lattice.per_unit // 2
+        there = half - flake.centres[0][0]
+        return replace(flake, centres=((there, there),)), shape
+    if way == 5:
+        return replace(flake, pieces=flake.pieces[::-1]), shape
+    parts = deepcopy(shape["cells"])
+    part = rng.choice([part for part in parts if part])
+    x, y = rng.choice(part)
+    cell = [x + rng.choice([-6, -2, 0, 2, 6]), y + rng.choice([-6, -2, 0, 2, 6])]
+    if rng.random() < 0.5:
+        part[rng.randrange(len(part))] = cell
+    else:
+        part.append(cell)
+    return flake, shape | {"cells": parts}
+
+
+def believed(flake: Flake, shape: Document) -> bool:
+    """Whether a proof is accepted; then there must be no tiling of what it speaks of."""
+    verdict = verdict_on(filed(flake, shape))
+    if isinstance(verdict, str) or not verdict.holds:
+        return False
+    seeds = [(at, (x, y)) for at, part in enumerate(shape["cells"]) for x, y in part]
+    meant = replace(flake, cells=frozenset().union(*map(flake.orbit, seeds)))
+    assert not meant.tilable, (filed(flake, shape), meant)
+    return True
+
+
+def try_random_shapes(seeds: range) -> None:
+    held = tilable = refused = on_both = 0
+    for seed in seeds:
+        rng = random.Random(seed)
+        flake = random_flake(rng)
+        shape = flake.proof(rng, reduced=rng.random() < 0.7)
+        assert believed(flake, shape) == (not flake.tilable), seed
+        tilable += flake.tilable
+        on_both += all(shape["cells"]) and len(shape["cells"]) == 2
+        for _ in range(4):
+            believed_still = believed(*changed(flake, shape, rng))
+            held, refused = held + believed_still, refused + (not believed_still)
+    assert min(tilable, held, refused, on_both) > len(seeds) // 10, (held, tilable, on_both)
+
+
+def test_random_proofs_hold_as_long_as_there_is_no_tiling() -> None:
+    try_random_shapes(range(80))
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_many_random_proofs_hold_as_long_as_there_is_no_tiling() -> None:
+    try_random_shapes(range(1000, 2200))

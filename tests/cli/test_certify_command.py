@@ -1,0 +1,216 @@
+"""`fabkit certify`: what it prints, what scripts get, and the exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabkit.cli import main
+from fabkit.model.library import load_set
+from fabkit.model.puzzle import Challenge
+from fabkit.model.statement import statement
+from tests.support.sketches import IMPOSSIBLE, SKETCHES, domino
+from tests.support.transcripts import Sketch, board, certificate, checksum, stated
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def written(document: dict[str, Any], **changes: object) -> str:
+    Path("c.json").write_text(json.dumps(document | changes))
+    return "c.json"
+
+
+def shipped(set_name: str, challenge: str, argument: dict[str, Any]) -> dict[str, Any]:
+    """A certificate for a shipped challenge; whether it holds is another question."""
+    puzzle = load_set(set_name)
+    ids = tuple(piece.id for piece in puzzle.pieces)
+    boards = [Challenge(b.id, b.cells, ids, flips=puzzle.flips) for b in puzzle.boards]
+    meant = next(one for one in (*puzzle.challenges, *boards) if one.id == challenge)
+    problem = statement(puzzle, meant)
+    return stated(SKETCHES["copies"], IMPOSSIBLE, argument) | {
+        "set": set_name,
+        "challenge": challenge,
+        "problem": problem,
+        "problem_sha256": checksum(problem),
+    }
+
+
+EMPTY = {"by": "transcript", "branch_first": None, "items": [], "fixed": None}
+
+
+def test_a_certificate_that_holds(capsys: Capture) -> None:
+    file = written(certificate(SKETCHES["copies"], up_to=True))
+    assert main(["certify", file]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith(
+        "holds: mine one has 5 solutions, 120 with identical pieces told apart, 4 up to symmetry "
+        "(pieces a b c d; "
+    )
+    assert said.out.endswith(" branch nodes replayed)\n")
+    assert 'note: there is no shipped set "mine"' in said.err
+
+
+def test_a_certificate_that_does_not_hold(capsys: Capture) -> None:
+    document = certificate(SKETCHES["copies"])
+    document["argument"]["items"].pop()
+    assert main(["certify", written(document)]) == 1
+    expected = "refused: mine one: items: the transcript ends while a branch is open\n"
+    assert capsys.readouterr().out == expected
+
+
+def test_every_sort_of_claim_in_plain_words(capsys: Capture) -> None:
+    dominoes = tuple(map(domino, "ab"))
+    sketch = SKETCHES["does not fit"]
+    colouring = {"by": "colouring", "weights": [0] * 6}
+    spare = replace(SKETCHES["copies"], pieces=dominoes, leftover=True)
+    short = replace(SKETCHES["copies"], pieces=dominoes)
+    expected = {
+        "has no solution (pieces a b; 1 branch node replayed)": certificate(sketch),
+        "has no solution (pieces a b; a colouring does not add up)": stated(
+            sketch, IMPOSSIBLE, colouring
+        ),
+        "has no solution (pieces a b; the areas do not add up)": stated(
+            short, IMPOSSIBLE, {"by": "area"}
+        ),
+        "has exactly one solution (pieces a; 0 branch nodes replayed)": certificate(
+            SKETCHES["all given"]
+        ),
+        "has 29 solutions, with cells left over, 58 with identical pieces told apart": certificate(
+            spare
+        ),
+    }
+    for words, document in expected.items():
+        assert main(["certify", written(document)]) == 0
+        assert words in capsys.readouterr().out
+
+
+def test_a_certificate_for_scripts(capsys: Capture) -> None:
+    good = certificate(SKETCHES["copies"])
+    assert main(["certify", "--json", written(good)]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert 0 <= document.pop("seconds") < 60
+    assert document == {
+        "schema": 1,
+        "file": "c.json",
+        "set": "mine",
+        "challenge": "one",
+        "holds": True,
+        "claim": good["claim"],
+        "pieces": [piece["id"] for piece in good["problem"]["pieces"]],
+        "given": 0,
+        "flips": False,
+        "leftover": False,
+        "reason": None,
+        "nodes": len(good["argument"]["items"]),
+        "compared": False,
+    }
+    assert main(["certify", "--json", written(good, problem_sha256="0" * 64)]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert (document["holds"], document["nodes"]) == (False, 0)
+    assert document["reason"].startswith(f"problem_sha256 is {'0' * 64}, the problem's is ")
+
+
+def test_quiet_leaves_the_exit_code(capsys: Capture) -> None:
+    good = certificate(SKETCHES["copies"])
+    assert main(["certify", "-q", written(good)]) == 0
+    assert main(["certify", "-q", written(good, problem_sha256="0" * 64)]) == 1
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "")
+
+
+def test_verbose_tells_the_rules(capsys: Capture) -> None:
+    assert main(["certify", "-v", written(certificate(SKETCHES["given"]))]) == 0
+    assert "pieces may not be turned over; 1 piece given" in capsys.readouterr().out
+
+
+# --- labels ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("set_name", "challenge"),
+    [("fridgeiq", "square_01"), ("cubimagici", "tray"), ("iqfit", "board")],
+)
+def test_a_shipped_challenge_is_compared_with_what_is_shipped(
+    set_name: str, challenge: str, capsys: Capture
+) -> None:
+    """The argument does not hold, but the labels do: that is what is looked at here."""
+    document = shipped(set_name, challenge, EMPTY)
+    assert main(["certify", "--json", written(document)]) == 1
+    said = json.loads(capsys.readouterr().out)
+    assert said["compared"]
+    assert said["reason"] == "items: the transcript ends while a branch is open"
+
+
+def test_another_problem_under_a_shipped_name_is_refused(capsys: Capture) -> None:
+    good = certificate(SKETCHES["copies"]) | {"set": "fridgeiq", "challenge": "square_01"}
+    assert main(["certify", written(good)]) == 1
+    assert capsys.readouterr().out == (
+        "refused: fridgeiq square_01: is not the challenge square_01 of fridgeiq that is shipped\n"
+    )
+
+
+def test_a_shipped_challenge_may_not_lose_a_piece(capsys: Capture) -> None:
+    document = shipped("fridgeiq", "square_01", {"by": "area"})
+    document["problem"]["pieces"].pop()
+    document["problem_sha256"] = checksum(document["problem"])
+    assert main(["certify", written(document, challenge="mine")]) == 0
+    assert 'note: fridgeiq has no challenge "mine"' in capsys.readouterr().err
+    assert main(["certify", written(document)]) == 1
+    assert "is not the challenge square_01" in capsys.readouterr().out
+
+
+MINE = """
+[set]
+name = "mine"
+lattice = "square"
+moves = "rotations"
+[[piece]]
+id = "a"
+cells = [[0, 0], [0, 1]]
+[[piece]]
+id = "b"
+cells = [[0, 0], [0, 1]]
+[[board]]
+id = "one"
+size = [2, 2]
+"""
+
+
+def test_a_set_file_is_compared_when_it_is_named(capsys: Capture) -> None:
+    Path("mine.toml").write_text(MINE)
+    right = Sketch(SKETCHES["copies"].lattice, board("square", 2, 2), tuple(map(domino, "ab")))
+    assert main(["certify", "--set", "mine.toml", written(certificate(right))]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("holds: mine one has 2 solutions")
+    assert said.err == ""
+    wrong = certificate(SKETCHES["copies"])
+    assert main(["certify", "--set", "mine.toml", written(wrong)]) == 1
+    expected = "refused: mine one: is not the challenge one of mine that is in mine.toml\n"
+    assert capsys.readouterr().out == expected
+    assert main(["certify", "--set", "fridgeiq", written(wrong)]) == 0
+    assert 'note: fridgeiq has no challenge "one"' in capsys.readouterr().err
+    assert main(["certify", "--set", "frigdeiq", written(wrong)]) == 2
+    assert 'there is no set "frigdeiq"' in capsys.readouterr().err
+
+
+def test_a_process_of_its_own_loads_no_solver() -> None:
+    file = written(certificate(SKETCHES["copies"]))
+    code = (
+        "import sys; from fabkit.cli import main; main(sys.argv[1:]); "
+        "print([m for m in sys.modules if m.split('.')[0] in ('numba', 'cadquery', 'OCP') "
+        "or m.startswith('fabkit.solve')])"
+    )
+    command = [sys.executable, "-c", code, "certify", file]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,262 @@
+"""`fabkit show` with its drawings, and those of `fabkit solve`. Refusals are in tests/bad."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from fabkit.cli import main
+from fabkit.model.library import load_set
+from fabkit.output.pdf import text_width_mm
+from tests.output.test_challenge_sheet import ODD
+from tests.support.drawings import of_class, root_of, scale_of, shapes, snowflakes, texts
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+    assert main(list(arguments)) == code
+    return capsys.readouterr().out
+
+
+def test_pieces_in_a_picture(capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys, "show", "iqstars", "-o", "new/p.PNG", "--width", "300", "--theme", "dark")
+    assert out.endswith("drawn in new/p.PNG\n")
+    picture = Image.open(io.BytesIO(Path("new/p.PNG").read_bytes()))
+    assert picture.width == 300
+    assert picture.convert("RGB").getpixel((150, 2)) == (22, 24, 29)
+
+
+def test_a_challenge_its_solution_and_its_steps(capsys: pytest.CaptureFixture[str]) -> None:
+    show = ("show", "fridgeiq", "--challenge", "square_02", "-o", "s.svg")
+    out = said(capsys, *show)
+    assert "square_02  challenge" in out
+    assert out.endswith("drawn in s.svg\n")
+    alone = root_of(Path("s.svg").read_text())
+    assert texts(alone)[0] == "FridgeIQ · square_02"
+    assert not list(of_class(alone, "piece"))
+    assert scale_of(alone) == 1
+
+    said(capsys, *show, "--solution")
+    root = root_of(Path("s.svg").read_text())
+    asked, answered = shapes(root, "region")
+    assert asked.area == pytest.approx(answered.area) == pytest.approx(16 * 20**2, rel=1e-3)
+    pieces = len(shapes(root, "piece"))
+
+    said(capsys, *show, "--steps", "-s", "unit=10mm")
+    steps = root_of(Path("s.svg").read_text())
+    assert len(shapes(steps, "region")) == pieces + 1
+    assert "unit 10 mm, drawn 1 : 1" in texts(steps)
+
+    said(capsys, *show, "--grid", "--theme", "light", "-q")
+    assert len(list(of_class(root_of(Path("s.svg").read_text()), "faint-line"))) == 1
+
+
+def test_the_document_says_what_is_known(capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads(said(capsys, "show", "iqstars", "--challenge", "board", "--json"))
+    assert document["kind"] == "board"
+    assert document["status"] == "solved"
+    assert document["pieces"] == [piece.id for piece in load_set("iqstars").pieces]
+    assert document["file"] is None
+
+
+def test_a_snowflake_on_two_lattices(capsys: pytest.CaptureFixture[str]) -> None:
+    mixed = next(one for one in snowflakes() if one.halves == 2)
+    out = said(capsys, "show", "fridgeiq", "--challenge", mixed.id, "--solution", "-o", "m.svg")
+    assert f"{mixed.count:,}  {mixed.level}" in out
+    root = root_of(Path("m.svg").read_text())
+    assert len(shapes(root, "piece")) == 16
+    assert shapes(root, "region")[0].area == pytest.approx(
+        40 * (20 / scale_of(root)) ** 2, rel=1e-3
+    )
+
+
+def test_what_has_no_solution_is_drawn_without_one(capsys: pytest.CaptureFixture[str]) -> None:
+    show = ("show", "fridgeiq", "--challenge", "rectangle_02_b", "-o", "r.svg")
+    assert "drawn in r.svg" in said(capsys, *show)
+    assert not list(of_class(root_of(Path("r.svg").read_text()), "piece"))
+    Path("r.svg").unlink()
+    for wanted in ("--solution", "--steps"):
+        out = said(capsys, *show, wanted, code=1)
+        assert out.endswith("rectangle_02_b has no solution; nothing was drawn\n")
+        assert not Path("r.svg").exists()
+    document = json.loads(said(capsys, *show, "--steps", "--json", code=1))
+    assert (document["status"], document["file"]) == ("impossible", None)
+
+
+def test_a_budget_that_is_spent_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    show = ("show", "iqfit", "--challenge", "board", "--solution", "--budget", "0", "-o", "b.svg")
+    out = said(capsys, *show, code=1)
+    assert out.endswith("board was not solved in time (--budget); nothing was drawn\n")
+
+
+def test_a_challenge_of_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("odd.toml").write_text(ODD, encoding="utf-8")
+    Path("mine.toml").write_text(
+        'title = "Mine <b>&</b> שלום"\npieces = ["dot"]\ncells = [[0, 0]]\n', encoding="utf-8"
+    )
+    out = said(capsys, "show", "odd.toml", "--file", "mine.toml", "--solution", "-o", "m.svg")
+    assert "mine" in out
+    source = Path("m.svg").read_text(encoding="utf-8")
+    assert texts(root_of(source))[0].endswith("· Mine <b>&</b> שלום")
+    assert "<b>" not in source
+
+
+def test_of_a_catalog_one_challenge_is_chosen(capsys: pytest.CaptureFixture[str]) -> None:
+    catalog = str(Path(__file__).parents[2] / "pieces/catalogs/fridgeiq.json")
+    assert main(["show", "fridgeiq", "--file", catalog]) == 2
+    told = capsys.readouterr().err
+    assert "holds 146 challenges; choose one with --challenge: even4-0057708264" in told
+    assert told.endswith(" and 138 more\n")
+    out = said(capsys, "show", "fridgeiq", "--file", catalog, "--challenge", "even4-0057708264")
+    assert "even4-0057708264  snowflake" in out
+
+
+def test_nothing_is_written_where_nothing_can_be(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("s.svg", "s.png"):
+        assert main(["show", "iqstars", "-o", f"/proc/none/{name}"]) == 3
+        told = capsys.readouterr().err
+        assert told.startswith(f"fabkit: cannot write /proc/none/{name}: ")
+        assert told.count("\n") == 1
+
+
+def test_snowflakes_have_their_letters(capsys: pytest.CaptureFixture[str]) -> None:
+    said(capsys, "show", "fridgeiq", "--catalog", "-o", "c.svg", "-q")
+    source = Path("c.svg").read_text()
+    root = root_of(source)
+    letters = [one.text for one in of_class(root, "label")]
+    assert len(letters) == 146 * 16
+    assert sorted(letters[:16]) == sorted(piece.label for piece in load_set("fridgeiq").pieces)
+    assert len(source) < 1_000_000
+
+
+def test_solve_draws_the_steps_and_takes_a_theme(capsys: pytest.CaptureFixture[str]) -> None:
+    solve = ("solve", "iqstars", "--svg", "a.svg", "--steps", "b.svg", "--theme", "dark")
+    assert said(capsys, *solve).endswith("wrote a.svg\nwrote b.svg\n")
+    for name, regions in (("a.svg", 2), ("b.svg", 8)):
+        root = root_of(Path(name).read_text())
+        assert len(shapes(root, "region")) == regions
+        assert next(of_class(root, "paper")).get("fill") == "#16181d"
+    impossible = ["solve", "fridgeiq", "rectangle_02_b", "--svg", "c.svg", "--steps", "d.svg"]
+    assert main(impossible) == 1
+    assert "note: d.svg was not written: there is no solution" in capsys.readouterr().err
+    assert Path("c.svg").exists()
+    assert not Path("d.svg").exists()
+
+
+#: A set to be changed a little: two pieces that share no label.
+MINE = """
+[set]
+name = "mine"
+title = "Mine"
+lattice = "square"
+moves = "rotations"
+
+[[piece]]
+id = "alpha"
+rows = ["xxxx"]
+
+[[piece]]
+id = "bar"
+rows = ["x"]
+
+[[challenge]]
+id = "row"
+cells = [[0, 0], [0, 1], [0, 2], [0, 3], [0, 4]]
+"""
+
+
+def write_mine(*changes: tuple[str, str]) -> None:
+    text = MINE
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    Path("mine.toml").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("iqfit", "`fabkit snowflakes iqfit` cannot make one: it has pieces that can lie flat"),
+        ("iqstars", "`fabkit snowflakes iqstars` cannot make one: it lies on the triangular"),
+        ("mine.toml", "`fabkit snowflakes mine.toml` makes one"),
+    ],
+)
+def test_a_catalog_is_promised_only_where_one_can_be_made(
+    name: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_mine()
+    assert main(["show", name, "--catalog"]) == 2
+    assert message in capsys.readouterr().err
+    made = ["snowflakes", name, "--parity", "odd", "--max-half-width", "1", "--workers", "1"]
+    makes = message.endswith("makes one")
+    assert main([*made, "--count-budget", "0", "-q"]) == (1 if makes else 2)  # 1: there are none
+    capsys.readouterr()
+
+
+def test_labels_that_pieces_share_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    for renamed, note in (
+        ("bar", ""),
+        (
+            "abc",
+            "note: pieces have the same label: A (alpha, abc); give them others in mine.toml\n",
+        ),
+    ):
+        write_mine(('"bar"', f'"{renamed}"'))
+        assert main(["show", "mine.toml"]) == 0
+        assert capsys.readouterr().err == note
+
+
+def test_letters_that_a_picture_lacks_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    write_mine(('"Mine"', '"日本 🧩"'))
+    for what in ((), ("--challenge", "row"), ("--challenge", "row", "--steps")):
+        assert main(["show", "mine.toml", *what, "-o", "m.png", "--width", "300"]) == 0
+        told = capsys.readouterr().err
+        assert (
+            told == "note: the font has no U+65E5, U+672C, U+1F9E9; an empty box is shown instead\n"
+        )
+    assert main(["show", "mine.toml", "-o", "m.svg"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_letter_that_cannot_be_printed_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    write_mine(('"bar"', '"bar"\nlabel = "Mm8"'))
+    assert main(["show", "mine.toml", "-o", "m.svg"]) == 0
+    told = capsys.readouterr().err
+    assert told.startswith("note: piece bar: drawn without the letter, which cannot be printed: ")
+    assert "cap_height" not in told  # which is of no use where there is no room
+    root = root_of(Path("m.svg").read_text())
+    assert {"alpha", "bar"} <= set(texts(root))
+    # What is wrong besides the letter is refused.
+    assert main(["show", "mine.toml", "-o", "no.svg", "-s", "top_chamfer=30mm"]) == 2
+    assert not Path("no.svg").exists()
+
+
+def test_counts_are_grouped(capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys, "show", "fridgeiq", "--catalog", "-o", "c.svg")
+    rows = [line.split() for line in out.splitlines()]
+    (count,) = [row[-2] for row in rows if row[0] == "even4-02febfb20e"]
+    assert count == "5,200"
+    ends = {len(line[: line.rindex(" ")].rstrip()) for line in out.splitlines()[1:147]}
+    assert len(ends) == 1  # to the right
+    out = said(capsys, "show", "fridgeiq", "--challenge", "even4-02febfb20e")
+    assert "5,200" in out.splitlines()[1].split()
+    shown = texts(root_of(Path("c.svg").read_text()))
+    assert "5,200 solutions, flips" in shown
+    assert not any(text.split(" ")[0].isdigit() and len(text.split(" ")[0]) > 3 for text in shown)
+
+
+def test_a_heading_is_as_long_as_the_page_allows(capsys: pytest.CaptureFixture[str]) -> None:
+    write_mine(('"Mine"', '"' + "only a single piece " * 9 + '"'))
+    said(capsys, "show", "mine.toml", "--piece", "bar", "-o", "m.svg")
+    title, summary = texts(root_of(Path("m.svg").read_text()))[:2]
+    assert title.endswith("…")
+    assert 270 < text_width_mm(title, 7, bold=True) <= 280
+    assert summary.startswith("1 piece · unit 20 mm · 7 mm thick · 1 magnet 10 x 3 mm")

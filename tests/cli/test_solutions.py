@@ -1,0 +1,263 @@
+"""Solutions of every engine, drawn with shapely and measured: see `tests.support.pictures`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from shapely import affinity
+
+from fabkit.model.challengeload import find_challenge
+from fabkit.model.library import load_set
+from fabkit.model.puzzle import Challenge
+from fabkit.solve.engines import ENGINES, engine_named
+from fabkit.solve.engines.engine import Effort, Solution
+from fabkit.solve.posing import PosedChallenge, pose
+from tests.conftest import ROOT
+from tests.solve.test_engines import challenges
+from tests.support.pictures import (
+    NOTHING,
+    Drawing,
+    Shape,
+    asked,
+    congruent,
+    drawn_from_cells,
+    faults,
+    file_of,
+    forms,
+    laid,
+    together,
+    unit,
+)
+from tests.support.published import facts, iqfit_samples, iqstars_samples
+
+PENTOMINOES = str(ROOT / "tests" / "sets" / "pentominoes.toml")
+LISTING = [name for name in ENGINES if name != "count"]
+
+
+def assert_right(posed: PosedChallenge, drawing: Drawing, solutions: Iterable[Solution]) -> None:
+    for solution in solutions:
+        assert faults(drawing, laid(posed, solution)) == [], (posed.challenge.id, solution)
+
+
+def found(posed: PosedChallenge, name: str, limit: int | None) -> tuple[Solution, ...]:
+    outcome = engine_named(name).enumerate(posed.problem, Effort(), limit)
+    assert len(set(outcome.solutions)) == outcome.count
+    return outcome.solutions
+
+
+# --- shipped sets -------------------------------------------------------------------------------
+
+BOX = [challenge.id for challenge in load_set("fridgeiq").challenges]
+
+
+@pytest.mark.parametrize("name", BOX)
+def test_box_challenges(name: str) -> None:
+    puzzle = load_set("fridgeiq")
+    posed = pose(puzzle, find_challenge(puzzle, name))
+    solutions = found(posed, "search", 2000)
+    assert bool(solutions) == (posed.challenge.answer == "solved")
+    first = engine_named("search").first(posed.problem, Effort()).solutions
+    assert_right(posed, asked("fridgeiq", name), {*solutions[:: len(solutions) // 20 + 1], *first})
+
+
+@pytest.mark.every(4)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BOX)
+def test_many_solutions_of_box_challenges(name: str) -> None:
+    puzzle = load_set("fridgeiq")
+    posed = pose(puzzle, find_challenge(puzzle, name))
+    solutions = found(posed, "search", 100_000)
+    assert_right(posed, asked("fridgeiq", name), solutions[:: len(solutions) // 4000 + 1])
+
+
+BOARDS = [
+    ("iqblock", "square"),
+    ("cubimagici", "tray"),
+    ("iqstars", "board"),
+    ("iqfit", "board"),
+    (PENTOMINOES, "8x8"),
+]
+names_of_boards = [Path(name).stem for name, _ in BOARDS]
+
+
+@pytest.mark.parametrize(("name", "board"), BOARDS, ids=names_of_boards)
+def test_boards(name: str, board: str) -> None:
+    puzzle = load_set(name)
+    posed = pose(puzzle, find_challenge(puzzle, board))
+    solutions = found(posed, "search", 2000)
+    assert solutions
+    assert_right(posed, asked(name, board), solutions[:: len(solutions) // 100 + 1])
+
+
+SMALL = [("iqblock", "square"), ("cubimagici", "tray"), ("iqstars", "board"), ("iqfit", "board")]
+SMALL += [("fridgeiq", "square_02"), ("fridgeiq", "triangle_04")]
+#: It takes seconds.
+SLOW = {("mip", "cubimagici"), ("mip", "iqfit")}
+ASKED = [
+    pytest.param(
+        by, *one, id="-".join((by, *one)), marks=[pytest.mark.slow] * ((by, one[0]) in SLOW)
+    )
+    for by in LISTING
+    for one in SMALL
+    if by != "search"
+]
+
+
+@pytest.mark.parametrize(("by", "name", "board"), ASKED)
+def test_the_slower_engines(by: str, name: str, board: str) -> None:
+    puzzle = load_set(name)
+    posed = pose(puzzle, find_challenge(puzzle, board))
+    solutions = found(posed, by, 2)
+    assert len(solutions) == (1 if board == "triangle_04" else 2)
+    assert_right(posed, asked(name, board), solutions)
+
+
+def given_drawn(name: str) -> dict[str, tuple[dict[str, Shape], dict[str, Shape]]]:
+    """For each published challenge where pieces are given, and where all lie in the end."""
+    seats = [(row, col) for row, length in enumerate((7, 6, 7, 6)) for col in range(length)]
+
+    def shape(places: list[Any]) -> Shape:
+        if name == "iqstars":
+            return together(unit("triangular", *seats[number]) for number in places)
+        return together(unit("square", row, col) for row, col in places)
+
+    samples = facts(f"{name}-challenges")["all"]
+    return {
+        f"{one['level']}-{one['number']}": (
+            {piece[0]: shape(piece[-1]) for piece in one.get("given", one.get("placed"))},
+            {
+                piece: shape(places[1] if name == "iqfit" else places)
+                for piece, places in one["solution"].items()
+            },
+        )
+        for one in samples
+    }
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("by", ["search", "sat", "oracle"])
+@pytest.mark.parametrize("name", ["iqfit", "iqstars"])
+def test_published_challenges_with_given_pieces(by: str, name: str) -> None:
+    pictures = given_drawn(name)
+    samples = [*iqfit_samples(), *iqstars_samples()]
+    for sample in [one for one in samples if one.puzzle.name == name][
+        :: 1 if by == "search" else 4
+    ]:
+        posed = pose(sample.puzzle, sample.challenge)
+        solutions = found(posed, by, None)
+        given_pieces, solved = pictures[sample.challenge.id]
+        drawing = asked(name, "board", given=given_pieces)
+        assert_right(posed, drawing, solutions)
+        assert faults(drawing, solved) == []
+        if not sample.hints:
+            (only,) = solutions
+            lying = laid(posed, only)
+            assert all(
+                lying[one].symmetric_difference(solved[one]).area < NOTHING for one in solved
+            )
+
+
+LEFTOVER = [("iqstars", "board", "red yellow pink"), ("fridgeiq", "square_02", "B D Q Y")]
+LEFTOVER += [("iqfit", "board", "blue pink sky"), ("cubimagici", "tray", "p1 p2 p3 p4 p5")]
+
+
+@pytest.mark.parametrize("by", LISTING)
+@pytest.mark.parametrize(("name", "board", "pieces"), LEFTOVER, ids=[one[0] for one in LEFTOVER])
+def test_a_part_of_the_region_may_stay_bare(by: str, name: str, board: str, pieces: str) -> None:
+    puzzle = load_set(name)
+    whole = find_challenge(puzzle, board)
+    some = Challenge("some", whole.region, tuple(pieces.split()), flips=whole.flips)
+    posed = pose(puzzle, some, leftover=True)
+    limit = 2000 if by == "search" else 3
+    solutions = found(posed, by, limit)
+    assert len(solutions) == limit
+    drawing = asked(name, board, pieces.split(), leftover=True)
+    assert_right(posed, drawing, solutions[:: limit // 40 + 1])
+
+
+# --- random challenges ----------------------------------------------------------------------------
+
+
+def assert_all_right(posed: PosedChallenge) -> None:
+    drawing = drawn_from_cells(posed)
+    solutions = found(posed, "search", 5000)
+    assert_right(posed, drawing, solutions[:: len(solutions) // 20 + 1])
+    congruent.cache_clear()
+
+
+@settings(max_examples=40)
+@given(challenges())
+def test_random_challenges(posed: PosedChallenge) -> None:
+    assert_all_right(posed)
+
+
+@pytest.mark.slow
+@settings(max_examples=500)
+@given(challenges())
+def test_many_random_challenges(posed: PosedChallenge) -> None:
+    assert_all_right(posed)
+
+
+# --- the judge itself ---------------------------------------------------------------------------
+
+
+def solved_square() -> tuple[Drawing, dict[str, Shape]]:
+    puzzle = load_set("fridgeiq")
+    posed = pose(puzzle, find_challenge(puzzle, "square_02"))
+    return asked("fridgeiq", "square_02"), laid(posed, found(posed, "search", 1)[0])
+
+
+def moved(shape: Shape, x: float) -> Shape:
+    return affinity.translate(shape, x, 0)
+
+
+def test_planted_faults_are_seen() -> None:
+    drawing, lying = solved_square()
+    assert faults(drawing, lying) == []
+    mirrored = {piece: affinity.scale(shape, xfact=-1) for piece, shape in lying.items()}
+    assert {"N is not as drawn", "S is not as drawn", "Y is not as drawn"} <= set(
+        faults(drawing, mirrored)
+    )
+    assert not any("B is not" in fault for fault in faults(drawing, mirrored))
+    assert not any("as drawn" in f for f in faults(replace(drawing, flips=True), mirrored))
+    shifted = faults(drawing, lying | {"N": moved(lying["N"], 0.5)})
+    assert "the region is not covered" in shifted
+    assert any("overlaps" in fault or fault == "the region is left" for fault in shifted)
+    missing = {piece: shape for piece, shape in lying.items() if piece != "S"}
+    assert faults(drawing, missing) == ["S is missing", "the region is not covered"]
+    swapped = lying | {"B": lying["S"], "S": lying["B"]}
+    assert sorted(faults(drawing, swapped)) == ["B is not as drawn", "S is not as drawn"]
+    double = faults(drawing, lying | {"B": lying["Q"]})
+    assert double in (
+        ["B overlaps Q", "the region is not covered"],
+        ["Q overlaps B", "the region is not covered"],
+    )
+    assert "E is not asked for" in faults(drawing, lying | {"E": lying["J"]})
+    away = {piece: moved(shape, 1) for piece, shape in lying.items()}
+    assert faults(drawing, away) == ["the region is left", "the region is not covered"]
+    assert faults(replace(drawing, leftover=True), away) == ["the region is left"]
+    turned = {piece: affinity.rotate(shape, 45) for piece, shape in lying.items()}
+    assert len([one for one in faults(drawing, turned) if "as drawn" in one]) == len(lying)
+
+
+def test_a_given_piece_that_moves_is_seen() -> None:
+    drawing, lying = solved_square()
+    assert faults(replace(drawing, given={"B": lying["B"]}), lying) == []
+    elsewhere = replace(drawing, given={"B": moved(lying["B"], 1)})
+    assert faults(elsewhere, lying) == ["B does not lie where it was given"]
+
+
+def test_ball_pieces_show_the_forms_that_rotations_in_space_allow() -> None:
+    """Two of each up to turns, single and double; a mirrored one would stand up from the board."""
+    for piece in file_of("iqfit")["piece"]:
+        shapes = forms(piece, "square")
+        different = [shapes[0]]
+        for shape in shapes:
+            if not any(congruent(one, shape, 90, False) for one in different):
+                different.append(shape)
+        assert len(different) == 2, piece["id"]

@@ -1,0 +1,390 @@
+"""`fabkit solve` as people and scripts meet it: the JSON document, what is said, the exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from shapely import Polygon, union_all
+
+from fabkit.cli import main, report
+from fabkit.model.library import load_set
+from fabkit.solve.engines import ENGINES
+from tests.support.published import iqfit_samples, iqstars_samples
+
+Capture = pytest.CaptureFixture[str]
+
+FIELDS = ["schema", "set", "challenge", "status", "count", "count_labelled", "count_at_least",
+          "count_up_to_symmetry", "unique", "engine", "nodes", "seconds", "reason",
+          "solutions"]  # fmt: skip
+QUESTIONS = ("--first", "--count", "--all", "--unique")
+UNABLE = {("count", "--first"), ("count", "--all"), ("mip", "--count")}
+#: The cells of the boards by row and column, row by row.
+BOARDS = {
+    "iqblock": [8] * 8,
+    "cubimagici": [7] * 7,
+    "iqfit": [10] * 5,
+    "iqstars": [7, 6, 7, 6],
+}
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def solve(capsys: Capture, *arguments: str) -> tuple[int, dict[str, Any], str]:
+    """The exit code, the JSON document, and what stands on standard error."""
+    code = main(["solve", *arguments, "--json"])
+    said = capsys.readouterr()
+    document = json.loads(said.out)
+    if "--starts" not in arguments:
+        assert [key for key in document if key != "difficulty"] == FIELDS
+        assert 0 <= document.pop("seconds") < 300
+        assert isinstance(document["nodes"], int)
+        assert isinstance(document["engine"], str)
+    return code, document, said.err
+
+
+def picked(document: dict[str, Any]) -> list[Any]:
+    """What is known: status, the four counts, unique, and how many solutions are listed."""
+    return [*(document[key] for key in FIELDS[3:9]), len(document["solutions"])]
+
+
+def covers(document: dict[str, Any], region: Any) -> bool:
+    """Whether every solution that is listed is one: looked at without the solver's code."""
+    pieces = {piece.id for piece in load_set(document["set"]).pieces}
+    for solution in document["solutions"]:
+        assert solution.keys() <= pieces
+        if isinstance(region, Polygon):
+            parts = [Polygon(outline) for outline in solution.values()]
+            assert sum(part.area for part in parts) == region.area
+            assert union_all(parts).equals(region)
+        else:
+            cells = [tuple(cell) for cells in solution.values() for cell in cells]
+            assert sorted(cells) == sorted(region)
+    return True
+
+
+# --- what is asked, and what is known then ---------------------------------------------------------
+
+SQUARE = Polygon([(0, 0), (3, 0), (3, 3), (0, 3)])
+
+
+@pytest.mark.parametrize(
+    ("challenge", "question", "expected", "exit_code"),
+    [
+        ("square_01", "--first", ["solved", None, None, 1, None, None, 1], 0),
+        ("square_01", "--count", ["solved", 4, 4, None, 1, False, 0], 0),
+        ("square_01", "--all", ["solved", 4, 4, None, 1, False, 4], 0),
+        ("square_01", "--unique", ["solved", None, None, 2, None, False, 2], 1),
+        ("square_02", "--count", ["solved", 84, 168, None, 21, False, 0], 0),
+        ("square_02", "--all", ["solved", 84, 168, None, 21, False, 84], 0),
+        ("triangle_01", "--unique", ["solved", 1, 1, None, 1, True, 1], 0),
+        ("rectangle_02_b", "--first", ["impossible", 0, 0, None, 0, False, 0], 1),
+        ("rectangle_02_b", "--count", ["impossible", 0, 0, None, 0, False, 0], 1),
+        ("rectangle_02_b", "--all", ["impossible", 0, 0, None, 0, False, 0], 1),
+        ("rectangle_02_b", "--unique", ["impossible", 0, 0, None, 0, False, 0], 1),
+    ],
+)
+def test_fridgeiq_for_scripts(
+    challenge: str, question: str, expected: list[Any], exit_code: int, capsys: Capture
+) -> None:
+    """The pieces lie as outlines in grid units; identical ones count as interchangeable."""
+    code, document, _ = solve(capsys, "fridgeiq", challenge, question)
+    assert (code, picked(document)) == (exit_code, expected)
+    assert (document["set"], document["challenge"]) == ("fridgeiq", challenge)
+    if challenge == "square_01":
+        assert covers(document, SQUARE)
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "orbits"),
+    [
+        ("iqblock", 48, 6),
+        ("cubimagici", 816, 102),
+        ("iqstars", 381, 381),
+        ("iqfit", 301_350, 150_675),
+    ],
+)
+def test_boards_for_scripts(name: str, count: int, orbits: int, capsys: Capture) -> None:
+    """The pieces lie as cells by row and column."""
+    region = [(row, col) for row, length in enumerate(BOARDS[name]) for col in range(length)]
+    expected = {
+        "--first": [0, ["solved", None, None, 1, None, None, 1]],
+        "--count": [0, ["solved", count, count, None, orbits, False, 0]],
+        "--unique": [1, ["solved", None, None, 2, None, False, 2]],
+    }
+    if count < 1000:
+        expected["--all"] = [0, ["solved", count, count, None, orbits, False, count]]
+    for question, found in expected.items():
+        code, document, _ = solve(capsys, name, question)
+        assert [code, picked(document)] == found
+        assert covers(document, region)
+        listed = [json.dumps(solution) for solution in document["solutions"]]
+        assert len(set(listed)) == len(listed)
+
+
+def test_an_obstacle_is_told(capsys: Capture) -> None:
+    Path("mine.json").write_text('{"board": "square", "pieces": ["0", "1"]}')
+    code, document, said = solve(capsys, "iqblock", "--file", "mine.json")
+    assert (code, document["status"], document["engine"]) == (1, "impossible", "obstacle")
+    assert document["reason"] == "the region has 64 cells, the pieces cover 16"
+    assert said == f"mine: impossible: {document['reason']}\n"
+
+
+def test_a_limit_ends_the_list(capsys: Capture) -> None:
+    code, document, _ = solve(capsys, "fridgeiq", "square_02", "--all", "--limit", "5")
+    assert (code, picked(document)) == (0, ["solved", None, None, 5, None, False, 5])
+    for most in ("85", "0085", "9" * 5000):
+        code, document, _ = solve(capsys, "fridgeiq", "square_02", "--all", "--limit", most)
+        assert (code, picked(document)) == (0, ["solved", 84, 168, None, 21, False, 84])
+
+
+@pytest.mark.parametrize("sample", [iqfit_samples()[0], iqstars_samples()[0]])
+def test_a_challenge_file_with_given_pieces(sample: Any, capsys: Capture) -> None:
+    puzzle, challenge = sample.puzzle, sample.challenge
+    given = {
+        one.piece: sorted(map(list, map(puzzle.lattice.row_col, one.cells)))
+        for one in challenge.given
+    }
+    document = {"board": "board", "given": [{"piece": p, "cells": c} for p, c in given.items()]}
+    Path("given.json").write_text(json.dumps(document))
+    code, found, _ = solve(capsys, puzzle.name, "--file", "given.json", "--unique")
+    assert (code, found["unique"], found["challenge"]) == (0, True, "given")
+    (solution,) = found["solutions"]
+    assert {piece: solution[piece] for piece in given} == given
+    assert len(solution) == len(puzzle.pieces)
+
+
+def test_cells_may_be_left_over(capsys: Capture) -> None:
+    Path("mine.json").write_text(json.dumps({"pieces": ["0"], "cells": [*range(5), *range(8, 13)]}))
+    arguments = ["iqblock", "--file", "mine.json", "--count"]
+    code, document, _ = solve(capsys, *arguments)
+    assert (code, document["status"]) == (1, "impossible")
+    code, document, _ = solve(capsys, *arguments, "--leftover")
+    assert (code, document["status"]) == (0, "solved")
+    assert document["count"] == solve(capsys, *arguments, "--leftover", "--engine", "oracle")[1][
+        "count"
+    ]  # fmt: skip
+
+
+# --- engines and budgets ---------------------------------------------------------------------------
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_gives_the_same_answers(engine: str, capsys: Capture) -> None:
+    for challenge, expected in (("square_01", 4), ("triangle_01", 1), ("rectangle_02_b", 0)):
+        for question in QUESTIONS:
+            if (engine, question) in UNABLE:
+                continue
+            arguments = ["fridgeiq", challenge, question]
+            code, document, _ = solve(capsys, *arguments, "--engine", engine)
+            plain_code, plain, _ = solve(capsys, *arguments)
+            assert code == plain_code
+            assert document["engine"].startswith(engine)
+            assert (document["status"], document["unique"]) == (plain["status"], plain["unique"])
+            if question in ("--count", "--all"):
+                assert document["count"] == expected
+            if question == "--all":
+                listed = sorted(map(json.dumps, document["solutions"]))
+                assert listed == sorted(map(json.dumps, plain["solutions"]))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("budget", ["0", "0.05"])
+def test_a_spent_budget_never_means_impossible(engine: str, budget: str, capsys: Capture) -> None:
+    """What is told is certain: nothing, or what was found until then."""
+    for question in QUESTIONS:
+        if (engine, question) in UNABLE:
+            continue
+        arguments = ["fridgeiq", "square_10", question, "--engine", engine, "--budget", budget]
+        arguments += ["--limit", "100"] if question == "--all" else []
+        code, document, _ = solve(capsys, *arguments)
+        assert document["status"] in ("solved", "unknown")
+        assert document["count"] is None
+        assert document["unique"] in (None, False)
+        least = document["count_at_least"]
+        assert (document["status"] == "solved") == (least is not None)
+        enough = {"--first": 1, "--all": 100}.get(question)
+        assert (code == 0) == (len(document["solutions"]) == enough)
+
+
+def test_a_budget_without_an_engine(capsys: Capture) -> None:
+    for question in (*QUESTIONS, "--starts"):
+        code = main(["solve", "iqfit", question, "--budget", "0", "--json", "-q"])
+        document = json.loads(capsys.readouterr().out)
+        assert document["status"] in ("solved", "unknown")
+        assert document["count"] is None
+        assert code == (0 if question == "--first" and document["status"] == "solved" else 1)
+
+
+def test_what_is_found_in_time_is_told(capsys: Capture) -> None:
+    assert main(["solve", "iqstars", "--all", "--budget", "0"]) == 1
+    told = capsys.readouterr().out
+    assert re.search(r"^board: at least \d+ solutions$", told, re.MULTILINE)
+    assert main(["solve", "iqstars", "--first", "--engine", "oracle", "--budget", "0"]) == 1
+    expected = "board: unknown: the budget was spent before a solution was found\n"
+    assert capsys.readouterr().out == expected
+
+
+# --- for people ------------------------------------------------------------------------------------
+
+
+def test_the_answer_in_words(capsys: Capture) -> None:
+    assert main(["solve", "fridgeiq", "square_02", "--count"]) == 0
+    said = "square_02: 84 solutions, 21 up to symmetry (168 with identical pieces told apart)\n"
+    assert capsys.readouterr().out == said
+    assert main(["solve", "fridgeiq", "square_01", "--unique"]) == 1
+    assert "square_01: not unique: the second solution found is a turn of the first" in (
+        capsys.readouterr().out
+    )
+    assert main(["solve", "fridgeiq", "rectangle_02_b", "-v"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(
+        r"rectangle_02_b: impossible: search tried everything \(\d+ nodes\)", lines[0]
+    )
+    assert re.fullmatch(r"engine search, \d+ nodes, \d+\.\d\d s", lines[1])
+
+
+def test_a_solution_is_drawn(capsys: Capture) -> None:
+    assert main(["solve", "iqstars"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [len(line.split()) for line in lines[:4]] == [7, 6, 7, 6]
+    assert [line.startswith(" ") for line in lines[:4]] == [False, True, False, True]
+    assert main(["solve", "fridgeiq", "square_01", "--all"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("piece  corners") == 3
+    assert "… and 1 more, with --json" in said
+
+
+def test_quiet_leaves_the_exit_code_and_the_document(capsys: Capture) -> None:
+    for challenge, code in (("square_01", 0), ("rectangle_02_b", 1)):
+        arguments = ["solve", "fridgeiq", challenge, "-q", "--difficulty", "--certificate"]
+        assert main([*arguments, "c.json"]) == code
+        said = capsys.readouterr()
+        assert (said.out, said.err) == ("", "")
+        assert main(["solve", "fridgeiq", challenge, "-q", "--json"]) == code
+        said = capsys.readouterr()
+        assert (json.loads(said.out)["challenge"], said.err) == (challenge, "")
+
+
+def test_long_work_is_told_line_by_line(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On standard error, when that is no terminal; here without two seconds between lines."""
+    monkeypatch.setattr(report, "_SECONDS_BETWEEN_LINES", 0.0)
+    for engine in ("search", "count", "sat", "oracle"):
+        assert main(["solve", "fridgeiq", "square_02", "--count", "--engine", engine]) == 0
+        lines = capsys.readouterr().err.splitlines()
+        shares = [float(line.removesuffix("% of the search")) for line in lines]
+        assert shares == sorted(shares)
+        assert shares[-1] == 100
+    assert main(["solve", "fridgeiq", "square_02", "--count", "-q"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+# --- starts ----------------------------------------------------------------------------------------
+
+
+def test_starts_of_iqstars(capsys: Capture) -> None:
+    code, document, said = solve(capsys, "iqstars", "--starts")
+    assert (code, document["status"], document["count"]) == (0, "solved", 381)
+    placements, clues = document["placements"], document["clues"]
+    numbers = [[each[key] for key in ("total", "possible", "unique", "fewest")]
+               for each in (placements, clues)]  # fmt: skip
+    assert numbers == [[423, 293, 32, 1], [182, 181, 0, 2]]
+    assert len(placements["each"]) == 423
+    rare = [one for one in clues["each"] if one["count"] < 3]
+    assert rare == [
+        {"piece": "indigo", "cells": [[2, 0]], "count": 2},
+        {"piece": "indigo", "cells": [[2, 6]], "count": 0},
+    ]
+    assert "starts of one placed piece: 423, of which 293 have a solution" in said
+    assert "  with exactly one solution: 32\n" in said
+    assert "  with the fewest, 2 solutions: 1\n    indigo [2, 0]\n" in said
+    assert "  impossible: indigo [2, 6]\n" in said
+
+
+def test_starts_tell_quarters_of_squares_apart(capsys: Capture) -> None:
+    code, document, said = solve(capsys, "fridgeiq", "triangle_01", "--starts")
+    assert (code, document["count"]) == (0, 1)
+    for each in (document["placements"]["each"], document["clues"]["each"]):
+        assert len({json.dumps(one) for one in each}) == len(each)
+    clues = document["clues"]
+    assert [clues[key] for key in ("total", "possible", "unique")] == [3 * 18, 18, 18]
+    assert all(Polygon(one["outline"]).area == 0.25 for one in clues["each"])
+    assert "    Y (2, 0) (3, 0) (3, 1) (2, 2)\n" in said
+
+
+def test_starts_of_the_impossible(capsys: Capture) -> None:
+    code, document, _ = solve(capsys, "fridgeiq", "rectangle_02_b", "--starts")
+    assert (code, document["status"], document["count"]) == (1, "impossible", 0)
+    assert document["placements"]["possible"] == 0
+
+
+# --- the same again, and strange names -------------------------------------------------------------
+
+
+def process(folder: Path, seed: str, *arguments: str) -> tuple[str, dict[str, bytes]]:
+    """What a process prints, without its seconds, and the files it leaves."""
+    folder.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", "fabkit", "solve", *arguments],
+        capture_output=True, text=True, check=True, cwd=folder,
+        env={**os.environ, "PYTHONHASHSEED": seed},
+    )  # fmt: skip
+    said = re.sub(r'"seconds": [\d.]+', "", done.stdout)
+    return said, {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fridgeiq", "triangle_01", "--unique", "--certificate", "t.json", "--cnf", "t.cnf"],
+        ["fridgeiq", "square_02", "--all", "--svg", "s.svg"],
+        ["iqstars", "--starts"],
+        ["iqblock", "--difficulty"],
+    ],
+    ids=lambda arguments: " ".join(arguments[:3]),
+)
+def test_the_same_again_in_another_process(arguments: list[str], tmp_path: Path) -> None:
+    runs = [process(tmp_path / seed, seed, *arguments, "--json") for seed in ("1", "2")]
+    assert runs[0] == runs[1]
+
+
+STRANGE = {
+    "[bold red]hi[-bold].json": "bold-red-hi-bold",
+    "\x1b[31mred.json": "31mred",
+    "<b>&amp;.json": "b-amp",
+    "\u202eevil\n.json": "evil",
+}
+
+
+@pytest.mark.parametrize("name", STRANGE, ids=STRANGE.values())
+def test_a_file_with_a_strange_name_is_shown_safely(name: str, capsys: Capture) -> None:
+    Path(name).write_text('{"pieces": ["0"], "cells": [0, 1, 2, 3, 8, 9, 10, 11]}')
+    arguments = ["solve", "iqblock", "--file", name, "--svg", "s.svg", "--count"]
+    assert main(arguments) in (0, 1)
+    said = capsys.readouterr()
+    assert said.out.startswith(f"{STRANGE[name]}: ")
+    assert all(line.isprintable() for line in (said.out + said.err).splitlines())
+    assert STRANGE[name] in Path("s.svg").read_text()
+
+
+@pytest.mark.parametrize("name", ["[bold]x[/bold]", "\x1b[31mred", "<b>", "a\nb"])
+def test_a_strange_id_is_refused_and_shown_safely(name: str, capsys: Capture) -> None:
+    document = {"id": name, "pieces": ["0"], "cells": [0, 1, 2, 3, 8, 9, 10, 11]}
+    Path("mine.json").write_text(json.dumps(document))
+    assert main(["solve", "iqblock", "--file", "mine.json"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("fabkit: mine.json: id: ")
+    assert said.err.count("\n") == 1
+    assert said.err.strip().isprintable()

@@ -1,0 +1,248 @@
+"""The files that `fabkit solve` writes: certificates, formulas with refutations, drawings."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from pysat.solvers import Solver
+
+from fabkit.cli import main
+from fabkit.solve.engines import ENGINES
+from tests.support.drat import refutes
+
+Capture = pytest.CaptureFixture[str]
+
+STRIP = '{"pieces": ["0"], "cells": [0, 1, 2, 3, 4, 8, 9, 10, 11, 12]}'
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def files() -> list[str]:
+    return sorted(path.name for path in Path().iterdir())
+
+
+# --- certificates ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "holds"),
+    [
+        (["fridgeiq", "rectangle_02_b"], 1, "fridgeiq rectangle_02_b has no solution"),
+        (["fridgeiq", "rectangle_02_b", "--count"], 1, "fridgeiq rectangle_02_b has no solution"),
+        (["fridgeiq", "triangle_01", "--unique"], 0, "triangle_01 has exactly one solution"),
+        (["fridgeiq", "square_02", "--count"], 0,
+         "has 84 solutions, 168 with identical pieces told apart, 21 up to symmetry"),
+        (["fridgeiq", "square_01", "--all"], 0, "square_01 has 4 solutions, 1 up to symmetry"),
+        (["iqstars", "--count"], 0, "iqstars board has 381 solutions"),
+        (["iqblock", "--count"], 0, "iqblock square has 48 solutions, 6 up to symmetry"),
+        (["iqblock", "--file", "strip.json"], 1, "iqblock strip has no solution (pieces 0; "),
+        (["iqblock", "--file", "strip.json", "--leftover", "--count"], 0, "with cells left over"),
+    ],
+    ids=lambda value: " ".join(value[:4]) if isinstance(value, list) else "",
+)  # fmt: skip
+def test_certificates_hold(arguments: list[str], code: int, holds: str, capsys: Capture) -> None:
+    Path("strip.json").write_text(STRIP)
+    assert main(["solve", *arguments, "--certificate", "new/proof.json"]) == code
+    said = capsys.readouterr()
+    assert said.out.endswith("\nwrote new/proof.json\n")
+    assert said.err == ""
+    assert main(["certify", "new/proof.json"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("holds: ")
+    assert holds in told
+
+
+@pytest.mark.parametrize("engine", [one for one in ENGINES if one != "mip"])
+def test_certificates_do_not_depend_on_the_engine(engine: str) -> None:
+    arguments = ["fridgeiq", "triangle_03", "--unique", "-q"]
+    assert main(["solve", *arguments, "--certificate", "plain.json"]) == 0
+    assert main(["solve", *arguments, "--certificate", "e.json", "--engine", engine]) == 0
+    assert Path("plain.json").read_bytes() == Path("e.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["square_01"], 0),
+        (["square_01", "--unique"], 1),
+        (["square_02", "--all", "--limit", "3"], 0),
+        (["square_10", "--count", "--engine", "sat", "--budget", "0"], 1),
+    ],
+    ids=["a solution", "not unique", "some of all", "unknown"],
+)
+def test_an_answer_that_needs_no_proof_gets_no_certificate(
+    arguments: list[str], code: int, capsys: Capture
+) -> None:
+    assert main(["solve", "fridgeiq", *arguments, "--certificate", "new/c.json"]) == code
+    said = capsys.readouterr()
+    assert said.err == (
+        "note: new/c.json was not written: a certificate proves that a challenge is impossible, "
+        "that its solution is unique (--unique), or its count (--count)\n"
+    )
+    assert "wrote" not in said.out
+    assert files() == []
+
+
+def test_a_count_that_is_too_large_to_be_certified_is_refused_with_its_size(
+    capsys: Capture,
+) -> None:
+    """The count itself is told all the same."""
+    arguments = ["fridgeiq", "rectangle_10_c", "--count", "--certificate", "c.json", "--json"]
+    assert main(["solve", *arguments]) == 2
+    said = capsys.readouterr()
+    assert json.loads(said.out)["count"] == 6_691_974
+    assert re.fullmatch(
+        r"fabkit: fridgeiq rectangle_10_c: the transcript of its count would have about \d,000,000,000 "
+        r"nodes; a certificate takes 1,000,000 at most, so certify impossibility or uniqueness "
+        r"instead",
+        said.err.splitlines()[-1],
+    )
+    assert files() == []
+
+
+def test_a_budget_that_ends_before_the_proof(capsys: Capture) -> None:
+    arguments = ["fridgeiq", "rectangle_02_b", "--budget", "0", "--certificate", "c.json"]
+    assert main(["solve", *arguments, "--cnf", "c.cnf"]) == 1
+    said = capsys.readouterr()
+    assert said.out.startswith("rectangle_02_b: impossible: ")
+    assert "note: the budget was spent before the proof was complete" in said.err
+    assert files() == []
+
+
+def test_a_challenge_is_not_overwritten_by_its_certificate(capsys: Capture) -> None:
+    Path("strip.json").write_text(STRIP)
+    Path("same.json").symlink_to("strip.json")
+    for name in ("strip.json", "./strip.json", "same.json"):
+        assert main(["solve", "iqblock", "--file", "strip.json", "--certificate", name]) == 2
+        expected = "fabkit: --certificate: names the challenge's own file; choose another\n"
+        assert capsys.readouterr().err == expected
+    assert Path("strip.json").read_text() == STRIP
+
+
+# --- formulas --------------------------------------------------------------------------------------
+
+
+def clauses(path: str) -> list[tuple[int, ...]]:
+    """A DIMACS file's clauses; its head must fit them."""
+    lines = [line.split() for line in Path(path).read_text().splitlines() if line[0] != "c"]
+    found = [tuple(map(int, line[:-1])) for line in lines[1:]]
+    assert lines[0] == ["p", "cnf", lines[0][2], str(len(found))]
+    assert all(line[-1] == "0" for line in lines[1:])
+    assert max(abs(literal) for clause in found for literal in clause) <= int(lines[0][2])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["fridgeiq", "rectangle_02_b"], 1),
+        (["fridgeiq", "rectangle_02_b", "--unique"], 1),
+        (["fridgeiq", "triangle_01", "--unique"], 0),
+        (["fridgeiq", "triangle_01", "--unique", "--engine", "count"], 0),
+        (["iqblock", "--file", "strip.json"], 1),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_is_impossible_gets_a_refutation(
+    arguments: list[str], code: int, capsys: Capture
+) -> None:
+    """Of a unique solution, the refutation says that there is no other."""
+    Path("strip.json").write_text(STRIP)
+    assert main(["solve", *arguments, "--cnf", "f.cnf"]) == code
+    assert capsys.readouterr().out.endswith("\nwrote f.cnf\nwrote f.drat\n")
+    assert refutes(Path("f.drat").read_text(), clauses("f.cnf"))
+
+
+@pytest.mark.parametrize("question", ["--first", "--count", "--unique"])
+def test_what_can_be_solved_gets_its_formula_alone(question: str) -> None:
+    assert main(["solve", "fridgeiq", "square_01", question, "--cnf", "f.cnf", "-q"]) in (0, 1)
+    assert files() == ["f.cnf"]
+    with Solver("cadical195", bootstrap_with=clauses("f.cnf")) as solver:
+        assert solver.solve()
+
+
+# --- drawings and other files ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["fridgeiq", "square_02", "--count"], "84 solutions, 21 up to symmetry"),
+        (["iqstars"], "board"),
+        (["iqfit", "--unique"], "at least 2 solutions"),
+        (["fridgeiq", "rectangle_02_b"], "0 solutions"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_the_challenge_is_drawn(arguments: list[str], words: str, capsys: Capture) -> None:
+    assert main(["solve", *arguments, "--svg", "new/s.svg"]) in (0, 1)
+    assert capsys.readouterr().out.endswith("\nwrote new/s.svg\n")
+    text = "".join(ET.parse("new/s.svg").getroot().itertext())
+    assert words in text
+
+
+def test_a_file_that_cannot_be_written_is_said_after_the_answer(capsys: Capture) -> None:
+    path = Path("/proc/none/s.svg")  # where nobody can make a folder
+    assert main(["solve", "fridgeiq", "square_01", "--count", "--svg", str(path)]) == 3
+    said = capsys.readouterr()
+    assert said.out == "square_01: 4 solutions, 1 up to symmetry\n"
+    assert said.err.startswith(f"fabkit: cannot write {path}: ")
+    assert files() == []
+
+
+# --- files that are not what they should be ---------------------------------------------------------
+
+SET = """
+[set]
+name = "mine"
+lattice = "square"
+moves = "rotations"
+[[piece]]
+id = "A"
+cells = [[0, 0]]
+"""
+WRONG = {
+    "solve mine.toml": "mine: has no challenge and no board; describe a challenge in a file (--file)",
+    "solve mine.toml tray": "mine: has no challenge and no board; describe a challenge in a file "
+    "(--file)",
+    "solve iqblock --file mine.toml": None,
+    "solve iqblock --file proof.json": None,
+    "solve iqblock --certificate folder.json": "folder.json: is a folder; expected a file such as "
+    "folder.json/folder.json",
+    "certify mine.toml": "mine.toml: is not JSON: Expecting value (at line 2, column 2)",
+    "certify proof.json --set unknown": 'there is no set "unknown"; shipped are cubimagici, '
+    "fridgeiq, iqblock, iqfit, iqstars, or give a path to a .toml file",
+    "certify strip.json": None,
+}
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_files_that_are_something_else_are_refused(line: str, capsys: Capture) -> None:
+    Path("mine.toml").write_text(SET)
+    Path("strip.json").write_text(STRIP)
+    Path("folder.json").mkdir()
+    arguments = ["fridgeiq", "rectangle_02_b", "-q", "--certificate", "proof.json"]
+    assert main(["solve", *arguments]) == 1
+    before = files()
+    assert main(line.split()) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    if WRONG[line]:
+        assert said.err == f"fabkit: {WRONG[line]}\n"
+    else:
+        assert said.err.startswith(f"fabkit: {line.rsplit(maxsplit=1)[-1]}: ")
+    assert files() == before
+
+
+def test_a_drawing_of_a_count_shows_a_solution(capsys: Capture) -> None:
+    assert main(["solve", "fridgeiq", "square_01", "--count", "--svg", "s.svg"]) == 0
+    drawn = Path("s.svg").read_text()
+    assert "one solution" in drawn
+    assert "4 solutions, 1 up to symmetry" in drawn

@@ -1,0 +1,262 @@
+"""Ctrl-C and polite kills: the command ends at once, says so in one line, and leaves nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fabkit.model.challengeload import find_challenge
+from fabkit.model.library import load_set
+from fabkit.solve.engines.compiled import _SIGNALS
+from fabkit.solve.posing import pose
+from fabkit.solve.transcript import certificate
+
+#: Nearly all end within half a second; a busy machine takes longer.
+LIMIT_S = 5.0
+#: A kernel is compiled to its end first: that takes two seconds at most, and longer then.
+COMPILING_LIMIT_S = 15.0
+STOPPED = "fabkit: stopped; no file is half-written"
+#: The command, with a line of progress as soon as it is at work.
+COMMAND = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a test run may have switched off
+from fabkit.cli import main, report
+report._SECONDS_BETWEEN_LINES = 0.1
+{before}
+raise SystemExit(main())
+"""
+
+
+class Running:
+    """A command in a process of its own, started as a terminal starts it."""
+
+    def __init__(self, folder: Path, arguments: list[str], before: str = "", **env: str) -> None:
+        self.tag = uuid.uuid4().hex
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", COMMAND.format(before=before), *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=folder,
+            env={**os.environ, **env, "FABKIT_TEST_TAG": self.tag},
+            start_new_session=True,
+        )
+        self._said: tuple[str, ...] = ()
+
+    def wait_for(self, words: str) -> None:
+        """Reads standard error until a line holds these words."""
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            if words in line:
+                return
+        pytest.fail(f"it ended before it said {words!r}")
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> float:
+        """Sends a signal to the whole group, as a terminal does; returns how long it took."""
+        start = time.monotonic()
+        os.killpg(self.process.pid, how)
+        self.process.wait(timeout=60)
+        return time.monotonic() - start
+
+    def has_answered(self) -> bool:
+        """Whether it had told all it had to tell, and nothing of a stop, when it ended."""
+        out, err = self.said()
+        return "solutions" in out and STOPPED not in err
+
+    def said(self) -> tuple[str, str]:
+        """What it wrote to standard output and standard error, once it has ended."""
+        if not self._said:
+            self._said = self.process.communicate()
+        return self._said[0], self._said[1]
+
+    def check(self, seconds: float, limit_s: float = LIMIT_S) -> None:
+        """It ended at once, in one line, and no process of it is left."""
+        out, err = self.said()
+        lines = [line for line in err.splitlines() if "% " not in line]
+        assert lines == [STOPPED]
+        # When Python itself dies of the signal, shells make 130 of it, too.
+        assert self.process.returncode in (130, -signal.SIGINT)
+        assert seconds < limit_s
+        assert "{" not in out
+        deadline = time.monotonic() + LIMIT_S
+        while self.left() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert self.left() == []
+
+    def left(self) -> list[str]:
+        """The processes that carry the tag, wherever they went; nothing where there is no /proc."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            with contextlib.suppress(OSError):
+                if self.tag.encode() in path.read_bytes():
+                    found.append(path.parent.name)
+        return found
+
+
+@contextlib.contextmanager
+def running(folder: Path, arguments: list[str], before: str = "", **env: str) -> Iterator[Running]:
+    command = Running(folder, arguments, before, **env)
+    try:
+        yield command
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(command.process.pid, signal.SIGKILL)
+        command.said()
+
+
+FILES = ["--certificate", "new/c.json", "--cnf", "new/c.cnf", "--svg", "new/c.svg"]
+WORK = {
+    "search": ["fridgeiq", "square_10", "--count", "--engine", "search", "--json", *FILES],
+    "count": ["fridgeiq", "square_10", "--count", "--engine", "count", "--json", *FILES],
+    "oracle": ["fridgeiq", "square_10", "--count", "--engine", "oracle", *FILES],
+    "sat": ["fridgeiq", "square_10", "--all", "--engine", "sat", *FILES],
+    "cp-sat": ["fridgeiq", "square_10", "--all", "--engine", "cp-sat", *FILES],
+    "mip": ["fridgeiq", "square_10", "--all", "--engine", "mip", *FILES],
+    "chosen": ["fridgeiq", "square_10", "--count", "--json", *FILES],
+    "starts": ["fridgeiq", "square_10", "--starts", "--json"],
+}
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize("what", WORK)
+def test_ctrl_c_stops_a_search(what: str, tmp_path: Path) -> None:
+    with running(tmp_path, ["solve", *WORK[what]]) as command:
+        command.wait_for("% of the search")
+        time.sleep(0.5)
+        command.check(command.stop())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_polite_kill_stops_a_search(tmp_path: Path) -> None:
+    with running(tmp_path, ["solve", *WORK["search"]]) as command:
+        command.wait_for("% of the search")
+        command.check(command.stop(signal.SIGTERM))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_stops_the_making_of_a_certificate(tmp_path: Path) -> None:
+    """The answer has been told by then."""
+    endless = "import fabkit.solve.transcript; fabkit.solve.transcript.MOST_COUNT_NODES = 10**15"
+    arguments = ["solve", "iqfit", "--count", "--certificate", "new/c.json"]
+    with running(tmp_path, arguments, endless) as command:
+        command.wait_for("% of the proof")
+        seconds = command.stop()
+        assert command.process.stdout is not None
+        assert command.process.stdout.readline().startswith("board: 301,350 solutions")
+        command.check(seconds)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_stops_the_making_of_a_refutation(tmp_path: Path) -> None:
+    """In the middle of CaDiCaL's search for one that it does not find in a lifetime."""
+    endless = (
+        "import fabkit.solve.engines.formula as one, tests.support.problems as other\n"
+        "usual = one.formula\n"
+        "one.formula = lambda problem, blocked=(): usual(other.pigeons(14))"
+    )
+    arguments = ["solve", "fridgeiq", "rectangle_02_b", "--cnf", "new/c.cnf", "-v"]
+    root = str(Path(__file__).resolve().parents[2])
+    with running(tmp_path, arguments, endless, PYTHONPATH=root) as command:
+        command.wait_for("% of the proof")
+        time.sleep(0.5)
+        command.check(command.stop())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_stops_a_check(tmp_path: Path) -> None:
+    puzzle = load_set("fridgeiq")
+    document = certificate(pose(puzzle, find_challenge(puzzle, "square_07")), "count")
+    assert len(document["argument"]["items"]) > 300_000
+    (tmp_path / "long.json").write_text(json.dumps({"schema": 1, **document}))
+    with running(tmp_path, ["certify", "long.json", "--json"]) as command:
+        command.wait_for("% checked")
+        command.check(command.stop())
+
+
+# --- while kernels are compiled ---------------------------------------------------------------------
+
+#: Tells when numba begins to compile.
+TELLING = """
+from fabkit.solve.engines import compiled
+usual = compiled._Kernel.compile
+def compile(self, sig):
+    print("compiling 0% done", file=sys.stderr, flush=True)
+    return usual(self, sig)
+compiled._Kernel.compile = compile
+"""
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize("later_s", [0.0, 0.5, 1.0, 1.5])
+def test_ctrl_c_stops_the_first_compilation(later_s: float, tmp_path: Path) -> None:
+    """At whatever moment; on a fast machine the last of these come when all is done."""
+    (tmp_path / "cache").mkdir()
+    arguments = ["solve", "fridgeiq", "square_01", "--count"]
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    with running(tmp_path, arguments, TELLING, **cache) as command:
+        command.wait_for("compiling")
+        time.sleep(later_s)
+        if command.process.poll() is None:
+            seconds = command.stop()
+            # On its way out Python hears no signal any more, and dies of it in silence.
+            if command.process.returncode != 0 and not command.has_answered():
+                command.check(seconds, COMPILING_LIMIT_S)
+        else:
+            assert later_s > 0
+    assert [path.name for path in tmp_path.rglob("*.tmp.*")] == []
+
+
+@pytest.fixture
+def told() -> Iterator[list[str]]:
+    """What a handler of Ctrl-C was told; it raises nothing."""
+    found: list[str] = []
+    before = signal.signal(signal.SIGINT, lambda *_: found.append("Ctrl-C"))
+    yield found
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_waits_until_a_kernel_is_complete(told: list[str]) -> None:
+    """Torn out of its middle, LLVM crashed now and then, or went on as if nothing had been."""
+    usual = signal.getsignal(signal.SIGINT)
+    with _SIGNALS.held():
+        told.append("outer")
+        with _SIGNALS.held():
+            signal.raise_signal(signal.SIGINT)
+            told.append("inner")
+        told.append("outer")
+        signal.raise_signal(signal.SIGINT)
+        told.append("end")
+    assert told == ["outer", "inner", "Ctrl-C", "outer", "end", "Ctrl-C"]
+    assert signal.getsignal(signal.SIGINT) is usual
+
+
+def test_ctrl_c_wins_over_a_failure(told: list[str]) -> None:
+    def fails() -> None:
+        with _SIGNALS.held():
+            signal.raise_signal(signal.SIGINT)
+            raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        fails()
+    assert told == ["Ctrl-C"]
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with pytest.raises(KeyboardInterrupt):
+        fails()
+
+
+def test_ctrl_c_that_is_switched_off_stays_so(told: list[str]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with _SIGNALS.held():
+        signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    assert told == []

@@ -1,0 +1,378 @@
+"""Challenge cards: the sizes that are drawn and printed, measured on the files."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import shapely
+from shapely import Polygon, affinity, union_all
+
+from fabkit.build.cards import cards_of, starts_of
+from fabkit.cli import main
+from fabkit.core.errors import InputError
+from fabkit.drawing.boards.slabs import section_at
+from fabkit.drawing.card import draft_card
+from fabkit.drawing.printed import BlueprintError
+from fabkit.mesh.files.reading import read_bodies
+from fabkit.mesh.section import Sections
+from fabkit.model.library import load_set
+from fabkit.model.placement import placements
+from fabkit.model.profile import Profile
+from fabkit.model.profilefile import load_profile
+from fabkit.model.puzzle import Board, Challenge, Given, PuzzleSet
+from fabkit.output.card import SHEET_MM, Card, card_sheets, card_svg
+from tests.conftest import ROOT
+from tests.support.pictures import cell_drawn
+
+SVG = "{http://www.w3.org/2000/svg}"
+SETS = ("iqblock", "cubimagici", "iqstars", "iqfit")
+
+
+def started(puzzle: PuzzleSet, pieces: int = 2, name: str = "start-001") -> Challenge:
+    """A board with some pieces where they can lie."""
+    board, given, taken = puzzle.boards[0], [], set[Any]()
+    for piece in puzzle.pieces[:pieces]:
+        lying = placements(puzzle.lattice, piece, board.cells - taken, puzzle.flips)
+        cells = lying[len(lying) // 3].cells
+        given.append(Given(piece.id, cells))
+        taken |= cells
+    ids = tuple(piece.id for piece in puzzle.pieces)
+    return Challenge(name, board.cells, ids, tuple(given), puzzle.flips)
+
+
+def card_of(puzzle: PuzzleSet, **more: Any) -> Card:
+    return Card(started(puzzle), puzzle.boards[0], 7, "junior", 4.21, **more)
+
+
+def profile_of(puzzle: PuzzleSet, *settings: str) -> Profile:
+    return load_profile((), settings, puzzle.unit_mm)
+
+
+def area_of(puzzle: PuzzleSet, cells: Any, unit_mm: float) -> Any:
+    """Cells in mm, drawn a second way."""
+    shape = union_all([cell_drawn(puzzle.lattice.name, cell) for cell in cells])
+    return affinity.scale(shape, unit_mm, unit_mm, origin=(0, 0))
+
+
+# --- on paper -----------------------------------------------------------------------------------
+
+
+def paths(source: str, name: str) -> Iterator[ElementTree.Element]:
+    for one in ElementTree.fromstring(source).iter(f"{SVG}path"):
+        if name in one.get("class", "").split():
+            yield one
+
+
+def drawn(path: ElementTree.Element) -> Any:
+    """What a path fills, with y upwards from the page's top."""
+    rings = [
+        Polygon([tuple(map(float, point.split())) for point in re.split("[ML]", ring)[1:]])
+        for ring in path.get("d", "").replace("M", "ZM").split("Z")
+        if ring.startswith("M")
+    ]
+    whole = rings[0]
+    for ring in rings[1:]:
+        whole = whole.symmetric_difference(ring)
+    return affinity.scale(whole, 1, -1, origin=(0, 0))
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_card_shows_the_board_and_the_given_pieces_at_their_size(name: str) -> None:
+    puzzle = load_set(name)
+    profile, card = profile_of(puzzle), card_of(puzzle)
+    source = card_svg(puzzle, card, profile)
+    root = ElementTree.fromstring(source)
+    assert root.get("width") == f"{root.get('viewBox', '').split()[2]}mm"
+    (region,) = paths(source, "region")
+    found = drawn(region)
+    wanted = area_of(puzzle, card.board.cells, profile.unit_mm)
+    shift = [a - b for a, b in zip(found.bounds[:2], wanted.bounds[:2], strict=True)]
+    assert found.symmetric_difference(affinity.translate(wanted, *shift)).area < 0.3
+    pieces = list(paths(source, "piece"))
+    for given, path in zip(card.challenge.given, pieces, strict=True):
+        assert path.get("fill") == puzzle.piece(given.piece).colour
+        lying = affinity.translate(area_of(puzzle, given.cells, profile.unit_mm), *shift)
+        assert drawn(path).symmetric_difference(lying).area < 0.3
+    assert len(list(paths(source, "label"))) == 2
+    width, height = (float(one) for one in root.get("viewBox", "").split()[2:])
+    left, bottom, right, top = found.bounds
+    assert 0 < left < right < width
+    assert -height < bottom < top < 0
+
+
+def test_a_card_says_which_it_is_and_carries_a_scale() -> None:
+    puzzle = load_set("iqstars")
+    source = card_svg(puzzle, card_of(puzzle), profile_of(puzzle))
+    text = " ".join(one.text or "" for one in ElementTree.fromstring(source).iter(f"{SVG}text"))
+    for part in (
+        "7 · IQ Stars",
+        "start-001",
+        "junior (4.2)",
+        "5 pieces to place",
+        "50 mm",
+        "100 %",
+    ):
+        assert part in text
+    (bar,) = paths(source, "scale")
+    xs = [float(point.split()[0]) for point in re.split("[ML]", bar.get("d", ""))[1:]]
+    assert max(xs) - min(xs) == 50.0
+
+
+def boxes(source: str) -> list[Any]:
+    return [drawn(path) for path in paths(source, "card")]
+
+
+@pytest.mark.parametrize(("name", "each"), [("iqblock", 1), ("iqfit", 2), ("iqstars", 2)])
+def test_sheets_hold_whole_cards_that_lie_apart(name: str, each: int) -> None:
+    puzzle = load_set(name)
+    cards = [Card(started(puzzle, 2, f"start-{n}"), puzzle.boards[0], n) for n in range(1, 6)]
+    sheets = card_sheets(puzzle, cards, profile_of(puzzle))
+    assert len(sheets) == -(-5 // each)
+    assert sum(len(boxes(sheet)) for sheet in sheets) == 5
+    for sheet in sheets:
+        size = [float(x) for x in ElementTree.fromstring(sheet).get("viewBox", "").split()[2:]]
+        assert sorted(size) == sorted(SHEET_MM)
+        page = shapely.box(5, -size[1] + 5, size[0] - 5, -5).buffer(1e-3)
+        for place, box in enumerate(boxes(sheet)):
+            assert page.contains(box)
+            assert all(box.distance(other) > 3.9 for other in boxes(sheet)[:place])
+
+
+def test_cards_larger_than_a_sheet_are_on_none() -> None:
+    puzzle = load_set("iqblock")
+    assert card_sheets(puzzle, [card_of(puzzle)], profile_of(puzzle, "unit=40mm")) == []
+
+
+# --- templates ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_template_fits_its_board(name: str) -> None:
+    puzzle = load_set(name)
+    profile, card = profile_of(puzzle), card_of(puzzle)
+    drawing = draft_card(puzzle, card.board, card.challenge, profile)
+    region = area_of(puzzle, card.board.cells, profile.unit_mm)
+    plate = section_at(drawing.steps, 0.5)
+    if name in ("iqblock", "cubimagici"):
+        opening = region.buffer(profile.board_clearance_mm, join_style="mitre")
+        assert opening.contains(plate)
+        assert opening.exterior.distance(plate) == pytest.approx(0.3)
+        larger = plate.buffer(0.31, join_style="mitre")
+        assert not opening.contains(larger)
+    else:
+        assert plate.symmetric_difference(region).area < 1e-3
+    assert (drawing.kind, drawing.rest_mm, drawing.thickness_mm) == ("card", 1.0, 1.6)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_templates_lines_follow_the_given_pieces(name: str) -> None:
+    puzzle = load_set(name)
+    profile, card = profile_of(puzzle), card_of(puzzle)
+    drawing = draft_card(puzzle, card.board, card.challenge, profile)
+    raised = section_at(drawing.steps, 1.3)
+    given = [area_of(puzzle, one.cells, profile.unit_mm) for one in card.challenge.given]
+    for area in given:
+        line = raised.intersection(area)
+        assert len(shapely.get_parts(line)) == 1
+        assert area.exterior.distance(line) == pytest.approx(0.2, abs=1e-6)
+        # As wide as it should be: a slightly thinner disc gets around inside, a wider one nowhere.
+        assert not line.buffer(-0.39).is_empty
+        assert line.buffer(-0.41).area < 0.01 * line.area
+    free = [
+        cell for cell in card.board.cells if not any(cell in g.cells for g in card.challenge.given)
+    ]
+    dots = raised.difference(union_all(given))
+    assert len(shapely.get_parts(dots)) == len(free)
+
+
+def test_a_template_too_small_for_its_lines_is_refused() -> None:
+    puzzle = load_set("fridgeiq")
+    lattice = puzzle.lattice
+    cells = frozenset(c for row in range(4) for col in range(4) for c in lattice.cells_at(row, col))
+    quarter = frozenset(lattice.cells_at(0, 0)[:1])
+    board = Board("box", cells)
+    start = Challenge("start", cells, ("D",), (Given("D", quarter),))
+    with pytest.raises(
+        BlueprintError, match=r"a line of 0\.8 mm .* piece D fills it; choose a larger"
+    ):
+        draft_card(puzzle, board, start, profile_of(puzzle, "unit=4mm"))
+    two = frozenset({*lattice.cells_at(0, 0), *lattice.cells_at(1, 1)})
+    with pytest.raises(BlueprintError, match="falls into 2 parts"):
+        draft_card(puzzle, Board("two", two), Challenge("start", two, ("D",)), profile_of(puzzle))
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def entry(puzzle: PuzzleSet, name: str) -> dict[str, Any]:
+    """A challenge as a list has it."""
+    start, rows = started(puzzle, 2, name), puzzle.lattice.row_col
+    return {
+        "id": name,
+        "board": puzzle.boards[0].id,
+        "pieces": list(start.pieces),
+        "given": [
+            {"piece": one.piece, "cells": sorted(list(rows(cell)) for cell in one.cells)}
+            for one in start.given
+        ],
+        "level": "expert",
+        "difficulty": {"score": 6.789, "tries": 1.0},
+        "solution": {},
+    }
+
+
+def listed(folder: Path, puzzle: PuzzleSet, *entries: dict[str, Any], **more: Any) -> Path:
+    path = folder / "challenges.json"
+    document = {"schema": 1, "set": puzzle.name, "challenges": list(entries)}
+    path.write_text(json.dumps(document | more))
+    return path
+
+
+@pytest.fixture
+def block(tmp_path: Path) -> tuple[PuzzleSet, Path]:
+    puzzle = load_set("iqblock")
+    return puzzle, listed(tmp_path, puzzle, entry(puzzle, "start-001"), entry(puzzle, "start-002"))
+
+
+def test_cards_are_written_and_their_templates_measure(
+    block: tuple[PuzzleSet, Path], tmp_path: Path, said: Callable[..., Any]
+) -> None:
+    puzzle, _ = block
+    found = said("cards", "iqblock", "start-002", "-o", str(tmp_path))
+    assert [(one["id"], one["level"], one["score"]) for one in found["cards"]] == [
+        ("start-002", "expert", 6.789)
+    ]
+    names = ["cards/start-002.svg", "cards/cards-1.svg", "cards/start-002.stl"]
+    assert found["files"] == names
+    (body,) = read_bodies(tmp_path / names[2])
+    start, profile = started(puzzle, 2, "start-002"), profile_of(puzzle)
+    drawing = draft_card(puzzle, puzzle.boards[0], start, profile)
+    assert (body.vertices.min(axis=0)[2], body.vertices.max(axis=0)[2]) == pytest.approx((0, 1.6))
+    sections = Sections(body.vertices, body.faces)
+    for height in (0.25, 0.75, 1.3):
+        cut, wanted = sections.at(height), section_at(drawing.steps, height)
+        assert cut.symmetric_difference(wanted).area < 0.003 * wanted.area
+    edges = np.sort(body.faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+    assert set(np.unique(edges, axis=0, return_counts=True)[1].tolist()) == {2}
+    before = {name: (tmp_path / name).read_bytes() for name in names}
+    said("cards", "iqblock", "start-002", "-o", str(tmp_path))
+    assert {name: (tmp_path / name).read_bytes() for name in names} == before
+
+
+def test_paper_alone_is_for_as_many_as_are_wanted(
+    block: tuple[PuzzleSet, Path], tmp_path: Path, said: Callable[..., Any]
+) -> None:
+    out = tmp_path / "out"
+    ask = ("cards", "iqblock", "--file", str(block[1]), "--no-templates", "-o", str(out))
+    assert len(said(*ask)["cards"]) == 2
+    assert sorted(one.name for one in (out / "cards").iterdir()) == [
+        "cards-1.svg",
+        "cards-2.svg",
+        "start-001.svg",
+        "start-002.svg",
+    ]
+    assert [one["id"] for one in said(*ask, "--count", "1")["cards"]] == ["start-001"]
+
+
+def test_a_challenge_file_makes_a_card(tmp_path: Path, said: Callable[..., Any]) -> None:
+    path = tmp_path / "mine <b>.toml"
+    path.write_text('given = [{ piece = "yellow", cells = [[0, 4], [0, 5], [0, 6], [1, 4]] }]')
+    found = said("cards", "iqstars", "--file", str(path), "--no-templates", "-o", str(tmp_path))
+    (card,) = found["cards"]
+    assert (card["id"], card["level"], card["given"]) == ("mine-b", None, ["yellow"])
+    assert (tmp_path / "cards" / "mine-b.svg").is_file()
+
+
+def test_a_card_and_a_sheet_never_share_a_name(tmp_path: Path, said: Callable[..., Any]) -> None:
+    path = tmp_path / "cards-1.toml"
+    path.write_text('given = [{ piece = "yellow", cells = [[0, 4], [0, 5], [0, 6], [1, 4]] }]')
+    found = said("cards", "iqstars", "--file", str(path), "--no-templates", "-o", str(tmp_path))
+    assert found["files"] == ["cards/cards-1.svg", "cards/cards-all-1.svg"]
+
+
+def test_titles_are_no_markup(tmp_path: Path) -> None:
+    text = (ROOT / "pieces" / "iqblock.toml").read_text(encoding="utf-8")
+    title = "<script>alert(1)</script> & more"
+    path = tmp_path / "mine.toml"
+    path.write_text(re.sub(r"\ntitle = .*", f'\ntitle = "{title}"', text, count=1))
+    puzzle = load_set(str(path))
+    source = card_svg(puzzle, card_of(puzzle), profile_of(puzzle))
+    assert "<script" not in source
+    assert title in (ElementTree.fromstring(source).findtext(f"{SVG}text") or "")
+
+
+@pytest.mark.parametrize("name", ["../evil", "a/b", "<b>", "CON", ""])
+def test_ids_that_are_no_file_names_are_refused(name: str, tmp_path: Path) -> None:
+    puzzle = load_set("iqblock")
+    path = listed(tmp_path, puzzle, entry(puzzle, "start-001") | {"id": name})
+    with pytest.raises(InputError, match=r"challenges\[0\]\.id|challenge\[.*id"):
+        starts_of(puzzle, path, tmp_path)
+
+
+def test_a_list_is_read_with_all_its_faults(tmp_path: Path) -> None:
+    puzzle = load_set("iqblock")
+    twice = entry(puzzle, "start-001")
+    strange = entry(puzzle, "start-002") | {"board": "nowhere"}
+    path = listed(tmp_path, puzzle, twice, twice, strange)
+    with pytest.raises(InputError) as caught:
+        starts_of(puzzle, path, tmp_path)
+    assert "is there twice" in str(caught.value)
+    assert "nowhere" in str(caught.value)
+    path = listed(tmp_path, puzzle, twice, set="iqfit")
+    with pytest.raises(InputError, match='holds challenges of "iqfit", not of "iqblock"'):
+        starts_of(puzzle, path, tmp_path)
+    path = listed(tmp_path, puzzle, entry(puzzle, "start-001") | {"given": []})
+    with pytest.raises(InputError, match="has no given pieces"):
+        starts_of(puzzle, path, tmp_path)
+
+
+def test_a_list_beside_the_sets_own_starts_keeps_names_apart(tmp_path: Path) -> None:
+    text = (ROOT / "pieces" / "iqstars.toml").read_text(encoding="utf-8")
+    own = '\n[[challenge]]\nid = "start-001"\ngiven = [{ piece = "red", cells = [0, 1, 7, 8] }]\n'
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace('"iqstars"', '"mine"') + own)
+    puzzle = load_set(str(path))
+    listed(tmp_path, puzzle, entry(puzzle, "start-001"))
+    found = starts_of(puzzle, None, tmp_path)
+    assert [one.challenge.id for one in found] == ["start-001", "made-start-001"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["iqblock"], "has no starting positions; `fabkit challenges iqblock` makes some"),
+        (["iqblock", "--count", "0"], "expected a whole number from 1"),
+        (["iqblock", "--file", ""], "--file: is empty"),
+        (["iqblock", "--file", "none.toml"], "there is no such file"),
+        (["iqblock", "start-9", "--file", "challenges.json"], 'no starting position "start-9"'),
+    ],
+)
+def test_bad_wishes_are_refused(
+    arguments: list[str],
+    message: str,
+    block: tuple[PuzzleSet, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["cards", *arguments, "-o", "out"]) == 2
+    assert message in capsys.readouterr().err
+    assert not Path("out").exists()
+
+
+def test_a_start_that_is_no_board_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "corner.json"
+    path.write_text(
+        '{"cells": [0, 1, 2, 3, 8, 9, 10, 11], "given": [{"piece": "0", "cells": [0, 1, 2, 3, 8, 9, 10, 11]}]}'
+    )
+    puzzle = load_set("iqblock")
+    with pytest.raises(InputError, match="covers no board as a whole; a card shows one of square"):
+        cards_of(puzzle, starts_of(puzzle, path, tmp_path))

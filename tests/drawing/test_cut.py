@@ -1,0 +1,385 @@
+"""What is cut, against independent geometry: outlines, kerf, letters, magnets, refusals."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import shapely
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from shapely import Point, Polygon, affinity
+
+from fabkit.core.errors import InputError
+from fabkit.drawing.cut import FLAT_MM, CutPiece, cut_all, cut_piece
+from fabkit.drawing.draft import draft_all
+from fabkit.drawing.printed import BlueprintError
+from fabkit.model.lattice import LATTICES, Cell, Lattice
+from fabkit.model.library import load_set
+from fabkit.model.piece import Piece
+from fabkit.model.profilefile import load_profile
+from fabkit.model.puzzle import PuzzleSet
+from tests.conftest import ROOT
+from tests.support import analytic, cuts
+from tests.support.cuts import FLAT_SETS, MACHINES, PRESETS
+from tests.support.strategies import cell_sets, outline_of, piece_of
+from tests.support.transcripts import cells
+
+PLAIN = ("recess.fit=none", "label.faces=none")
+EVERY_CUT = [
+    pytest.param(set_name, preset, machine, id=f"{set_name} {preset} {number}")
+    for set_name in FLAT_SETS
+    for preset in PRESETS
+    for number, machine in enumerate(MACHINES)
+]
+
+
+def set_of(*pieces: Piece, lattice: str = "square") -> PuzzleSet:
+    return PuzzleSet("mine", "Mine", LATTICES[lattice], False, pieces, (), (), "", "")
+
+
+def covers(one: shapely.Geometry, other: shapely.Geometry) -> bool:
+    """Whether one area covers another, to a hundredth of a micrometre.
+
+    GEOS takes the difference of two areas for the whole of the first, at times, when edges of
+    both are 1e-15 apart; so they are not subtracted.
+    """
+    return bool(one.buffer(1e-5).contains(other))
+
+
+def same(one: shapely.Geometry, other: shapely.Geometry) -> bool:
+    return covers(one, other) and covers(other, one)
+
+
+# --- outlines and kerf ----------------------------------------------------------------------
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(("set_name", "preset", "machine"), EVERY_CUT)
+def test_outlines_and_paths_are_those_of_the_drawing(
+    set_name: str, preset: str, machine: tuple[str, ...]
+) -> None:
+    profile = cuts.profile_of(preset, machine)
+    pieces = cuts.cut_set(set_name, preset, machine)
+    for drawing, piece in zip(analytic.drawings(set_name), pieces, strict=True):
+        assert piece.piece == drawing.id
+        drawn, inset, half = (
+            cuts.canonical(drawing, profile),
+            profile.laser_inset_mm,
+            profile.kerf_mm / 2,
+        )
+        assert same(piece.outline, cuts.finished(drawing, profile))
+        assert same(piece.path, cuts.path(drawing, profile))
+        assert piece.outline.area == pytest.approx(cuts.area_inside(drawn, inset), rel=1e-9)
+        assert piece.path.area == pytest.approx(cuts.area_inside(drawn, inset - half), rel=1e-9)
+        # No tip is cut, no corner bevelled.
+        count = len(drawn.exterior.coords)
+        assert [len(one.exterior.coords) for one in (piece.outline, piece.path)] == [count] * 2
+
+
+def leaves_the_outline(piece: CutPiece, kerf_mm: float) -> bool:
+    """Whether cutting leaves exactly the finished outline, but for fillets in inner corners."""
+    if not same(analytic.moved_in(piece.path, kerf_mm / 2), piece.outline):
+        return False
+    left = cuts.left_after_cutting(piece.path, kerf_mm)
+    # Nothing of the piece is burnt.
+    if not covers(left, piece.outline):
+        return False
+    more = left.difference(piece.outline.buffer(1e-5))
+    inner = shapely.MultiPoint(inner_corners(piece.outline))
+    # The beam touches both edges of a corner of 45 degrees 2.41 radii from it.
+    near = inner.buffer(2.42 * kerf_mm / 2) if not inner.is_empty else Polygon()
+    return bool(more.difference(near).area < 1e-6)
+
+
+def inner_corners(outline: Polygon) -> list[tuple[float, float]]:
+    found = []
+    for ring in (outline.exterior, *outline.interiors):
+        points = ring.coords[:-1]
+        for i, (x, y) in enumerate(points):
+            (ax, ay), (bx, by) = points[i - 1], points[(i + 1) % len(points)]
+            if (x - ax) * (by - y) - (y - ay) * (bx - x) < 0:
+                found.append((x, y))
+    return found
+
+
+@pytest.mark.parametrize("kerf_mm", [0.0, 0.2, 1.5])
+@pytest.mark.parametrize("set_name", FLAT_SETS)
+def test_the_finished_outline_is_left_after_cutting(set_name: str, kerf_mm: float) -> None:
+    machine = (f"laser.kerf={kerf_mm} mm", "laser.inset=0.1 mm", *PLAIN)
+    for piece in cuts.cut_set(set_name, "default", machine):
+        assert leaves_the_outline(piece, kerf_mm), piece.piece
+
+
+def test_another_path_does_not_leave_the_outline() -> None:
+    """A whole kerf outside, on the outline itself, with a chip out of it, or without tips."""
+    for piece in cuts.cut_set("fridgeiq", "default", ("laser.kerf=1.5 mm", *PLAIN)):
+        whole = analytic.moved_in(piece.outline, -1.5)
+        assert not leaves_the_outline(replace(piece, path=whole), 1.5)
+        assert not leaves_the_outline(replace(piece, path=piece.outline), 1.5)
+        edge = shapely.LineString(piece.path.exterior.coords[:2])
+        chipped = piece.path.difference(edge.interpolate(0.5, normalized=True).buffer(0.1))
+        assert not leaves_the_outline(replace(piece, path=chipped), 1.5)
+        bevelled = piece.outline.buffer(0.75, join_style="bevel")
+        assert not leaves_the_outline(replace(piece, path=bevelled), 1.5)
+
+
+def corners(area: shapely.Geometry) -> list[int]:
+    polygons = getattr(area, "geoms", [area])
+    return sorted(len(ring.coords) for one in polygons for ring in (one.exterior, *one.interiors))
+
+
+def microns(most: int) -> st.SearchStrategy[float]:
+    """Lengths in mm as a profile may have them."""
+    return st.integers(0, most).map(lambda length: length / 1000)
+
+
+@settings(max_examples=60)
+@given(cell_sets(most=16), microns(4000), microns(1500))
+def test_any_shape_is_cut_or_refused(
+    shape: tuple[Lattice, frozenset[Cell]], kerf_mm: float, inset_mm: float
+) -> None:
+    """Shapely's own buffer says what a piece bears; near the limit both may be right."""
+    lattice, some = shape
+    drawn = outline_of(shape, unit_mm=4.0)
+    profile = replace(
+        load_profile((), PLAIN), unit_mm=4.0, kerf_mm=kerf_mm, laser_inset_mm=inset_mm
+    )
+
+    def bears(area: Polygon, distance_mm: float) -> bool:
+        verdicts = {
+            corners(analytic.moved_in(area, distance_mm + near)) == corners(area)
+            for near in (-0.02, 0.0, 0.02)
+        }
+        assume(len(verdicts) == 1)
+        return verdicts.pop()
+
+    inner = analytic.moved_in(drawn, inset_mm)
+    is_borne = bears(drawn, inset_mm) and bears(inner, -kerf_mm / 2)
+    puzzle = PuzzleSet("mine", "Mine", lattice, False, (), (), (), "", "")
+    if is_borne:
+        piece = cut_piece(puzzle, piece_of(lattice, some), profile)
+        assert same(piece.outline, inner)
+        assert corners(piece.path) == corners(drawn)
+        assert leaves_the_outline(piece, kerf_mm)
+    else:
+        with pytest.raises(BlueprintError, match=r"laser\.(inset|kerf) .* bears .* at most"):
+            cut_piece(puzzle, piece_of(lattice, some), profile)
+
+
+@pytest.mark.parametrize("inset_mm", [0.0, 0.15])
+def test_pieces_side_by_side_do_not_overlap(inset_mm: float) -> None:
+    """Cut pieces laid as the solution of a snowflake says."""
+    machine = (f"laser.inset={inset_mm} mm", "laser.kerf=0.4 mm", *PLAIN)
+    profile = cuts.profile_of("default", machine)
+    catalog = json.loads(Path(ROOT / "pieces/catalogs/fridgeiq.json").read_text("utf-8"))
+    solution = catalog["challenges"][0]["solution"]
+    laid = [
+        laid_on(piece, Polygon(solution[piece.piece]), profile.unit_mm)
+        for piece in cuts.cut_set("fridgeiq", "default", machine)
+    ]
+    gaps = []
+    for one, other in itertools.combinations(laid, 2):
+        assert one.outline.intersection(other.outline).area < 1e-6
+        gaps.append(one.outline.distance(other.outline))
+    assert min(gaps) == pytest.approx(2 * inset_mm, abs=1e-6)
+    # As a plant: along the paths they would overlap.
+    assert any(
+        one.path.intersection(two.path).area > 1 for one, two in itertools.combinations(laid, 2)
+    )
+
+
+def laid_on(piece: CutPiece, place: Polygon, unit_mm: float) -> CutPiece:
+    """A cut piece, turned and moved to where its outline lies in the solution."""
+    target = affinity.scale(place, unit_mm, unit_mm, origin=(0, 0))
+    for degrees in (0, 90, 180, 270):
+        turned = piece.moved(degrees, 0, 0)
+        # The centroid of an inset piece is not that of its outline; the bounds' middle is near.
+        for dx, dy in itertools.product((0, 1), repeat=2):
+            here, there = turned.path.bounds, target.bounds
+            x, y = (round((there[axis] - here[axis]) / unit_mm) for axis in (0, 1))
+            moved = turned.moved(0, (x + dx) * unit_mm, (y + dy) * unit_mm)
+            if moved.outline.difference(target).area < 1e-6:
+                return moved
+    raise AssertionError(piece.piece)
+
+
+# --- letters and magnets --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("set_name", "preset", "machine"), EVERY_CUT)
+def test_letters_are_those_of_the_font(
+    set_name: str, preset: str, machine: tuple[str, ...]
+) -> None:
+    profile = cuts.profile_of(preset, machine)
+    pieces = cuts.cut_set(set_name, preset, machine)
+    for drawing, piece in zip(analytic.drawings(set_name), pieces, strict=True):
+        if profile.faces == "none":
+            assert piece.engraving == ()
+            continue
+        engraved = even_odd(piece)
+        assert piece.outline.buffer(-profile.label_margin_mm + 0.01).contains(engraved)
+        if len(drawing.label) > 1:
+            continue
+        one = analytic.glyph(drawing.label, 1.0)
+        left, bottom, right, top = engraved.bounds
+        cap_mm = round((top - bottom) / one.height_mm, 2)
+        assert cap_mm <= 1.5 * profile.cap_height_mm + 0.01
+        glyph = analytic.glyph(drawing.label, cap_mm)
+        there = affinity.translate(glyph.polygon, (left + right) / 2, (bottom + top) / 2)
+        # Chords of both lie within a hundredth of the curve.
+        assert engraved.boundary.hausdorff_distance(there.boundary) < 0.025
+        assert engraved.area == pytest.approx(glyph.area_mm2, rel=0.01)
+
+
+def even_odd(piece: CutPiece) -> shapely.Geometry:
+    area: shapely.Geometry = Polygon()
+    for contour in piece.engraving:
+        area = area.symmetric_difference(Polygon(contour))
+    return area
+
+
+def test_large_letters_are_as_smooth() -> None:
+    puzzle = load_set("fridgeiq")
+    profile = load_profile((), ["unit=150 mm", "label.cap_height=100 mm"])
+    (piece,) = cut_all(puzzle, [puzzle.piece("S")], profile)
+    engraved, exact = even_odd(piece), analytic.glyph("S", 100.0).polygon
+    left, bottom, right, top = engraved.bounds
+    there = affinity.translate(exact, (left + right) / 2, (bottom + top) / 2)
+    # The font file is followed with fifty chords on each curve.
+    assert engraved.boundary.hausdorff_distance(there.boundary) < FLAT_MM + 0.005
+    assert sum(len(contour) for contour in piece.engraving) < 300
+
+
+@pytest.mark.parametrize(("set_name", "preset", "machine"), EVERY_CUT)
+def test_magnets_have_their_walls(set_name: str, preset: str, machine: tuple[str, ...]) -> None:
+    profile = cuts.profile_of(preset, machine)
+    pieces = cuts.cut_set(set_name, preset, machine)
+    for drawing, piece in zip(analytic.drawings(set_name), pieces, strict=True):
+        assert len(piece.magnets) == (drawing.magnets if profile.has_recesses else 0)
+        for circle in piece.magnets:
+            bore_mm = circle.diameter_mm + profile.kerf_mm
+            assert bore_mm == pytest.approx(analytic.bore_mm(profile))
+            wall_mm = piece.outline.exterior.distance(Point(circle.centre_mm)) - bore_mm / 2
+            assert wall_mm >= profile.wall_mm
+        for one, other in itertools.combinations(piece.magnets, 2):
+            apart_mm = math.dist(one.centre_mm, other.centre_mm)
+            assert apart_mm >= one.diameter_mm + profile.kerf_mm + profile.wall_mm
+
+
+def test_chamfers_and_flats_of_prints_do_not_matter() -> None:
+    puzzle = load_set("fridgeiq")
+    settings = ["top_chamfer=3 mm", "tip_flat=0.2 mm", "foot_chamfer=3 mm", "recess.mouth=2 mm"]
+    profile = load_profile((), settings)
+    with pytest.raises(InputError, match="top_chamfer 3 mm is too large"):
+        draft_all(puzzle, puzzle.pieces, profile)
+    assert cut_all(puzzle, puzzle.pieces, profile) == list(cuts.cut_set("fridgeiq", "default", ()))
+
+
+def test_letters_are_on_one_face_only() -> None:
+    both = cuts.cut_set("iqblock", "flippable", ())
+    front = cuts.cut_set("iqblock", "flippable", ("label.faces=front",))
+    assert [one.engraving for one in both] == [one.engraving for one in front]
+
+
+@pytest.mark.parametrize("degrees", [0.0, 90.0, 37.0])
+def test_all_of_a_piece_moves_together(degrees: float) -> None:
+    (piece,) = [one for one in cuts.cut_set("fridgeiq", "default", ()) if one.piece == "S"]
+    moved = piece.moved(degrees, 30.0, -7.0)
+    cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+
+    def at(piece: CutPiece) -> list[list[tuple[float, float]]]:
+        rings = [list(piece.outline.exterior.coords), list(piece.path.exterior.coords)]
+        return [*rings, *map(list, piece.engraving), [one.centre_mm for one in piece.magnets]]
+
+    for before, after in zip(at(piece), at(moved), strict=True):
+        expected = [(cos * x - sin * y + 30, sin * x + cos * y - 7) for x, y in before]
+        assert shapely.LineString(after).equals_exact(shapely.LineString(expected), 1e-9)
+    assert [one.diameter_mm for one in moved.magnets] == [10.1, 10.1]
+
+
+# --- holes and refusals ---------------------------------------------------------------------
+
+RING = piece_of(
+    LATTICES["square"],
+    cells("square", *((r, c) for r in range(3) for c in range(3) if (r, c) != (1, 1))),
+)
+BAY = piece_of(LATTICES["square"], cells("square", (0, 0), (1, 0), (1, 1), (1, 2), (0, 2)))
+
+
+def quarters_without_one() -> Piece:
+    """A square of 3 x 3 cells without one quarter of the middle one: a triangular hole."""
+    lattice = LATTICES["quarter-square"]
+    everything = cells("quarter-square", *((r, c) for r in range(3) for c in range(3)))
+    return piece_of(lattice, everything - {lattice.cells_at(1, 1)[0]})
+
+
+def test_holes_shrink_by_the_kerf() -> None:
+    profile = load_profile((), ["laser.kerf=0.4 mm", "laser.inset=0.1 mm", *PLAIN])
+    (piece,) = cut_all(set_of(RING), [RING], profile)
+    (hole,), (path,) = piece.outline.interiors, piece.path.interiors
+    assert Polygon(hole).area == pytest.approx(20.2**2)
+    assert Polygon(path).area == pytest.approx(19.8**2)
+    assert Polygon(piece.path.exterior).area == pytest.approx(60.2**2)
+    assert leaves_the_outline(piece, 0.4)
+
+
+def test_a_kerf_that_swallows_a_hole_is_refused() -> None:
+    triangle = quarters_without_one()
+    puzzle = set_of(triangle, lattice="quarter-square")
+    profile = load_profile((), ["unit=4 mm", "laser.kerf=2 mm", *PLAIN])
+    # The largest circle in that hole is 4 (sqrt(2) - 1) = 1.657 mm across.
+    with pytest.raises(InputError) as error:
+        cut_all(puzzle, [triangle], profile)
+    assert str(error.value) == (
+        "mine with profile default: piece X: laser.kerf 2 mm swallows a hole or a notch of the "
+        "piece, which bears 1.64 mm at most; choose a smaller laser.kerf or a larger unit"
+    )
+    assert cut_all(puzzle, [triangle], replace(profile, kerf_mm=1.64))
+
+
+@pytest.mark.parametrize("piece", [RING, BAY], ids=["hole", "notch"])
+def test_a_hole_or_a_notch_as_narrow_as_the_kerf_is_refused(piece: Piece) -> None:
+    profile = load_profile((), ["unit=4 mm", *PLAIN])
+    assert cut_all(set_of(piece), [piece], replace(profile, kerf_mm=3.98))
+    for kerf_mm in (4.0, 5.0, 8.0, 40.0):
+        with pytest.raises(InputError, match=r"swallows a hole or a notch .* bears 3\.98 mm"):
+            cut_all(set_of(piece), [piece], replace(profile, kerf_mm=kerf_mm))
+
+
+def test_an_inset_that_swallows_a_piece_is_refused_for_all_at_once() -> None:
+    puzzle = load_set("iqblock")
+    profile = load_profile((), ["unit=4 mm", "laser.inset=2 mm", *PLAIN])
+    with pytest.raises(InputError) as error:
+        cut_all(puzzle, puzzle.pieces, profile)
+    (fault,) = error.value.faults
+    # The other two are two units wide everywhere.
+    assert str(fault) == (
+        "pieces 1, 2, 3, 4, 5, 6: laser.inset 2 mm swallows an edge or a neck of the piece, which bears "
+        "1.99 mm at most; choose a smaller laser.inset or a larger unit"
+    )
+
+
+def test_a_kerf_that_swallows_a_magnets_hole_is_refused() -> None:
+    settings = ["magnet.diameter=1 mm", "recess.press=0 mm", "laser.kerf=1 mm"]
+    puzzle = load_set("iqblock")
+    with pytest.raises(InputError, match=r"kerf 1 mm swallows the hole for a magnet, .* 1 mm acr"):
+        cut_all(puzzle, puzzle.pieces, load_profile((), settings))
+
+
+def test_letters_and_magnets_that_do_not_fit_are_refused_together() -> None:
+    puzzle = load_set("fridgeiq")
+    with pytest.raises(InputError, match=r"recess\.fit none"):
+        cut_all(puzzle, puzzle.pieces, load_profile((), ["laser.inset=2 mm"]))
+    with pytest.raises(InputError, match=r"label\.faces none"):
+        cut_all(puzzle, puzzle.pieces, load_profile((), ["unit=5 mm", "recess.fit=none"]))
+
+
+def test_balls_are_refused() -> None:
+    puzzle = load_set("iqfit")
+    with pytest.raises(InputError, match="iqfit: its pieces are made of balls; only flat pieces"):
+        cut_all(puzzle, puzzle.pieces, load_profile())

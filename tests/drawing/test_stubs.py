@@ -1,0 +1,332 @@
+"""Pieces on stubs: what their cells look like, and where their stubs are, drawn and on the mesh."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import cache
+from pathlib import Path
+
+import pytest
+from shapely import LineString, Point, Polygon, affinity, union_all
+from shapely.geometry.base import BaseGeometry
+
+from fabkit.core.errors import InputError
+from fabkit.drawing.cellshape import celled_outline
+from fabkit.drawing.draft import Blueprint, chamfered, draft, draft_all
+from fabkit.model.lattice import LATTICES, Cell
+from fabkit.model.library import load_set
+from fabkit.model.piece import Form
+from fabkit.model.polygon import rings_of_cells
+from fabkit.model.profile import CELL_SHAPES, Profile
+from fabkit.model.profilefile import load_profile
+from fabkit.solid.body import Workshop
+from fabkit.solve.answer import solve
+from fabkit.solve.posing import pose
+from tests.support import analytic, measure
+from tests.support.prints import print_one
+
+#: The default run has boards and stubs in tests of commands and of whole sets.
+pytestmark = pytest.mark.slow
+
+STARS = load_set("iqstars")
+LOOKS = list(itertools.product(("default", "compact"), CELL_SHAPES))
+Place = tuple[float, float]
+#: A ring of six cells around a hole, which stays one.
+RING = [(0, 0), (0, 1), (1, -1), (1, 1), (2, 0), (2, 1)]
+
+
+def profile_of(preset: str, shape: str, *settings: str) -> Profile:
+    return load_profile([preset], [f"cell.shape={shape}", *settings])
+
+
+@cache
+def drafts(preset: str, shape: str) -> list[Blueprint]:
+    return draft_all(STARS, STARS.pieces, profile_of(preset, shape))
+
+
+def middles(piece_id: str, unit_mm: float) -> set[Place]:
+    """The cells' middles: rows lie half the root of three apart, odd ones half a unit aside."""
+    found = {STARS.lattice.row_col(cell) for cell in STARS.piece(piece_id).forms[0].cells}
+    return {
+        (round((col + (row % 2) / 2) * unit_mm, 6), round(-row * math.sqrt(0.75) * unit_mm, 6))
+        for row, col in found
+    }
+
+
+def joined(places: set[Place], count: int, unit_mm: float) -> list[tuple[Place, ...]]:
+    """The pairs or trios of cells that are all neighbours of each other."""
+    return [
+        some
+        for some in itertools.combinations(sorted(places), count)
+        if all(math.dist(*pair) < 1.01 * unit_mm for pair in itertools.combinations(some, 2))
+    ]
+
+
+def outline_at(cells: frozenset[Cell], profile: Profile) -> Polygon:
+    form = Form("", cells, rings_of_cells(STARS.lattice, cells))
+    return celled_outline(STARS.lattice, form, profile)
+
+
+def angles(polygon: Polygon) -> list[float]:
+    """The angle of the material at each corner, in degrees, ring after ring."""
+    found = []
+    for ring in (polygon.exterior, *polygon.interiors):
+        points = measure.corners(ring)
+        for i, here in enumerate(points):
+            back, on = points[i - 1] - here, points[(i + 1) % len(points)] - here
+            turn = math.atan2(back[1], back[0]) - math.atan2(on[1], on[0])
+            found.append(math.degrees(turn) % 360)
+    return found
+
+
+# --- outlines -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("preset", "shape"), LOOKS)
+def test_cells_lie_within_their_hexagons(preset: str, shape: str) -> None:
+    profile = profile_of(preset, shape)
+    for drawing, blueprint in zip(analytic.drawings("iqstars"), drafts(preset, shape), strict=True):
+        hexagons = analytic.printed(drawing.outline, profile)
+        assert blueprint.outline.difference(hexagons).area < 1e-6
+        drawn = affinity.scale(drawing.outline, profile.unit_mm, profile.unit_mm, origin=(0, 0))
+        assert blueprint.canonical.symmetric_difference(drawn).area < 1e-6
+        share = blueprint.outline.area / hexagons.area
+        assert share == pytest.approx(1) if shape == "hexagon" else 0.6 < share < 0.97
+        assert blueprint.outline.is_valid
+        assert blueprint.outline.exterior.is_ccw
+        assert not blueprint.outline.interiors
+
+
+@pytest.mark.parametrize("preset", ["default", "compact"])
+def test_discs_are_as_wide_as_the_unit_less_twice_the_inset(preset: str) -> None:
+    profile = profile_of(preset, "disc")
+    for blueprint in drafts(preset, "disc"):
+        places = middles(blueprint.piece, profile.unit_mm)
+        radius_mm = profile.unit_mm / 2 - profile.inset_mm
+        shapes: list[BaseGeometry] = [Point(one).buffer(radius_mm, quad_segs=200) for one in places]
+        for pair in joined(places, 2, profile.unit_mm):
+            shapes.append(LineString(pair).buffer(profile.cell_link_mm / 2, cap_style="flat"))
+        # What three bars close in is filled.
+        shapes += [Polygon(trio) for trio in joined(places, 3, profile.unit_mm)]
+        expected = union_all(shapes)
+        assert blueprint.outline.hausdorff_distance(expected) < 0.0105
+        assert blueprint.outline.difference(expected).area < 1e-3
+
+
+def test_bars_are_as_wide_as_asked_for() -> None:
+    for shape, link_mm in (("disc", 8.0), ("disc", 3.5), ("star", 6.25)):
+        profile = profile_of("default", shape, f"cell.link={link_mm} mm")
+        outline = draft(STARS, STARS.piece("indigo"), profile).outline
+        across = outline.intersection(Polygon([(9.99, -20), (10.01, -20), (10.01, 20), (9.99, 20)]))
+        _, low, _, high = across.bounds
+        assert (low, high) == pytest.approx((-link_mm / 2, link_mm / 2), abs=1e-9)
+
+
+@pytest.mark.parametrize("preset", ["default", "compact"])
+def test_points_of_stars_are_cut_to_a_flat(preset: str) -> None:
+    profile = profile_of(preset, "star")
+    for blueprint in drafts(preset, "star"):
+        corners = angles(blueprint.outline)
+        assert min(corners) > 89.9
+        points = measure.corners(blueprint.outline.exterior)
+        edges = [math.dist(points[i], points[(i + 1) % len(points)]) for i in range(len(points))]
+        flats = [
+            edges[i]
+            for i in range(len(points))
+            if corners[i] < 150 and corners[(i + 1) % len(points)] < 150
+        ]
+        assert flats == pytest.approx([profile.tip_flat_mm] * len(flats))
+        if preset == "compact":  # its bars take some of the flats beside them
+            continue
+        # Every cell has six points, and of each three that meet within a piece none is left.
+        places = middles(blueprint.piece, profile.unit_mm)
+        meeting = joined(places, 3, profile.unit_mm)
+        assert len(flats) == 6 * len(places) - 3 * len(meeting)
+
+
+@pytest.mark.parametrize("shape", CELL_SHAPES)
+def test_a_hole_of_the_piece_stays_and_what_bars_close_in_is_filled(shape: str) -> None:
+    lattice = LATTICES["triangular"]
+    ring = frozenset(cell for row, col in RING for cell in lattice.cells_at(row, col))
+    around = outline_at(ring, profile_of("default", shape))
+    assert len(around.interiors) == 1
+    middle = frozenset(lattice.cells_at(1, 0))
+    assert not outline_at(ring | middle, profile_of("default", shape)).interiors
+
+
+@pytest.mark.parametrize(("preset", "shape"), LOOKS)
+def test_solved_pieces_keep_their_clearance(preset: str, shape: str) -> None:
+    profile = profile_of(preset, shape)
+    (challenge,) = STARS.challenges
+    posed = pose(STARS, challenge)
+    layout = posed.layout(solve(posed, "first").solutions[0])
+    outlines = [outline_at(cells, profile) for cells in layout.values()]
+    gaps = [a.distance(b) for a, b in itertools.combinations(outlines, 2)]
+    assert min(gaps) >= 2 * profile.inset_mm - 1e-9
+    # Stars meet with the flats of their points, all others side by side.
+    assert shape == "star" or min(gaps) == pytest.approx(2 * profile.inset_mm, abs=1e-9)
+
+
+# --- stubs ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("preset", "shape"), LOOKS)
+def test_a_stub_below_the_middle_of_each_cell(preset: str, shape: str) -> None:
+    profile = profile_of(preset, shape)
+    for blueprint in drafts(preset, shape):
+        places = {(round(x, 6), round(y, 6)) for x, y in (s.centre_mm for s in blueprint.stubs)}
+        assert places == middles(blueprint.piece, profile.unit_mm)
+        assert {stub.diameter_mm for stub in blueprint.stubs} == {profile.stub_mm}
+        assert blueprint.back_mm == profile.stub_height_mm
+        assert blueprint.thickness_mm == profile.thickness_mm + profile.stub_height_mm
+        assert (blueprint.facing, blueprint.recesses) == ("down", ())
+        assert blueprint.pause_height_mm is None
+
+
+def test_a_letter_is_on_the_face_only() -> None:
+    blueprint = draft(STARS, STARS.piece("red"), load_profile(["flippable"]))
+    assert blueprint.label is not None
+    assert (blueprint.label.faces, blueprint.label.back) == ("front", None)
+
+
+@pytest.mark.parametrize(
+    ("set_name", "settings"), [("iqstars", ["stub.height=0 mm"]), ("fridgeiq", [])]
+)
+def test_pieces_without_stubs_are_as_the_profile_says(set_name: str, settings: list[str]) -> None:
+    puzzle, profile = load_set(set_name), load_profile((), [*settings, "cell.shape=disc"])
+    for blueprint in draft_all(puzzle, puzzle.pieces, profile):
+        assert (blueprint.stubs, blueprint.back_mm, blueprint.facing) == ((), 0.0, "up")
+        assert blueprint.recesses
+        assert blueprint.thickness_mm == profile.thickness_mm
+
+
+# --- meshes ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("preset", "shape"), LOOKS)
+def test_meshes_of_pieces_on_stubs(preset: str, shape: str, tmp_path: Path) -> None:
+    profile, workshop = profile_of(preset, shape), Workshop()
+    for blueprint in drafts(preset, shape)[:: 1 if shape == "hexagon" else 3]:
+        mesh = print_one(workshop, blueprint, tmp_path / f"{blueprint.piece}.stl")
+        assert measure.is_closed(mesh)
+        assert len(measure.shells(mesh)) == 1
+        assert mesh.bounds[:, 2] == pytest.approx([0, blueprint.thickness_mm], abs=1e-5)
+        assert mesh.volume == pytest.approx(volume_mm3(blueprint), rel=3e-4)
+        check_stubs(measure.section(mesh, 0.51 * blueprint.back_mm), blueprint, profile)
+        middle_mm = blueprint.back_mm + 0.51 * profile.thickness_mm
+        cut = measure.section(mesh, middle_mm)
+        assert measure.difference_mm2(cut, blueprint.outline) < 0.005
+        for height_mm, inside_mm in (
+            (blueprint.back_mm + 0.013, profile.foot_chamfer_mm - 0.013),
+            (blueprint.thickness_mm - profile.top_chamfer_mm + 0.013, 0.013),
+        ):
+            expected = chamfered(blueprint.outline, inside_mm)
+            assert (
+                measure.filled(measure.section(mesh, height_mm)).hausdorff_distance(expected) < 0.01
+            )
+
+
+def check_stubs(cut: BaseGeometry, blueprint: Blueprint, profile: Profile) -> None:
+    """Circles below the middles of the cells and nothing else."""
+    circles = [measure.fit_circle(one.exterior.coords) for one in measure.parts(cut)]
+    places = {(round(one.x_mm, 2), round(one.y_mm, 2)) for one in circles}
+    asked = middles(blueprint.piece, profile.unit_mm)
+    assert places == {(round(x, 2), round(y, 2)) for x, y in asked}
+    assert len(circles) == len(asked)
+    for one in circles:
+        assert one.diameter_mm == pytest.approx(profile.stub_mm, abs=0.01)
+        assert one.off_mm < 0.01
+
+
+def volume_mm3(blueprint: Blueprint) -> float:
+    """The plate between its chamfers, by Simpson's rule, with its stubs and without its letter."""
+    outline = blueprint.outline
+    found = outline.area * (blueprint.thickness_mm - blueprint.back_mm)
+    for width_mm in (blueprint.top_chamfer_mm, blueprint.foot_chamfer_mm):
+        middle, inner = chamfered(outline, width_mm / 2), chamfered(outline, width_mm)
+        found -= width_mm * (5 * outline.area - 4 * middle.area - inner.area) / 6
+    found += sum(stub.volume_mm3 for stub in blueprint.stubs)
+    label = blueprint.label
+    return found - (label.front.polygon().area * label.depth_mm if label else 0.0)
+
+
+def test_the_volume_of_a_stub_is_that_of_a_turned_profile() -> None:
+    stub = drafts("default", "hexagon")[0].stubs[0]
+    radius, lead = stub.diameter_mm / 2, stub.lead_in_mm
+    steps = 20_000
+    slices = (
+        min(radius, radius - lead + (step + 0.5) * stub.height_mm / steps) for step in range(steps)
+    )
+    integral = sum(math.pi * one**2 for one in slices) * stub.height_mm / steps
+    assert stub.volume_mm3 == pytest.approx(integral, rel=1e-6)
+    assert 0 < lead <= stub.height_mm / 4
+
+
+def test_a_mesh_with_a_stub_out_of_place_is_noticed(tmp_path: Path) -> None:
+    blueprint, profile = drafts("default", "hexagon")[0], profile_of("default", "hexagon")
+    mesh = print_one(Workshop(), blueprint, tmp_path / "one.stl")
+    cut = measure.section(mesh, 1.0)
+    check_stubs(cut, blueprint, profile)
+    for wrong in (
+        affinity.translate(cut, 0.02, 0),
+        affinity.scale(cut, 1.01, 1.01, origin=cut.centroid),
+        cut.difference(measure.parts(cut)[0]),
+    ):
+        with pytest.raises(AssertionError):
+            check_stubs(wrong, blueprint, profile)
+
+
+# --- refusals -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            ["stub.diameter=19.1 mm"],
+            "pieces red, orange, yellow, green, blue, indigo, pink: stub.diameter 19.1 mm is too "
+            "large: the back of a cell bears 19 mm; choose a smaller stub.diameter, a larger unit or "
+            "another cell.shape",
+        ),
+        (["cell.shape=star", "stub.diameter=14 mm"], "the back of a cell bears 12."),
+        (
+            ["stub.height=0.3 mm"],
+            "stub.height is 0.3 mm; expected 0.4 mm, which are 2 layers, to 10 mm, the stub's "
+            "diameter, or 0 mm for pieces without stubs",
+        ),
+        (["stub.height=10.1 mm"], "stub.height is 10.1 mm; expected 0.4 mm"),
+        (
+            ["cell.shape=disc", "cell.link=11.4 mm"],
+            "cell.link is 11.4 mm, and the bar between two cells can be 0.8 mm to 11.316 mm wide, the "
+            "edge of a hexagon; choose another cell.link or a larger unit",
+        ),
+        (["cell.shape=star", "cell.link=0.7 mm"], "cell.link is 0.7 mm"),
+        (["cell.shape=star", "tip_flat=4 mm"], "a tip flat of 4 mm cuts 4 mm off an edge of 6.6"),
+        (["cell.shape=disc", "cell.link=1 mm"], "a chamfer of 0.6 mm eats up a neck of the piece"),
+    ],
+)
+def test_stubs_that_cannot_be(settings: list[str], message: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        draft_all(STARS, STARS.pieces, load_profile((), settings))
+    assert message in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ["stub.diameter=18.99 mm", "stub.height=0.4 mm"],
+        ["stub.height=10 mm"],
+        ["cell.shape=disc", "cell.link=11.31 mm"],
+        ["cell.shape=star", "cell.link=11.31 mm"],
+        ["cell.shape=disc", "cell.link=2 mm"],
+        ["cell.shape=star", "cell.link=2 mm", "tip_flat=1.5 mm"],
+        ["cell.shape=star", "top_chamfer=0 mm", "foot_chamfer=0 mm"],
+    ],
+)
+def test_stubs_at_the_limit_build(settings: list[str]) -> None:
+    profile = load_profile((), settings)
+    blueprint = draft(STARS, STARS.piece("red"), profile)
+    solid = Workshop().build(blueprint)
+    assert solid.isValid()
+    assert solid.Volume() == pytest.approx(volume_mm3(blueprint), rel=1e-5)

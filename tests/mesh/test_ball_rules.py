@@ -1,0 +1,248 @@
+"""Rules on pieces of balls: each notices the fault that is planted for it, and sound ones pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from fabkit.mesh.balls.identify import identify_balls
+from fabkit.mesh.balls.inspect import inspect_balls
+from fabkit.mesh.balls.lying import lay_down
+from fabkit.mesh.balls.reading import take_in_balls
+from fabkit.mesh.body import Body
+from fabkit.mesh.finding import Finding
+from fabkit.model.balls import BallBody
+from fabkit.model.profilefile import load_profile
+from tests.support import shapes
+from tests.support.ballmeshes import COMPACT, USUAL, Sizes, made, mirrored, thrown
+from tests.support.ballprints import BODIES, IDS, IQFIT, exported
+
+PROFILE = load_profile(unit_mm=IQFIT.unit_mm)
+PINK = BODIES["pink"]
+#: Of balls beside each other without a link.
+NO_GAP = {"blue", "lime", "navy", "orange", "red"}
+
+
+def findings(
+    body: Body, settings: tuple[str, ...] = (), presets: tuple[str, ...] = ()
+) -> dict[str, Finding]:
+    profile = load_profile(presets, settings, IQFIT.unit_mm)
+    parts, _ = take_in_balls([body], profile.unit_mm)
+    found = inspect_balls(parts[0], identify_balls(parts, IQFIT)[0], IQFIT, profile)
+    assert len({one.rule for one in found}) == len(found), "each rule says one thing"
+    return {one.rule: one for one in found}
+
+
+def broken(found: dict[str, Finding]) -> set[str]:
+    return {rule for rule, one in found.items() if not one.ok}
+
+
+# --- sound pieces -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_sound_pieces_break_no_rule(name: str) -> None:
+    found = findings(made(BODIES[name], USUAL))
+    assert broken(found) == set()
+    assert ("ball-gap" in found) == (name not in NO_GAP)
+
+
+def test_compact_pieces_break_no_rule() -> None:
+    assert broken(findings(made(PINK, COMPACT), presets=("compact",))) == set()
+
+
+@pytest.mark.parametrize("kind", ["meridians", "octahedral", "icosphere"])
+def test_coarse_pieces_break_no_rule_on_sizes(kind: str) -> None:
+    # Facets of coarse balls lean by some degrees more than the ball beside its flat does.
+    settings = ("printer.overhang=49 deg",)
+    assert broken(findings(made(PINK, Sizes(segments=24, kind=kind)), settings)) == set()
+
+
+@pytest.mark.parametrize("name", ["blue", pytest.param("sky", marks=pytest.mark.slow)])
+def test_our_own_exports_break_no_rule(name: str) -> None:
+    assert broken(findings(exported(name))) == set()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_turned_mesh_is_judged_as_it_is_printed(seed: int) -> None:
+    body = made(PINK, Sizes(segments=24))
+    still, moved = findings(body), findings(thrown(body, seed))
+    assert broken(moved) == broken(still) | {"ball-lies"}
+    # Whether it fits the bed is tried for a few turns only, which differ.
+    for rule in set(still) - {"ball-lies", "ball-shape", "bed"}:
+        assert moved[rule].value == pytest.approx(still[rule].value, abs=2e-3, rel=1e-4), rule
+
+
+def test_a_part_lies_on_its_flat() -> None:
+    parts, _ = take_in_balls([thrown(made(PINK), 3)], 15.0)
+    lying = lay_down(parts[0])
+    assert np.ptp(lying.vertices, axis=0)[2] == pytest.approx(4.2 + 15 + 6, abs=1e-3)
+    assert lying.middles[list(lying.lowest), 2] == pytest.approx([4.2] * 6, abs=1e-3)
+    # Six balls of radius 6 and five links, cut 4.2 below their middles.
+    assert lying.flat.area > 6 * np.pi * (36 - 4.2**2) * 0.98
+
+
+# --- planted faults -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault, and the rules that must notice it; no other rule may."""
+
+    name: str
+    plant: Callable[[], Body]
+    rules: tuple[str, ...]
+    words: str = ""
+
+
+def without_link(at: int) -> BallBody:
+    return BallBody(PINK.balls, PINK.bonds[:at] + PINK.bonds[at + 1 :])
+
+
+def pink(**sizes: object) -> Body:
+    return made(PINK, Sizes(**sizes))  # type: ignore[arg-type]
+
+
+def with_box(low: tuple[float, float, float], high: tuple[float, float, float]) -> Body:
+    import manifold3d
+
+    from tests.support.ballmeshes import body_of_solid, solid
+
+    size = np.subtract(high, low)
+    box = manifold3d.Manifold.cube(tuple(size)).translate(low)
+    return body_of_solid(solid(PINK, USUAL) + box)
+
+
+def inside_out() -> Body:
+    body = pink()
+    return replace(body, faces=body.faces[:, ::-1])
+
+
+def doubled() -> Body:
+    body = pink()
+    return replace(body, faces=np.vstack([body.faces, body.faces[700:703]]))
+
+
+def with_hole() -> Body:
+    body = pink()
+    return replace(body, faces=np.delete(body.faces, 700, axis=0))
+
+
+def partly_turned() -> Body:
+    body = pink()
+    faces = body.faces.copy()
+    faces[:40] = faces[:40, ::-1]
+    return replace(body, faces=faces)
+
+
+EXTRA = BallBody(PINK.balls, (*PINK.bonds, (4, 5)))
+HOUSE = BallBody(((0, 0, 0), (1, 0, 0), (2, 0, 0), (1, 1, 0)), ((0, 1), (1, 2), (1, 3)))
+STANDING = BallBody(
+    ((0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 0, 1), (0, 0, 2)), ((0, 1), (1, 2), (0, 3), (3, 4))
+)
+FAULTS = [
+    Fault("thin link on the bed", lambda: pink(links={2: 8.7}), ("ball-link",), "8.55 mm"),
+    Fault("thin upright link", lambda: pink(links={5: 8.7}), ("ball-link",), "at least 8.9 mm"),
+    Fault(
+        "link missing",
+        lambda: made(without_link(3)),
+        ("ball-shape", "shells"),
+        "it has the balls of pink, but the link 0-4 is missing",
+    ),
+    Fault(
+        "extra link",
+        lambda: made(EXTRA),
+        ("ball-shape",),
+        "it has the balls of pink, but the link 4-5 is too many",
+    ),
+    Fault("small ball", lambda: pink(balls={6: 11.7}), ("ball-diameter",), "11.7 mm"),
+    Fault("small cut ball", lambda: pink(balls={4: 11.9}), ("ball-diameter",), "11.9 mm"),
+    Fault("large ball", lambda: pink(balls={6: 12.3}), ("ball-diameter", "ball-stray"), "12.3 mm"),
+    Fault("ball off by 0.3", lambda: pink(moved={6: (0, 0, 0.3)}), ("ball-read", "ball-stray")),
+    Fault("mirrored", lambda: mirrored(pink()), ("ball-shape",), "it is the mirror image of pink"),
+    Fault(
+        "another piece", lambda: made(HOUSE), ("ball-shape",), "the balls of no piece of the set"
+    ),
+    Fault(
+        "no lattice",
+        lambda: pink(moved={6: (0, 5, 0)}),
+        ("ball-read", "ball-shape", "overhang"),
+        "no balls can be read: its balls do not lie on a cubic lattice",
+    ),
+    Fault(
+        "no balls",
+        lambda: shapes.box((0, 0, 0), (30, 20, 7)),
+        ("ball-read", "ball-shape"),
+        "no balls can be read: there is no ball in it",
+    ),
+    Fault("no flat", lambda: pink(flat=None), ("ball-flat", "overhang")),
+    Fault("flat too low", lambda: pink(flat=4.8), ("ball-flat", "overhang")),
+    Fault("scaled", lambda: pink(pitch=14.9), ("ball-pitch", "ball-gap"), "14.9 mm"),
+    Fault("not one piece", lambda: made(without_link(5)), ("ball-shape", "shells")),
+    Fault("inside out", inside_out, ("shells", "cavities", "volume", "overhang"), "inside out"),
+    Fault("doubled facets", doubled, ("watertight", "degenerate", "self-intersection")),
+    Fault("hole", with_hole, ("watertight",)),
+    Fault("turned facets", partly_turned, ("winding",)),
+    Fault("a lump", lambda: with_box((-7.8, -2, -4.2), (-4, 2, 0)), ("ball-stray", "ball-cells")),
+    Fault(
+        "a web between prongs",
+        lambda: with_box((0, 17, -4.2), (15, 18.5, 4.2)),
+        ("ball-gap",),
+        "is 0 mm",
+    ),
+]
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("fault", [pytest.param(one, id=one.name) for one in FAULTS])
+def test_a_planted_fault_is_noticed_by_its_rules_alone(fault: Fault) -> None:
+    found = findings(fault.plant())
+    assert broken(found) >= set(fault.rules)
+    # A web that is no link overhangs, as do facets beside a flat that is too low.
+    assert broken(found) <= {*fault.rules, "overhang"}
+    assert any(fault.words in found[rule].message for rule in fault.rules)
+
+
+def test_faults_are_noticed_whatever_way_the_mesh_lies() -> None:
+    for fault in FAULTS[:6]:
+        assert broken(findings(thrown(fault.plant(), 2))) >= {*fault.rules, "ball-lies"}
+
+
+def test_a_fault_is_shown_where_it_is() -> None:
+    found = findings(pink(balls={6: 11.7}))["ball-diameter"]
+    assert found.where is not None
+    x, y = found.where.centroid.coords[0]
+    # As it lies, it may be turned by quarters: the ball stands over the spine's second one.
+    own = findings(pink(links={5: 8.5}))["ball-link"].where
+    assert own is not None
+    assert own.contains(found.where.centroid), (x, y)
+
+
+def test_a_piece_that_cannot_lie_flat_is_no_piece() -> None:
+    found = findings(made(STANDING))
+    assert not found["ball-cells"].ok
+    assert "it has no single longest straight row" in found["ball-cells"].message
+
+
+def test_balls_too_wide_for_their_cells() -> None:
+    sizes = Sizes(pitch=15.0, ball=14.96, link=9.0, flat=5.2)
+    settings = ("ball.diameter=14.96 mm", "ball.flat=5.2 mm", "gap.min=0.1 mm")
+    body = made(BODIES["blue"], sizes)
+    assert broken(findings(body, settings)) <= {"ball-cells", "overhang"}
+    assert findings(body, settings)["ball-cells"].value == pytest.approx(0.02, abs=2e-3)
+    assert not findings(body, settings)["ball-cells"].ok
+    assert findings(body, (*settings[:2], "gap.min=0.02 mm"))["ball-cells"].ok
+
+
+def test_a_link_may_lack_what_chords_take_and_no_more() -> None:
+    for lacks, ok in ((0.0, True), (0.07, True), (0.12, False)):
+        found = findings(pink(links={5: 9.0 - lacks}, segments=48))
+        assert found["ball-link"].ok == ok
+
+
+def test_a_ball_may_be_off_by_the_tolerance_and_no_more() -> None:
+    for off, ok in ((0.045, True), (-0.045, True), (0.055, False), (-0.055, False)):
+        assert findings(pink(balls={0: 12.0 + off}))["ball-diameter"].ok == ok

@@ -1,0 +1,191 @@
+"""GLB files: read by hand and by trimesh they are the meshes of the STL files, in their colours."""
+
+from __future__ import annotations
+
+import copy
+import io
+import struct
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import trimesh
+
+from fabkit.build.pagemodels import glb_models
+from fabkit.build.picture import picture_bench
+from fabkit.mesh.body import Body
+from fabkit.mesh.files.glb import GlbPart, write_glb
+from fabkit.model.library import load_set
+from fabkit.model.profilefile import load_profile
+from fabkit.output.render.normals import corner_normals
+from tests.conftest import ROOT
+from tests.support.glbfiles import joined, parts_of, read_glb
+
+VENDOR = ROOT / "fabkit/output/web/static/vendor"
+
+
+def part(mesh: trimesh.Trimesh, name: str = "A", colour: str = "#e69f00") -> GlbPart:
+    vertices, faces = np.asarray(mesh.vertices, float), np.asarray(mesh.faces, np.int64)
+    return GlbPart(name, colour, vertices, faces, corner_normals(vertices, faces))
+
+
+@pytest.fixture(scope="module")
+def chequered() -> tuple[Body, bytes]:
+    """A piece of two colours: its mesh as it is printed in one, and its GLB file."""
+    cubi = load_set("cubimagici")
+    profile = load_profile((), (), cubi.unit_mm)
+    bench = picture_bench(cubi, cubi.select(["p3"]), profile)
+    return bench.body(cubi.piece("p3")), glb_models(bench)["p3"]
+
+
+def test_a_piece_has_the_measures_of_its_stl_file(chequered: tuple[Body, bytes]) -> None:
+    body, content = chequered
+    whole, tones = read_glb(content)
+    assert (whole.name, tones.name) == ("p3", "p3 tones")
+    drawn = np.concatenate([whole.drawn, tones.drawn])
+    for bound in (np.min, np.max):  # the very numbers, in mm with z up
+        assert bound(drawn, axis=0) == pytest.approx(bound(body.vertices, axis=0), abs=1e-6)
+    moved = body.vertices[:, [0, 2, 1]] * [1, 1, -1] / 1000
+    points = np.concatenate([whole.points, tones.points])
+    for bound in (np.min, np.max):
+        assert bound(points, axis=0) == pytest.approx(bound(moved, axis=0), abs=1e-8)
+    volume = trimesh.Trimesh(body.vertices, body.faces).volume
+    assert (whole.volume + tones.volume) * 1e9 == pytest.approx(volume, rel=1e-4)
+
+
+def test_trimesh_reads_the_same(chequered: tuple[Body, bytes]) -> None:
+    body, content = chequered
+    scene = trimesh.load_scene(io.BytesIO(content), file_type="glb")
+    assert set(scene.geometry) == {"p3", "p3 tones"}
+    low, high = scene.bounds
+    size = np.ptp(body.vertices, axis=0)[[0, 2, 1]] / 1000
+    assert (high - low).tolist() == pytest.approx(size.tolist(), abs=1e-8)
+
+
+def test_colours_are_linear_and_plastic(chequered: tuple[Body, bytes]) -> None:
+    cubi = load_set("cubimagici")
+    piece = cubi.piece("p3")
+    for mesh, colour in zip(read_glb(chequered[1]), (piece.colour, piece.tone), strict=True):
+        found = mesh.material["pbrMetallicRoughness"]
+        assert found["metallicFactor"] == 0
+        for value, at in zip(found["baseColorFactor"], (1, 3, 5), strict=False):
+            srgb = 1.055 * value ** (1 / 2.4) - 0.055 if value > 0.0031308 else 12.92 * value
+            assert round(255 * srgb) == int(colour[at : at + 2], 16)
+        assert found["baseColorFactor"][3] == 1
+
+
+def test_flat_faces_are_flat() -> None:
+    (mesh,) = read_glb(write_glb([part(trimesh.creation.box((10, 20, 30)))]))
+    assert len(mesh.drawn) == 24  # each of the corners three times
+    a, b, c = (mesh.drawn[mesh.faces[:, i]] for i in range(3))
+    flat = np.cross(b - a, c - a)
+    flat /= np.linalg.norm(flat, axis=1)[:, None]
+    for corner in range(3):
+        assert mesh.normals[mesh.faces[:, corner]] == pytest.approx(flat, abs=1e-6)
+
+
+def test_what_is_round_is_smooth() -> None:
+    tube = trimesh.creation.cylinder(radius=5, height=8, sections=64)
+    (mesh,) = read_glb(write_glb([part(tube)]))
+    side = np.abs(mesh.normals[:, 2]) < 0.5
+    radial = mesh.drawn[side, :2] / 5
+    # Flat facets would be off by half of a 64th of a turn: 0.049.
+    assert mesh.normals[side, :2] == pytest.approx(radial, abs=0.02)
+    assert (np.abs(mesh.normals[~side, 2]) > 0.999).all()
+    # Each corner of the rims once for the side and once for the end, and the ends' middles.
+    assert len(mesh.drawn) == 4 * 64 + 2
+
+
+def test_triangles_without_area_are_left_out() -> None:
+    box = trimesh.creation.box((1, 2, 3))
+    corner = int(box.faces[0, 0])
+    spoilt = trimesh.Trimesh(box.vertices, [*box.faces, [corner] * 3], process=False)
+    (mesh,) = read_glb(write_glb([part(spoilt)]))
+    assert len(mesh.faces) == 12
+
+
+def test_a_file_for_each_thing_that_is_small(chequered: tuple[Body, bytes]) -> None:
+    body, content = chequered
+    assert len(content) < 50 * len(body.faces) + 4000  # as large as the STL file, at the most
+
+
+def test_names_may_be_anything() -> None:
+    box = trimesh.creation.box((1, 1, 1))
+    names = ['B "</script>', "ä\u202e"]
+    found = read_glb(write_glb([part(box, names[0]), part(box, names[1], "#0072b2")]))
+    assert [mesh.name for mesh in found] == names
+
+
+def test_another_process_writes_the_same_bytes() -> None:
+    code = (
+        "import hashlib, trimesh; from tests.mesh.test_glb import part, write_glb;"
+        "tube = trimesh.creation.cylinder(radius=5, height=8, sections=64);"
+        "print(hashlib.sha256(write_glb([part(tube), part(tube, 'B', '#0072b2')])).hexdigest())"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={"PYTHONHASHSEED": seed, "PATH": ""},
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(found) == 1
+
+
+def cut_short(tree: dict[str, Any], binary: bytes) -> bytes:
+    return joined(tree, binary)[:-4]
+
+
+def another_length(tree: dict[str, Any], binary: bytes) -> bytes:
+    content = bytearray(joined(tree, binary))
+    content[8:12] = struct.pack("<I", len(content) + 4)
+    return bytes(content)
+
+
+def bounds_grown(tree: dict[str, Any], binary: bytes) -> bytes:
+    position = tree["meshes"][0]["primitives"][0]["attributes"]["POSITION"]
+    tree["accessors"][position]["max"][0] += 1e-4
+    return joined(tree, binary)
+
+
+def corner_too_many(tree: dict[str, Any], binary: bytes) -> bytes:
+    view = tree["bufferViews"][tree["accessors"][0]["bufferView"]]
+    at = view.get("byteOffset", 0)
+    tree["accessors"][0].pop("max")
+    return joined(tree, binary[:at] + struct.pack("<I", 10**6) + binary[at + 4 :])
+
+
+def normal_grown(tree: dict[str, Any], binary: bytes) -> bytes:
+    normal = tree["accessors"][tree["meshes"][0]["primitives"][0]["attributes"]["NORMAL"]]
+    normal.pop("max"), normal.pop("min")
+    at = tree["bufferViews"][normal["bufferView"]]["byteOffset"]
+    return joined(tree, binary[:at] + struct.pack("<f", 3.0) + binary[at + 4 :])
+
+
+@pytest.mark.parametrize(
+    "spoil", [cut_short, another_length, bounds_grown, corner_too_many, normal_grown]
+)
+def test_a_planted_fault_is_found(spoil: Callable[[dict[str, Any], bytes], bytes]) -> None:
+    tree, binary = parts_of(write_glb([part(trimesh.creation.box((1, 2, 3)))]))
+    read_glb(joined(copy.deepcopy(tree), binary))
+    with pytest.raises(AssertionError):
+        read_glb(spoil(tree, binary))
+
+
+def test_the_vendored_script_is_what_was_made() -> None:
+    """Its making is tried by ``scripts/vendor-three --check``, which needs the network."""
+    vendor = tomllib.loads((VENDOR / "vendor.toml").read_text())
+    for name, digest in vendor["sha256"].items():
+        assert sha256((VENDOR / name).read_bytes()).hexdigest() == digest
+    assert set(vendor["integrity"]) == {f"{name}@{vendor[name]}" for name in ("three", "esbuild")}
+    assert "MIT License" in Path(VENDOR / "three-LICENSE.txt").read_text()

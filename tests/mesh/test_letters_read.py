@@ -1,0 +1,107 @@
+"""Letters in meshes that others made are read, however they are turned, and told from other engravings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import shapely
+from shapely import affinity
+from shapely.geometry.base import BaseGeometry
+
+from fabkit.mesh.anatomy import anatomy
+from fabkit.mesh.letters import Letter, read_letter
+from fabkit.mesh.part import Part
+from fabkit.model.library import load_set
+from tests.support import analytic, foreign
+from tests.support.foreign import Make
+from tests.support.foreignsets import SETS, read
+
+SHIPPED = sorted({one.label for name in SETS for one in analytic.drawings(name)})
+
+
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+DIGITS = "0123456789"
+
+
+def lettered(label: str, turn: int, mirrored: bool = False, font: str = "shipped") -> Part:
+    """A square with a letter on its face, lying on a lattice of squares."""
+    fonts: dict[str, Callable[[str], BaseGeometry]] = {
+        "shipped": foreign.shipped_font,
+        "blocks": lambda text: shapely.box(-0.3, -0.5, 0.3, 0.5).difference(
+            shapely.box(-0.1, -0.5, 0.1, 0.1 * (ord(text) % 5))
+        ),
+        "disc": lambda text: shapely.Point(0, 0).buffer(0.4),
+        "ring": lambda text: (
+            shapely.Point(0, 0).buffer(0.5).difference(shapely.Point(0, 0).buffer(0.4))
+        ),
+        "thin": lambda text: foreign.shipped_font(text).buffer(-0.055),
+    }
+
+    def draw(text: str) -> BaseGeometry:
+        glyph = affinity.rotate(fonts[font](text), 90 * turn, origin=(0, 0))
+        return affinity.scale(glyph, -1, 1, origin=(0, 0)) if mirrored else glyph
+
+    make = Make(letter=9.0, letter_font=draw, magnet=8.0)
+    mesh = foreign.build(shapely.box(0, 0, 2, 1), make, label)
+    (part,) = read([foreign.shell(mesh)], load_set("cubimagici"))
+    return part
+
+
+def letter_on(part: Part, texts: str) -> Letter | None:
+    found = anatomy(part)
+    assert len(found.recesses) == 1
+    return read_letter(found.labels, list(texts), 4)
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("texts", [ALPHABET, DIGITS], ids=["letters", "digits"])
+@pytest.mark.parametrize(
+    "more", [0, *(pytest.param(turn, marks=pytest.mark.long) for turn in (1, 2, 3))]
+)
+def test_every_letter_is_read_however_it_is_turned(texts: str, more: int) -> None:
+    for number, text in enumerate(texts):
+        letter = letter_on(lettered(text, (number + more) % 4), texts)
+        if letter is None:
+            assert text in LOOK_ALIKE
+            continue
+        assert letter.text == text
+        assert not letter.mirrored
+        assert letter.likeness > 0.97
+
+
+#: Look the same as another letter or digit when they are turned, and are told by no shape.
+LOOK_ALIKE = ""
+
+
+def test_shipped_sets_use_these_letters() -> None:
+    assert set(SHIPPED) <= set(ALPHABET + DIGITS)
+
+
+def test_letters_in_a_mirror_are_told() -> None:
+    for text in "BCDEFGJKLNPQRSZ":
+        letter = letter_on(lettered(text, 0, mirrored=True), text)
+        assert letter is not None, text
+        assert letter.mirrored, text
+
+
+@pytest.mark.parametrize("font", ["blocks", "disc", "ring"])
+def test_other_engravings_are_no_letter(font: str) -> None:
+    for text in "AOI5":
+        assert letter_on(lettered(text, 1, font=font), ALPHABET) is None, text
+
+
+def test_letters_of_another_weight_are_never_another_letter() -> None:
+    for text in ALPHABET[::3]:
+        letter = letter_on(lettered(text, 0, font="thin"), ALPHABET)
+        assert letter is None or letter.text == text, text
+
+
+def test_without_a_letter_there_is_none() -> None:
+    (part,) = read(
+        [foreign.shell(foreign.build(shapely.box(0, 0, 2, 1), Make(magnet=8)))],
+        load_set("cubimagici"),
+    )
+    assert letter_on(part, ALPHABET) is None

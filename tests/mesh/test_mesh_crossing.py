@@ -1,0 +1,333 @@
+"""Faces that cut through each other: against exact arithmetic, on sound bodies, and planted."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+import trimesh
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fabkit.mesh import crossing
+from fabkit.mesh.body import Body
+from fabkit.mesh.crossing import MOST_CROSSINGS, TOUCHING_MM, crossings
+from fabkit.mesh.topology import degenerate_faces, open_edges, turned_faces
+from fabkit.model.library import load_set
+from tests.support.exact import Triangle, exactly, is_inner, share_inner_points
+from tests.support.prints import ORDERS, Order
+from tests.support.shapes import (
+    PRINTED,
+    ball,
+    body_of,
+    box,
+    grid_box,
+    inside_out,
+    merged,
+    moved,
+    printed,
+    together,
+    tumbled,
+    with_corners,
+    with_faces,
+)
+
+
+def test_exact_arithmetic_knows_some_faces() -> None:
+    def share(*corners: tuple[int, ...]) -> bool:
+        one, other = (tuple(tuple(map(Fraction, p)) for p in corners[i : i + 3]) for i in (0, 3))
+        return share_inner_points(one, other)
+
+    face = ((0, 0, 0), (9, 0, 0), (0, 9, 0))
+    assert share(*face, (1, 1, -1), (2, 2, -1), (1, 2, 1))
+    assert not share(*face, (1, 1, -1), (2, 2, -1), (1, 2, 0))
+    assert not share(*face, (1, 1, 0), (2, 2, 0), (1, 2, 1))
+    assert not share(*face, (0, 0, 0), (9, 0, 0), (1, 2, 1))
+    assert not share(*face, (-1, 0, -1), (9, 0, -1), (1, 0, 9))
+    assert share(*face, (0, 0, 0), (9, 0, 0), (5, 9, 0))
+    assert not share(*face, (0, 0, 0), (9, 0, 0), (5, -9, 0))
+
+
+places = st.lists(st.tuples(*[st.integers(-3, 3)] * 3), min_size=4, max_size=8, unique=True)
+
+
+@st.composite
+def any_bodies(draw: st.DrawFn) -> Body:
+    corners = draw(places)
+    face = st.lists(st.integers(0, len(corners) - 1), min_size=3, max_size=3, unique=True)
+    faces = draw(st.lists(face, min_size=2, max_size=5))
+    return Body("any", np.array(corners, dtype=float), np.array(faces))
+
+
+@given(any_bodies())
+def test_small_bodies_cross_as_exact_arithmetic_tells(body: Body) -> None:
+    """Corners are whole numbers up to 3, so that what crosses does so by 8e-4 and more."""
+    expected = exactly(body)
+    assert crossings(body).tolist() == expected
+    assert crossings(inside_out(body)).tolist() == expected
+    turn, _ = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))
+    assert crossings(with_corners(body, body.vertices @ turn.T + 50)).tolist() == expected
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_many_random_faces_cross_as_exact_arithmetic_tells(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    corners = random.integers(-3, 4, (30, 3)).astype(float)
+    if seed % 3 == 0:
+        corners[:, 2] = 0
+    faces = np.array([random.choice(30, 3, replace=False) for _ in range(25)])
+    body = Body("random", corners, faces)
+    assert crossings(body).tolist() == exactly(body)
+
+
+def on_edge() -> Body:
+    """A cube that stands on one of its edges."""
+    cube = box((0, -1, 0), (2, 1, 2))
+    return with_corners(cube, cube.vertices @ np.array([[3, 0, 4], [0, 5, 0], [-4, 0, 3]]) / 5)
+
+
+# --- sound bodies -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("which", PRINTED, ids=str)
+def test_prints_do_not_cross_themselves_wherever_they_lie(which: tuple[str, str, Order]) -> None:
+    body = printed(*which)
+    assert crossings(body).tolist() == []
+    for seed in range(6):
+        assert crossings(tumbled(body, seed)).tolist() == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("set_name", ["fridgeiq", "iqblock", "cubimagici", "iqstars"])
+@pytest.mark.parametrize("order", ORDERS, ids=str)
+def test_no_piece_of_any_print_has_a_fault(set_name: str, order: Order) -> None:
+    for piece in load_set(set_name).pieces:
+        body = printed(set_name, piece.id, order)
+        for seed in range(4):
+            anywhere = tumbled(body, seed, 256)
+            assert crossings(anywhere).tolist() == []
+            assert open_edges(anywhere).tolist() == []
+            assert turned_faces(anywhere).tolist() == []
+            assert degenerate_faces(anywhere).tolist() == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        ball(30, 4),
+        body_of(trimesh.creation.torus(30, 5)),
+        grid_box((9, 7, 5)),
+        body_of(trimesh.creation.cylinder(20, 0.5, sections=300)),
+        together(grid_box((9, 9, 9)), moved(inside_out(ball(3)), 4.5, 4.5, 4.5)),
+        together(ball(5), moved(ball(5), 10.01, 0, 0)),
+        together(box((0, 0, 0), (2, 2, 2)), box((2, 2, 0), (4, 4, 2))),
+        together(box((0, 0, 0), (2, 2, 2)), box((2, 2, 2), (4, 4, 4))),
+        together(box((0, 0, 0), (8, 8, 8)), moved(on_edge(), 4, 4, 8)),
+    ],
+    ids=["ball", "ring", "grid", "disc", "cavity", "apart", "by edges", "by corners", "on edge"],
+)
+def test_bodies_that_are_whole_or_only_touch_do_not_cross(body: Body) -> None:
+    assert crossings(body).tolist() == []
+    for seed in range(3):
+        assert crossings(tumbled(body, seed)).tolist() == []
+        assert crossings(merged(tumbled(body, seed, 60))).tolist() == []
+
+
+@pytest.mark.parametrize("count", range(4))
+def test_few_faces_cross_nothing(count: int) -> None:
+    cube = grid_box((1, 1, 1))
+    assert crossings(with_faces(cube, cube.faces[:count])).shape == (0, 2)
+
+
+# --- planted ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("beyond", "crosses"), [(-9, False), (0.8, False), (1.2, True), (9, True)])
+def test_a_corner_pushed_through_the_opposite_wall(seed: int, beyond: float, crosses: bool) -> None:
+    """Its faces cross the face that lies opposite, from just more than touching on."""
+    body = grid_box((8, 7, 3))
+    random = np.random.default_rng(seed)
+    x, y = random.integers(1, 8), random.integers(1, 7)
+    (tip,) = np.flatnonzero((body.vertices == (x, y, 3)).all(axis=1))
+    corners = body.vertices.copy()
+    corners[tip] = (x + 0.3, y - 0.4, -beyond * TOUCHING_MM)
+    at_tip = set(np.flatnonzero((body.faces == tip).any(axis=1)).tolist())
+    triangles = body.vertices[body.faces]
+    below = {
+        at
+        for at in np.flatnonzero((triangles[:, :, 2] == 0).all(axis=1)).tolist()
+        if is_inner(tuple(map(Fraction, (x + 0.3, y - 0.4, 0))), _exact(triangles[at][::-1]))
+    }
+    assert len(below) == 1
+    found = crossings(with_corners(body, corners)).tolist()
+    if crosses:
+        assert found
+        assert all(set(pair) & below and set(pair) & at_tip for pair in found)
+    else:
+        assert found == []
+
+
+def _exact(corners: np.ndarray) -> Triangle:
+    return tuple(tuple(map(Fraction, place)) for place in corners.tolist())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_spike_that_leaves_on_the_other_side(seed: int) -> None:
+    """Outwards, or short of the other side, a spike cuts through nothing."""
+    body = ball(10, 3)
+    tip = int(np.random.default_rng(seed).integers(len(body.vertices)))
+    at_tip = set(np.flatnonzero((body.faces == tip).any(axis=1)).tolist())
+    for length, crosses in ((3.0, False), (-0.9, False), (-1.5, True)):
+        corners = body.vertices.copy()
+        corners[tip] *= length
+        found = crossings(with_corners(body, corners)).tolist()
+        assert bool(found) is crosses
+        assert all(len(set(pair) & at_tip) == 1 for pair in found)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_faces_around_a_corner_that_go_through_each_other(seed: int) -> None:
+    """A fan of faces around one corner, two of whose rim corners changed places in height."""
+    random = np.random.default_rng(seed)
+    angles = np.arange(8) * math.pi / 4 + random.uniform(-0.2, 0.2, 8)
+    rim = np.column_stack([np.cos(angles), np.sin(angles), np.full(8, 0.5)]) * 5
+    at = int(random.integers(8))
+    # Carried over its next but one neighbour, and lower: the rim makes a knot.
+    over = (at + 2) % 8
+    rim[at, :2] = 1.2 * rim[over, :2] + 0.1 * rim[(over + 1) % 8, :2]
+    rim[at, 2] = 0.4 * rim[over, 2]
+    faces = np.array([[0, 1 + i, 1 + (i + 1) % 8] for i in range(8)])
+    body = Body("a fan", np.concatenate([np.zeros((1, 3)), rim]), faces)
+    expected = exactly(body)
+    assert crossings(body).tolist() == expected
+    assert any(len({*faces[i]} & {*faces[j]}) == 1 for i, j in expected)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_face_folded_back_onto_its_neighbours(seed: int) -> None:
+    body = grid_box((8, 8, 2))
+    random = np.random.default_rng(seed)
+    x, y = random.integers(2, 7, 2)
+    (corner,) = np.flatnonzero((body.vertices == (x, y, 2)).all(axis=1))
+    corners = body.vertices.copy()
+    corners[corner] += (1.23, 0.17, 0)
+    found = crossings(with_corners(body, corners)).tolist()
+    at_corner = set(np.flatnonzero((body.faces == corner).any(axis=1)).tolist())
+    assert found == exactly_near(with_corners(body, corners), at_corner)
+    shared = [len({*body.faces[i]} & {*body.faces[j]}) for i, j in found]
+    assert {1, 2} <= {*shared}
+
+
+def exactly_near(body: Body, some: set[int]) -> list[list[int]]:
+    """Pairs that cross, if at least one of each is among some faces."""
+    triangles = [_exact(corners) for corners in body.vertices[body.faces]]
+    return [
+        [i, j]
+        for i, j in combinations(range(len(triangles)), 2)
+        if {i, j} & some and share_inner_points(triangles[i], triangles[j])
+    ]
+
+
+def test_a_face_folded_onto_its_neighbour_alone() -> None:
+    corners = np.array([[0.0, 0, 0], [4, 0, 0], [1, 3, 0], [2, 2, 0]])
+    faces = np.array([[0, 1, 2], [1, 0, 3]])
+    assert crossings(Body("folded", corners, faces)).tolist() == [[0, 1]]
+    for lift, crosses in ((0.5 * TOUCHING_MM, True), (0.1, False)):
+        corners[3, 2] = lift
+        assert bool(len(crossings(Body("a narrow fold", corners, faces)))) is crosses
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_cavity_that_sticks_out(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    body, cavity = grid_box((9, 9, 9)), inside_out(ball(2))
+    place = random.uniform(3, 6, 3)
+    assert len(crossings(together(body, moved(cavity, *place)))) == 0
+    place[random.integers(3)] = random.choice([0.5, 8.5])
+    found = crossings(together(body, moved(cavity, *place)))
+    assert len(found)
+    assert (found[:, 0] < len(body.faces)).all()
+    assert (found[:, 1] >= len(body.faces)).all()
+
+
+@pytest.mark.parametrize("tumble", [False, True])
+def test_a_cavity_that_leaves_a_body_exactly_at_its_own_edges(tumble: bool) -> None:
+    """No face of it has inner points in common with the body's, which its edges lie in."""
+    body, cavity = box((0, 0, 0), (9, 9, 9)), inside_out(grid_box((2, 2, 4)))
+    both = together(body, moved(cavity, 3.3, 3.4, 7))
+    on_top = (both.vertices[both.faces][:, :, 2] == 9).sum(axis=1) == 2
+    rim = set(np.flatnonzero(on_top).tolist()) - set(range(len(body.faces)))
+    assert len(rim) == 16
+    found = crossings(tumbled(both, 3) if tumble else both).tolist()
+    assert {j for _, j in found} == rim
+    if not tumble:
+        assert found == exactly(both)
+
+
+@pytest.mark.parametrize("which", PRINTED[:2], ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_ball_stuck_into_a_print_is_found_where_it_is(
+    which: tuple[str, str, Order], seed: int
+) -> None:
+    body = printed(*which)
+    random = np.random.default_rng(seed)
+    face = body.vertices[body.faces[random.integers(len(body.faces))]]
+    both = tumbled(together(body, moved(ball(0.7), *face.mean(axis=0))), seed)
+    found = crossings(both)
+    assert len(found)
+    assert (found[:, 0] < len(body.faces)).all()
+    assert (found[:, 1] >= len(body.faces)).all()
+
+
+def test_bodies_that_touch_in_a_face_lie_on_each_other() -> None:
+    found = crossings(together(box((0, 0, 0), (2, 2, 2)), box((1, 1, 2), (3, 3, 4))))
+    assert len(found)
+    apart = together(box((0, 0, 0), (2, 2, 2)), box((1, 1, 2.001), (3, 3, 4)))
+    assert len(crossings(apart)) == 0
+
+
+@pytest.mark.parametrize("which", PRINTED[:1], ids=str)
+def test_a_body_twice_lies_on_itself(which: tuple[str, str, Order]) -> None:
+    body = printed(*which)
+    few = with_faces(body, body.faces[:200])
+    found = crossings(tumbled(with_faces(few, np.tile(few.faces, (2, 1))), 1))
+    assert {(at, at + 200) for at in range(200)} <= set(map(tuple, found.tolist()))
+
+
+# --- limits and chunks --------------------------------------------------------------------
+
+
+def test_no_more_pairs_than_the_limit_are_reported() -> None:
+    body = ball(5, 4)
+    found = crossings(with_faces(body, np.tile(body.faces, (2, 1))))
+    assert found.shape == (MOST_CROSSINGS, 2)
+    assert (found[:, 0] < found[:, 1]).all()
+    assert found.tolist() == sorted(found.tolist())
+
+
+def test_work_in_small_chunks_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = together(grid_box((9, 9, 9)), moved(ball(5, 3), 7, 5, 4))
+    found = crossings(body)
+    assert len(found) > 100
+    monkeypatch.setattr(crossing, "_PAIRS_AT_ONCE", 50)
+    assert crossings(body).tolist() == found.tolist()
+
+
+def test_the_order_of_the_faces_makes_no_difference() -> None:
+    body = together(ball(5), moved(ball(5), 3, 2, 1))
+    order = np.random.default_rng(0).permutation(len(body.faces))
+    shuffled = crossings(with_faces(body, body.faces[order]))
+    renamed = np.sort(order[shuffled], axis=1).tolist()
+    assert sorted(renamed) == crossings(body).tolist()
+
+
+def test_faces_of_no_extent_cross_nothing() -> None:
+    corners = np.array([[0, 0, 0], [9, 0, 0], [0, 9, 0], [2, 2, -1], [2, 2, 1], [2, 2, 3.0]])
+    needle = [[3, 4, 5], [3, 3, 5], [3, 5, 3]]
+    assert len(crossings(Body("needles", corners, np.array([[0, 1, 2], *needle])))) == 0
+    corners[4] = math.nan
+    assert len(crossings(Body("no number", corners, np.array([[0, 1, 2], *needle])))) == 0

@@ -1,0 +1,363 @@
+"""Gaps, turned faces, faces of no extent and shells: on known shapes and planted faults."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import trimesh
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fabkit.mesh import topology
+from fabkit.mesh.body import Body
+from fabkit.mesh.topology import (
+    Shell,
+    degenerate_faces,
+    duplicate_faces,
+    encloses,
+    heights,
+    open_edges,
+    shells,
+    signed_volume,
+    turned_faces,
+)
+from tests.support.prints import Order
+from tests.support.shapes import (
+    PRINTED,
+    ball,
+    body_of,
+    box,
+    grid_box,
+    inside_out,
+    merged,
+    moved,
+    printed,
+    together,
+    tumbled,
+    with_corners,
+    with_faces,
+)
+
+EMPTY = Body("nothing", np.empty((0, 3)), np.empty((0, 3), dtype=np.int64))
+
+
+def faults(body: Body) -> dict[str, list[object]]:
+    checks = (open_edges, turned_faces, degenerate_faces, duplicate_faces)
+    found = {check.__name__: check(body).tolist() for check in checks}
+    return {name: where for name, where in found.items() if where}
+
+
+def edges_of(face: list[int]) -> list[list[int]]:
+    return sorted(sorted(pair) for pair in pairwise([*face, face[0]]))
+
+
+@pytest.fixture(params=["ball", "ring", "grid", "printed"])
+def sound(request: pytest.FixtureRequest) -> Body:
+    return {
+        "ball": ball,
+        "ring": lambda: body_of(trimesh.creation.torus(8, 3)),
+        "grid": lambda: grid_box((4, 3, 2)),
+        "printed": lambda: printed(*PRINTED[0]),
+    }[request.param]()
+
+
+# --- sound bodies -------------------------------------------------------------------------
+
+
+def test_sound_bodies_have_no_faults(sound: Body) -> None:
+    assert faults(sound) == {}
+    assert faults(inside_out(sound)) == {}
+
+
+@pytest.mark.parametrize("which", PRINTED, ids=str)
+def test_prints_have_no_faults_wherever_they_lie(which: tuple[str, str, Order]) -> None:
+    body = printed(*which)
+    assert faults(body) == {}
+    for seed in range(5):
+        assert faults(tumbled(body, seed)) == {}
+
+
+def test_volumes_of_known_shapes() -> None:
+    assert signed_volume(box((1, 2, 3), (2, 4, 6))) == pytest.approx(6)
+    ring = body_of(trimesh.creation.torus(8, 3, 200, 200))
+    assert signed_volume(ring) == pytest.approx(2 * math.pi**2 * 8 * 9, rel=1e-3)
+
+
+def test_a_volume_far_away_is_as_exact() -> None:
+    far = moved(grid_box((1, 1, 1)), 1e6 + 1 / 3, -1e6 / 7, 1e6 / 9)
+    assert signed_volume(far) == pytest.approx(1, abs=1e-8)
+
+
+def test_nothing_has_no_faults_and_no_shells() -> None:
+    assert faults(EMPTY) == {}
+    assert shells(EMPTY) == ()
+    assert signed_volume(EMPTY) == 0
+    assert heights(EMPTY).shape == (0,)
+
+
+# --- planted faults -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_missing_face_leaves_its_edges_open(sound: Body, seed: int) -> None:
+    gone = int(np.random.default_rng(seed).integers(len(sound.faces)))
+    torn = with_faces(sound, np.delete(sound.faces, gone, axis=0))
+    assert faults(torn) == {"open_edges": edges_of(sound.faces[gone].tolist())}
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_turned_faces_are_named_alone(sound: Body, seed: int, count: int) -> None:
+    some = np.sort(np.random.default_rng(seed).choice(len(sound.faces), count, replace=False))
+    faces = sound.faces.copy()
+    faces[some] = faces[some, ::-1]
+    assert faults(with_faces(sound, faces)) == {"turned_faces": some.tolist()}
+    assert faults(with_faces(sound, faces[:, ::-1])) == {"turned_faces": some.tolist()}
+
+
+def test_half_the_faces_turned_names_one_half() -> None:
+    cube = grid_box((1, 1, 1))
+    faces = cube.faces.copy()
+    faces[:6] = faces[:6, ::-1]
+    assert turned_faces(with_faces(cube, faces)).tolist() in (
+        [*range(6)],
+        [*range(6, 12)],
+    )
+
+
+def test_a_body_inside_out_has_the_opposite_volume(sound: Body) -> None:
+    volume = signed_volume(sound)
+    assert volume > 0
+    assert signed_volume(inside_out(sound)) == pytest.approx(-volume)
+    assert shells(inside_out(sound))[0].volume_mm3 < 0
+
+
+def test_every_shell_has_its_own_winding() -> None:
+    """A cavity is wound the other way round, and no winding is wrong across shells."""
+    pair = together(ball(5), inside_out(ball(3)))
+    faces = pair.faces.copy()
+    faces[[4, -4]] = faces[[4, -4], ::-1]
+    assert turned_faces(with_faces(pair, faces)).tolist() == [4, len(faces) - 4]
+
+
+def test_a_body_twice_shares_every_edge_four_times(sound: Body) -> None:
+    twice = with_faces(sound, np.concatenate([sound.faces, sound.faces]))
+    count = len(sound.faces)
+    assert faults(twice) == {
+        "open_edges": sorted(
+            {tuple(e): e for f in sound.faces.tolist() for e in edges_of(f)}.values()
+        ),
+        "duplicate_faces": [*range(count, 2 * count)],
+    }
+    assert sum(shell.volume_mm3 for shell in shells(twice)) == pytest.approx(
+        2 * signed_volume(sound)
+    )
+
+
+def test_boxes_that_share_an_edge_are_one_shell_with_an_open_edge() -> None:
+    pair = merged(together(box((0, 0, 0), (1, 1, 1)), box((1, 1, 0), (2, 2, 1))))
+    ((one, other),) = open_edges(pair).tolist()
+    assert {tuple(pair.vertices[one]), tuple(pair.vertices[other])} == {(1, 1, 0), (1, 1, 1)}
+    assert len(shells(pair)) == 1
+
+
+def test_boxes_that_share_a_corner_are_two_shells() -> None:
+    pair = merged(together(box((0, 0, 0), (1, 1, 1)), box((1, 1, 1), (2, 2, 2))))
+    assert faults(pair) == {}
+    assert len(shells(pair)) == 2
+
+
+def test_a_surface_with_one_side_disagrees_somewhere() -> None:
+    count = 9
+    angles = np.arange(count) * 2 * math.pi / count
+    rim = [
+        [
+            (3 + s * np.cos(a / 2)) * np.cos(a),
+            (3 + s * np.cos(a / 2)) * np.sin(a),
+            s * np.sin(a / 2),
+        ]
+        for a in angles
+        for s in (-1, 1)
+    ]
+    # At the end the two rims change places.
+    steps = [(2 * i, 2 * i + 1, 2 * i + 2, 2 * i + 3) for i in range(count - 1)]
+    steps.append((2 * count - 2, 2 * count - 1, 1, 0))
+    faces = [face for a, b, c, d in steps for face in ((a, c, b), (b, c, d))]
+    strip = Body("a strip", np.array(rim), np.array(faces))
+    assert turned_faces(strip).tolist() == [0, 2 * count - 1]
+
+
+def test_faces_of_no_extent_are_found_and_share_no_edge(sound: Body) -> None:
+    a, b, c = sound.faces[0].tolist()
+    needles = [[a, a, b], [c, b, c], [a, a, a]]
+    body = with_faces(sound, np.concatenate([sound.faces, needles]))
+    found = faults(body)
+    assert found.pop("degenerate_faces") == [len(sound.faces) + i for i in range(3)]
+    assert found == {}
+    assert len(np.concatenate([shell.faces for shell in shells(body)])) == len(sound.faces)
+
+
+@pytest.mark.parametrize(("height_mm", "is_one"), [(0, True), (0.9e-6, True), (1.1e-6, False)])
+def test_a_face_is_degenerate_if_its_corners_lie_on_a_line(height_mm: float, is_one: bool) -> None:
+    corners = np.array([[0, 0, 0], [40, 0, 0], [20, height_mm, 0]])
+    face = tumble_exactly(Body("a sliver", corners, np.array([[0, 1, 2]])))
+    assert heights(face) == pytest.approx([height_mm], abs=1e-8)
+    assert (len(degenerate_faces(face)) == 1) is is_one
+
+
+def tumble_exactly(body: Body) -> Body:
+    turn = trimesh.transformations.random_rotation_matrix(np.array([0.3, 0.5, 0.8]))[:3, :3]
+    return with_corners(body, body.vertices @ turn.T)
+
+
+def test_corners_that_are_no_number_make_degenerate_faces() -> None:
+    cube = grid_box((1, 1, 1))
+    corners = cube.vertices.copy()
+    corners[0] = math.nan
+    at_it = np.flatnonzero((cube.faces == 0).any(axis=1))
+    assert faults(with_corners(cube, corners)) == {"degenerate_faces": at_it.tolist()}
+
+
+# --- shells -------------------------------------------------------------------------------
+
+
+def test_shells_are_sorted_by_size() -> None:
+    body = together(inside_out(ball(2)), box((20, 0, 0), (22, 1, 1)), ball(5), inside_out(ball(1)))
+    found = shells(body)
+    assert [round(shell.volume_mm3, 1) for shell in found] == [505.9, -32.4, -4.0, 2.0]
+    assert sorted(np.concatenate([shell.faces for shell in found])) == [*range(len(body.faces))]
+    assert all(shell.faces.tolist() == sorted(shell.faces) for shell in found)
+
+
+def test_a_cavity_is_enclosed_and_a_second_body_is_not(sound: Body) -> None:
+    inner = inside_out(ball(0.1))
+    middle = sound.vertices[sound.faces[7]].mean(axis=0)
+    a, b, c = sound.vertices[sound.faces[7]]
+    outward = np.cross(b - a, c - a) / np.linalg.norm(np.cross(b - a, c - a))
+    parts = shells(sound)
+    for depth_mm, inside in ((0.2, True), (-0.2, False), (0.0, False)):
+        body = together(sound, moved(inner, *(middle - depth_mm * outward)))
+        outer, *others = shells(body)
+        (small,) = [shell for shell in others if abs(shell.volume_mm3) < 1]
+        assert len(others) == len(parts)
+        assert encloses(body, outer, small) is inside
+        assert not encloses(body, small, outer)
+        assert not encloses(body, outer, outer)
+
+
+def test_a_shell_inside_out_encloses_as_well() -> None:
+    body = together(inside_out(ball(5)), ball(2))
+    outer, inner = shells(body)
+    assert encloses(body, outer, inner)
+
+
+def test_a_shell_around_a_tunnel_does_not_enclose_what_is_in_the_tunnel() -> None:
+    body = together(body_of(trimesh.creation.torus(8, 3)), ball(1))
+    outer, inner = shells(body)
+    assert not encloses(body, outer, inner)
+
+
+def split(body: Body, count: int) -> tuple[Shell, Shell]:
+    """The first faces as one shell and the others as another."""
+    first, others = np.split(np.arange(len(body.faces)), [count])
+    return Shell(first, signed_volume(body, first)), Shell(others, signed_volume(body, others))
+
+
+def test_a_cavity_may_share_corners_with_its_body() -> None:
+    outer = grid_box((4, 4, 4))
+    pocket = Body(
+        "a tetrahedron",
+        np.array([[0, 0, 0], [1, 0.3, 0.3], [0.3, 1, 0.3], [0.3, 0.3, 1]]),
+        np.array([[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]]),
+    )
+    for inner, inside in ((pocket, True), (box((0, 0, 0), (4, 4, 4)), False)):
+        body = merged(together(outer, inner))
+        assert len(body.vertices) < len(outer.vertices) + len(inner.vertices)
+        assert encloses(body, *split(body, len(outer.faces))) is inside
+
+
+def test_of_large_shells_a_spread_of_corners_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = together(ball(5), inside_out(ball(2)), inside_out(moved(ball(1), 5, 0, 0)))
+    outer, inner, beyond = shells(body)
+    monkeypatch.setattr(topology, "_PAIRS_AT_ONCE", 1000)
+    monkeypatch.setattr(topology, "_MOST_PAIRS", 3000)
+    assert encloses(body, outer, inner)
+    assert not encloses(body, outer, beyond)
+
+
+boxes = st.tuples(*[st.tuples(st.integers(0, 6), st.integers(1, 5))] * 3)
+
+
+@given(boxes, boxes)
+def test_boxes_enclose_boxes_as_their_bounds_tell(one: tuple, other: tuple) -> None:
+    # Halves against wholes, so that nothing touches.
+    a = box(tuple(low for low, _ in one), tuple(low + size for low, size in one))
+    b = box(tuple(low + 0.25 for low, _ in other), tuple(low + size - 0.25 for low, size in other))
+    body = together(a, b)
+    first, second = split(body, len(a.faces))
+    axes = list(zip(one, other, strict=True))
+    inside = all(lo < l2 + 0.25 and l2 + s2 - 0.25 < lo + s for (lo, s), (l2, s2) in axes)
+    around = all(l2 + 0.25 < lo and lo + s < l2 + s2 - 0.25 for (lo, s), (l2, s2) in axes)
+    assert encloses(body, first, second) is inside
+    assert encloses(body, second, first) is around
+
+
+# --- against a slow count -----------------------------------------------------------------
+
+faces_of_six = st.lists(st.tuples(*[st.integers(0, 5)] * 3), max_size=14)
+
+
+@given(faces_of_six)
+def test_any_faces_are_counted_as_a_slow_count_does(faces: list[tuple[int, int, int]]) -> None:
+    body = Body(
+        "any",
+        np.random.default_rng(0).normal(size=(6, 3)),
+        np.array(faces, dtype=np.int64).reshape(-1, 3),
+    )
+    users = defaultdict(list)
+    for at, face in enumerate(faces):
+        if len(set(face)) == 3:
+            for a, b in pairwise([*face, face[0]]):
+                users[min(a, b), max(a, b)].append((at, a < b))
+    assert open_edges(body).tolist() == [list(e) for e in sorted(users) if len(users[e]) != 2]
+    assert duplicate_faces(body).tolist() == [
+        at for at, face in enumerate(faces) if sorted(face) in [sorted(f) for f in faces[:at]]
+    ]
+    assert degenerate_faces(body).tolist() == [
+        at for at, face in enumerate(faces) if len(set(face)) < 3
+    ]
+
+    def grouped(links: list[list[int]]) -> set[frozenset[int]]:
+        groups = [{at} for at, face in enumerate(faces) if len(set(face)) == 3]
+        for link in links:
+            joined = [group for group in groups if group & set(link)]
+            groups = [g for g in groups if g not in joined] + [set().union(*joined)]
+        return {frozenset(group) for group in groups}
+
+    parts = grouped([[at for at, _ in sides] for sides in users.values()])
+    assert {frozenset(shell.faces.tolist()) for shell in shells(body)} == parts
+
+    pairs = [sides for sides in users.values() if len(sides) == 2]
+    turned = set(turned_faces(body).tolist())
+    for part in grouped([[at for at, _ in sides] for sides in pairs]):
+        inside = [[(at, up) for at, up in sides] for sides in pairs if sides[0][0] in part]
+        agreeing = [ways for ways in _turnings(sorted(part)) if _agree(inside, ways)]
+        if agreeing:
+            assert turned & part in agreeing
+            assert len(turned & part) == min(map(len, agreeing))
+        else:
+            bad = {at for (a, up), (b, down) in inside if up == down for at in (a, b)}
+            assert turned & part == bad
+
+
+def _turnings(faces: list[int]) -> list[set[int]]:
+    """All ways to turn some faces over."""
+    return [{f for i, f in enumerate(faces) if bits >> i & 1} for bits in range(1 << len(faces))]
+
+
+def _agree(pairs: list[list[tuple[int, bool]]], turned: set[int]) -> bool:
+    return all((up ^ (a in turned)) != (down ^ (b in turned)) for (a, up), (b, down) in pairs)

@@ -1,0 +1,358 @@
+"""Pieces in their boards, measured on meshes: against plain boolean volumes, and planted faults."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import manifold3d
+import numpy as np
+import pytest
+
+from fabkit.core.errors import InputError
+from fabkit.mesh.balls.part import BallPart
+from fabkit.mesh.balls.reading import take_in_balls
+from fabkit.mesh.boards.ballassembly import BallTable
+from fabkit.mesh.boards.lying import LIFT_MM, Lying, balls_lying
+from fabkit.mesh.boards.neighbours import nearest_neighbours
+from fabkit.mesh.boards.part import BoardPart
+from fabkit.mesh.boards.play import play
+from fabkit.mesh.boards.reading import read_boards
+from fabkit.mesh.boards.seated import balls_in_board
+from fabkit.mesh.boards.storeys import Storeys
+from fabkit.mesh.finding import Finding
+from fabkit.mesh.fitting.laying import Pose
+from fabkit.mesh.manifold import shadow_of
+from fabkit.model.accessory import accessories
+from fabkit.model.balls import flat_poses
+from fabkit.model.lattice import LATTICES
+from fabkit.model.piece import at_anchor
+from fabkit.model.profilefile import load_profile
+from fabkit.verify.answers import answer_catalog
+from tests.support import seats
+from tests.support.ballmeshes import Sizes, mirrored
+from tests.support.seats import FINE, FIT, PITCH_MM, failing
+
+PROFILE = load_profile()
+RULES = ["free", "insert", "play", "loose", "turn", "rest", "neighbours"]
+
+
+@cache
+def board() -> BoardPart:
+    return seats.holes()
+
+
+def judged(part: BallPart, on: BoardPart, **others: BallPart) -> dict[str, Finding]:
+    found = balls_in_board({"piece": part, **others}, on, PROFILE)["piece"]
+    return {finding.rule.removeprefix("seat-"): finding for finding in found}
+
+
+def overlap_mm3(lying: Lying, pose: Pose, on: BoardPart, up_mm: float = LIFT_MM) -> float:
+    """The plain volume that a seated piece and the whole board share."""
+    there = lying.solid.transform(lying.matrix(pose, on.rest_mm + up_mm))
+    return float((there ^ on.manifold).volume())
+
+
+# --- how pieces lie -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [piece.id for piece in FIT.pieces])
+def test_each_ball_comes_over_its_cell(name: str) -> None:
+    """The model's eight poses, and in each a mesh whose balls are where the model has them."""
+    part = seats.piece(name, Sizes(segments=16))
+    assert part.shape is not None
+    lattice, probe = LATTICES["square"], manifold3d.Manifold.sphere(4.0, 12)
+    found = set()
+    for lying in balls_lying(name, part, PITCH_MM):
+        for move in lattice.moves(flips=False):
+            solid = lying.solid.transform(lying.matrix((move, (0, 0))))
+            cells = frozenset(map(move, lying.cells))
+            for x, y in cells:
+                ball = probe.translate((x * PITCH_MM / 2, y * PITCH_MM / 2, 0))
+                assert (ball ^ solid).volume() == pytest.approx(probe.volume(), rel=1e-6)
+            hanging = frozenset(
+                (x, y)
+                for x, y in cells
+                if (
+                    probe.translate((x * PITCH_MM / 2, y * PITCH_MM / 2, -PITCH_MM)) ^ solid
+                ).volume()
+                > 1
+            )
+            dx, dy = lattice.anchor(cells)
+            found.add((at_anchor(lattice, cells), frozenset((x - dx, y - dy) for x, y in hanging)))
+    expected = set()
+    for pose in flat_poses(part.shape):
+        dx, dy = lattice.anchor(pose.cells)
+        hanging = frozenset((x - dx, y - dy) for x, y in pose.hanging)
+        expected.add((at_anchor(lattice, pose.cells), hanging))
+    assert found == expected
+
+
+def test_every_place_of_the_board_is_tried() -> None:
+    """Counted by trying all shifts of all poses, with plain coordinates."""
+    region = seats.squares(10, 5).cells
+    part = seats.piece("yellow", Sizes(segments=8))
+    assert part.shape is not None
+    expected = sum(
+        all((x + 2 * i, y + 2 * j) in region for x, y in pose.cells)
+        for pose in flat_poses(part.shape)
+        for i in range(-12, 13)
+        for j in range(-12, 13)
+    )
+    ways = balls_lying("yellow", part, PITCH_MM)
+    assert sum(len(list(lying.poses(region))) for lying in ways) == expected == 184
+
+
+def test_a_shadow_is_what_is_seen_from_above() -> None:
+    """Against the area that the library itself tells, and of a board of many holes."""
+    for low, high in ((17.4999, 17.5001), (3.0, 9.0), (21.9, 22.1)):
+        layer = board().manifold.trim_by_plane((0, 0, 1), low).trim_by_plane((0, 0, -1), -high)
+        assert shadow_of(layer).area == pytest.approx(layer.project().area(), abs=1e-6)
+
+
+# --- a good set ---------------------------------------------------------------------------
+
+
+def test_a_good_piece_keeps_all_rules() -> None:
+    found = judged(seats.piece("indigo"), board(), green=seats.piece("green"))
+    assert list(found) == RULES
+    assert not failing(found), found
+    assert found["neighbours"].value == pytest.approx(3.0, abs=0.01)
+    # Both sides of a channel leave 0.2 mm.
+    assert found["loose"].value == pytest.approx(0.4, abs=0.03)
+
+
+def test_what_is_proven_from_above_is_free_by_volume() -> None:
+    for lying in balls_lying("lime", seats.piece("lime"), PITCH_MM):
+        for pose in list(lying.poses(board().board.cells))[::5]:  # type: ignore[union-attr]
+            for up_mm in (LIFT_MM, 3.0, 11.0, 17.5):
+                assert overlap_mm3(lying, pose, board(), up_mm) <= 1e-3
+
+
+def test_play_is_that_of_the_meshes() -> None:
+    """Bisected with volumes of whole meshes, along x and y."""
+    (lying, _) = balls_lying("navy", seats.piece("navy"), PITCH_MM)
+    pose = next(iter(lying.poses(board().board.cells)))  # type: ignore[union-attr]
+    solid = lying.solid.transform(lying.matrix(pose, board().rest_mm + LIFT_MM))
+
+    def reach_mm(x: float, y: float) -> float:
+        free, barred = 0.0, 2.0
+        while barred - free > 1e-3:
+            way = (free + barred) / 2
+            meets = (solid.translate((way * x, way * y, 0)) ^ board().manifold).volume() > 1e-3
+            free, barred = (free, way) if meets else (way, barred)
+        return free
+
+    half = np.sqrt(0.5)
+    shifts = [
+        reach_mm(x, y) + reach_mm(-x, -y)
+        for x, y in ((1.0, 0.0), (0.0, 1.0), (half, half), (half, -half))
+    ]
+    solid, rest_mm = board().manifold, board().rest_mm
+    found = play(lying, pose, solid, Storeys.of(solid, rest_mm))
+    # A ball that touches a wall goes 0.01 mm into it before that is a volume to speak of.
+    assert max(shifts) - 0.03 < found.shift_mm <= max(shifts)
+    assert min(shifts) - 0.03 < found.least_mm <= min(shifts)
+    assert found.sink_mm < 0.02
+
+
+def test_nearest_neighbours_by_trying_all() -> None:
+    """Two pieces, one with a ball too big: the least gap over all pairs of places on a board."""
+    parts = {
+        "one": seats.piece("green", Sizes(segments=24)),
+        "other": seats.piece("navy", Sizes(segments=24, balls={0: 16.0})),
+    }
+    ways = {key: balls_lying(key, part, PITCH_MM) for key, part in parts.items()}
+    found = nearest_neighbours(ways, 0.1)["one", "other"]
+    region, best = seats.squares(6, 6).cells, np.inf
+    for lying in ways["one"]:
+        here = next(
+            pose
+            for pose in lying.poses(region)
+            if all(abs(x - 6) < 5 and abs(y + 6) < 5 for x, y in lying.covered(pose))
+        )
+        solid = lying.solid.transform(lying.matrix(here))
+        for other in ways["other"]:
+            for pose in other.poses(region):
+                if not other.covered(pose) & lying.covered(here):
+                    there = other.solid.transform(other.matrix(pose))
+                    best = min(best, solid.min_gap(there, 4.0))
+    assert found.gap_mm == pytest.approx(best, abs=0.02)
+    assert 0.9 < found.gap_mm < 1.1
+
+
+# --- planted faults -----------------------------------------------------------------------
+
+BODY = FIT.piece("indigo").body
+assert BODY is not None
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(
+    ("fault", "rule", "sizes", "numbers"),
+    [
+        ("all holes 0.3 mm too small", "loose", {}, {"hole_mm": 12.2}),
+        ("a hole that no ball enters", "free", {}, {"moved": {7: (0.0, 0.0, -0.7)}}),
+        ("a hole off its place", "free", {}, {"moved": {7: (0.4, 0.0, 0.0)}}),
+        ("a channel too narrow", "free", {}, {"narrow": 8.8}),
+        ("floors too high", "free", {}, {"floor_off_mm": 0.1}),
+        ("floors too low", "rest", {}, {"floor_off_mm": -0.2}),
+        ("channels too wide", "turn", {}, {"channel_mm": 1.8}),
+        ("holes and channels too wide", "play", {}, {"channel_mm": 0.4, "hole_mm": 12.8}),
+        ("a link too thick", "free", {"links": {0: 9.6}}, {}),
+        ("links too thin", "rest", {"link": 8.0}, {}),
+        ("a ball too big", "free", {"balls": {4: 12.7}}, {}),
+        ("a ball off its place", "free", {"moved": {4: (0.0, 0.5, 0.0)}}, {}),
+    ],
+)
+def test_a_planted_fault_is_noticed(
+    fault: str, rule: str, sizes: dict[str, object], numbers: dict[str, object]
+) -> None:
+    part = seats.piece("indigo", replace(FINE, **sizes))  # type: ignore[arg-type]
+    on = seats.holes(**numbers) if numbers else board()
+    assert rule in failing(judged(part, on)), fault
+
+
+def test_posts_too_high_leave_pieces_without_rest() -> None:
+    """Posts tell where the middles of balls should be."""
+    high = replace(board(), rest_mm=board().rest_mm + 0.3)
+    assert failing(judged(seats.piece("indigo"), high)) == {"rest"}
+
+
+def test_prongs_bonded_to_each_other_do_not_go_in() -> None:
+    shape = replace(BODY, bonds=(*BODY.bonds, (3, 4)))
+    found = judged(seats.ball_part(shape), board())
+    assert {"free", "insert"} <= failing(found)
+    assert "at [" in found["free"].message
+
+
+def test_a_bar_across_the_way_in_is_noticed_where_it_bars() -> None:
+    """Free where it lies, but it cannot get there: only `seat-insert` can know."""
+    rest = board().rest_mm
+    bar = seats.block((-1.0, -15.0, rest + 6.5), (76.0, -14.0, rest + 7.5))
+    found = judged(seats.piece("indigo"), seats.holes(extra=bar))
+    assert failing(found) == {"insert"}
+    assert found["insert"].value > 0  # type: ignore[operator]
+
+
+@pytest.mark.slow
+def test_walls_that_lean_do_no_harm() -> None:
+    """Mouths of holes that widen upwards: from above their walls stand in the way, nearly."""
+    cones = manifold3d.Manifold()
+    for x, y in board().board.cells:  # type: ignore[union-attr]
+        cone = manifold3d.Manifold.cylinder(3.0, 6.25, 7.25, 96)
+        low = board().rest_mm - 4.5 - 2.0
+        cones += cone.translate((x * PITCH_MM / 2, y * PITCH_MM / 2, low))
+    wider = board().manifold - cones
+    on = seats.board_part(wider, "holes", board().board, PITCH_MM, board().rest_mm)  # type: ignore[arg-type]
+    assert not failing(judged(seats.piece("indigo"), on))
+
+
+def test_a_ball_too_big_meets_its_neighbour() -> None:
+    big = seats.piece("indigo", Sizes(segments=32, balls={0: 19.0}))
+    found = judged(big, board(), green=seats.piece("green"))
+    assert "neighbours" in failing(found)
+    assert "overlap" in found["neighbours"].message
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"kind": "tray"}, "the board is one of tray"),
+        ({"board": None, "why": "no holes"}, "the board could not be read: no holes"),
+    ],
+)
+def test_a_board_that_is_none_is_told(change: dict[str, object], words: str) -> None:
+    found = judged(seats.piece("indigo"), replace(board(), **change))  # type: ignore[arg-type]
+    assert failing(found) == {"free"}
+    assert words in found["free"].message
+
+
+def test_pieces_that_cannot_be_looked_at_are_told() -> None:
+    part = seats.piece("indigo", Sizes(segments=12))
+    unread = replace(part, shape=None, why="no balls")
+    opened = replace(part, body=replace(part.body, faces=part.body.faces[1:]))
+    assert "no balls" in judged(unread, board())["free"].message
+    assert "does not bound a volume" in judged(opened, board())["free"].message
+
+
+# --- a solved board -----------------------------------------------------------------------
+
+
+@cache
+def fit_parts() -> dict[str, BallPart]:
+    return {piece.id: seats.piece(piece.id, Sizes(segments=32)) for piece in FIT.pieces}
+
+
+@cache
+def fit_board() -> BoardPart:
+    return seats.holes(10, 5)
+
+
+@cache
+def solved() -> object:
+    (one,) = answer_catalog(FIT, None)
+    return one
+
+
+def assembled(parts: dict[str, BallPart], on: BoardPart | None):  # type: ignore[no-untyped-def]
+    one = solved()
+    table = BallTable(parts, on, PROFILE)
+    return table.assemble("board", one.challenge.region, one.layout)  # type: ignore[attr-defined]
+
+
+def test_a_solved_board_is_put_together() -> None:
+    found = assembled(fit_parts(), fit_board())
+    assert found.ok, found.messages
+    assert found.is_measured
+    assert found.overlap_mm3 == 0
+    assert found.outside_mm == 0
+    assert found.min_gap_mm == pytest.approx(3.0, abs=0.05)
+
+
+def test_a_faulty_board_or_piece_is_told_in_the_assembly() -> None:
+    tight = assembled(fit_parts(), seats.holes(10, 5, hole_mm=11.5))
+    assert not tight.ok
+    assert all("and the board overlap" in message for message in tight.messages)
+    big = seats.piece("red", Sizes(segments=32, ball=18.5))
+    wide = assembled({**fit_parts(), "red": big}, None)
+    assert any("red" in message and "overlap" in message for message in wide.messages)
+    assert wide.overlap_mm3 > 0.1
+    near = assembled(
+        {**fit_parts(), "red": seats.piece("red", Sizes(segments=64, ball=17.9))}, None
+    )
+    assert any("leave a gap of 0.0" in message for message in near.messages)
+    edge = assembled(
+        {**fit_parts(), "red": seats.piece("red", Sizes(segments=32, ball=16.0))}, None
+    )
+    assert edge.outside_mm == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_mirrored_piece_does_not_go_where_the_layout_says() -> None:
+    part = fit_parts()["yellow"]
+    assert part.shape is not None
+    flipped = replace(part.shape, balls=tuple((-x, y, z) for x, y, z in part.shape.balls))
+    body = mirrored(part.body)
+    wrong = replace(part, body=body, vertices=body.vertices, shape=flipped)
+    refusal = "yellow: does not have the shape that the solution asks for"
+    with pytest.raises(InputError, match=refusal):
+        assembled({**fit_parts(), "yellow": wrong}, fit_board())
+
+
+# --- our own exports ----------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_exports_of_iqfit_keep_all_rules(tmp_path: Path) -> None:
+    profile = load_profile((), (), FIT.unit_mm)
+    *bodies, hollow = seats.exported([*FIT.pieces, accessories(FIT, profile)[0]], FIT, tmp_path)
+    parts, _ = take_in_balls(bodies, profile.unit_mm)
+    (on,) = read_boards([hollow], FIT, profile.unit_mm)
+    named = {piece.id: part for piece, part in zip(FIT.pieces, parts, strict=True)}
+    told: list[tuple[int, int, str]] = []
+    found = balls_in_board(named, on, profile, lambda *step: told.append(step))
+    assert [(f.rule, f.message) for some in found.values() for f in some if not f.ok] == []
+    assert [step[0] for step in told] == list(range(11))
+    solved_board = assembled(named, on)
+    assert solved_board.ok, solved_board.messages

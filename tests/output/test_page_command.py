@@ -1,0 +1,290 @@
+"""`fabkit page` as users call it: a folder, whole or not at all, and nothing done twice."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabkit.cli import main
+from fabkit.core.errors import OutsideError
+from fabkit.mesh.files.reading import read_bodies
+from tests.conftest import ROOT
+from tests.support.glbfiles import read_glb
+from tests.support.pairset import PAIR, objects_of
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """Every file in a folder, with its hash."""
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != ".fabkit.lock"
+    }
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the page of the pair was made, by another process."""
+    home = tmp_path_factory.mktemp("ready")
+    (home / "pair.toml").write_text(PAIR)
+    run_elsewhere(home, "1")
+    return home
+
+
+def run_elsewhere(home: Path, seed: str) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "fabkit", "page", "pair.toml"],
+        cwd=home,
+        env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=True,
+    )
+
+
+@pytest.fixture
+def made(ready: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it, where the test stands; the page's folder."""
+    home = tmp_path / "home"
+    shutil.copytree(ready, home)
+    monkeypatch.chdir(home)
+    return Path("output/pair/page")
+
+
+@pytest.fixture
+def unpainted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaves out the still picture, which takes seconds."""
+    monkeypatch.setattr("fabkit.build.pageshown.cover_picture", lambda *_: b"no picture")
+
+
+def test_everything_is_there(made: Path) -> None:
+    files = contents(made)
+    for name in (
+        "index.html", "fabkit.css", "data.js", "models.js", "play.js", "viewer.js", "still.png",
+        "vendor/three.js", "vendor/three-LICENSE.txt", "fonts/OpenSans-Regular.ttf",
+        "fonts/OpenSans-LICENSE.txt", "models/P.glb", "models/Q.glb", "files/stl/P.stl",
+        "files/stl/Q.stl", "files/pair.3mf", "manifest.json",
+    ):  # fmt: skip
+        assert name in files
+    assert set(objects_of(made / "files/pair.3mf")) == {"P", "Q"}
+    manifest = json.loads((made / "manifest.json").read_text())
+    for name, entry in manifest["files"].items():
+        assert entry["sha256"] == files[name]
+
+
+def test_models_are_the_meshes_to_print(made: Path) -> None:
+    for name in "PQ":
+        (stl,) = read_bodies(made / f"files/stl/{name}.stl")
+        (mesh,) = read_glb((made / f"models/{name}.glb").read_bytes())
+        assert mesh.drawn.min(axis=0).tolist() == stl.vertices.min(axis=0).tolist()
+        assert mesh.drawn.max(axis=0).tolist() == stl.vertices.max(axis=0).tolist()
+
+
+def test_all_that_the_page_names_is_there(made: Path) -> None:
+    html = (made / "index.html").read_text()
+    named = [part.split('"')[0] for key in ('src="', 'href="') for part in html.split(key)[1:]]
+    files = [name for name in named if not name.startswith("#")]
+    assert len(files) > 10
+    assert [name for name in files if not (made / name).is_file()] == []
+    assert "files/pair.3mf" in files
+    assert "files/stl/P.stl" in files
+
+
+def test_nothing_is_done_twice(
+    made: Path, said: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [path for path in made.rglob("*") if path.is_file() and path.suffix != ".lock"]
+    before = {path: path.stat().st_mtime_ns for path in files}
+    document = said("page", "pair.toml")
+    assert document["written"] == 0
+    assert document["challenges"] == ["bar"]
+    assert document["page"] == str(made / "index.html")
+    assert main(["page", "pair.toml"]) == 0
+    out = capsys.readouterr().out
+    assert f"nothing to do: the page in {made} is up to date, with 1 challenge" in out
+    assert f"open {made / 'index.html'}" in out
+    after = {path: path.stat().st_mtime_ns for path in files}
+    assert after == before
+
+
+@pytest.mark.slow
+def test_the_same_bytes_from_another_process(made: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "pair.toml").write_text(PAIR)
+    run_elsewhere(other, "2")
+    assert contents(other / "output/pair/page") == contents(made)
+
+
+def test_what_is_missing_comes_back(made: Path, said: Callable[..., Any]) -> None:
+    before = contents(made)
+    for name in ("models/P.glb", "files/stl/Q.stl"):
+        (made / name).unlink()
+    assert said("page", "pair.toml")["written"] > 0
+    assert contents(made) == before
+
+
+def test_another_language_is_another_page(
+    made: Path, said: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What has no words in it is neither made nor written again."""
+
+    def never(*_: object) -> bytes:
+        raise AssertionError("made again")
+
+    for name in ("glb_models", "cover_picture"):
+        monkeypatch.setattr(f"fabkit.build.pageshown.{name}", never)
+    before = contents(made)
+    document = said("page", "pair.toml", "--language", "de")
+    assert document["language"] == "de"
+    written = {name for name, file in document["files"].items() if file["written"]}
+    assert written == {"index.html", "data.js"}
+    assert '<html lang="de">' in (made / "index.html").read_text()
+    said("page", "pair.toml")
+    after = contents(made)
+    assert {name for name in after if after[name] != before[name]} <= {"manifest.json"}
+    (made / "models/P.glb").unlink()
+    with pytest.raises(AssertionError, match="made again"):
+        said("page", "pair.toml", "--language", "it")
+
+
+@pytest.mark.usefixtures("unpainted")
+def test_what_a_set_no_longer_has_goes(made: Path, said: Callable[..., Any]) -> None:
+    Path("pair.toml").write_text(PAIR.replace('id = "Q"', 'id = "Z"'))
+    said("page", "pair.toml")
+    assert sorted(path.name for path in (made / "models").iterdir()) == ["P.glb", "Z.glb"]
+
+
+@pytest.mark.usefixtures("unpainted")
+def test_work_of_others_is_left_alone(
+    made: Path, said: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (made / "fabkit.css").write_text("body { color: red }")
+    before = contents(made)
+    assert main(["page", "pair.toml"]) == 2
+    assert capsys.readouterr().err == (
+        f"fabkit: {made}: was not written by fabkit, or has been changed since: fabkit.css; choose "
+        "another folder with -o, or write over it with --force\n"
+    )
+    assert contents(made) == before
+    said("page", "pair.toml", "--force")
+    assert "red }" not in (made / "fabkit.css").read_text()
+
+
+def test_a_page_of_somebody_else_is_left_alone(
+    pair: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("site").mkdir()
+    Path("site/index.html").write_text("mine")
+    assert main(["page", pair, "-o", "site"]) == 2
+    assert "has been changed since: index.html" in capsys.readouterr().err
+    assert contents(Path("site")) == {"index.html": hashlib.sha256(b"mine").hexdigest()}
+
+
+@pytest.mark.usefixtures("unpainted")
+def test_what_fabkit_has_not_written_is_left_alone(
+    made: Path, said: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a folder without a page; a file that would come out just so is in nobody's way."""
+    for name in ("manifest.json", "index.html"):
+        (made / name).unlink()
+    for name in ("data.js", "models/P.glb"):
+        (made / name).write_text("my own work")
+    (made / "still.png").write_bytes(b"no picture")  # as it is when nothing is painted
+    before = contents(made)
+    assert main(["page", "pair.toml"]) == 2
+    assert capsys.readouterr().err == (
+        f"fabkit: {made}: was not written by fabkit, or has been changed since: data.js, "
+        "models/P.glb; choose another folder with -o, or write over it with --force\n"
+    )
+    assert contents(made) == before
+    said("page", "pair.toml", "--force")
+    assert (made / "data.js").read_text() != "my own work"
+
+
+def test_a_file_in_the_way(pair: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("site").write_text("a file")
+    assert main(["page", pair, "-o", "site"]) == 2
+    assert capsys.readouterr().err == 'fabkit: -o: "site" is a file; expected a folder\n'
+    Path("output/pair").mkdir(parents=True)
+    Path("output/pair/page").write_text("a file")
+    assert main(["page", pair]) == 2
+    said = 'fabkit: the output folder: "output/pair/page" is a file; expected a folder\n'
+    assert capsys.readouterr().err == said
+
+
+def test_a_folder_that_cannot_be_written(
+    pair: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(self: Path, *_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "mkdir", refused)
+    assert main(["page", pair, "-o", "out"]) == 3
+    said = "cannot use the folder out/files: Permission denied"
+    assert said in capsys.readouterr().err
+    assert not Path("out").exists()
+
+
+def test_a_page_appears_whole_or_not_at_all(
+    pair: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def failing(*_: object) -> None:
+        raise OutsideError("the disk is full")
+
+    monkeypatch.setattr("fabkit.core.files.Staging.commit", failing)
+    assert main(["page", pair]) == 3
+    assert "the disk is full" in capsys.readouterr().err
+    assert contents(Path("output")) == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--only", "baz"], 'there is no challenge "baz"'),
+        (["--only", ""], "--only: is empty; expected the id of a challenge"),
+        (["--language", "nl"], 'there are no texts in "nl"; the languages are en, de, it, fr'),
+        (["--challenges", "none.toml"], "none.toml: there is no such file"),
+        (["-o", ""], "-o: is empty"),
+    ],
+)
+def test_bad_input(
+    pair: str, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["page", pair, *options]) == 2
+    err = capsys.readouterr().err
+    assert message in err
+    assert err.count("\n") == 1
+    assert not Path("output").exists()
+
+
+def test_a_challenge_without_a_solution(pair: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("odd.toml").write_text("outline = [[0, 0], [6, 0], [6, 1], [0, 1]]\n")
+    assert main(["page", pair, "--challenges", "odd.toml", "--only", "odd"]) == 2
+    err = capsys.readouterr().err
+    assert "odd has no solution" in err
+    assert err.splitlines()[-1].startswith("fabkit: ")
+    assert not Path("output").exists()
+
+
+@pytest.mark.usefixtures("unpainted")
+def test_a_board_larger_than_the_bed_is_played_on_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Callable[..., Any]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("large.toml").write_text(PAIR + '\n[[board]]\nid = "wall"\nsize = [3, 2]\n')
+    small_bed = ["-s", "printer.bed_width=60 mm", "-s", "printer.bed_depth=60 mm"]
+    page = said("page", "large.toml", *small_bed)
+    assert "wall" in page["challenges"]
+    assert [name for name in page["files"] if "wall" in name] == []
+    assert any("wall is larger than the printer's bed" in note for note in page["notes"])
+    assert "models/wall.glb" in said("page", "large.toml")["files"]
+    assert main(["page", "large.toml", *small_bed, "-s", "board.make=all"]) == 2

@@ -1,0 +1,158 @@
+"""The bill of materials: counts and sums worked out again, and what a spreadsheet makes of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fabkit.cli import main
+from fabkit.drawing.draft import draft_all
+from fabkit.model.library import load_set
+from fabkit.model.profile import Profile
+from fabkit.model.profilefile import load_profile
+from fabkit.printing.bill import DANGER, Bill, Sliced, bill_of_materials
+from fabkit.printing.billtable import bill_csv
+from fabkit.printing.estimate import fill_for, printed_mm3, solid_mm3
+from fabkit.solid.body import Workshop
+from tests.support.prints import Order, print_one
+
+FRIDGEIQ = load_set("fridgeiq")
+
+
+def bill(profile: Profile, sliced: Sliced | None = None) -> Bill:
+    return bill_of_materials(
+        "fridgeiq", draft_all(FRIDGEIQ, FRIDGEIQ.pieces, profile), profile, sliced
+    )
+
+
+def rows(found: Bill) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(bill_csv(found))))
+
+
+@pytest.mark.parametrize("order", [Order(), Order(("flippable",)), Order((), ("recess.fit=glue",))])
+def test_the_volume_is_that_of_the_mesh(order: Order, tmp_path: Path) -> None:
+    workshop = Workshop()
+    for blueprint in draft_all(FRIDGEIQ, FRIDGEIQ.pieces, order.profile())[::5]:
+        mesh = print_one(workshop, blueprint, tmp_path / "one.stl")
+        assert solid_mm3(blueprint) == pytest.approx(mesh.volume, rel=5e-4)
+
+
+def test_the_estimate_grows_with_the_filling() -> None:
+    profile = load_profile()
+    for blueprint in draft_all(FRIDGEIQ, FRIDGEIQ.pieces, profile):
+        estimate, solid = printed_mm3(blueprint, profile), solid_mm3(blueprint)
+        assert fill_for(profile).share * solid < estimate < solid
+
+
+def test_counts_and_sums() -> None:
+    profile = load_profile((), ["price.filament=20", "price.magnet=0.25"])
+    found = bill(profile)
+    assert (len(found.pieces), found.magnets, found.magnets_cost) == (16, 21, 5.25)
+    assert found.cost == pytest.approx(5.25 + found.grams * 20 / 1000, abs=0.01)
+    volume_mm3 = sum(piece.printed_mm3 for piece in found.pieces)
+    assert sum(line.grams for line in found.filament) == pytest.approx(
+        volume_mm3 / 1000 * 1.24, rel=0.002
+    )
+    for line in found.filament:
+        area_mm2 = math.pi * (1.75 / 2) ** 2
+        assert line.metres * 1000 * area_mm2 / 1000 * 1.24 == pytest.approx(line.grams, rel=0.01)
+    table = rows(found)
+    assert [row["item"] for row in table].count("piece") == 16
+    (magnets,) = [row for row in table if row["item"] == "magnet"]
+    assert (magnets["count"], magnets["cost"], magnets["name"]) == ("21", "5.25", "N35")
+    (total,) = [row for row in table if row["item"] == "total"]
+    assert float(total["cost"]) == found.cost
+    assert next(row["note"] for row in table if row["item"] == "note") == DANGER
+
+
+def test_a_letter_in_a_second_colour_has_its_own_line() -> None:
+    plain, found = bill(load_profile()), bill(load_profile((), ["label.inlay=letter"]))
+    assert len(found.filament) == len(plain.filament) + 1
+    letters = found.filament[-1]
+    assert (letters.colour, letters.pieces) == ("#ffffff", ("letters",))
+    assert 0 < letters.grams < 2
+
+
+def test_a_slicer_has_the_last_word_on_grams() -> None:
+    sliced = Sliced("PrusaSlicer 2.5.0", 3600.0, (100.0,), 2)
+    found = bill(load_profile(), sliced)
+    assert found.grams == pytest.approx(100.0, abs=0.1)
+    assert found.document()["print_seconds"] == 3600.0
+    assert not any("estimated" in note for note in found.notes)
+    (row,) = [row for row in rows(found) if row["item"] == "print"]
+    assert (row["count"], row["unit"], row["note"]) == (
+        "60",
+        "min",
+        "2 plates, says PrusaSlicer 2.5.0",
+    )
+
+
+def test_a_slicer_that_keeps_its_grams_to_itself_is_asked_for_the_time_only() -> None:
+    found = bill(load_profile(), Sliced("PrusaSlicer 2.5.0", None, None, 1))
+    assert found.grams == bill(load_profile()).grams
+    assert any("estimated" in note for note in found.notes)
+
+
+def test_each_extruder_has_its_own_grams() -> None:
+    profile = load_profile((), ["label.inlay=letter"])
+    found = bill(profile, Sliced("PrusaSlicer 2.5.0", 60.0, (100.0, 5.0), 1))
+    assert found.filament[-1].grams == pytest.approx(5.0)
+    assert sum(line.grams for line in found.filament[:-1]) == pytest.approx(100.0, abs=0.1)
+
+
+def test_the_pause_and_the_glue_are_told() -> None:
+    found = bill(load_profile(["flippable"]))
+    assert found.document()["pause"] == {"height_mm": 4.2, "after_layer": 21}
+    assert any("pauses at 4.2 mm, after layer 21" in note for note in found.notes)
+    assert any("lifts a loose one" in note for note in found.notes)
+    assert bill(load_profile()).document()["pause"] is None
+
+
+def test_no_magnets_no_warning_of_them() -> None:
+    found = bill(load_profile((), ["recess.fit=none"]))
+    assert (found.magnets, found.cost) == (0, found.filament_cost)
+    assert DANGER not in found.notes
+    assert all(row["item"] != "magnet" for row in rows(found))
+
+
+@pytest.mark.parametrize(
+    ("polarity", "words"),
+    [("same", "same pole"), ("alternating", "dimple"), ("free", "as they come")],
+)
+def test_polarity_is_told(polarity: str, words: str) -> None:
+    found = bill(load_profile((), [f"magnet.polarity={polarity}"]))
+    assert any(note.startswith("Polarity:") and words in note for note in found.notes)
+    poles = [pole for piece in found.pieces for pole, _ in piece.magnets]
+    marked = [mark for piece in found.pieces for _, mark in piece.magnets]
+    if polarity == "alternating":
+        assert abs(poles.count("N") - poles.count("S")) <= 1
+        assert marked == [pole == "S" for pole in poles]
+    else:
+        assert set(poles) == ({"N"} if polarity == "same" else {""})
+        assert not any(marked)
+
+
+def test_a_spreadsheet_finds_no_formula() -> None:
+    profile = replace(load_profile(), filament="=HYPERLINK(1)", magnet_grade="+N35")
+    table = rows(bill(profile))
+    cells = [cell for row in table for cell in row.values()]
+    assert not any(cell.startswith(("=", "+", "-", "@")) for cell in cells)
+    assert "'=HYPERLINK(1)" in cells
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bom", "fridgeiq", "-o", str(tmp_path), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document == json.loads((tmp_path / "bom.json").read_text())
+    assert document["magnets"]["count"] == 21
+    first = (tmp_path / "bom.csv").read_bytes()
+    assert main(["bom", "fridgeiq", "-o", str(tmp_path), "-q"]) == 0
+    assert (tmp_path / "bom.csv").read_bytes() == first
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert {"bom.csv", "bom.json"} <= manifest["files"].keys()

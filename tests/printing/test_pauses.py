@@ -1,0 +1,145 @@
+"""The printer pauses when a cavity is at its full depth and before it is closed: not a layer off."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from shapely import LineString
+from shapely import box as rectangle
+
+from fabkit.drawing.draft import draft_all
+from fabkit.model.library import load_set
+from fabkit.model.profile import Profile
+from fabkit.model.profilefile import load_profile
+from fabkit.printing.pauses import ORCA_PART, PRUSA_PART, layer_before_pause, pause_parts
+from fabkit.printing.slicer.settings import print_settings
+from tests.support.platefiles import Thing, box, hollow, prusa_slicer, write_plate
+
+FLIPPABLE = load_profile(["flippable"])
+BODY = hollow(box((0, 0, 0), (20, 20, 5.2)), box((5, 5, 1.0), (15, 15, 4.2)))
+LINE_MM = 0.45
+
+
+def layers_around_pauses(gcode: str) -> list[tuple[float, float]]:
+    """For each pause the tops of the layers printed before and after it; another way of reading."""
+    top, printed, stops = 0.0, 0.0, []
+    for line in gcode.splitlines():
+        if line.startswith(";Z:"):
+            top = float(line[3:])
+        elif line == "M601":
+            stops.append((printed, 0.0))
+        elif re.match(r"G1 .*[XY].* E\.?\d", line):
+            printed = top
+            stops = [(before, after or printed) for before, after in stops]
+    return stops
+
+
+def printed_area(gcode: str, top_mm: float) -> float:
+    """How much of the cavity's ground plan a layer covers with lines, in mm2."""
+    start = gcode.index(f"\n;Z:{top_mm:g}\n")
+    layer = gcode[start : gcode.find(";LAYER_CHANGE", start)]
+    x = y = 0.0
+    length = 0.0
+    inside = rectangle(55.5, 55.5, 64.5, 64.5)
+    for line in layer.splitlines():
+        words = {word[0]: word[1:] for word in line.partition(";")[0].split()}
+        if words.get("G") == "1" and ("X" in words or "Y" in words):
+            to = float(words.get("X", x)), float(words.get("Y", y))
+            if float(words.get("E", 0)) > 0:
+                length += LineString([(x, y), to]).intersection(inside).length
+            x, y = to
+    return length * LINE_MM
+
+
+def sliced(profile: Profile, parts: dict[str, bytes], folder: Path) -> str:
+    """Slices a hollow box by hand."""
+    plate = write_plate(folder / "plate.3mf", [Thing("P", [(BODY, 1)])], parts)
+    (folder / "own.ini").write_text(print_settings(profile, 1))
+    words = ["--datadir", "data", "--load", "own.ini", "--dont-arrange", "--export-gcode"]
+    subprocess.run(
+        ["prusa-slicer", *words, "-o", "plate.gcode", plate.name],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+    )
+    return (folder / "plate.gcode").read_text()
+
+
+@prusa_slicer
+def test_prusaslicer_pauses_between_the_open_and_the_closing_layer(tmp_path: Path) -> None:
+    gcode = sliced(FLIPPABLE, pause_parts(4.2, FLIPPABLE), tmp_path)
+    assert layers_around_pauses(gcode) == [(4.2, 4.4)]
+    open_mm2, closed_mm2 = printed_area(gcode, 4.2), printed_area(gcode, 4.4)
+    assert open_mm2 == 0
+    assert closed_mm2 > 0.8 * 81
+
+
+@prusa_slicer
+@pytest.mark.parametrize("layers", [(0.2, 0.1), (0.3, 0.2), (0.25, 0.15), (0.2, 0.28)])
+def test_prusaslicer_pauses_there_with_other_layers(
+    layers: tuple[float, float], tmp_path: Path
+) -> None:
+    profile = replace(FLIPPABLE, first_layer_mm=layers[0], layer_mm=layers[1])
+    for count in (1, 7, 11):
+        height_mm = round(layers[0] + count * layers[1], 6)
+        (found,) = layers_around_pauses(sliced(profile, pause_parts(height_mm, profile), tmp_path))
+        assert found == pytest.approx((height_mm, height_mm + layers[1]), abs=1e-6)
+
+
+@prusa_slicer
+def test_the_pause_height_itself_would_be_a_layer_too_early(tmp_path: Path) -> None:
+    parts = pause_parts(4.2, FLIPPABLE)
+    early = {name: content.replace(b'"4.4"', b'"4.2"') for name, content in parts.items()}
+    assert early != parts
+    assert layers_around_pauses(sliced(FLIPPABLE, early, tmp_path)) == [(4.0, 4.2)]
+
+
+@prusa_slicer
+def test_no_part_no_pause(tmp_path: Path) -> None:
+    assert layers_around_pauses(sliced(FLIPPABLE, {}, tmp_path)) == []
+
+
+def test_the_parts_say_the_same_thing_twice() -> None:
+    parts = pause_parts(4.2, FLIPPABLE)
+    prusa, orca = ET.fromstring(parts[PRUSA_PART]), ET.fromstring(parts[ORCA_PART])
+    assert (prusa.tag, orca.tag) == ("custom_gcodes_per_print_z", "custom_gcodes_per_layer")
+    (code,), (layer,) = prusa.findall("code"), orca.findall("plate/layer")
+    heights = code.attrib.pop("print_z"), layer.attrib.pop("top_z")
+    assert heights == ("4.4", "4.4")
+    assert code.attrib == layer.attrib
+    assert code.get("type") == "1"
+    assert orca.find("plate/plate_info").attrib == {"id": "1"}  # type: ignore[union-attr]
+    assert set(parts) == {PRUSA_PART, ORCA_PART}
+
+
+def test_the_mode_follows_the_number_of_colours() -> None:
+    two = replace(FLIPPABLE, inlay="letter")
+    for profile, mode in ((FLIPPABLE, "SingleExtruder"), (two, "MultiExtruder")):
+        for content in pause_parts(4.2, profile).values():
+            assert f'<mode value="{mode}"/>' in content.decode()
+
+
+def test_a_height_between_layers_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"no layer ends at 4\.3 mm; the next one .* at 4\.4 mm"):
+        pause_parts(4.3, FLIPPABLE)
+    with pytest.raises(ValueError, match="no layer ends at 0 mm"):
+        layer_before_pause(0, FLIPPABLE)
+
+
+def test_heights_of_many_digits_stay_short() -> None:
+    profile = replace(FLIPPABLE, first_layer_mm=0.2, layer_mm=0.1)
+    assert b'print_z="0.4"' in pause_parts(0.30000000000000004, profile)[PRUSA_PART]
+    assert layer_before_pause(0.3, profile) == 2
+
+
+def test_the_pause_of_every_flippable_piece_can_be_said() -> None:
+    puzzle = load_set("fridgeiq")
+    for blueprint in draft_all(puzzle, puzzle.pieces, FLIPPABLE):
+        assert blueprint.pause_height_mm is not None
+        assert layer_before_pause(blueprint.pause_height_mm, FLIPPABLE) == 21
+        assert pause_parts(blueprint.pause_height_mm, FLIPPABLE) == pause_parts(4.2, FLIPPABLE)

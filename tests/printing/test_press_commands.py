@@ -1,0 +1,219 @@
+"""`export-3mf`, `plate` and `coupon` as users call them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import shapely
+
+from fabkit.cli import main
+from fabkit.mesh.files.reading import read_bodies
+from tests.conftest import ROOT
+from tests.support.pairset import model_of, objects_of
+from tests.support.platefiles import prusa_slicer
+
+PAUSE = "Metadata/Prusa_Slicer_custom_gcode_per_print_z.xml"
+
+
+def test_3mf(pair: str, said: Callable[..., Any]) -> None:
+    document = said("export-3mf", pair)
+    assert sorted(document["files"]) == ["3mf/P.3mf", "3mf/Q.3mf", "pair.3mf"]
+    out = Path("output/pair")
+    assert objects_of(out / "pair.3mf") == {"P": "#e69f00", "Q": "#0072b2"}
+    assert objects_of(out / "3mf/P.3mf") == {"P": "#e69f00"}
+    model = model_of(out / "pair.3mf")
+    group = model.GetMetaDataGroup()
+    data = [group.GetMetaData(at) for at in range(group.GetMetaDataCount())]
+    told = {one.GetName(): one.GetValue() for one in data}
+    assert told["Title"] == "Two & <more>"
+    assert told["LicenseTerms"] == "CC BY 4.0"
+    assert told["Description"] == "Two & <more>: 2 pieces. Shapes: drawn by hand"
+    assert (told["Set"], told["Unit"]) == ("pair", "20 mm")
+    assert told["Profile"] == "default"
+
+
+def test_the_triangles_are_those_of_the_stl_files(pair: str, said: Callable[..., Any]) -> None:
+    said("export-stl", pair)
+    said("export-3mf", pair)
+    for name in "PQ":
+        (stl,) = read_bodies(Path(f"output/pair/stl/{name}.stl"))
+        (one,) = read_bodies(Path(f"output/pair/3mf/{name}.3mf"))
+        shift = one.vertices[0] - stl.vertices[0]
+        assert one.vertices - shift == pytest.approx(stl.vertices, abs=2e-5)
+        assert (one.faces == stl.faces).all()
+        assert len(one.vertices) == len({tuple(row) for row in one.vertices.tolist()})
+
+
+def test_a_piece_alone_lies_in_the_middle_of_the_bed(pair: str, said: Callable[..., Any]) -> None:
+    said("export-3mf", pair, "--piece", "Q", "-s", "plate.face=down")
+    (one,) = read_bodies(Path("output/pair/3mf/Q.3mf"))
+    middle = (one.vertices.min(axis=0) + one.vertices.max(axis=0)) / 2
+    assert middle.tolist() == pytest.approx([125, 105, 3.5], abs=1e-4)
+    assert not Path("output/pair/pair.3mf").exists()
+
+
+def test_verify_reads_the_plate_back(pair: str, said: Callable[..., Any]) -> None:
+    for face in ("up", "down"):
+        said("export-3mf", pair, "-s", f"plate.face={face}")
+        assert said("verify", pair, "--from", "output/pair/pair.3mf")["ok"]
+
+
+@pytest.mark.slow
+def test_verify_reads_fridgeiqs_plate_back(tmp_path: Path, said: Callable[..., Any]) -> None:
+    out = tmp_path / "fridgeiq"
+    said("export-3mf", "fridgeiq", "-o", str(out))
+    assert len(objects_of(out / "fridgeiq.3mf")) == 16
+    assert said("verify", "fridgeiq", "--from", str(out / "fridgeiq.3mf"))["ok"]
+
+
+def test_plates(pair: str, said: Callable[..., Any]) -> None:
+    document = said("plate", pair, "-p", "flippable")
+    out = Path("output/pair")
+    assert [one["file"] for one in document["plates"]] == ["plates/plate-1.3mf"]
+    assert document["plates"][0]["pause_height_mm"] == 4.2
+    archive = zipfile.ZipFile(out / "plates/plate-1.3mf")
+    assert b'print_z="4.4" type="1"' in archive.read(PAUSE)
+    assert (out / "plates/plate-1.svg").read_text().startswith("<svg")
+    bodies = read_bodies(out / "plates/plate-1.3mf")
+    areas = [shapely.MultiPoint(body.vertices[:, :2]).convex_hull for body in bodies]
+    assert areas[0].distance(areas[1]) >= 2 - 1e-3
+    inside = shapely.box(5, 5, 245, 205).buffer(1e-3)
+    assert all(inside.covers(area) for area in areas)
+    assert said("plate", pair, "-p", "flippable")["written"] == 0
+
+
+def test_a_plate_that_is_no_longer_needed_goes(pair: str, said: Callable[..., Any]) -> None:
+    small = ["-s", "printer.bed_width=70 mm", "-s", "printer.bed_depth=52 mm"]
+    assert len(said("plate", pair, *small)["plates"]) == 2
+    assert Path("output/pair/plates/plate-2.3mf").exists()
+    assert len(said("plate", pair)["plates"]) == 1
+    assert sorted(path.name for path in Path("output/pair/plates").iterdir()) == [
+        "plate-1.3mf", "plate-1.svg", "plates.json",
+    ]  # fmt: skip
+
+
+def test_a_plate_that_somebody_changed_stays(pair: str, said: Callable[..., Any]) -> None:
+    small = ["-s", "printer.bed_width=70 mm", "-s", "printer.bed_depth=52 mm"]
+    said("plate", pair, *small)
+    mine = Path("output/pair/plates/plate-2.svg")
+    mine.write_text("my own")
+    said("plate", pair)
+    assert mine.read_text() == "my own"
+
+
+def test_letters_in_a_second_colour(pair: str, said: Callable[..., Any]) -> None:
+    said("export-3mf", pair)
+    (plain,) = read_bodies(Path("output/pair/3mf/P.3mf"))
+    said("export-3mf", pair, "-s", "label.inlay=letter", "-s", "label.colour=#123456")
+    (filled,) = read_bodies(Path("output/pair/3mf/P.3mf"))
+    assert len(filled.faces) > len(plain.faces)
+    assert _volume(filled) == pytest.approx(_outline_volume(), rel=1e-3)
+    model = model_of(Path("output/pair/3mf/P.3mf"))
+    group = model.GetBaseMaterialGroups()
+    group.MoveNext()
+    assert group.GetCurrentBaseMaterialGroup().GetCount() == 2
+
+
+def _volume(body: Any) -> float:
+    corners = body.vertices[body.faces]
+    return float(abs((corners[:, 0] * _cross(corners)).sum() / 6))
+
+
+def _cross(corners: Any) -> Any:
+    import numpy as np
+
+    return np.cross(corners[:, 1], corners[:, 2])
+
+
+def _outline_volume() -> float:
+    """P without a letter: a box of 39.8 x 19.8 x 7 mm less its chamfers and its recess."""
+    import math
+
+    def frustum(width: float, depth: float, chamfer: float) -> float:
+        def area(inset: float) -> float:
+            return (width - 2 * inset) * (depth - 2 * inset)
+
+        return chamfer * (area(0) + 4 * area(chamfer / 2) + area(chamfer)) / 6
+
+    straight = 39.8 * 19.8 * (7 - 0.6 - 0.4)
+    whole = straight + frustum(39.8, 19.8, 0.6) + frustum(39.8, 19.8, 0.4)
+    cone = math.pi * 0.5 * (5.05**2 + 5.05 * 5.55 + 5.55**2) / 3
+    return whole - cone - math.pi * 5.05**2 * (3.2 - 0.5)
+
+
+def test_two_processes_write_the_same_bytes(pair: str) -> None:
+    hashes = []
+    code = (
+        "import sys; from fabkit.cli import main; "
+        "commands = ('plate', 'export-3mf', 'export-dxf', 'export-svg'); "
+        "sys.exit(max(main([one, *sys.argv[1:]]) for one in commands))"
+    )
+    for out in ("one", "two"):
+        subprocess.run(
+            [sys.executable, "-c", code, pair, "-o", out, "-q"],
+            check=True,
+            env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": "/nowhere"},
+        )
+        files = sorted(path for path in Path(out).rglob("*") if path.suffix in _MADE)
+        hashes.append(
+            {p.relative_to(out): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
+        )
+    assert hashes[0] == hashes[1]
+    assert len(hashes[0]) == 3 + 3 + 3 + 3 + len(["manifest.json"])
+
+
+_MADE = (".3mf", ".svg", ".dxf", ".json")
+
+
+# --- coupon ----------------------------------------------------------------------------------------
+
+
+def test_coupon(pair: str, said: Callable[..., Any]) -> None:
+    document = said("coupon", "-o", "gauge")
+    assert [one["key"] for one in document["settings"]] == ["inset", "recess.press"]
+    names = [part["name"] for one in document["settings"] for part in one["parts"]]
+    assert sorted(objects_of(Path("gauge/coupon.3mf"))) == sorted(names)
+    assert sorted(path.stem for path in Path("gauge/stl").iterdir()) == sorted(names)
+    assert Path("gauge/coupon.svg").read_text().startswith("<svg")
+    told = json.loads(Path("gauge/coupon.json").read_text())
+    assert told["settings"] == document["settings"]
+
+
+@pytest.mark.slow
+def test_another_gauge_takes_the_place_of_the_first(pair: str, said: Callable[..., Any]) -> None:
+    said("coupon", "-o", "gauge")
+    mine = Path("gauge/stl/plug-0.05.stl")
+    mine.write_bytes(b"changed by hand")
+    document = said("coupon", "-o", "gauge", "-s", "inset=0.4 mm", "-s", "recess.fit=none")
+    names = {part["name"] for one in document["settings"] for part in one["parts"]}
+    assert "plug-0.05" not in names
+    assert {path.stem for path in Path("gauge/stl").iterdir()} == {*names, mine.stem}
+
+
+def test_a_gauge_stays_out_of_a_sets_folder(
+    pair: str, said: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    said("export-stl", pair)
+    before = sorted(Path("output").rglob("*"))
+    assert main(["coupon", "-o", "output/pair"]) == 2
+    assert "choose another folder with -o" in capsys.readouterr().err
+    assert sorted(Path("output").rglob("*")) == before
+
+
+@prusa_slicer
+@pytest.mark.slow
+def test_the_gauge_can_be_sliced(pair: str, said: Callable[..., Any], tmp_path: Path) -> None:
+    said("coupon", "-o", "gauge", "-p", "flippable")
+    ran = subprocess.run(
+        ["prusa-slicer", "--info", "gauge/coupon.3mf"], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.count("manifold = yes") == len(list(Path("gauge/stl").iterdir()))
+    assert "manifold = no" not in ran.stdout

@@ -1,0 +1,179 @@
+"""`slice` as users call it: with the real slicer, and with some that are none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabkit.cli import main
+from tests.support import fakeslicer
+from tests.support.platefiles import prusa_slicer
+
+
+@prusa_slicer
+def test_slice(pair: str, said: Callable[..., Any]) -> None:
+    document = said("slice", pair, "-p", "flippable")
+    (plate,) = document["plates"]
+    assert document["printable"]
+    assert sorted(one["name"] for one in plate["objects"]) == ["P", "Q"]
+    assert all(one["manifold"] for one in plate["objects"])
+    assert plate["pauses"] == [{"after_layer": 21, "height_mm": 4.2}]
+    assert Path("output/pair/gcode/plate-1.gcode").stat().st_size > 10_000
+    bill = said("bom", pair, "-p", "flippable")
+    assert bill["print_seconds"] == document["seconds"]
+    assert sum(one["grams"] for one in bill["filament"]) == pytest.approx(
+        document["grams"], abs=0.05
+    )
+    again = said("slice", pair, "-p", "flippable")
+    assert again == document
+
+
+@pytest.mark.every(3)
+@prusa_slicer
+@pytest.mark.slow
+@pytest.mark.parametrize("profile", ["default", "flippable", "compact"])
+@pytest.mark.parametrize("more", ["plate.face=up", "plate.face=down", "label.inlay=letter"])
+def test_fridgeiq_is_printable(
+    profile: str, more: str, tmp_path: Path, said: Callable[..., Any]
+) -> None:
+    document = said("slice", "fridgeiq", "-p", profile, "-s", more, "-o", str(tmp_path))
+    names = [one["name"] for plate in document["plates"] for one in plate["objects"]]
+    assert sorted(names) == sorted("ABDEIJLMNOQRSTUY")
+    pauses = [plate["pauses"] for plate in document["plates"]]
+    assert all(bool(one) == (profile == "flippable") for one in pauses)
+
+
+@pytest.mark.every(2)
+@prusa_slicer
+@pytest.mark.parametrize("profile", ["default", "flippable"])
+def test_the_estimate_is_right_to_a_tenth(
+    profile: str, pair: str, said: Callable[..., Any]
+) -> None:
+    estimated = sum(one["grams"] for one in said("bom", pair, "-p", profile)["filament"])
+    assert said("slice", pair, "-p", profile)["grams"] == pytest.approx(estimated, rel=0.1)
+
+
+def test_slice_without_a_slicer(
+    pair: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert main(["slice", pair]) == 3
+    err = capsys.readouterr().err
+    assert "apt install prusa-slicer" in err
+    assert not Path("output").exists()
+
+
+@pytest.mark.parametrize("how", ["crashes", "hangs", "rubbish", "silent"])
+def test_a_bad_slicer_changes_nothing(
+    how: str, pair: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plate", pair, "-q"]) == 0
+    before = sorted(Path("output").rglob("*"))
+    bodies = {
+        "crashes": "os.kill(os.getpid(), signal.SIGSEGV)",
+        "hangs": "time.sleep(600)",
+        "rubbish": "write(os.urandom(5000))",
+        "silent": "pass",
+    }
+    program = fakeslicer.fake_slicer(tmp_path / "slicer", slice=bodies[how])
+    assert main(["slice", pair, "--slicer", str(program), "--time-limit", "2"]) == 3
+    err = capsys.readouterr().err
+    assert err.count("fabkit: ") == 1
+    assert "Traceback" not in err
+    assert sorted(Path("output").rglob("*")) == before
+
+
+def slicer_of_pairs(folder: Path, thickness_mm: float = 7.0, but: str = "") -> str:
+    """A fake slicer that slices the two pieces, and leaves out lines that hold a text."""
+    gcode = fakeslicer.gcode(("P", "Q"), layers=round(thickness_mm / 0.2))
+    lines = [line for line in gcode.splitlines() if not but or but not in line]
+    text = "\n".join(lines) + "\n"
+    info = f"print({fakeslicer.ONE_OBJECT * 2!r})"
+    program = fakeslicer.fake_slicer(
+        folder, slice=f"write({text!r}); print({fakeslicer.SAID!r})", info=info
+    )
+    return str(program)
+
+
+def test_gcode_of_plates_that_are_gone_goes(
+    pair: str, said: Callable[..., Any], tmp_path: Path
+) -> None:
+    slicer = slicer_of_pairs(tmp_path / "slicer")
+    document = said("slice", pair, "--slicer", slicer)
+    assert document["printable"], document["plates"][0]["reasons"]
+    gcodes = Path("output/pair/gcode")
+    stray, mine = gcodes / "plate-2.gcode", gcodes / "plate-3.gcode"
+    manifest = json.loads(Path("output/pair/manifest.json").read_text())
+    for path in (stray, mine):
+        path.write_bytes((gcodes / "plate-1.gcode").read_bytes())
+        manifest["files"][f"gcode/{path.name}"] = manifest["files"]["gcode/plate-1.gcode"]
+    mine.write_text("changed by hand")
+    Path("output/pair/manifest.json").write_text(json.dumps(manifest))
+    said("slice", pair, "--slicer", slicer, "--force")
+    assert sorted(path.name for path in gcodes.iterdir()) == ["plate-1.gcode", "plate-3.gcode"]
+
+
+def test_gcode_that_was_cut_short_is_made_again(
+    pair: str, said: Callable[..., Any], tmp_path: Path
+) -> None:
+    slicer = slicer_of_pairs(tmp_path / "slicer")
+    said("slice", pair, "--slicer", slicer)
+    gcode = Path("output/pair/gcode/plate-1.gcode")
+    whole = gcode.read_bytes()
+    gcode.write_bytes(whole[:100])
+    said("slice", pair, "--slicer", slicer)
+    assert gcode.read_bytes() == whole
+
+
+def test_other_prices_slice_nothing_again(
+    pair: str, said: Callable[..., Any], tmp_path: Path
+) -> None:
+    said("slice", pair, "--slicer", slicer_of_pairs(tmp_path / "slicer"))
+    dear = said("bom", pair, "-s", "price.filament=100")
+    assert (dear["print_seconds"], dear["estimated"]) == (3723, False)
+    (plate,) = Path("output/pair/plates").glob("*.3mf")
+    stamp = plate.stat().st_mtime_ns
+    assert said("plate", pair, "-s", "price.filament=100")["written"] == 0
+    assert plate.stat().st_mtime_ns == stamp
+    thick = said("bom", pair, "-s", "thickness=8 mm")
+    assert (thick["print_seconds"], thick["estimated"]) == (None, True)
+
+
+def test_a_slicer_that_tells_no_grams(pair: str, said: Callable[..., Any], tmp_path: Path) -> None:
+    slicer = slicer_of_pairs(tmp_path / "slicer", but="filament used")
+    assert said("slice", pair, "--slicer", slicer)["grams"] is None
+    bill = said("bom", pair)
+    assert (bill["print_seconds"], bill["estimated"]) == (3723, True)
+
+
+def test_plates_that_change_meanwhile_are_not_what_was_sliced(
+    pair: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fabkit.build import slicing
+
+    slice_plate = slicing.slice_plate
+
+    def while_another_lays_out(*arguments: Any) -> Any:
+        assert main(["plate", pair, "-s", "plate.gap=9 mm", "-q"]) == 0
+        return slice_plate(*arguments)
+
+    monkeypatch.setattr(slicing, "slice_plate", while_another_lays_out)
+    slicer = slicer_of_pairs(tmp_path / "slicer")
+    assert main(["slice", pair, "--slicer", slicer]) == 3
+    assert "changed meanwhile; nothing was written" in capsys.readouterr().err
+    assert not Path("output/pair/slice.json").exists()
+    assert not Path("output/pair/gcode").exists()
+
+
+def test_a_plate_that_cannot_be_printed_is_a_no(
+    pair: str, said: Callable[..., Any], tmp_path: Path
+) -> None:
+    slicer = slicer_of_pairs(tmp_path / "slicer", thickness_mm=6.0)
+    document = said("slice", pair, "--slicer", slicer, code=1)
+    assert not document["printable"]
+    assert document["plates"][0]["reasons"]
+    assert said("bom", pair)["print_seconds"] is None

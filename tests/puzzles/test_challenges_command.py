@@ -1,0 +1,396 @@
+"""`fabkit challenges` as people and scripts meet it; what it makes is checked without its code."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabkit.certify import certificate_of, check
+from fabkit.cli import main
+from fabkit.model.challengeload import load_challenge
+from fabkit.model.library import load_set
+from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.puzzles.graded import reproof
+from fabkit.puzzles.graded.grading import LEVEL_NAMES, Graded
+from fabkit.solve.difficulty import difficulty
+from fabkit.solve.engines.count import Count
+from fabkit.solve.engines.engine import Effort
+from fabkit.solve.posing import pose
+from fabkit.solve.transcript import certificate
+
+Capture = pytest.CaptureFixture[str]
+PENTOMINOES = str(Path(__file__).resolve().parents[1] / "sets" / "pentominoes.toml")
+MANY = 120
+PROMISED_S = 60.0
+ROWS = {"iqfit": [10] * 5, "iqstars": [7, 6, 7, 6]}
+
+
+class Run:
+    """120 challenges of a set, in a folder."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.folder = folder
+        self.puzzle = load_set(name)
+        begin = time.process_time()
+        assert main(["challenges", name, "--count", str(MANY), "-o", str(folder), "-q"]) == 0
+        self.seconds = time.process_time() - begin
+        self.document: dict[str, Any] = json.loads((folder / "challenges.json").read_text())
+        self.entries: list[dict[str, Any]] = self.document["challenges"]
+
+    def challenge(self, entry: dict[str, Any]) -> Challenge:
+        return load_challenge(self.folder / entry["file"], self.puzzle)
+
+
+@pytest.fixture(scope="module", params=[pytest.param("iqfit", marks=pytest.mark.slow), "iqstars"])
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return Run(request.param, tmp_path_factory.mktemp(request.param))
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# --- 120 of IQ Fit and of IQ Stars -----------------------------------------------------------------
+
+
+def test_there_are_120_in_time(run: Run) -> None:
+    assert run.seconds < PROMISED_S
+    assert len(run.entries) == MANY
+    assert [entry["id"] for entry in run.entries] == [f"start-{n:03}" for n in range(1, MANY + 1)]
+    assert {file.name for file in (run.folder / "challenges").iterdir()} == {
+        Path(entry["file"]).name for entry in run.entries
+    }
+    assert run.document["made"]["command"] == (
+        f"fabkit challenges {run.puzzle.name} --count 120 --seed 1"
+    )
+
+
+def count_of(puzzle: PuzzleSet, challenge: Challenge) -> int:
+    return Count().count(pose(puzzle, challenge).problem, Effort()).count
+
+
+def test_each_is_unique_by_another_engine(run: Run) -> None:
+    """Found by the search and proved by SAT, here each is counted along the frontier."""
+    for entry in run.entries:
+        assert (entry["count"], entry["unique_by"]) == (1, ["search", "sat"])
+        assert count_of(run.puzzle, run.challenge(entry)) == 1
+
+
+def test_the_judge_of_certificates_agrees(run: Run) -> None:
+    for entry in run.entries[::12]:
+        posed = pose(run.puzzle, run.challenge(entry))
+        document = json.loads(json.dumps({"schema": 1, **certificate(posed, "unique")}))
+        assert check(certificate_of(document, "made")).holds
+
+
+def test_minimal_ones_need_every_given(run: Run) -> None:
+    """And of the others some given piece can be spared."""
+    assert sum(entry["minimal"] for entry in run.entries) >= 40
+    for entry in run.entries:
+        challenge = run.challenge(entry)
+        spared = [
+            count_of(run.puzzle, Challenge("", challenge.region, challenge.pieces, rest))
+            for one in challenge.given
+            for rest in [tuple(other for other in challenge.given if other != one)]
+        ]
+        assert entry["minimal"] == all(count > 1 for count in spared)
+
+
+def turned(places: list[list[int]], name: str) -> list[tuple[int, int]]:
+    """Half a turn of the board of IQ Fit; the board of IQ Stars has no turn but the whole."""
+    return [(4 - row, 9 - col) if name == "iqfit" else (row, col) for row, col in places]
+
+
+def test_no_two_are_alike(run: Run) -> None:
+    seen = set()
+    for entry in run.entries:
+        given = frozenset((g["piece"], frozenset(map(tuple, g["cells"]))) for g in entry["given"])
+        half = frozenset(
+            (g["piece"], frozenset(turned(g["cells"], run.puzzle.name))) for g in entry["given"]
+        )
+        seen.add(frozenset((given, half)))
+    assert len(seen) == MANY
+
+
+def forms(puzzle: PuzzleSet, piece: str) -> set[frozenset[tuple[int, int]]]:
+    """Every turn of a piece at the origin, by row and column (by axial coordinates: hexagons)."""
+    found = set()
+    for form in puzzle.piece(piece).forms:
+        now = [axial(puzzle, list(puzzle.lattice.row_col(cell))) for cell in form.cells]
+        for _ in range(6):
+            hexagons = puzzle.lattice.name == "triangular"
+            now = [(-r, q + r) if hexagons else (r, -q) for q, r in now]
+            found.add(at_origin(now))
+    return found
+
+
+def axial(puzzle: PuzzleSet, place: list[int]) -> tuple[int, int]:
+    row, col = place
+    return (col - row // 2, row) if puzzle.lattice.name == "triangular" else (col, row)
+
+
+def at_origin(places: list[tuple[int, int]]) -> frozenset[tuple[int, int]]:
+    low = min(r for _, r in places)
+    left = min(q for q, r in places if r == low)
+    return frozenset((q - left, r - low) for q, r in places)
+
+
+def test_solutions_fill_the_board_with_the_pieces(run: Run) -> None:
+    board = [[row, col] for row, n in enumerate(ROWS[run.puzzle.name]) for col in range(n)]
+    shapes = {piece.id: forms(run.puzzle, piece.id) for piece in run.puzzle.pieces}
+    for entry in run.entries:
+        solution = entry["solution"]
+        assert sorted(cell for cells in solution.values() for cell in cells) == board
+        assert {given["piece"]: given["cells"] for given in entry["given"]}.items() <= (
+            solution.items()
+        )
+        assert solution.keys() == shapes.keys()
+        for piece, cells in solution.items():
+            assert at_origin([axial(run.puzzle, cell) for cell in cells]) in shapes[piece]
+
+
+def test_they_are_graded_and_spread(run: Run) -> None:
+    scores = [entry["difficulty"]["score"] for entry in run.entries]
+    assert all(one <= other for one, other in pairwise(scores))
+    counts = dict.fromkeys(LEVEL_NAMES, 0)
+    for entry in run.entries:
+        counts[entry["level"]] += 1
+    assert counts == run.document["levels"]
+    if run.puzzle.name == "iqfit":
+        assert set(counts.values()) == {24}
+    else:  # seven pieces do not make a wizard
+        assert min(counts[level] for level in ("starter", "junior", "expert")) >= 30
+        assert counts["master"] >= 10
+    for entry in run.entries[::15]:
+        rating = difficulty(pose(run.puzzle, run.challenge(entry)).problem, 1)
+        assert rating is not None
+        assert (round(rating.score, 3), rating.level) == (
+            entry["difficulty"]["score"],
+            entry["level"],
+        )
+
+
+def test_a_user_solves_one(run: Run, capsys: Capture) -> None:
+    for entry in run.entries[:: MANY // 4]:
+        file = str(run.folder / entry["file"])
+        assert main(["solve", run.puzzle.name, "--file", file, "--unique", "--json", "-q"]) == 0
+        (solution,) = json.loads(capsys.readouterr().out)["solutions"]
+        assert solution == entry["solution"]
+
+
+@pytest.mark.every(5)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["iqfit", "iqstars", "iqblock", "cubimagici", PENTOMINOES])
+@pytest.mark.parametrize("given", ["minimal", "4"])
+def test_with_another_seed_the_judge_agrees_with_all(name: str, given: str, here: Path) -> None:
+    puzzle = load_set(name)
+    arguments = ["--count", "60", "--given", given, "--seed", "2"]
+    assert main(["challenges", name, *arguments, "-q"]) in (0, 1)
+    folder = here / "output" / puzzle.name
+    entries = json.loads((folder / "challenges.json").read_text())["challenges"]
+    assert len(entries) >= 40
+    for entry in entries:
+        assert entry["minimal"] or given == "4" == str(len(entry["given"]))
+        posed = pose(puzzle, load_challenge(folder / entry["file"], puzzle))
+        document = json.loads(json.dumps({"schema": 1, **certificate(posed, "unique")}))
+        assert check(certificate_of(document, "made")).holds
+
+
+# --- the command -----------------------------------------------------------------------------------
+
+
+def texts(folder: Path) -> dict[str, bytes]:
+    return {
+        file.relative_to(folder).as_posix(): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file() and not file.name.endswith(".lock")
+    }
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_bytes(here: Path, capsys: Capture) -> None:
+    """In another process, with other hashes, from another folder, told as JSON."""
+    for name in ("iqstars", "fridgeiq"):
+        levels = ["--difficulty", "starter,junior,expert"]
+        arguments = ["challenges", name, "--count", "6", *levels, "--seed", "5"]
+        assert main([*arguments, "-o", f"one-{name}", "--json", "-q"]) == 0
+        said = capsys.readouterr().out
+        assert said.encode() == (here / f"one-{name}/challenges.json").read_bytes()
+        (here / "below").mkdir(exist_ok=True)
+        subprocess.run(
+            [sys.executable, "-m", "fabkit", *arguments, "-o", f"two-{name}", "-q"],
+            cwd=here / "below",
+            env={**os.environ, "PYTHONHASHSEED": "77"},
+            check=True,
+        )
+        assert texts(here / f"one-{name}") == texts(here / f"below/two-{name}")
+        assert main([*arguments[:-1], "6", "-o", f"three-{name}", "-q"]) == 0
+        other = json.loads((here / f"three-{name}/challenges.json").read_text())
+        assert other["challenges"] != json.loads(said)["challenges"]
+
+
+def test_what_was_made_before_is_replaced(here: Path) -> None:
+    arguments = ["challenges", "iqstars", "-q", "--difficulty", "junior"]
+    assert main([*arguments, "--count", "5"]) == 0
+    folder = here / "output/iqstars"
+    mine = folder / "challenges/mine.toml"
+    mine.write_text('board = "board"\n')
+    assert main([*arguments, "--count", "2"]) == 0
+    names = sorted(file.name for file in (folder / "challenges").iterdir())
+    assert names == ["mine.toml", "start-001.toml", "start-002.toml"]
+    (folder / "challenges.json").write_text('{"schema": 999}')
+    before = texts(folder)
+    assert main([*arguments, "--count", "3"]) == 2
+    assert texts(folder) == before
+    assert main(["challenges", "cubimagici", "-q", "--count", "1", "-o", "tray"]) == 0
+    before = texts(here / "tray")
+    assert main([*arguments, "-o", "tray"]) == 2
+    assert texts(here / "tray") == before
+
+
+def test_fridgeiq_says_shape_and_letters(here: Path, capsys: Capture) -> None:
+    assert main(["challenges", "fridgeiq", "--count", "6", "-v"]) == 0
+    said = capsys.readouterr().out
+    document = json.loads((here / "output/fridgeiq/challenges.json").read_text())
+    assert len(document["challenges"]) == 6
+    for entry in document["challenges"]:
+        assert f"{entry['shape']} from {', '.join(entry['pieces'])}" in said
+        file = str(here / "output/fridgeiq" / entry["file"])
+        assert main(["solve", "fridgeiq", "--file", file, "--count", "--json", "-q"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (found["count"], found["count_up_to_symmetry"]) == (entry["count"], 1)
+
+
+def test_a_user_set_and_its_boards(here: Path, capsys: Capture) -> None:
+    arguments = ["challenges", PENTOMINOES, "--count", "3", "--given", "minimal", "--board", "8x8"]
+    assert main([*arguments, "--difficulty", "master,wizard", "--json", "-q"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    puzzle = load_set(PENTOMINOES)
+    assert document["made"]["command"] == (
+        "fabkit challenges pentominoes.toml --count 3 --given minimal --difficulty master,wizard "
+        "--board 8x8 --seed 1"
+    )
+    for entry in document["challenges"]:
+        assert (entry["board"], entry["minimal"]) == ("8x8", True)
+        assert entry["level"] in ("master", "wizard")
+        challenge = load_challenge(here / "output/pentominoes" / entry["file"], puzzle)
+        assert count_of(puzzle, challenge) == 1
+
+
+def test_the_published_question_is_answered(here: Path, capsys: Capture) -> None:
+    """No single star determines IQ Stars; 32 single pieces do, and of IQ Fit none."""
+    assert main(["solve", "iqstars", "--starts"]) == 0
+    said = capsys.readouterr().out
+    assert "with exactly one solution: 32" in said
+    assert "with the fewest, 2 solutions: 1" in said
+    assert main(["challenges", "iqstars", "--given", "1", "--count", "40"]) == 1
+    assert capsys.readouterr().out.endswith("32 of 40 challenges: there are no others\n")
+    assert main(["challenges", "iqfit", "--given", "1", "--count", "40"]) == 1
+    assert capsys.readouterr().out == "0 of 40 challenges: there are none\n"
+    assert not (here / "output/iqfit").exists()
+
+
+MINE = '[set]\nname = "mine"\nlattice = "{lattice}"\nmoves = "rotations"\n'
+SQUARE = '[[piece]]\nid = "{id}"\ncells = [[0, 0], [0, 1], [1, 0], [1, 1]]\n'
+
+
+@pytest.mark.parametrize(
+    ("board", "reason"),
+    [
+        ("size = [3, 3]", "the region has 9 cells, the pieces cover 8"),
+        ("rows = [4, 3, 1]", "no piece can cover the cell in row 2, column 0"),
+    ],
+)
+def test_a_board_without_solution(board: str, reason: str, here: Path, capsys: Capture) -> None:
+    pieces = SQUARE.format(id="A") + SQUARE.format(id="B")
+    text = f'{MINE.format(lattice="square")}[[board]]\nid = "tray"\n{board}\n{pieces}'
+    Path("mine.toml").write_text(text)
+    assert main(["challenges", "mine.toml"]) == 1
+    said = capsys.readouterr().out
+    assert said == f"0 of 20 challenges: no solution fills tray: {reason}\n"
+    assert not (here / "output").exists()
+
+
+def test_a_board_that_only_the_search_finds_impossible(here: Path, capsys: Capture) -> None:
+    """Three corners of three cells do not make a square, though nothing plain stands against it."""
+    corner = '[[piece]]\nid = "{}"\ncells = [[0, 0], [1, 0], [1, 1]]\n'
+    pieces = "".join(map(corner.format, "ABC"))
+    board = '[[board]]\nid = "tray"\nsize = [3, 3]\n'
+    Path("mine.toml").write_text(MINE.format(lattice="square") + board + pieces)
+    assert main(["challenges", "mine.toml"]) == 1
+    said = capsys.readouterr().out
+    assert said == "0 of 20 challenges: no solution fills tray: the search tried everything\n"
+
+
+def test_a_set_without_a_board_that_is_not_suited(here: Path, capsys: Capture) -> None:
+    Path("mine.toml").write_text(MINE.format(lattice="triangular") + SQUARE.format(id="A"))
+    assert main(["challenges", "mine.toml"]) == 2
+    assert "mine: has no board, and its pieces are hexagons" in capsys.readouterr().err
+
+
+def test_a_spent_budget_is_told(here: Path, capsys: Capture) -> None:
+    for name in ("iqfit", "fridgeiq"):
+        assert main(["challenges", name, "--budget", "0"]) == 1
+        assert capsys.readouterr().out == "0 of 20 challenges: the budget was spent\n"
+    assert main(["challenges", "iqfit", "--budget", "0", "--json", "-q"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert (document["missing"], document["challenges"]) == ("the budget was spent", [])
+    assert not (here / "output").exists()
+
+
+def test_engines_that_contradict_each_other_write_nothing(
+    here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def two(graded: tuple[Graded, ...], effort: Effort) -> None:
+        reproof._compare(graded[0], 2)
+
+    monkeypatch.setattr(reproof, "proved_again", two)
+    assert main(["challenges", "iqstars", "--count", "2"]) == 3
+    assert "the engines contradict each other" in capsys.readouterr().err
+    assert not (here / "output").exists()
+
+
+def test_the_second_engine_counts_for_itself() -> None:
+    """It finds one solution too many where there are two."""
+    counts: list[int] = []
+    stars = load_set("iqstars")
+    board = stars.boards[0]
+    posed = pose(stars, Challenge("", board.cells, tuple(p.id for p in stars.pieces)))
+    reproof._count_all([reproof._job(posed.problem, 1)], counts.append)
+    assert counts == [2]
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_stopping_leaves_nothing(how: signal.Signals, here: Path) -> None:
+    start = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    often = "from fabkit.cli import main, report; report._SECONDS_BETWEEN_LINES = 0.05; "
+    command = f"{start}{often}raise SystemExit(main())"
+    arguments = ["challenges", "cubimagici", "--count", "10000", "--seed", "3"]
+    running = subprocess.Popen(
+        [sys.executable, "-c", command, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=here,
+    )
+    assert running.stderr is not None
+    line = next(line for line in running.stderr if "of the work" in line)
+    assert line
+    begin = time.monotonic()
+    running.send_signal(how)
+    out, err = running.communicate(timeout=60)
+    assert time.monotonic() - begin < 5
+    assert (running.returncode, out) == (130, "")
+    assert err.endswith("fabkit: stopped; no file is half-written\n")
+    assert not (here / "output").exists()

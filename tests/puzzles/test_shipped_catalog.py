@@ -1,0 +1,182 @@
+"""The shipped catalog of snowflakes: every entry checked again, and all of it made again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabkit.core.errors import InputError
+from fabkit.model.catalog import catalog_entries, catalog_path
+from fabkit.model.catalogfile import read_snowflakes
+from fabkit.model.challengeload import find_challenge
+from fabkit.model.entry import challenge_of
+from fabkit.model.library import load_set
+from fabkit.solve.answer import solve
+from fabkit.solve.engines import engine_named
+from fabkit.solve.engines.engine import Effort
+from fabkit.solve.posing import pose
+from tests.conftest import ROOT
+from tests.support.snowflakes import faults
+
+FRIDGEIQ = load_set("fridgeiq")
+CATALOG: dict[str, Any] = json.loads((ROOT / "pieces/catalogs/fridgeiq.json").read_text())
+ENTRIES: list[dict[str, Any]] = CATALOG["challenges"]
+#: From the search with two engines: shapes of each parity, turned only, and with flips.
+KNOWN = {("even", False): 48, ("odd", False): 40, ("mixed", False): 8}
+KNOWN_WITH_FLIPS = {"even": 78, "odd": 56, "mixed": 12}
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["id"])
+def test_every_entry_is_a_snowflake(entry: dict[str, Any]) -> None:
+    assert faults(entry, "fridgeiq") == []
+    assert entry["rigid"]
+    assert entry["count"] >= 1
+    assert entry["count_complete"]
+    assert entry["difficulty"]["score"] > 0
+
+
+def test_no_two_are_the_same() -> None:
+    """Each is carried to itself by every symmetry, so the same shape is the same outlines."""
+    drawn = [json.dumps(sorted(map(sorted, entry["outlines"]))) for entry in ENTRIES]
+    assert len(set(drawn)) == len(drawn)
+    assert len({entry["id"] for entry in ENTRIES}) == len(ENTRIES)
+
+
+def test_there_are_as_many_as_are_known() -> None:
+    counts = Counter((entry["parity"], entry["flips"]) for entry in ENTRIES)
+    assert {key: counts[key] for key in KNOWN} == KNOWN
+    assert {p: counts[p, False] + counts[p, True] for p in KNOWN_WITH_FLIPS} == KNOWN_WITH_FLIPS
+    assert CATALOG["unknown"] == []
+
+
+def test_it_holds_more_than_the_published_list() -> None:
+    """Which has 74 rigid ones of one parity, made without turning pieces over."""
+    same_parity = [one for one in ENTRIES if one["parity"] != "mixed" and not one["flips"]]
+    assert len(same_parity) >= 74
+
+
+def test_it_is_complete_up_to_the_bound() -> None:
+    widths = {(c["parity"], c["flips"]): c["half_width_max"] for c in CATALOG["complete"]}
+    assert widths == {
+        (parity, flips): width
+        for flips in (False, True)
+        for parity, width in (("even", 15), ("odd", 14), ("mixed", [15, 14]))
+    }
+    for one in CATALOG["complete"]:
+        assert "every rigid shape there is on" in one["argument"]
+        assert one["candidates"] == one["solved"] + sum(one["impossible"].values())
+
+
+def test_it_belongs_to_the_shipped_set() -> None:
+    assert CATALOG["made"]["pieces_sha256"] == FRIDGEIQ.pieces_sha256
+    assert catalog_path(FRIDGEIQ).is_file()
+    assert len(catalog_entries(FRIDGEIQ)) == len(ENTRIES)
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "holds"),
+    [
+        ('colour = "#', '# "', True),
+        ('title = "FridgeIQ"', 'title = "Mine"', True),
+        ('unit = "20 mm"', 'unit = "25 mm"', True),
+        ("size = [6, 6]", "size = [7, 6]", True),
+        ('moves = "rotations"', 'moves = "rotations and flips"', True),
+        ("[[0, 0], [2, 0], [1, 1]]", "[[0, 0], [2, 0], [0, 2]]", False),
+        ('"A"', '"Z"', False),
+        ('name = "fridgeiq"', 'name = "mine"', False),
+    ],
+)
+def test_a_copy_has_it_while_its_pieces_are_the_same(
+    was: str, now: str, holds: bool, tmp_path: Path
+) -> None:
+    text = (ROOT / "pieces/fridgeiq.toml").read_text().partition("[[challenge]]")[0]
+    assert was in text
+    copy = tmp_path / "mine.toml"
+    copy.write_text(text.replace(was, now).replace("area = 40\n", "", 1))
+    assert bool(catalog_entries(load_set(str(copy)))) is holds
+
+
+# --- as challenges -----------------------------------------------------------------------------------
+
+ONE_PARITY = [entry for entry in ENTRIES if entry["parity"] != "mixed"]
+FEW = sorted(
+    (e for e in ONE_PARITY if e["count_complete"] and not e["flips"]), key=lambda e: e["count"]
+)[::12]
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize("entry", FEW, ids=lambda entry: entry["id"])
+def test_the_count_is_that_of_another_engine(entry: dict[str, Any]) -> None:
+    """Posed as a challenge of its own, from its outlines."""
+    posed = pose(FRIDGEIQ, find_challenge(FRIDGEIQ, entry["id"]))
+    assert posed.problem.cell_count == 160
+    found = engine_named("count").count(posed.problem, Effort())
+    assert (found.count, found.complete) == (entry["count"], True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", ONE_PARITY, ids=lambda entry: entry["id"])
+def test_every_one_is_solved_as_a_challenge(entry: dict[str, Any]) -> None:
+    challenge = find_challenge(FRIDGEIQ, entry["id"])
+    assert challenge.flips == entry["flips"]
+    assert solve(pose(FRIDGEIQ, challenge)).status == "solved"
+
+
+def test_a_mixed_one_is_no_challenge_on_one_lattice() -> None:
+    mixed = next(entry["id"] for entry in ENTRIES if entry["parity"] == "mixed")
+    with pytest.raises(InputError, match="lies on two lattices half a unit apart"):
+        find_challenge(FRIDGEIQ, mixed)
+
+
+@pytest.mark.parametrize("parity", ["even", "odd"])
+def test_a_challenge_is_read_as_all_are(parity: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its pieces in the set's order, and held against the set, but without all the others."""
+    said = next(entry for entry in ENTRIES if entry["parity"] == parity)
+    (entry,) = read_snowflakes({"challenges": [said]}, FRIDGEIQ, "")
+    backwards = said | {"solution": dict(reversed(said["solution"].items()))}
+    broken = said | {"solution": said["solution"] | {"A": said["solution"]["B"]}}
+    for stated in (said, backwards):
+        monkeypatch.setattr(
+            "fabkit.model.catalogfile.catalog_entries", lambda _, one=stated: ({"id": "x"}, one)
+        )
+        found = find_challenge(FRIDGEIQ, said["id"])
+        assert found == replace(challenge_of(entry), answer="solved", title="")
+        assert found.pieces == tuple(piece.id for piece in FRIDGEIQ.pieces)
+    monkeypatch.setattr("fabkit.model.catalogfile.catalog_entries", lambda _: (broken,))
+    with pytest.raises(InputError, match=r"fridgeiq\.json: challenges\[0\]\.solution: piece A has"):
+        find_challenge(FRIDGEIQ, said["id"])
+
+
+# --- made again --------------------------------------------------------------------------------------
+
+
+@pytest.mark.every(2)
+@pytest.mark.slow
+@pytest.mark.parametrize("flips", [False, True])
+def test_it_is_made_again_from_nothing(flips: bool, tmp_path: Path) -> None:
+    """Without counting, which takes longest; the shipped one is not there to be read."""
+    moves = "--flips" if flips else "--no-flips"
+    hidden = (
+        "import fabkit.model.catalog as c; c.catalog_path = None; "
+        "from fabkit.cli import main; raise SystemExit(main())"
+    )
+    arguments = ["snowflakes", "fridgeiq", moves, "--count-budget", "0", "-o", str(tmp_path), "-q"]
+    subprocess.run([sys.executable, "-c", hidden, *arguments], check=True, timeout=1200)
+    made = json.loads((tmp_path / "snowflakes.json").read_text())
+    turned = {entry["id"] for entry in ENTRIES if not entry["flips"]}
+    shipped = {entry["id"]: entry for entry in ENTRIES if flips or not entry["flips"]}
+    assert {entry["id"] for entry in made["challenges"]} == set(shipped)
+    for entry in made["challenges"]:
+        same = shipped[entry["id"]]
+        keys = ["parity", "half_width", "outlines", "rigid"]
+        # Without flips another solution comes first.
+        keys += ["solution"] if not flips or entry["id"] not in turned else []
+        assert {key: entry[key] for key in keys} == {key: same[key] for key in keys}
+    assert made["complete"] == [one for one in CATALOG["complete"] if one["flips"] == flips]

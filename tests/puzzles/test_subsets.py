@@ -1,0 +1,172 @@
+"""Subset challenges, looked at with shapely and counted by other engines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from shapely import Polygon, union_all
+from shapely.affinity import rotate, translate
+
+from fabkit.core.errors import InputError
+from fabkit.model.lattice import LATTICES, Cell
+from fabkit.model.library import load_set
+from fabkit.model.polygon import rings_of_cells
+from fabkit.model.puzzle import Challenge, PuzzleSet, rings_in_units
+from fabkit.puzzles.graded.grading import Candidate
+from fabkit.puzzles.graded.subsets import Subsets, refuse_unsuited, shapes
+from fabkit.solve.answer import solve
+from fabkit.solve.engines.engine import Effort
+from fabkit.solve.engines.oracle import Oracle
+from fabkit.solve.posing import pose
+
+DOMINOES = '[set]\nname = "mine"\nlattice = "square"\nmoves = "rotations and flips"\n' + "".join(
+    f'[[piece]]\nid = "{piece}"\ncells = {cells}\n'
+    for piece, cells in {
+        "A": [[0, 0], [0, 1]],
+        "B": [[0, 0], [0, 1]],
+        "V": [[0, 0], [1, 0], [1, 1]],
+        "L": [[0, 0], [1, 0], [2, 0], [2, 1]],
+        "I": [[0, 0], [0, 1], [0, 2]],
+        "P": [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0]],
+    }.items()
+)
+
+
+def take(source: Iterator[Candidate | None], count: int) -> list[Candidate]:
+    """The candidates among so many attempts."""
+    return [candidate for candidate, _ in zip(source, range(count), strict=False) if candidate]
+
+
+def polygon(puzzle: PuzzleSet, cells: frozenset[Cell]) -> Polygon:
+    outer, *holes = rings_in_units(puzzle.lattice, rings_of_cells(puzzle.lattice, cells))
+    return Polygon(outer, holes)
+
+
+def placed_at_origin(shape: Polygon) -> Polygon:
+    return translate(shape, -shape.bounds[0], -shape.bounds[1])
+
+
+def is_turned(one: Polygon, other: Polygon) -> bool:
+    turned = (placed_at_origin(rotate(one, 90 * quarter, origin=(0, 0))) for quarter in range(4))
+    return any(each.symmetric_difference(placed_at_origin(other)).area < 1e-9 for each in turned)
+
+
+SHAPES = ["square of 3 x 3", "rectangle of 4 x 2", "rectangle of 5 x 2", "rectangle of 4 x 3",
+          "triangle with legs of 4", "triangle with legs of 5", "triangle with a base of 6"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, list[Candidate]]:
+    sources = Subsets(load_set("fridgeiq")).sources(11)
+    return {name: take(sources[name], 60) for name in SHAPES}
+
+
+def test_the_pieces_make_the_shape(found: dict[str, list[Candidate]]) -> None:
+    puzzle = load_set("fridgeiq")
+    outlines = {piece.id: polygon(puzzle, piece.forms[0].cells) for piece in puzzle.pieces}
+    assert sum(map(len, found.values())) >= 20
+    for name, candidates in found.items():
+        for candidate in candidates:
+            region = polygon(puzzle, candidate.challenge.region)
+            parts = {p: polygon(puzzle, cells) for p, cells in candidate.solution.items()}
+            assert set(parts) == set(candidate.challenge.pieces)
+            assert len(parts) >= 3
+            assert sum(part.area for part in parts.values()) == region.area
+            assert union_all(list(parts.values())).symmetric_difference(region).area < 1e-9
+            assert all(is_turned(outlines[piece], part) for piece, part in parts.items())
+            assert candidate.shape == name
+            corners = len(region.simplify(0).exterior.coords) - 1
+            assert corners == (3 if name.startswith("triangle") else 4)
+
+
+def test_there_is_one_way_up_to_turns(found: dict[str, list[Candidate]]) -> None:
+    """Counted by the frontier; the orbits by Burnside's lemma, not by looking at images."""
+    puzzle = load_set("fridgeiq")
+    for candidates in found.values():
+        for candidate in candidates[:6]:
+            answer = solve(pose(puzzle, candidate.challenge), "count", "count")
+            assert (answer.count, answer.count_up_to_symmetry) == (candidate.count, 1)
+
+
+def test_no_two_are_alike_and_none_comes_with_the_set(found: dict[str, list[Candidate]]) -> None:
+    """E and R are one shape, and so are B and Q."""
+    puzzle = load_set("fridgeiq")
+    alike = str.maketrans("EB", "RQ")
+    shipped = [
+        (polygon(puzzle, one.region), sorted("".join(one.pieces).translate(alike)))
+        for one in puzzle.challenges
+    ]
+    letters = Counter(
+        (name, "".join(sorted("".join(one.challenge.pieces).translate(alike))))
+        for name, candidates in found.items()
+        for one in candidates
+    )
+    assert max(letters.values()) == 1
+    for name, chosen in letters:
+        region = polygon(puzzle, found[name][0].challenge.region)
+        for other, theirs in shipped:
+            assert not (sorted(chosen) == theirs and is_turned(region, other))
+
+
+def test_a_small_set_is_searched_to_its_end(tmp_path: Path) -> None:
+    """Every choice of pieces with one solution up to symmetry is found, and no other."""
+    path = tmp_path / "mine.toml"
+    path.write_text(DOMINOES)
+    puzzle = load_set(str(path))
+    sources = Subsets(puzzle).sources(1)
+    assert "triangle with legs of 4" not in sources
+    wholes = {name: [c for c in source if c] for name, source in sources.items()}
+    assert sum(map(len, wholes.values())) >= 3
+    checked = 0
+    for shape in shapes(puzzle.lattice, puzzle.area):
+        region = shape.cells(puzzle.lattice)
+        chosen = {tuple(sorted(c.challenge.pieces)) for c in wholes.get(shape.name, [])}
+        for bits in range(1, 64):
+            pieces = tuple(p.id for place, p in enumerate(puzzle.pieces) if bits >> place & 1)
+            if len(pieces) < 3 or ("B" in pieces and "A" not in pieces):
+                continue
+            if len(region) != sum(len(p.forms[0].cells) for p in puzzle.select(pieces)):
+                continue
+            posed = pose(puzzle, Challenge("", region, pieces, flips=True))
+            solutions = Oracle().enumerate(posed.problem, Effort()).solutions
+            orbits = {
+                min(tuple(sorted(image[one] for one in solution)) for image in posed.problem.images)
+                for solution in solutions
+            }
+            assert (tuple(sorted(pieces)) in chosen) == (len(orbits) == 1)
+            checked += 1
+    assert checked >= 20
+
+
+def test_shapes_lie_on_their_lattice() -> None:
+    for name in ("square", "quarter-square"):
+        lattice = LATTICES[name]
+        every = shapes(lattice, 30)
+        assert len({shape.name for shape in every}) == len(every)
+        for shape in every:
+            area = Polygon(shape.corners).area
+            assert area == len(shape.cells(lattice)) / lattice.cells_per_unit <= 30
+        assert any(shape.name.startswith("triangle") for shape in every) == (name != "square")
+
+
+def test_sets_of_hexagons_and_balls_are_not_suited(tmp_path: Path) -> None:
+    for name in ("iqstars", "iqfit"):
+        text = (Path(__file__).parents[2] / "pieces" / f"{name}.toml").read_text()
+        head, _, rest = text.partition("[[board]]")
+        path = tmp_path / f"{name}.toml"
+        path.write_text(head + rest[rest.index("[[piece]]") :].partition("[[challenge]]")[0])
+        with pytest.raises(InputError, match="has no board, and its pieces are"):
+            refuse_unsuited(load_set(str(path)))
+    refuse_unsuited(load_set("fridgeiq"))
+
+
+def test_a_seed_gives_the_same_candidates() -> None:
+    def first(seed: int) -> list[object]:
+        source = Subsets(load_set("fridgeiq")).sources(seed)["rectangle of 4 x 3"]
+        return [candidate.challenge.pieces for candidate in take(source, 30)]
+
+    assert first(3) == first(3)
+    assert first(3) != first(4)

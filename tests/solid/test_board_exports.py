@@ -1,0 +1,71 @@
+"""The boards and lids that fabkit makes, exported, thrown about and judged on their meshes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from fabkit.drawing.boards.holes import draft_holes_board
+from fabkit.drawing.boards.lid import draft_lid
+from fabkit.drawing.boards.seats import draft_seats_board
+from fabkit.drawing.boards.tray import draft_tray
+from fabkit.mesh.boards.inspect import inspect_board
+from fabkit.mesh.boards.reading import read_boards
+from fabkit.mesh.body import Body
+from fabkit.mesh.files.reading import read_bodies
+from fabkit.model.accessory import accessories
+from fabkit.model.library import load_set
+from fabkit.model.profilefile import load_profile
+from tests.support.boardmeshes import thrown
+
+
+def exported(name: str, layers: Sequence[str], settings: Sequence[str], folder: Path) -> list[Body]:
+    from fabkit.solid.boards import build_board
+    from fabkit.solid.export import write_stl
+
+    drafts = {
+        "tray": draft_tray,
+        "holes": draft_holes_board,
+        "seats": draft_seats_board,
+        "lid": draft_lid,
+    }
+    puzzle = load_set(name)
+    profile = load_profile(layers, settings, puzzle.unit_mm)
+    bodies = []
+    for one in accessories(puzzle, profile):
+        write_stl(build_board(drafts[one.kind](puzzle, one, profile)), folder / "x.stl")
+        bodies += read_bodies(folder / "x.stl")
+    return bodies
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(
+    ("name", "layers", "settings"),
+    [
+        ("iqfit", (), ()),
+        pytest.param("iqfit", (), ("lid.kind=snap",), marks=pytest.mark.slow),
+        ("iqstars", (), ("lid.kind=snap",)),
+        pytest.param("iqstars", ("compact",), (), marks=pytest.mark.slow),
+        ("iqblock", (), ()),
+        pytest.param("iqblock", (), ("lid.kind=none",), marks=pytest.mark.slow),
+        ("cubimagici", ("compact",), ("lid.kind=snap",)),
+        pytest.param("cubimagici", ("petg",), (), marks=pytest.mark.slow),
+    ],
+)
+def test_exported_boards_have_no_faults(
+    name: str, layers: tuple[str, ...], settings: tuple[str, ...], tmp_path: Path
+) -> None:
+    bodies = exported(name, layers, settings, tmp_path)
+    puzzle = load_set(name)
+    profile = load_profile(layers, settings, puzzle.unit_mm)
+    parts = read_boards([thrown(body, 9) for body in bodies], puzzle, profile.unit_mm)
+    assert [part.kind == "lid" for part in parts] == [False, True][: len(parts)]
+    wrong = [
+        (one.rule, one.message)
+        for part in parts
+        for one in inspect_board(part, parts, puzzle, profile)
+        if not one.ok
+    ]
+    assert wrong == []

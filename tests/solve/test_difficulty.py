@@ -1,0 +1,151 @@
+"""The rating of challenges: what raises it, what lowers it, and the levels on the boxes."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fabkit.cli import main
+from fabkit.solve.difficulty import LEVELS, Difficulty, difficulty
+from fabkit.solve.posing import pose
+from tests.support.problems import impossible_rectangle
+from tests.support.published import Sample, iqfit_samples, iqstars_samples
+
+Capture = pytest.CaptureFixture[str]
+
+#: The levels of the booklets, from easy to hard.
+ORDER = ["starter", "junior", "expert", "master", "wizard"]
+
+tries = st.floats(0, 1e9)
+free_moves = st.floats(0, 100)
+solutions = st.integers(0, 10**12)
+ratings = st.builds(Difficulty, tries, free_moves, solutions)
+
+
+@given(rating=ratings, more=tries)
+def test_more_tries_never_make_it_easier(rating: Difficulty, more: float) -> None:
+    harder = Difficulty(rating.tries + more, rating.free_moves, rating.solutions)
+    assert harder.score >= rating.score
+
+
+@given(rating=ratings, more=free_moves)
+def test_more_free_moves_never_make_it_easier(rating: Difficulty, more: float) -> None:
+    harder = Difficulty(rating.tries, rating.free_moves + more, rating.solutions)
+    assert harder.score >= rating.score
+
+
+@given(rating=ratings, more=solutions)
+def test_more_solutions_never_make_it_harder(rating: Difficulty, more: int) -> None:
+    easier = Difficulty(rating.tries, rating.free_moves, rating.solutions + more)
+    assert easier.score <= rating.score
+
+
+@given(one=ratings, other=ratings)
+def test_levels_follow_scores(one: Difficulty, other: Difficulty) -> None:
+    assert one.score >= 0
+    assert math.isfinite(one.score)
+    if one.score <= other.score:
+        assert ORDER.index(one.level) <= ORDER.index(other.level)
+
+
+def test_levels_end_where_they_say() -> None:
+    assert [name for name, _ in LEVELS] == ORDER
+    for name, end in LEVELS[:-1]:
+        under = math.nextafter(end, 0)
+        assert Difficulty(1, 2 * under, 1).level == name
+        assert Difficulty(1, 2 * end, 1).level == ORDER[ORDER.index(name) + 1]
+
+
+def test_the_impossible_has_no_rating(capsys: Capture) -> None:
+    assert difficulty(impossible_rectangle()) is None
+    assert main(["solve", "fridgeiq", "rectangle_02_b", "--difficulty", "--json"]) == 1
+    assert "difficulty" not in json.loads(capsys.readouterr().out)
+
+
+def ranks(values: Sequence[float]) -> list[float]:
+    """The rank of each value; equal ones share the mean of theirs."""
+    places = sorted(values)
+    return [places.index(one) + (places.count(one) - 1) / 2 for one in values]
+
+
+def spearman(one: Sequence[float], other: Sequence[float]) -> float:
+    """The rank correlation of two lists, from -1 to 1."""
+    a, b = ranks(one), ranks(other)
+    mean_a, mean_b = fmean(a), fmean(b)
+    shared = sum((x - mean_a) * (y - mean_b) for x, y in zip(a, b, strict=True))
+    spread = math.dist(a, [mean_a] * len(a)) * math.dist(b, [mean_b] * len(b))
+    return shared / spread
+
+
+def test_rank_correlation_by_hand() -> None:
+    assert spearman([1, 2, 3, 4], [10, 20, 30, 40]) == pytest.approx(1)
+    assert spearman([1, 2, 3, 4], [9, 7, 5, 1]) == pytest.approx(-1)
+    assert spearman([1, 1, 2, 2], [1, 2, 1, 2]) == pytest.approx(0)
+    assert spearman([1, 2, 3, 4, 5], [2, 1, 4, 3, 5]) == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(
+    ("samples", "least", "rising"),
+    [
+        (iqfit_samples(), 0.8, ["starter", "junior", "expert", "wizard"]),
+        (iqstars_samples(), 0.9, ["starter", "junior", "expert", "master"]),
+    ],
+    ids=["iqfit", "iqstars"],
+)
+def test_ratings_follow_the_levels_of_the_booklets(
+    samples: list[Sample], least: float, rising: list[str]
+) -> None:
+    """Hints of single cells change a challenge without a piece placed, so they are left out.
+
+    The masters of IQ Fit that are known rate somewhat below its experts, though far above its
+    juniors; the other levels rise one by one.
+    """
+    levels: list[str] = []
+    scores: list[float] = []
+    for sample in samples:
+        if not sample.hints:
+            rating = difficulty(pose(sample.puzzle, sample.challenge).problem, sample.solutions)
+            assert rating is not None
+            levels.append(sample.challenge.id.partition("-")[0])
+            scores.append(rating.score)
+    assert len(scores) >= 8
+    assert spearman([ORDER.index(level) for level in levels], scores) >= least
+    mean = {
+        level: fmean(s for one, s in zip(levels, scores, strict=True) if one == level)
+        for level in set(levels)
+    }
+    assert all(mean[easier] < mean[harder] for easier, harder in pairwise(rising))
+    assert mean["master"] > mean["junior"] + 2
+
+
+def test_the_rating_for_scripts_and_for_people(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is the same in every run, however many solutions were asked for."""
+    monkeypatch.chdir(tmp_path)
+    found = []
+    for _ in range(2):
+        assert main(["solve", "iqblock", "--difficulty", "--json"]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert document.pop("seconds") >= 0
+        found.append(document)
+    assert found[0] == found[1]
+    rating = found[0]["difficulty"]
+    assert list(rating) == ["score", "level", "tries", "free_moves", "solutions"]
+    assert rating["solutions"] == 48
+    assert rating["level"] in ORDER
+    assert main(["solve", "iqblock", "--count", "--difficulty", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["difficulty"] == rating
+    assert main(["solve", "iqblock", "--difficulty"]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith(f"difficulty {rating['score']:.1f} ({rating['level']}): ")
+    assert main(["solve", "iqblock", "--difficulty", "--budget", "0", "--engine", "sat"]) == 1
+    assert capsys.readouterr().out.startswith("square: unknown: ")

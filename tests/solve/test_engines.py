@@ -1,0 +1,305 @@
+"""The compiled engines against the oracle: random problems, symmetries, budgets, progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from fabkit.model.lattice import LATTICES, Cell, Lattice
+from fabkit.model.library import load_set
+from fabkit.model.piece import Piece
+from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.solve.answer import solve
+from fabkit.solve.engines.count import Count
+from fabkit.solve.engines.engine import Effort, Engine, EngineUnfitError, Outcome
+from fabkit.solve.engines.fewest import FewestWalk
+from fabkit.solve.engines.frontier import Frontier
+from fabkit.solve.engines.oracle import Oracle
+from fabkit.solve.engines.scan import ScanWalk
+from fabkit.solve.engines.search import Search, symmetric_start
+from fabkit.solve.posing import PosedChallenge, pose
+from fabkit.solve.problem import ExactCoverProblem, Option
+from fabkit.solve.symmetry import up_to_symmetry
+from tests.support.problems import dominoes, problems
+from tests.support.strategies import cell_sets, piece_of
+
+
+class Fewest(Engine):
+    """The search as it goes where cells do not fit into a word, for problems where they do."""
+
+    name = "fewest"
+
+    def enumerate(
+        self, problem: ExactCoverProblem, effort: Effort, limit: int | None = None
+    ) -> Outcome:
+        walk = FewestWalk(problem, listing=True)
+        while limit != 0 and not walk.step(3, limit):
+            effort.tell(walk.share())
+        complete = limit is None or walk.count < limit
+        return Outcome(walk.count, complete, tuple(walk.solutions), walk.nodes)
+
+
+#: Random challenges have fewer solutions than this.
+MOST = 1000
+
+LISTING: list[Engine] = [Search(), Fewest()]
+COUNTING: list[Engine] = [Search(), Fewest(), Count()]
+
+
+def agree(problem: ExactCoverProblem) -> None:
+    """All engines say what the oracle says, whatever they are asked."""
+    expected = Oracle().enumerate(problem, Effort())
+    solutions = set(expected.solutions)
+    assert len(solutions) == expected.count
+    assert all(problem.is_solved_by(solution) for solution in solutions)
+    for engine in LISTING:
+        found = engine.enumerate(problem, Effort())
+        assert found.complete
+        assert sorted(found.solutions) == sorted(solutions), engine.name
+        first = engine.first(problem, Effort())
+        assert set(first.solutions) <= solutions
+        assert first.count == min(1, len(solutions))
+        assert first.complete == (not solutions)
+        some = engine.enumerate(problem, Effort(), limit=2)
+        assert len(set(some.solutions)) == min(2, len(solutions))
+        assert some.complete == (len(solutions) < 2)
+    for engine in COUNTING:
+        counted = engine.count(problem, Effort())
+        assert (counted.count, counted.complete) == (len(solutions), True), engine.name
+        unique = engine.unique(problem, Effort())
+        assert (unique.complete and unique.count == 1) == (len(solutions) == 1)
+        proved = engine.prove(problem, Effort())
+        assert (proved.complete and proved.count == 0) == (not solutions)
+
+
+@settings(max_examples=50)
+@given(problems())
+def test_engines_agree_on_random_problems(problem: ExactCoverProblem) -> None:
+    agree(problem)
+
+
+@pytest.mark.slow
+@settings(max_examples=500)
+@given(problems())
+def test_engines_agree_on_many_random_problems(problem: ExactCoverProblem) -> None:
+    agree(problem)
+
+
+def region(lattice: Lattice, rows: int, cols: int) -> frozenset[Cell]:
+    return frozenset(
+        cell for row in range(rows) for col in range(cols) for cell in lattice.cells_at(row, col)
+    )
+
+
+@st.composite
+def challenges(draw: st.DrawFn) -> PosedChallenge:
+    """A small board with random pieces, some of them twice, and all its symmetries."""
+    lattice = draw(st.sampled_from(list(LATTICES.values())))
+    rows, cols = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    board = region(lattice, rows, cols)
+    flips, leftover = draw(st.booleans()), draw(st.booleans())
+    pieces: list[Piece] = []
+    free = len(board)
+    while free > 0 and len(pieces) < 6:
+        _, cells = draw(cell_sets(lattice, most=min(free, 4 * lattice.cells_per_unit)))
+        for _ in range(draw(st.integers(1, 2))):
+            if len(cells) <= free:
+                form = piece_of(lattice, cells)
+                pieces.append(Piece(f"P{len(pieces)}", "P", form.colour, form.forms))
+                free -= len(cells)
+    assume(leftover or free == 0)
+    ids = tuple(piece.id for piece in pieces)
+    puzzle = PuzzleSet("random", "Random", lattice, flips, tuple(pieces), (), (), "", "")
+    posed = pose(puzzle, Challenge("c", board, ids, flips=flips), leftover)
+    # With cells left over there may be millions of solutions: more than the oracle lists in time.
+    assume(Search().enumerate(posed.problem, Effort(), limit=MOST).count < MOST)
+    return posed
+
+
+@settings(max_examples=60)
+@given(challenges())
+def test_symmetries_change_no_count(posed: PosedChallenge) -> None:
+    """Branching on representatives, islands and Burnside, against all solutions written out."""
+    problem = posed.problem
+    agree(problem)
+    solutions = Oracle().enumerate(problem, Effort()).solutions
+    orbits = {
+        frozenset(tuple(sorted(image[p] for p in solution)) for image in problem.images)
+        for solution in solutions
+    }
+    assert all(orbit <= set(solutions) for orbit in orbits)
+    answer = solve(posed, "count", "search")
+    assert answer.count_up_to_symmetry == len(orbits)
+    assert answer.count == len(solutions)
+    names = 1
+    for kind in posed.kinds:
+        for copy in range(len(kind)):
+            names *= copy + 1
+    assert answer.count_labelled == len(solutions) * names
+    assert solve(posed, "count").count == len(solutions)  # obstacles never lie
+
+
+@settings(max_examples=60)
+@given(challenges())
+def test_the_symmetries_are_a_group_that_keeps_the_options(posed: PosedChallenge) -> None:
+    problem = posed.problem
+    group = set(problem.symmetries)
+    assert problem.symmetries[0] == tuple(range(problem.cell_count))
+    assert len(group) == len(problem.symmetries)
+    for one in group:
+        for other in group:
+            assert tuple(one[cell] for cell in other) in group
+    for image in problem.images:
+        assert sorted(image) == list(range(len(problem.options)))
+
+
+@settings(max_examples=40)
+@given(challenges(), st.integers(1, 7))
+def test_progress_never_decreases_and_ends_at_one(posed: PosedChallenge, slice_: int) -> None:
+    """Weighted by the branching, the leaves' shares add up to one."""
+    kind, orbits = symmetric_start(posed.problem)
+    walks: list[ScanWalk | FewestWalk] = [
+        FewestWalk(posed.problem, kind, orbits or None),
+        FewestWalk(posed.problem),
+    ]
+    if ScanWalk.fits(posed.problem):
+        walks.append(ScanWalk(posed.problem, [(None, 1)], listing=False))
+    for walk in walks:
+        shares = [walk.share()]
+        while not walk.step(slice_, None):
+            shares.append(walk.share())
+        assert walk.share() == 1.0
+        assert all(b >= a - 1e-12 for a, b in pairwise(shares))
+        assert 0 <= shares[0] <= shares[-1] <= 1.0 + 1e-12
+
+
+@pytest.mark.parametrize("engine", [Search(), Count(), Oracle()], ids=lambda one: one.name)
+@pytest.mark.parametrize("side", [4, 8])
+def test_progress_of_every_engine(engine: Engine, side: int) -> None:
+    told: list[float] = []
+    effort = Effort(None if side == 4 or engine.name == "count" else 0.5, told.append)
+    outcome = engine.count(dominoes(side), effort)
+    assert told == sorted(told)
+    assert all(0 <= share <= 1 for share in told)
+    if outcome.complete:
+        assert told[-1] == 1.0
+        assert outcome.count == {4: 36, 8: 12_988_816}[side]
+    else:
+        assert told[-1] < 1.0
+
+
+def test_wide_boards_are_searched_as_well() -> None:
+    """A board of more than 64 cells, and one of more than 128, against the frontier."""
+    stars = load_set("iqstars")
+    for rows, cols in ((5, 14), (4, 35)):
+        board = region(stars.lattice, rows, cols)
+        posed = pose(stars, Challenge("wide", board, ("red", "orange")), leftover=True)
+        assert not ScanWalk.fits(posed.problem)
+        expected = sum(
+            not set(a.cells) & set(b.cells)
+            for a in (posed.problem.options[p] for p in posed.problem.by_kind[0])
+            for b in (posed.problem.options[p] for p in posed.problem.by_kind[1])
+        )
+        assert Search().count(posed.problem, Effort()).count == expected
+
+
+def walls() -> Iterator[tuple[str, Callable[[], ExactCoverProblem]]]:
+    """Problems at the limits of a word."""
+    yield "sixty-four cells", lambda: dominoes(8)
+    yield (
+        "one piece on sixty-four cells",
+        lambda: ExactCoverProblem(64, (1,), (Option(0, tuple(range(64))),)),
+    )
+    yield (
+        "sixty-four pieces",
+        lambda: ExactCoverProblem(64, (64,), tuple(Option(0, (cell,)) for cell in range(64))),
+    )
+    yield (
+        "thirty-three kinds",
+        lambda: ExactCoverProblem(
+            33, (1,) * 33, tuple(Option(cell, (cell,)) for cell in range(33))
+        ),
+    )
+    yield (
+        "a window of a hundred cells",
+        lambda: ExactCoverProblem(
+            101, (1, 99), (Option(0, (0, 100)), *(Option(1, (cell,)) for cell in range(1, 100)))
+        ),
+    )
+
+
+@pytest.mark.parametrize(("name", "make"), list(walls()), ids=[name for name, _ in walls()])
+def test_the_limits_of_a_word(name: str, make: Callable[[], ExactCoverProblem]) -> None:
+    problem = make()
+    expected = 12_988_816 if name == "sixty-four cells" else 1
+    if Frontier.fits(problem):
+        assert Count().count(problem, Effort()).count == expected
+    if expected == 1:
+        assert Search().count(problem, Effort()).count == 1
+    else:
+        assert Search().first(problem, Effort()).count == 1
+
+
+def test_a_count_beyond_sixty_four_bits_is_open() -> None:
+    """A hundred cells, each covered in two ways: 2^100 solutions."""
+    options = tuple(Option(kind, (kind,), 1) for kind in range(30))
+    twice = tuple(sorted({*options, *(Option(k, (29 - k,), 1) for k in range(30))}))
+    assert Count().count(ExactCoverProblem(30, (1,) * 30, twice), Effort()).complete
+    grid = dominoes(16)
+    outcome = Count().count(grid, Effort())
+    assert not outcome.complete
+
+
+def test_many_ways_to_a_dead_end_are_no_solutions() -> None:
+    """More than 2^64 ways to fill a square, beside two parts that no domino fills."""
+    square = dominoes(16)
+    parts = [(256, 257), (257, 258), (259, 260), (260, 261)]
+    options = (*square.options, *(Option(0, part) for part in parts))
+    odd = ExactCoverProblem(262, (131,), tuple(sorted(options)))
+    outcome = Count().count(odd, Effort())
+    assert (outcome.count, outcome.complete) == (0, False)
+
+
+def test_what_a_frontier_cannot_hold_is_refused() -> None:
+    options = (Option(0, (0, 150)), *(Option(1, (cell,)) for cell in range(1, 150)))
+    wide = ExactCoverProblem(151, (1, 149), options)
+    with pytest.raises(EngineUnfitError):
+        Count().count(wide, Effort())
+
+
+@pytest.mark.parametrize("engine", [Search(), Count(), Oracle()], ids=lambda one: one.name)
+def test_a_spent_budget_is_never_a_no(engine: Engine) -> None:
+    """Neither for a hard problem without a solution, nor for one with many."""
+    odd = dominoes(8)
+    cut = ExactCoverProblem(
+        62,
+        (31,),
+        tuple(
+            Option(0, (o.cells[0] - 1, o.cells[1] - 1))
+            for o in odd.options
+            if 0 not in o.cells and 63 not in o.cells
+        ),
+    )
+    for problem in (cut, odd):
+        outcome = engine.count(problem, Effort(budget_s=0))
+        assert not outcome.complete
+        assert outcome.count <= 12_988_816
+
+
+def test_a_planted_fault_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine that loses solutions, and one that invents them, do not pass for right."""
+    stars = load_set("iqstars")
+    whole = Challenge("b", stars.boards[0].cells, tuple(piece.id for piece in stars.pieces))
+    wrong = Outcome(1, False, ((0, 1, 2),), 1)
+    monkeypatch.setattr(Search, "first", lambda self, problem, effort: wrong)
+    with pytest.raises(AssertionError, match="wrong solution"):
+        solve(pose(stars, whole), "first", "search")
+
+
+def test_counts_that_contradict_each_other_are_found() -> None:
+    with pytest.raises(ValueError, match="not whole orbits"):
+        up_to_symmetry(47, [0] * 7)

@@ -1,0 +1,87 @@
+"""Formulas say what the problem says, and their proofs convince a checker of our own."""
+
+from __future__ import annotations
+
+import time
+from itertools import combinations
+
+import pytest
+from hypothesis import assume, given, settings
+
+from fabkit.solve.engines.engine import BudgetSpentError, Effort
+from fabkit.solve.engines.formula import Formula, formula, refutation
+from fabkit.solve.engines.oracle import Oracle
+from fabkit.solve.problem import ExactCoverProblem
+from tests.support.drat import refutes
+from tests.support.problems import dominoes, impossible_rectangle, pigeons, problems
+
+
+def test_a_formula_as_dimacs() -> None:
+    problem = dominoes(4)
+    text = formula(problem).dimacs()
+    assert text == formula(problem).dimacs()
+    lines = [line for line in text.splitlines() if not line.startswith("c ")]
+    (_, _, variables, clauses), rows = (
+        lines[0].split(),
+        [list(map(int, o.split())) for o in lines[1:]],
+    )
+    assert len(rows) == int(clauses)
+    assert max(abs(literal) for row in rows for literal in row) == int(variables)
+    assert all(row.index(0) == len(row) - 1 for row in rows)
+    assert "c 1: kind 0 on cells 0 1\n" in text
+
+
+@given(problem=problems())
+@settings(max_examples=50)
+def test_models_of_a_formula_are_the_solutions(problem: ExactCoverProblem) -> None:
+    """By the checker's propagation alone: every choice of options that the oracle takes, or not."""
+    assume(len(problem.options) <= 8)
+    solutions = set(Oracle().enumerate(problem, Effort()).solutions)
+    clauses = formula(problem).clauses
+    chosen = [
+        choice
+        for size in range(len(problem.options) + 1)
+        for choice in combinations(range(len(problem.options)), size)
+    ]
+    for choice in chosen:
+        units = [(p + 1 if p in choice else -p - 1,) for p in range(len(problem.options))]
+        assert refutes("0", [*clauses, *units]) == (choice not in solutions)
+
+
+@given(problem=problems())
+@settings(max_examples=20)
+def test_a_proof_refutes_its_own_formula_only(problem: ExactCoverProblem) -> None:
+    expected = Oracle().enumerate(problem, Effort(), limit=50)
+    assume(expected.complete)
+    plain = formula(problem)
+    exhausted = formula(problem, expected.solutions)
+    proof = refutation(exhausted, Effort())
+    assert proof is not None
+    assert refutes(proof, exhausted.clauses)
+    if expected.count:
+        assert refutation(plain, Effort()) is None
+        assert not refutes(proof, plain.clauses)
+
+
+def test_the_impossible_rectangle_is_refuted() -> None:
+    posed = formula(impossible_rectangle())
+    proof = refutation(posed, Effort())
+    assert proof is not None
+    assert refutes(proof, posed.clauses)
+    lines = proof.splitlines()
+    assert not refutes("\n".join(lines[:-1]), posed.clauses), "without its end"
+    assert not refutes("0\n", posed.clauses), "its end alone"
+    claim = f"{posed.variables + 1} 0\n-{posed.variables + 1} 0\n0\n"
+    assert not refutes(claim, posed.clauses), "two claims about nothing"
+    assert not refutes("\n".join(lines[::-1]), posed.clauses), "backwards"
+    for cell_clause in [clause for clause in posed.clauses if len(clause) > 20][:3]:
+        fewer = tuple(clause for clause in posed.clauses if clause != cell_clause)
+        if refutation(Formula(posed.variables, fewer), Effort()) is None:
+            assert not refutes(proof, fewer), "of a formula with a model"
+
+
+def test_a_refutation_is_held_to_its_budget() -> None:
+    started = time.monotonic()
+    with pytest.raises(BudgetSpentError):
+        refutation(formula(pigeons(14)), Effort(1.0))
+    assert time.monotonic() - started < 1.0 + 1.0

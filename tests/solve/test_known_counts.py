@@ -1,0 +1,213 @@
+"""Counts that have been published or settled before, by engines that share no kernel."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from fabkit.model.challengeload import find_challenge
+from fabkit.model.library import load_set
+from fabkit.model.puzzle import Challenge
+from fabkit.solve.answer import solve
+from fabkit.solve.engines.count import Count
+from fabkit.solve.engines.engine import Effort
+from fabkit.solve.engines.frontier import Frontier
+from fabkit.solve.engines.oracle import Oracle
+from fabkit.solve.engines.search import Search
+from fabkit.solve.posing import PosedChallenge, pose
+from fabkit.solve.problem import ExactCoverProblem
+from fabkit.solve.starts import starts
+from tests.support.published import Sample, iqfit_samples, iqstars_samples, known_counts
+
+PENTOMINOES = str(Path(__file__).resolve().parents[1] / "sets" / "pentominoes.toml")
+#: Counts that take the frontier seconds or tens of seconds; the search would take hours.
+LARGE = {
+    "square_09": 776_788,
+    "square_10": 5_351_152,
+    "rectangle_10_a": 151_584,
+    "rectangle_10_b": 12_646_448,
+    "rectangle_10_c": 6_691_974,
+}
+
+
+@cache
+def posed(name: str, challenge: str | None = None, flips: bool | None = None) -> PosedChallenge:
+    puzzle = load_set(name)
+    found = find_challenge(puzzle, challenge)
+    if flips is not None:
+        found = Challenge(found.id, found.region, found.pieces, found.given, flips)
+    return pose(puzzle, found)
+
+
+def third_engine(problem: ExactCoverProblem) -> int:
+    """The count by the package exact-cover, which shares nothing with this project."""
+    import numpy as np
+
+    exact_cover = importlib.import_module("exact_cover")
+    rows = np.zeros((len(problem.options), problem.cell_count + problem.kind_count), dtype=np.int32)
+    for row, option in enumerate(problem.options):
+        rows[row, [*option.cells, problem.cell_count + option.kind]] = 1
+    return int(exact_cover.get_solution_count(rows))
+
+
+BOARDS = [
+    # set, challenge, flips, count, up to symmetry
+    (PENTOMINOES, "6x10", None, 9356, 2339),
+    (PENTOMINOES, "8x8", None, 520, 65),
+    ("iqblock", None, None, 48, 6),
+    ("iqblock", None, False, 8, None),
+    ("cubimagici", None, None, 816, 102),
+    ("cubimagici", None, False, 44, None),
+    ("iqstars", None, None, 381, 381),
+    ("iqfit", None, None, 301_350, 150_675),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "challenge", "flips", "count", "orbits"),
+    BOARDS,
+    ids=[f"{Path(b[0]).stem}-{b[1] or 'board'}{'-turned' * (b[2] is False)}" for b in BOARDS],
+)
+def test_boards(
+    name: str, challenge: str | None, flips: bool | None, count: int, orbits: int | None
+) -> None:
+    one = posed(name, challenge, flips)
+    searched = solve(one, "count", "search")
+    assert searched.count == count
+    assert solve(one, "count", "count").count == count
+    if orbits is not None:
+        assert searched.count_up_to_symmetry == orbits
+
+
+@pytest.mark.parametrize("name", ["iqblock", "cubimagici", "iqstars"])
+def test_small_boards_by_a_third_engine(name: str) -> None:
+    expected = {one[0]: one[3] for one in BOARDS if one[2] is None}
+    assert third_engine(posed(name).problem) == expected[name]
+
+
+@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [PENTOMINOES, "iqfit"], ids=["pentominoes-6x10", "iqfit"])
+def test_large_boards_by_a_third_engine(name: str) -> None:
+    """Minutes each: it has neither the order of the cells nor the board's symmetries."""
+    expected = {PENTOMINOES: 9356, "iqfit": 301_350}
+    assert third_engine(posed(name).problem) == expected[name]
+
+
+def test_iqfit_with_flips_by_mistake() -> None:
+    """The classic mistake: mirrored pieces, whose prongs would stick up."""
+    assert Count().count(posed("iqfit", None, True).problem, Effort()).count == 67_868_848
+
+
+def test_iqstars_with_flips_by_mistake() -> None:
+    """Yellow and blue are mirror images, so with flips they are two copies of one piece."""
+    answer = solve(posed("iqstars", None, True), "count", "count")
+    assert answer.count_labelled == known_counts("iqstars")["if_flips_were_wrongly_allowed"]
+
+
+def test_the_oracle_counts_the_small_boards() -> None:
+    assert Oracle().count(posed("iqstars").problem, Effort()).count == 381
+
+
+@pytest.mark.slow
+def test_the_oracle_counts_iqblock() -> None:
+    assert Oracle().count(posed("iqblock").problem, Effort()).count == 48
+
+
+BOX = [challenge.id for challenge in load_set("fridgeiq").challenges]
+
+
+@pytest.mark.parametrize("name", [one for one in BOX if one not in LARGE])
+def test_box_challenges(name: str) -> None:
+    """Counted by two engines, small ones by a third, and held against what is known."""
+    one = posed("fridgeiq", name)
+    by_search = solve(one, "count", "search")
+    by_frontier = solve(one, "count", "count")
+    assert by_search.count == by_frontier.count
+    assert by_search.count_up_to_symmetry == by_frontier.count_up_to_symmetry
+    assert by_search.status == one.challenge.answer
+    known = known_counts("fridgeiq")
+    if name in known:
+        assert by_search.count_labelled == known[name]
+    if max(one.problem.copies) == 1 and by_search.nodes < 20_000:
+        assert third_engine(one.problem) == by_search.count  # it knows no identical pieces
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_first_solutions_of_the_large_box_challenges(name: str) -> None:
+    found = solve(posed("fridgeiq", name), "first")
+    assert (found.status, found.engine) == ("solved", "search")
+
+
+@pytest.mark.every(3)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LARGE)
+def test_large_box_challenges(name: str) -> None:
+    one = posed("fridgeiq", name)
+    frontier = Frontier(one.problem)
+    assert frontier.run(Effort()) == LARGE[name]
+    assert frontier.peak_bytes < 2e9
+
+
+@pytest.mark.slow
+def test_a_large_count_by_search() -> None:
+    """One of the large ones by the search as well, branch by branch."""
+    assert Search().count(posed("fridgeiq", "rectangle_10_a").problem, Effort()).count == 151_584
+
+
+SAMPLES = [*iqfit_samples(), *iqstars_samples()]
+
+
+@pytest.mark.parametrize(
+    "sample", SAMPLES, ids=[f"{one.puzzle.name}-{one.challenge.id}" for one in SAMPLES]
+)
+def test_published_challenges_have_the_published_solution(sample: Sample) -> None:
+    one = pose(sample.puzzle, sample.challenge)
+    answer = solve(one, "all")
+    layouts = [one.layout(solution) for solution in answer.solutions]
+    fitting = [layout for layout in layouts if sample.follows_hints(layout)]
+    assert fitting == [sample.expected]
+    if not sample.hints:
+        assert solve(one, "unique").unique
+
+
+def test_starts_of_iqstars() -> None:
+    """No single star is a start with one solution; of single pieces 32 are."""
+    one = posed("iqstars")
+    found = starts(one)
+    assert found is not None
+    facts = known_counts("iqstars")
+    assert found.solutions == facts["complete_fillings"]
+    possible = {start: count for start, count in found.clues.items() if count}
+    assert (len(found.clues), len(possible)) == (182, 181)
+    (never,) = found.clues.keys() - possible.keys()
+    assert place(one, never) == ("indigo", (2, 6))
+    fewest = [start for start, count in possible.items() if count == min(possible.values())]
+    assert [place(one, start) for start in fewest] == [("indigo", (2, 0))]
+    assert min(possible.values()) == 2
+    alone = [option for option, count in found.placements.items() if count == 1]
+    assert len(alone) == 32
+    solutions = Search().enumerate(one.problem, Effort()).solutions
+    for option in alone:
+        assert sum(option in solution for solution in solutions) == 1
+
+
+def place(one: PosedChallenge, start: tuple[int, int]) -> tuple[str, tuple[int, int]]:
+    kind, cell = start
+    return one.kinds[kind][0], one.puzzle.lattice.row_col(one.cells[cell])
+
+
+@pytest.mark.slow
+def test_starts_of_iqfit() -> None:
+    found = starts(posed("iqfit"))
+    assert found is not None
+    facts = known_counts("iqfit")
+    possible = [count for count in found.placements.values() if count]
+    assert len(found.placements) == facts["single_placements_total"]
+    assert len(possible) == facts["single_placements_occurring"]
+    assert min(possible) == facts["min_fillings_for_an_occurring_single_placement"]
+    assert possible.count(1) == facts["single_placement_unique"]
+    assert min(found.clues.values()) == facts["min_fillings_for_cell_plus_colour"]

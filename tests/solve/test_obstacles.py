@@ -1,0 +1,265 @@
+"""Obstacles: what they say is impossible is, as the checker and the oracle find on their own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from fabkit.certify import Verdict
+from fabkit.model.puzzle import Given
+from fabkit.solve.answer import IMPOSSIBLE, solve
+from fabkit.solve.engines.engine import Effort
+from fabkit.solve.engines.oracle import Oracle
+from fabkit.solve.obstacles import obstacle
+from fabkit.solve.posing import PosedChallenge, pose
+from tests.solve.test_engines import challenges
+from tests.support.rebuilt import posed, truth, written
+from tests.support.sketches import (
+    HEXAGONS,
+    QUARTER,
+    SQUARE,
+    corner,
+    domino,
+    ell,
+    hexagons,
+    judged,
+    quarters,
+    squares,
+)
+from tests.support.transcripts import Cells, Sketch, board, cells, flat
+
+
+def bars(count: int, length: int) -> tuple:
+    return tuple(squares(f"p{i}", *((0, col) for col in range(length))) for i in range(count))
+
+
+def square(rows: int, cols: int, *without: tuple[int, int]) -> Cells:
+    return board("square", rows, cols) - cells("square", *without)
+
+
+def row_of_quarters(*chosen: int) -> Cells:
+    """Quarters of a row of squares, four each: N E S W."""
+    row = [cell for col in range(3) for cell in QUARTER.cells_at(0, col)]
+    return frozenset(row[i] for i in chosen)
+
+
+DOMINOES = tuple(map(domino, "abcdefg"))
+HEXAGON_BARS = tuple(hexagons(name, (0, 0), (0, 1), (0, 2)) for name in "abcd")
+OBSTACLES = {
+    "too few cells": (
+        Sketch(SQUARE, square(3, 3), DOMINOES[:4]),
+        "area",
+        "the region has 9 cells, the pieces cover 8",
+    ),
+    "too many cells": (
+        Sketch(SQUARE, square(2, 2), DOMINOES[:3], leftover=True),
+        "area",
+        "the region has 4 cells, the pieces cover 6 at least",
+    ),
+    "given pieces do not count": (
+        Sketch(
+            SQUARE, square(2, 2), DOMINOES[:3], given=(Given("b", cells("square", (0, 0), (0, 1))),)
+        ),
+        "area",
+        "the region has 2 cells that are free, the pieces cover 4",
+    ),
+    "forms of two sizes": (
+        Sketch(
+            SQUARE,
+            square(1, 5),
+            tuple(flat("square", name, square(1, 2), square(1, 4)) for name in "ab"),
+        ),
+        "area",
+        "the region has 5 cells, the pieces cover 4, 6 or 8",
+    ),
+    "a piece too long": (
+        Sketch(SQUARE, square(2, 3), (*bars(1, 4), domino("b"))),
+        "piece",
+        "piece p0 fits nowhere into the region",
+    ),
+    "a piece too long, cells to spare": (
+        Sketch(SQUARE, square(2, 3), bars(1, 4), leftover=True),
+        "piece",
+        "piece p0 fits nowhere into the region",
+    ),
+    "a mirrored piece": (
+        Sketch(
+            SQUARE,
+            cells("square", (0, 0), (1, 0), (2, 0), (2, 1)),
+            (squares("m", (0, 1), (1, 1), (2, 1), (2, 0)),),
+        ),
+        "piece",
+        "piece m fits nowhere into the region",
+    ),
+    "a lonely cell": (
+        Sketch(SQUARE, cells("square", (0, 0), (0, 1), (0, 2), (1, 4)), DOMINOES[:2]),
+        "cell",
+        "no piece can cover the cell in row 1, column 4",
+    ),
+    "a lonely cell of a board that begins elsewhere": (
+        Sketch(SQUARE, cells("square", (3, 2), (3, 3), (3, 4), (4, 6)), DOMINOES[:2]),
+        "cell",
+        "no piece can cover the cell in row 1, column 4",
+    ),
+    "the cut chessboard": (
+        Sketch(SQUARE, square(4, 4, (0, 0), (3, 3)), DOMINOES),
+        "colouring",
+        "colour the cells like a chessboard: the region has 6 coloured cells, the pieces can "
+        "cover 7",
+    ),
+    "rows": (
+        Sketch(SQUARE, square(4, 4), tuple(ell(name) for name in "abc") + bars(1, 4)),
+        "colouring",
+        None,
+    ),
+    "bars of three": (
+        Sketch(SQUARE, square(4, 4, (0, 1)), bars(5, 3)),
+        "colouring",
+        None,
+    ),
+    "bars of four": (
+        Sketch(SQUARE, square(6, 6), bars(9, 4)),
+        "colouring",
+        None,
+    ),
+    "quarters": (
+        Sketch(
+            QUARTER,
+            row_of_quarters(0, 1, 2, 4, 6, 7),
+            tuple(quarters(name, 0, 1) for name in "abc"),
+        ),
+        "colouring",
+        None,
+    ),
+    "a hexagon without a bar": (
+        Sketch(HEXAGONS, board("triangular", 3, 2), HEXAGON_BARS[:2]),
+        "cell",
+        None,
+    ),
+    "bars of hexagons": (
+        Sketch(
+            HEXAGONS,
+            board("triangular", 4, 4) - cells("triangular", (0, 3), (1, 0), (3, 0), (3, 2)),
+            HEXAGON_BARS,
+        ),
+        "colouring",
+        "colour every third falling diagonal: the region has 3 coloured cells, the pieces can "
+        "cover 4",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OBSTACLES)
+def test_obstacles_are_found_certified_and_true(name: str) -> None:
+    sketch, rule, reason = OBSTACLES[name]
+    one = posed(sketch)
+    found = obstacle(one)
+    assert found is not None
+    assert found.rule == rule
+    assert reason in (None, found.reason)
+    document = written(one, "impossible")
+    expected = rule if rule in ("area", "colouring") else "transcript"
+    assert document["argument"]["by"] == expected
+    if expected == "transcript":
+        # The item that nothing covers is the whole proof, once cells have the checker's numbers.
+        assert len(document["argument"]["items"]) == 1
+    nodes = len(document["argument"].get("items", []))
+    assert judged(document) == Verdict(True, None, nodes)
+    answer = solve(one, "first")
+    assert (answer.status, answer.engine, answer.reason) == (IMPOSSIBLE, "obstacle", found.reason)
+    assert Oracle().count(one.problem, Effort()).count == 0
+    assert truth(document["problem"]).count == 0
+    assert solve(one, "count", "count").count == 0
+
+
+POSSIBLE = {
+    "the board cut on two colours": Sketch(SQUARE, square(4, 4, (0, 0), (3, 2)), DOMINOES),
+    "bars of three": Sketch(SQUARE, square(4, 4, (0, 0)), bars(5, 3)),
+    "bars of four": Sketch(SQUARE, square(4, 4), bars(4, 4)),
+    "ells": Sketch(SQUARE, square(4, 4), tuple(map(ell, "abcd"))),
+    "quarters": Sketch(
+        QUARTER, row_of_quarters(0, 1, 2, 3, 4, 5), tuple(quarters(name, 0, 1) for name in "abc")
+    ),
+    "cells to spare": Sketch(SQUARE, square(4, 4, (0, 0), (3, 3)), DOMINOES[:6], leftover=True),
+    "corners": Sketch(SQUARE, square(4, 4, (3, 3)), tuple(map(corner, "abcde"))),
+}
+
+
+@pytest.mark.parametrize("name", POSSIBLE)
+def test_nothing_stands_in_the_way_of_what_is_possible(name: str) -> None:
+    one = posed(POSSIBLE[name])
+    assert Oracle().first(one.problem, Effort()).count == 1
+    assert obstacle(one) is None
+
+
+# --- random challenges ----------------------------------------------------------------------------
+
+
+@st.composite
+def spoilt(draw: st.DrawFn) -> PosedChallenge:
+    """A small challenge without some cells of its board or without some of its pieces."""
+    one = draw(challenges())
+    challenge = one.challenge
+    region = sorted(challenge.region)
+    gone = draw(st.sets(st.sampled_from(region), max_size=min(4, len(region) - 1)))
+    pieces = list(challenge.pieces)
+    while pieces[1:] and draw(st.integers(0, 3)) == 0:
+        pieces.pop(draw(st.integers(0, len(pieces) - 1)))
+    spoiled = replace(challenge, region=frozenset(region) - gone, pieces=tuple(pieces))
+    return pose(one.puzzle, spoiled, one.problem.leftover)
+
+
+def obstacles_never_lie(one: PosedChallenge) -> None:
+    found = obstacle(one)
+    event(found.rule if found else "none")
+    if found is None:
+        return
+    assert Oracle().count(one.problem, Effort()).count == 0
+    document = written(one, "impossible")
+    assert judged(document).holds
+    assert truth(document["problem"]).count == 0
+
+
+@settings(max_examples=100)
+@given(spoilt())
+def test_obstacles_never_lie(one: PosedChallenge) -> None:
+    obstacles_never_lie(one)
+
+
+@pytest.mark.slow
+@settings(max_examples=1000)
+@given(spoilt())
+def test_obstacles_never_lie_however_often(one: PosedChallenge) -> None:
+    obstacles_never_lie(one)
+
+
+@st.composite
+def alike(draw: st.DrawFn) -> PosedChallenge:
+    """Dominoes, bars, corners or quarters in a board with holes, the area right: colours decide."""
+    rows, cols = draw(st.integers(2, 4)), draw(st.integers(2, 4))
+    make = draw(st.sampled_from([domino, corner, ell, lambda n: bars(1, 3)[0], None]))
+    lattice = SQUARE if make else QUARTER
+    region = sorted(board(lattice.name, rows if make else 1, cols if make else 3))
+    size = 2 if make is None else len(make("a").forms[0].cells)
+    gone = draw(st.sets(st.sampled_from(region), max_size=min(4, len(region) - size)))
+    left = [cell for cell in region if cell not in gone]
+    left = left[len(left) % size :]
+    names = [f"p{i}" for i in range(len(left) // size)]
+    pieces = [replace(make(name) if make else quarters(name, 0, 1), id=name) for name in names]
+    return posed(Sketch(lattice, frozenset(left), tuple(pieces), flips=draw(st.booleans())))
+
+
+@settings(max_examples=100)
+@given(alike())
+def test_colours_never_lie(one: PosedChallenge) -> None:
+    obstacles_never_lie(one)
+
+
+@pytest.mark.slow
+@settings(max_examples=1000)
+@given(alike())
+def test_colours_never_lie_however_often(one: PosedChallenge) -> None:
+    obstacles_never_lie(one)

@@ -1,0 +1,368 @@
+"""Libraries as engines: against the oracle, held to budgets, ended at once, missing, broken."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from itertools import pairwise
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+
+from fabkit.core.errors import OutsideError
+from fabkit.model.library import load_set
+from fabkit.solve.engines import apart
+from fabkit.solve.engines.apart import OutsideEngine, answers
+from fabkit.solve.engines.cpsat import CpSat
+from fabkit.solve.engines.engine import Effort, Outcome, Solution
+from fabkit.solve.engines.mip import Mip
+from fabkit.solve.engines.oracle import Oracle
+from fabkit.solve.engines.sat import Sat
+from fabkit.solve.posing import pose
+from fabkit.solve.problem import ExactCoverProblem, Option
+from tests.conftest import ROOT
+from tests.support.problems import dominoes, impossible_rectangle, pigeons, problems
+
+ENGINES: tuple[type[OutsideEngine], ...] = (Sat, CpSat, Mip)
+#: "At once", even on a busy machine.
+SHORT_S = 2.0
+
+every_engine = pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.name)
+
+
+#: More solutions than anything lists in a lifetime.
+ENDLESS = dominoes(12)
+IMPOSSIBLE = pigeons(4)
+
+
+# Against the oracle
+
+
+def sought(
+    engine: type[OutsideEngine], problem: ExactCoverProblem, limit: int | None
+) -> list[Solution]:
+    """What an engine's search finds; called in a process that loads only that library."""
+    found: list[Solution] = []
+    engine.seek(problem, limit, lambda solution: found.append(tuple(solution)))
+    return found
+
+
+@pytest.fixture(scope="module")
+def elsewhere() -> Iterator[Callable[[type[OutsideEngine]], Executor]]:
+    """For each engine a process that stays, as starting one for every problem would take long."""
+    with contextlib.ExitStack() as stack:
+        pools: dict[type[OutsideEngine], Executor] = {}
+
+        def pool(engine: type[OutsideEngine]) -> Executor:
+            if engine not in pools:
+                fresh = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+                pools[engine] = stack.enter_context(fresh)
+            return pools[engine]
+
+        yield pool
+
+
+def assert_finds_what_the_oracle_finds(
+    engine: type[OutsideEngine], problem: ExactCoverProblem, pool: Executor
+) -> None:
+    expected = Oracle().enumerate(problem, Effort(), limit=300)
+    assume(expected.complete)
+    found = pool.submit(sought, engine, problem, None).result()
+    assert sorted(found) == sorted(expected.solutions)
+    for limit in (1, 2):
+        some = pool.submit(sought, engine, problem, limit).result()
+        assert len(set(some)) == min(limit, expected.count)
+        assert set(some) <= set(expected.solutions)
+
+
+@pytest.mark.every(3)
+@every_engine
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+@given(problem=problems())
+def test_engines_find_what_the_oracle_finds(
+    engine: type[OutsideEngine],
+    problem: ExactCoverProblem,
+    elsewhere: Callable[[type[OutsideEngine]], Executor],
+) -> None:
+    assert_finds_what_the_oracle_finds(engine, problem, elsewhere(engine))
+
+
+@pytest.mark.long
+@pytest.mark.slow
+@every_engine
+@settings(max_examples=500, suppress_health_check=[HealthCheck.too_slow])
+@given(problem=problems())
+def test_engines_find_what_the_oracle_finds_again_and_again(
+    engine: type[OutsideEngine],
+    problem: ExactCoverProblem,
+    elsewhere: Callable[[type[OutsideEngine]], Executor],
+) -> None:
+    assert_finds_what_the_oracle_finds(engine, problem, elsewhere(engine))
+
+
+@every_engine
+def test_what_can_be_asked(engine: type[OutsideEngine]) -> None:
+    board, told = dominoes(4), list[float]()
+    expected = Oracle().enumerate(board, Effort())
+    every = engine().enumerate(board, Effort(told=told.append))
+    assert (every.count, every.complete) == (36, True)
+    assert sorted(every.solutions) == sorted(expected.solutions)
+    assert (told[0], told[-1]) == (0.0, 1.0)
+    assert engine().enumerate(board, Effort()) == every, "a run does not repeat"
+    assert engine().count(board, Effort()) == Outcome(36, True, (), every.nodes)
+    first, second = engine().first(board, Effort()), engine().unique(board, Effort())
+    assert (first.count, first.complete) == (1, False)
+    assert (second.count, second.complete) == (2, False)
+    single = ExactCoverProblem(1, (1,), (Option(0, (0,)),))
+    alone = engine().unique(single, Effort())
+    assert (alone.solutions, alone.complete) == (((0,),), True)
+    assert engine().enumerate(board, Effort(), limit=0) == Outcome(0, False)
+
+
+@every_engine
+def test_impossible_problems_are_proved_so(engine: type[OutsideEngine]) -> None:
+    for problem in (IMPOSSIBLE, impossible_rectangle(), ExactCoverProblem(1, (), ())):
+        outcome = engine().prove(problem, Effort(60))
+        assert (outcome.count, outcome.complete) == (0, True)
+
+
+@every_engine
+def test_a_puzzle_of_hundreds_of_placements(engine: type[OutsideEngine]) -> None:
+    fridge = load_set("fridgeiq")
+    challenge = next(one for one in fridge.challenges if one.id == "square_10")
+    posed = pose(fridge, challenge)
+    outcome = engine().first(posed.problem, Effort(60))
+    layout = posed.layout(outcome.solutions[0])
+    covered = [cell for cells in layout.values() for cell in cells]
+    assert sorted(covered) == sorted(challenge.region)
+    assert sorted(layout) == sorted(challenge.pieces)
+
+
+# Budgets
+
+
+@every_engine
+@pytest.mark.parametrize("budget_s", [0, 1e-9, 0.05])
+def test_a_spent_budget_decides_nothing(engine: type[OutsideEngine], budget_s: float) -> None:
+    started = time.monotonic()
+    for problem in (IMPOSSIBLE, ENDLESS):
+        outcome = engine().enumerate(problem, Effort(budget_s))
+        assert not outcome.complete
+        assert outcome.count == len(outcome.solutions)
+    assert time.monotonic() - started < 2 * budget_s + SHORT_S
+
+
+@pytest.mark.every(3)
+@every_engine
+def test_a_spent_budget_keeps_what_was_found(engine: type[OutsideEngine]) -> None:
+    for budget_s in (2, 4, 8, 16, 32):  # a busy machine needs longer for its first solution
+        outcome = engine().enumerate(dominoes(8), Effort(budget_s))
+        assert not outcome.complete
+        assert outcome.count == len(set(outcome.solutions))
+        if outcome.count:
+            return
+    pytest.fail("nothing was kept")
+
+
+def test_a_search_in_the_middle_of_its_depths_is_ended() -> None:
+    started = time.monotonic()
+    assert Sat().prove(pigeons(14), Effort(1.5)) == Outcome(0, False)
+    assert 1.5 <= time.monotonic() - started < 1.5 + SHORT_S
+
+
+def test_the_budget_is_asked_about_often() -> None:
+    moments: list[float] = []
+    Sat().prove(pigeons(14), Effort(1.0, told=lambda _: moments.append(time.monotonic())))
+    assert max(b - a for a, b in pairwise(moments)) < 0.3
+
+
+# Ctrl-C, a killed parent, broken children
+
+SEARCH = """
+import subprocess
+class Told(subprocess.Popen):
+    def __init__(self, *args, **settings):
+        super().__init__(*args, **settings)
+        print(self.pid, flush=True)
+subprocess.Popen = Told
+from fabkit.solve.engines.engine import Effort
+from tests.solve.test_outside_engines import ENDLESS, ENGINES
+from tests.support.problems import pigeons
+engine = next(one for one in ENGINES if one.name == {name!r})
+engine().enumerate(ENDLESS if {name!r} != "sat" else pigeons(14), Effort())
+"""
+
+
+def is_alive(process: int) -> bool:
+    """Whether a process runs; one that only waits to be noticed does not."""
+    try:
+        os.kill(process, 0)
+        status = Path(f"/proc/{process}/stat").read_text()
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
+
+
+def wait_until(happened: Callable[[], bool], patience_s: float = SHORT_S) -> None:
+    end = time.monotonic() + patience_s
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@contextlib.contextmanager
+def searching(engine: type[OutsideEngine]) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A process in which an engine searches without end, and the number of its child."""
+    command = [sys.executable, "-c", SEARCH.format(name=engine.name)]
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as parent:
+        try:
+            assert parent.stdout is not None
+            child = int(parent.stdout.readline())
+            time.sleep(1.5)  # it loads its library and is in the middle of its search
+            assert is_alive(child)
+            yield parent, child
+        finally:
+            parent.kill()
+
+
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+
+
+@pytest.mark.every(3)
+@linux_only
+@every_engine
+def test_ctrl_c_ends_the_child(engine: type[OutsideEngine]) -> None:
+    with searching(engine) as (parent, child):
+        os.killpg(parent.pid, signal.SIGINT)  # as the terminal does
+        assert parent.wait(SHORT_S) != 0
+        assert not is_alive(child)
+        assert parent.stderr is not None
+        complaint = parent.stderr.read()
+    assert complaint.count("Traceback") == 1, "the child has complained too"
+    assert complaint.endswith("KeyboardInterrupt\n")
+
+
+@pytest.mark.every(3)
+@linux_only
+@every_engine
+def test_the_child_does_not_outlive_a_killed_parent(engine: type[OutsideEngine]) -> None:
+    with searching(engine) as (parent, child):
+        parent.kill()
+        wait_until(lambda: not is_alive(child))
+
+
+def abort(_task: Any, _answer: Callable[[Any], None]) -> None:
+    os.abort()
+
+
+def be_killed(_task: Any, _answer: Callable[[Any], None]) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def exhaust_memory(_task: Any, _answer: Callable[[Any], None]) -> None:
+    raise MemoryError
+
+
+def stumble(_task: Any, answer: Callable[[Any], None]) -> None:
+    print("a library that prints")
+    os.write(1, b"and one that writes")
+    answer(1)
+    raise ValueError("three\nlines\x1b[31m")
+
+
+@pytest.mark.parametrize(
+    ("work", "message"),
+    [
+        (abort, r"broke down \(exit code -6\)"),
+        (be_killed, "killed, most likely because memory ran out"),
+        (exhaust_memory, "killed, most likely because memory ran out"),
+        (stumble, r"broke down \(exit code 1\): lines\\x1b\[31m$"),
+    ],
+)
+def test_a_broken_child_is_told(work: apart.Work, message: str) -> None:
+    with pytest.raises(OutsideError, match=message):
+        list(answers(work, None, Effort()))
+
+
+def test_answers_come_one_by_one_and_in_order() -> None:
+    with contextlib.closing(answers(stumble, None, Effort())) as replies:
+        assert next(replies) == 1
+
+
+def ignore_its_task(_task: Any, answer: Callable[[Any], None]) -> None:
+    answer("done")
+
+
+def test_large_tasks_arrive() -> None:
+    task = ["x" * 1000] * 10_000
+    assert list(answers(ignore_its_task, task, Effort())) == ["done"]
+
+
+# Surroundings
+
+
+@every_engine
+def test_files_beside_the_user_are_no_modules(
+    engine: type[OutsideEngine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("json", "random", "signal", "fabkit", "numpy", "pysat"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('shadowed')\n")
+    monkeypatch.chdir(tmp_path)
+    assert engine().count(dominoes(2), Effort()).count == 2
+
+
+@pytest.mark.parametrize(
+    ("engine", "module", "message"),
+    [
+        (Sat, "pysat", "the engine sat needs PySAT; install it with: pip install 'python-sat'"),
+        (
+            CpSat,
+            "ortools",
+            "the engine cp-sat needs OR-Tools; install it with: "
+            "pip install 'fabkit-puzzles[engines]'",
+        ),
+        (
+            Mip,
+            "highspy",
+            "the engine mip needs HiGHS; install it with: pip install 'fabkit-puzzles[engines]'",
+        ),
+    ],
+)
+def test_a_missing_library_is_told(
+    engine: type[OutsideEngine],
+    module: str,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    missing = f"raise ModuleNotFoundError({module!r})\n"
+    (tmp_path / f"{module}.py").write_text(missing)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(OutsideError) as caught:
+        engine().first(dominoes(2), Effort())
+    assert str(caught.value) == message
+
+
+def test_a_library_that_cannot_be_loaded_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "highspy.py").write_text("raise ImportError('undefined symbol')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(OutsideError, match="mip cannot load HiGHS: undefined symbol"):
+        Mip().first(dominoes(2), Effort())

@@ -1,0 +1,137 @@
+"""Faults of the marks of south poles: missing, at the wrong magnet, of another size, too near."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fabkit.drawing.polemark import with_poles
+from fabkit.drawing.recess import Mark, Recess
+from tests.support.faults.kits import LONG, MARKED, MARKED_INSIDE, MARKED_ROOMY, SHORT
+from tests.support.faults.planting import Case, Fault, Planted, beyond
+
+
+def with_marks(case: Case, poles: str) -> Planted:
+    """The piece as if its magnets had these poles, from left to right."""
+    marking = replace(case.profile, polarity="alternating")
+    blueprint = case.blueprint
+    return case.rebuilt(recesses=with_poles(blueprint.recesses, poles, blueprint.foot, marking))
+
+
+def missing(case: Case, _: float) -> Planted:
+    return with_marks(case, "NN")
+
+
+def needless(case: Case, _: float) -> Planted:
+    """Marks where poles do not alternate."""
+    return with_marks(case, case.random.choice(("SN", "NS", "SS")))
+
+
+def needless_on_short(case: Case, _: float) -> Planted:
+    return with_marks(case, "S")
+
+
+def both(case: Case, _: float) -> Planted:
+    return with_marks(case, "SS")
+
+
+def at_wrong_magnet(case: Case, _: float) -> Planted:
+    poles = [recess.pole for recess in case.blueprint.recesses]
+    return with_marks(case, "SN" if poles == ["N", "S"] else "NS")
+
+
+def marked(case: Case) -> tuple[int, Recess, Mark]:
+    """The piece's recess that is marked, its position, and the mark."""
+    for which, recess in enumerate(case.blueprint.recesses):
+        if recess.mark:
+            return which, recess, recess.mark
+    raise AssertionError(f"no mark on {case.piece}")
+
+
+def changed(case: Case, **changes: Any) -> Planted:
+    which, _, mark = marked(case)
+    return case.with_recess(which, mark=replace(mark, **changes))
+
+
+def depth_off(case: Case, size: float) -> Planted:
+    return changed(case, high_mm=marked(case)[2].high_mm + 0.05 * size * case.sign())
+
+
+def too_shallow(case: Case, size: float) -> Planted:
+    return changed(case, high_mm=marked(case)[2].high_mm - 0.05 * size)
+
+
+def shallow_inside(case: Case, size: float) -> Planted:
+    """In a closed cavity: its bottom is the lower end."""
+    return changed(case, low_mm=marked(case)[2].low_mm + 0.05 * size)
+
+
+def too_narrow(case: Case, size: float) -> Planted:
+    return changed(case, diameter_mm=marked(case)[2].diameter_mm - 0.05 * size)
+
+
+def too_wide(case: Case, size: float) -> Planted:
+    """It comes too near to the mouth as well."""
+    return changed(case, diameter_mm=marked(case)[2].diameter_mm + 0.05 * size)
+
+
+def near_mouth(case: Case, size: float) -> Planted:
+    """Moved towards its recess, or away from it, until that much wall is left."""
+    _, recess, mark = marked(case)
+    out = np.subtract(mark.centre_mm, recess.centre_mm)
+    wall_mm = beyond(case.profile.bed_wall_mm, size)
+    reach_mm = recess.bores.widest_mm / 2 + recess.mouth_mm + wall_mm + mark.diameter_mm / 2
+    there = np.asarray(recess.centre_mm) + out / np.linalg.norm(out) * reach_mm
+    return changed(case, centre_mm=tuple(there.round(4).tolist()))
+
+
+def astray(case: Case, _: float) -> Planted:
+    """In the ceiling of a closed cavity, where nobody sees it when the magnet goes in."""
+    _, recess, mark = marked(case)
+    return changed(case, low_mm=recess.high_mm, high_mm=recess.high_mm + mark.high_mm - mark.low_mm)
+
+
+def thin_floor(case: Case, size: float) -> Planted:
+    """So deep that little is left below: it is too deep as well."""
+    return changed(case, low_mm=beyond(0.4, size))
+
+
+#: All of them. Of a long piece's two magnets one is marked.
+FAULTS = [
+    Fault("mark missing", "pole-mark", missing, LONG, MARKED),
+    Fault("mark missing inside", "pole-mark", missing, LONG, MARKED_INSIDE),
+    Fault("mark at the wrong magnet", "pole-mark", at_wrong_magnet, LONG, MARKED),
+    Fault("mark inside, at the wrong magnet", "pole-mark", at_wrong_magnet, LONG, MARKED_INSIDE),
+    Fault("marks at both magnets", "pole-mark", both, LONG, MARKED),
+    Fault("mark where poles do not alternate", "pole-mark", needless, LONG),
+    Fault(
+        "mark on a short piece, where poles do not alternate", "pole-mark", needless_on_short, SHORT
+    ),
+    Fault("mark in the ceiling", "pole-mark", astray, LONG, MARKED_INSIDE),
+    Fault("mark of another depth", "mark-depth", depth_off, LONG, MARKED, (1.5, 5), limited=True),
+    Fault("mark too shallow", "mark-depth", too_shallow, LONG, MARKED, (1.5, 5), limited=True),
+    Fault(
+        "mark inside too shallow",
+        "mark-depth",
+        shallow_inside,
+        LONG,
+        MARKED_INSIDE,
+        (1.5, 5),
+        limited=True,
+    ),
+    Fault("mark too narrow", "mark-diameter", too_narrow, LONG, MARKED, (1.5, 9), True),
+    Fault("mark too wide", "mark-diameter", too_wide, LONG, MARKED, (1.5, 9)),
+    Fault(
+        "mark too near",
+        "mark-wall",
+        near_mouth,
+        LONG,
+        MARKED_ROOMY,
+        (1.2, 1.9),
+        limited=True,
+        at_limit="TSNU",  # that of L lies in a corner
+    ),
+    Fault("mark too deep inside", "mark-floor", thin_floor, LONG, MARKED_INSIDE, (1.3, 1.9)),
+]

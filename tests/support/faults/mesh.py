@@ -1,0 +1,185 @@
+"""Faults of the mesh as such: open, folded, doubled or turned inside out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from tests.support.faults.planting import Case, Faces, Planted, Points, point_inside, towards_side
+
+
+def missing_triangles(case: Case, _: float) -> Planted:
+    gone = case.random.sample(range(len(case.body.faces)), case.random.randint(1, 3))
+    return case.mesh(case.body.vertices, np.delete(case.body.faces, gone, axis=0))
+
+
+def flipped_triangle(case: Case, _: float) -> Planted:
+    faces = case.body.faces.copy()
+    which = case.random.randrange(len(faces))
+    faces[which] = faces[which][::-1]
+    return case.mesh(case.body.vertices, faces)
+
+
+def inside_out(case: Case, _: float) -> Planted:
+    return case.mesh(case.body.vertices, case.body.faces[:, ::-1])
+
+
+def together(*meshes: tuple[Points, Faces]) -> tuple[Points, Faces]:
+    """Several meshes as one."""
+    before = np.cumsum([0, *(len(vertices) for vertices, _ in meshes)])
+    return (
+        np.concatenate([vertices for vertices, _ in meshes]),
+        np.concatenate([faces + b for (_, faces), b in zip(meshes, before, strict=False)]),
+    )
+
+
+def same_twice(case: Case, _: float) -> Planted:
+    own = case.body.vertices, case.body.faces
+    return case.mesh(*together(own, own))
+
+
+def copy_into(case: Case, _: float) -> Planted:
+    """A second copy in the same file, a little beside the first one."""
+    size = np.ptp(case.body.vertices, axis=0)
+    away = case.body.vertices + size * [case.random.uniform(0.05, 0.9) for _ in range(3)]
+    return case.mesh(*together((case.body.vertices, case.body.faces), (away, case.body.faces)))
+
+
+def copy_beside(case: Case, _: float) -> Planted:
+    """A second copy in the same file, clear of the first one: a part of its own."""
+    away = case.body.vertices + np.array([case.random.uniform(70, 90), 0.0, 0.0])
+    meshes = (case.body.vertices, case.body.faces), (away, case.body.faces)
+    return replace(case.mesh(*together(*meshes)), faulty="")
+
+
+def box_mesh(middle: Iterable[float], size: float) -> tuple[Points, Faces]:
+    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float) - 0.5
+    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    faces = np.array([face for a, b, c, d in quads for face in ((a, b, c), (a, c, d))])
+    return corners * size + np.asarray(tuple(middle)), faces
+
+
+def second_body(case: Case, _: float) -> Planted:
+    """A small box, on the bed beside the piece or in its plastic; both face outwards."""
+    size = case.random.uniform(0.3, 1.5)
+    where = point_inside(case, 4.2, 5.5, 2.0)
+    if case.random.random() < 0.5:
+        where = np.array([case.body.vertices[:, 0].max() + 4, where[1], size / 2])
+    box = box_mesh(where, size)
+    return case.mesh(*together((case.body.vertices, case.body.faces), box))
+
+
+def hidden_cavity(case: Case, _: float) -> Planted:
+    """A box inside the plastic that faces inwards."""
+    vertices, faces = box_mesh(point_inside(case, 4.2, 5.5, 2.0), case.random.uniform(0.3, 1.5))
+    own = case.body.vertices, case.body.faces
+    return case.mesh(*together(own, (vertices, faces[:, ::-1])))
+
+
+def cavity_reaches_out(case: Case, _: float) -> Planted:
+    """The closed cavity of a magnet, moved until it breaks through the side."""
+    x, y = case.recess.centre_mm
+    radius = case.recess.bores.widest_mm / 2
+    vertices = case.body.vertices.copy()
+    of_cavity = np.hypot(vertices[:, 0] - x, vertices[:, 1] - y) < radius + 0.01
+    of_cavity &= (vertices[:, 2] > 0.5) & (vertices[:, 2] < 4.0)
+    there = towards_side(case, (x, y), case.random.uniform(-1.5, -0.5) * radius, radius)
+    vertices[of_cavity, :2] += np.subtract(there, (x, y))
+    return case.mesh(vertices, case.body.faces)
+
+
+def duplicate_face(case: Case, _: float) -> Planted:
+    face = case.random.choice(case.body.faces.tolist())
+    turned = case.random.choice((face, face[::-1], face[1:] + face[:1]))
+    return case.mesh(case.body.vertices, np.vstack([case.body.faces, [turned]]))
+
+
+def face_of_no_extent(case: Case, _: float) -> Planted:
+    """A face whose three corners lie on one line, put into an edge so that all stays closed."""
+    faces = case.body.faces.tolist()
+    vertices = case.body.vertices
+    which = case.random.randrange(len(faces))
+    a, b, c = faces[which]
+    middle = len(vertices)
+    faces[which] = [a, middle, c]
+    faces += [[middle, b, c], [a, b, middle]]
+    return case.mesh(np.vstack([vertices, (vertices[a] + vertices[b]) / 2]), np.array(faces))
+
+
+def face_of_two_corners(case: Case, _: float) -> Planted:
+    a, b, _c = case.random.choice(case.body.faces.tolist())
+    return case.mesh(case.body.vertices, np.vstack([case.body.faces, [[a, a, b]]]))
+
+
+def corner_through_wall(case: Case, _: float) -> Planted:
+    """A corner of the face, pushed down through the back."""
+    top = case.profile.thickness_mm
+    faced = np.flatnonzero(case.body.vertices[:, 2] > top - 0.01)
+    which = case.random.choice(faced.tolist())
+    below = -case.random.uniform(0.5, 5)
+
+    def push(vertices: Points) -> Points:
+        vertices[which, 2] = below
+        return vertices
+
+    return case.moved(push)
+
+
+def spike_through_piece(case: Case, _: float) -> Planted:
+    """The middle of a side's triangle, pulled through the piece and out at the other side."""
+    vertices, faces = case.body.vertices, case.body.faces
+    which = case.random.choice(side_faces(case))
+    a, b, c = faces[which]
+    normal = np.cross(vertices[b] - vertices[a], vertices[c] - vertices[a])
+    tip = vertices[[a, b, c]].mean(axis=0) - normal / np.linalg.norm(normal) * 90
+    return case.mesh(*with_tip(vertices, faces, which, tip))
+
+
+def half_missing(case: Case, _: float) -> Planted:
+    """Every other triangle missing, so that no outline can be seen; or all but one."""
+    step = case.random.choice((2, 3, len(case.body.faces)))
+    return case.mesh(case.body.vertices, case.body.faces[::step])
+
+
+def rough(case: Case, size: float) -> Planted:
+    """All corners moved at random: faces cut through their neighbours."""
+    dice = np.random.default_rng(case.random.randrange(1000))
+    return case.moved(lambda vertices: vertices + dice.normal(0, size, vertices.shape))
+
+
+def flattened(case: Case, _: float) -> Planted:
+    return case.moved(lambda vertices: vertices * [1.0, 1.0, 0.0])
+
+
+def spike_on_face(case: Case, _: float) -> Planted:
+    """A spike on the face makes the piece thicker."""
+    vertices, faces = case.body.vertices, case.body.faces
+    flat = np.flatnonzero((vertices[faces][:, :, 2] > case.profile.thickness_mm - 1e-4).all(axis=1))
+    which = int(case.random.choice(flat.tolist()))
+    tip = vertices[faces[which]].mean(axis=0)
+    tip[2] += case.random.uniform(0.1, 4)
+    return case.mesh(*with_tip(vertices, faces, which, tip))
+
+
+def side_faces(case: Case) -> list[int]:
+    """The triangles of the outline's upright sides."""
+    corners = case.body.vertices[case.body.faces]
+    low, high = (
+        case.profile.foot_chamfer_mm,
+        case.profile.thickness_mm - case.profile.top_chamfer_mm,
+    )
+    rim = np.isclose(corners[:, :, 2], low, atol=1e-3) | np.isclose(
+        corners[:, :, 2], high, atol=1e-3
+    )
+    tall = np.ptp(corners[:, :, 2], axis=1) > high - low - 1e-2
+    return [int(i) for i in np.flatnonzero(rim.all(axis=1) & tall)]
+
+
+def with_tip(vertices: Points, faces: Faces, which: int, tip: Points) -> tuple[Points, Faces]:
+    """A triangle replaced by three that meet in a tip."""
+    a, b, c = faces[which]
+    new = len(vertices)
+    sides = [[a, b, new], [b, c, new], [c, a, new]]
+    return np.vstack([vertices, tip]), np.vstack([np.delete(faces, which, axis=0), sides])

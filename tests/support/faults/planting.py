@@ -1,0 +1,246 @@
+"""A kind of fault, and how it is planted on one piece that lies beside two good ones.
+
+The three are a set of their own, with one challenge that they solve, so that `check` has nothing
+to complain of but the fault. Faults that have a limit are planted with a size relative to it: at
+1.1 a tenth beyond it, at 0.9 a tenth within. What is planted is a mesh, or the blueprint that a
+mesh is built from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from shapely import Point, Polygon
+
+from fabkit.drawing.draft import Blueprint
+from fabkit.drawing.label import Label
+from fabkit.drawing.printed import chamfered, printed_outline
+from fabkit.drawing.recess import Bores, Recess
+from fabkit.mesh.body import Body
+from fabkit.mesh.files.limits import sound_body
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet
+from fabkit.verify.check import CheckReport, check
+from fabkit.verify.taking import take
+from tests.support.faults.kits import ALL, COMPANIONS, PLAIN, Kit, kit, printed
+from tests.support.prints import Order
+
+Points = NDArray[np.float64]
+Faces = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Planted:
+    """Meshes with a fault, and what they are to be held against."""
+
+    puzzle: PuzzleSet
+    profile: Profile
+    bodies: tuple[Body, ...]
+    #: The name of the faulty body; empty when the fault is the set's.
+    faulty: str
+
+    def report(self) -> CheckReport:
+        taken = take(self.bodies, self.puzzle, self.profile.unit_mm)
+        return check(taken, self.profile)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A good kit, the piece to plant a fault on, and the dice."""
+
+    kit: Kit
+    piece: str
+    random: Random
+
+    @property
+    def profile(self) -> Profile:
+        return self.kit.profile
+
+    @property
+    def blueprint(self) -> Blueprint:
+        return self.kit.blueprints[self.piece]
+
+    @property
+    def body(self) -> Body:
+        return self.kit.bodies[self.piece]
+
+    @property
+    def recess(self) -> Recess:
+        return self.blueprint.recesses[0]
+
+    @property
+    def label(self) -> Label:
+        assert self.blueprint.label is not None
+        return self.blueprint.label
+
+    @property
+    def name(self) -> str:
+        return self.body.name
+
+    @property
+    def others(self) -> list[Body]:
+        return [body for piece, body in self.kit.bodies.items() if piece != self.piece]
+
+    def sign(self) -> int:
+        return self.random.choice((-1, 1))
+
+    def planted(
+        self, *bodies: Body, faulty: str | None = None, profile: Profile | None = None
+    ) -> Planted:
+        """Some bodies in place of the piece's own."""
+        return Planted(
+            self.kit.puzzle,
+            profile or self.profile,
+            (*self.others, *bodies),
+            self.name if faulty is None else faulty,
+        )
+
+    def mesh(self, vertices: Points, faces: Faces) -> Planted:
+        """Another mesh in place of the piece's own."""
+        return self.planted(sound_body(self.name, vertices, faces, self.name))
+
+    def moved(self, change: Callable[[Points], Points]) -> Planted:
+        """The piece's mesh with its corners moved."""
+        return self.mesh(change(self.body.vertices.copy()), self.body.faces)
+
+    def rebuilt(self, **changes: Any) -> Planted:
+        """The mesh of a changed blueprint."""
+        return self.planted(printed(replace(self.blueprint, **changes), self.name))
+
+    def with_recess(self, which: int | None = None, **changes: Any) -> Planted:
+        """With one recess changed, at random if not said which."""
+        recesses = list(self.blueprint.recesses)
+        which = self.random.randrange(len(recesses)) if which is None else which
+        recesses[which] = replace(recesses[which], **changes)
+        return self.rebuilt(recesses=tuple(recesses))
+
+    def with_bores(self, wider_mm: float = 0.0, higher_mm: float = 0.0) -> Planted:
+        bores = self.recess.bores
+        crest = None if bores.crest_mm is None else bores.crest_mm + higher_mm
+        return self.with_recess(bores=Bores(bores.widest_mm + wider_mm, crest))
+
+    def with_letter(self, scale: float = 1.0, mirrored: bool = False, **changes: Any) -> Planted:
+        """With the letter scaled or mirrored in its place."""
+        x, y = self.label.centre_mm
+        letter = self.label.front.moved(-x, -y).moved(x, y, scale, mirrored)
+        return self.rebuilt(label=replace(self.label, front=letter, **changes))
+
+    def outlined(self, outline: Polygon, **changes: Any) -> Planted:
+        """With another outline, and its chamfers around that."""
+        return self.rebuilt(
+            outline=outline,
+            face=chamfered(outline, self.profile.top_chamfer_mm),
+            foot=chamfered(outline, self.profile.foot_chamfer_mm),
+            **changes,
+        )
+
+    def drafted(self, **changes: float) -> Planted:
+        """With the outline that another profile gives, recesses and letter where they were."""
+        return self.outlined(
+            printed_outline(self.blueprint.canonical, replace(self.profile, **changes))
+        )
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A kind of fault.
+
+    Attributes:
+        name: for people.
+        rule: which must name it: a rule's id, or words of an assembly's message.
+        plant: plants it with a size; 1 is the limit for those that have one.
+        pieces: on which it can be planted.
+        order: what the pieces are printed with.
+        clear: between which sizes it is clearly a fault; None for those without a size.
+        limited: whether it has a limit, so that nothing at all may be said of a size of 0.9.
+        at: where it must be named: on the part, among the set's findings, or where the parts
+            are put together.
+        also: the other rules that rightly name it, too, at a size of 1.1.
+        blames: whether the other pieces may be blamed, too.
+        at_limit: the pieces on which it can be planted at its limit, if not on all.
+        company: how many good pieces lie beside it. Of a few a strange one may decide what the
+            grid unit is taken for, and all the others are wrong.
+    """
+
+    name: str
+    rule: str
+    plant: Callable[[Case, float], Planted]
+    pieces: str = ALL
+    order: Order | Callable[[float], Order] = PLAIN
+    clear: tuple[float, float] | None = None
+    limited: bool = False
+    at: str = "part"
+    also: tuple[str, ...] = ()
+    blames: bool = False
+    at_limit: str = ""
+    company: int = 2
+
+    def __str__(self) -> str:
+        return self.name
+
+    def planted(
+        self, size: float, seed: int, piece: str | None = None, whole: bool = False
+    ) -> Planted:
+        """The fault with that size, at a seeded place on a seeded piece.
+
+        Args:
+            size: relative to the limit; without meaning for faults that have no size.
+            seed: decides on the piece and the place.
+            piece: on this one.
+            whole: in the whole set, not beside two other pieces.
+        """
+        random = Random(f"{self.name} {seed}")
+        near = self.limited and abs(size - 1) < 0.15
+        chosen = random.choice((near and self.at_limit) or self.pieces)
+        piece = piece or chosen
+        order = self.order if isinstance(self.order, Order) else self.order(size)
+        beside = [one for one in COMPANIONS if one != piece][: self.company]
+        pieces = ALL if whole else piece + "".join(beside)
+        return self.plant(Case(kit(order, pieces), piece, random), size)
+
+    def clearly(self, seed: int, piece: str | None = None, whole: bool = False) -> Planted:
+        """The fault with a seeded size that is clearly too much."""
+        low, high = self.clear or (0.0, 0.0)
+        size = Random(f"size of {self.name} {seed}").uniform(low, high)
+        return self.planted(size, seed, piece, whole)
+
+
+def beyond(limit: float, size: float) -> float:
+    """A value for a least one: a size of 1.1 is a tenth below it, 0.9 a tenth above."""
+    return limit * max(0.0, 2 - size)
+
+
+def point_inside(case: Case, low_mm: float, high_mm: float, clear_mm: float) -> Points:
+    """A place in solid plastic: away from the sides, and between two heights."""
+    room = case.blueprint.outline.buffer(-clear_mm)
+    left, bottom, right, top = room.bounds
+    while True:
+        x, y = case.random.uniform(left, right), case.random.uniform(bottom, top)
+        if room.contains(Point(x, y)):
+            return np.array([x, y, case.random.uniform(low_mm, high_mm)])
+
+
+def towards_side(
+    case: Case, start: tuple[float, float], wall_mm: float, radius: float
+) -> tuple[float, float]:
+    """Where a disc is, moved some way until it leaves that much wall; below 0 it sticks out."""
+    outline = case.blueprint.outline
+    angle = case.random.uniform(0, 2 * math.pi)
+    low, high = 0.0, 100.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        there = Point(start[0] + middle * math.cos(angle), start[1] + middle * math.sin(angle))
+        inside = outline.contains(there)
+        wall = outline.exterior.distance(there) * (1 if inside else -1) - radius
+        low, high = (middle, high) if wall > wall_mm else (low, middle)
+    return round(start[0] + low * math.cos(angle), 4), round(start[1] + low * math.sin(angle), 4)
+
+
+def as_it_is(case: Case, _: float) -> Planted:
+    return case.planted(case.body)

@@ -1,0 +1,183 @@
+"""Faults of the recesses for magnets: bores, ribs, mouths, walls, floors and roofs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from fabkit.drawing.recess import Bores
+from tests.support.faults.mesh import with_tip
+from tests.support.faults.planting import Case, Planted, Points, beyond, point_inside, towards_side
+
+
+def bore_off(case: Case, size: float) -> Planted:
+    return case.with_bores(wider_mm=0.05 * size * case.sign())
+
+
+def bore_wide(case: Case, size: float) -> Planted:
+    return case.with_bores(wider_mm=0.05 * size)
+
+
+def crest_off(case: Case, size: float) -> Planted:
+    return case.with_bores(higher_mm=0.05 * size * case.sign())
+
+
+def ribs_high(case: Case, size: float) -> Planted:
+    return case.with_bores(higher_mm=-0.05 * size)
+
+
+def ribs_missing(case: Case, _: float) -> Planted:
+    bores = case.recess.bores
+    recesses = [replace(one, bores=Bores(bores.widest_mm, None)) for one in case.blueprint.recesses]
+    return case.rebuilt(recesses=tuple(recesses))
+
+
+def oval_bore(case: Case, size: float) -> Planted:
+    """The corners of one recess, stretched one way and pressed together the other."""
+    x, y = case.random.choice(case.blueprint.recesses).centre_mm
+    angle = case.random.uniform(0, math.pi)
+    along = np.array([math.cos(angle), math.sin(angle)])
+    part = 0.1 * size / 2 / case.recess.bores.widest_mm
+
+    def stretch(vertices: Points) -> Points:
+        away = vertices[:, :2] - (x, y)
+        radius = case.recess.bores.widest_mm / 2 + case.recess.mouth_mm + 0.01
+        near = (np.hypot(*away.T) < radius) & (vertices[:, 2] < case.recess.high_mm + 0.01)
+        far = (away @ along)[:, None] * along
+        change = part * far - part * (away - far)
+        vertices[near, :2] += change[near]
+        return vertices
+
+    return case.moved(stretch)
+
+
+def tapered_bore(case: Case, size: float) -> Planted:
+    """One recess narrower at its upper end, or wider, than it should be."""
+    x, y = case.random.choice(case.blueprint.recesses).centre_mm
+    part = 0.05 * size / case.recess.bores.widest_mm * case.sign()
+
+    def taper(vertices: Points) -> Points:
+        away = vertices[:, :2] - (x, y)
+        end = np.hypot(*away.T) < case.recess.bores.widest_mm / 2 + 0.01
+        end &= np.abs(vertices[:, 2] - case.recess.high_mm) < 0.01
+        vertices[end, :2] += part * away[end]
+        return vertices
+
+    return case.moved(taper)
+
+
+def depth_off(case: Case, size: float) -> Planted:
+    return case.with_recess(high_mm=case.recess.high_mm + 0.1 * size * case.sign())
+
+
+def too_deep(case: Case, size: float) -> Planted:
+    return case.with_recess(high_mm=case.recess.high_mm + 0.1 * size)
+
+
+def mouth_off(case: Case, size: float) -> Planted:
+    return case.with_recess(mouth_mm=case.recess.mouth_mm + 0.05 * size * case.sign())
+
+
+def no_mouth(case: Case, _: float) -> Planted:
+    return case.with_recess(mouth_mm=0.0)
+
+
+def off_centre(case: Case, wall_mm: float) -> Planted:
+    """One recess moved straight towards a side until that much wall is left."""
+    which = case.random.randrange(len(case.blueprint.recesses))
+    x, y = case.blueprint.recesses[which].centre_mm
+    there = towards_side(case, (x, y), wall_mm, case.recess.bores.widest_mm / 2)
+    return case.with_recess(which, centre_mm=there)
+
+
+def thin_wall(case: Case, size: float) -> Planted:
+    return off_centre(case, beyond(case.profile.wall_mm, size))
+
+
+def open_at_side(case: Case, _: float) -> Planted:
+    return off_centre(case, -case.random.uniform(0.3, 4.0))
+
+
+def thin_bed_wall(case: Case, size: float) -> Planted:
+    """The wall at the bed is the one beside the bore less mouth and foot chamfer."""
+    least = beyond(case.profile.bed_wall_mm, size)
+    return off_centre(case, least + case.profile.mouth_mm + case.profile.foot_chamfer_mm)
+
+
+def recesses_near(case: Case, size: float) -> Planted:
+    """Two magnets with too thin a wall between them: one of them moved towards the other."""
+    first, second = case.blueprint.recesses
+    way = np.subtract(second.centre_mm, first.centre_mm)
+    apart = case.recess.bores.widest_mm + beyond(case.profile.wall_mm, size)
+    centre = np.asarray(first.centre_mm) + way / np.linalg.norm(way) * apart
+    return case.with_recess(1, centre_mm=tuple(centre.round(4).tolist()))
+
+
+def no_recess(case: Case, _: float) -> Planted:
+    return case.rebuilt(recesses=())
+
+
+def one_recess_less(case: Case, _: float) -> Planted:
+    return case.rebuilt(recesses=(case.random.choice(case.blueprint.recesses),))
+
+
+def one_recess_more(case: Case, _: float) -> Planted:
+    """A second one in a piece that gets one, with all its walls."""
+    x, y = case.recess.centre_mm
+    while True:
+        second = point_inside(case, 0, 0, case.recess.bores.widest_mm / 2 + 2.01)[:2]
+        if math.dist(second, (x, y)) > case.recess.bores.widest_mm + 2.01:
+            other = replace(case.recess, centre_mm=tuple(second.round(3).tolist()))
+            return case.rebuilt(recesses=(case.recess, other))
+
+
+def spike_in_recess(case: Case, _: float) -> Planted:
+    """A spike that hangs from the ceiling of a recess, where the magnet is to go."""
+    vertices, faces = case.body.vertices, case.body.faces
+    at_end = np.abs(vertices[faces][:, :, 2] - case.recess.high_mm) < 1e-3
+    which = int(case.random.choice(np.flatnonzero(at_end.all(axis=1)).tolist()))
+    tip = vertices[faces[which]].mean(axis=0)
+    tip[2] -= case.random.uniform(1, 2.5)
+    return case.mesh(*with_tip(vertices, faces, which, tip))
+
+
+def closed_recess(case: Case, _: float) -> Planted:
+    return case.with_recess(low_mm=0.6, high_mm=3.8, mouth_mm=0.0)
+
+
+def open_recess(case: Case, _: float) -> Planted:
+    """A cavity that should be closed, open at the back."""
+    return case.with_recess(low_mm=0.0)
+
+
+def pause_off(case: Case, size: float) -> Planted:
+    """The end that is printed last, which is the lower one where the face is on the bed."""
+    off_mm = 0.02 * size * case.sign()
+    if case.profile.facing == "down":
+        return case.with_recess(low_mm=case.recess.low_mm + off_mm)
+    return case.with_recess(high_mm=case.recess.high_mm + off_mm)
+
+
+def thin_floor(case: Case, size: float) -> Planted:
+    """Only the floor: the cavity is the more high for it, within what its height may be off."""
+    return case.with_recess(low_mm=beyond(0.6, size))
+
+
+def thin_roof(case: Case, size: float) -> Planted:
+    """Less between recess and letter: both are a little deeper, each within its limit."""
+    less = case.profile.thickness_mm - 0.6 - 3.2 - beyond(case.profile.roof_mm, size)
+    recess = replace(case.recess, high_mm=case.recess.high_mm + 0.75 * less)
+    label = replace(case.label, depth_mm=case.label.depth_mm + 0.25 * less)
+    return case.rebuilt(recesses=(recess,), label=label)
+
+
+def into_letter(case: Case, _: float) -> Planted:
+    """A recess so deep that it opens into the letter."""
+    top = case.profile.thickness_mm - case.profile.label_depth_mm
+    return case.with_recess(high_mm=top + case.random.uniform(0.05, 0.4))
+
+
+def through_the_piece(case: Case, _: float) -> Planted:
+    return case.with_recess(high_mm=case.profile.thickness_mm)

@@ -1,0 +1,143 @@
+"""Shapes made of orbits, taken up anew for tests: by the model's placements, and by trying all."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from fabkit.certify import ShapesVerdict, check_shapes, shapes_of
+from fabkit.core.errors import InputError
+from fabkit.model.lattice import LATTICES, Cell, Lattice
+from fabkit.model.piece import Piece, orientations
+from fabkit.model.placement import placements
+from fabkit.puzzles.snowflakes.field import Field
+from tests.support.transcripts import image, transcript
+
+Document = dict[str, Any]
+FieldCell = tuple[int, Cell]
+
+
+@dataclass(frozen=True)
+class Flake:
+    """A shape about one or two centres, the pieces, and the rules."""
+
+    lattice: Lattice
+    centres: tuple[Cell, ...]
+    cells: frozenset[FieldCell]
+    pieces: tuple[Piece, ...]
+    flips: bool
+    leftover = False
+
+    @cached_property
+    def remaining(self) -> list[FieldCell]:
+        return sorted(self.cells)
+
+    @cached_property
+    def kinds(self) -> list[list[Piece]]:
+        found: dict[frozenset[Any], list[Piece]] = {}
+        for piece in self.pieces:
+            images = orientations(self.lattice, piece, self.flips)
+            found.setdefault(frozenset(image.cells for image in images), []).append(piece)
+        return list(found.values())
+
+    @cached_property
+    def options(self) -> list[tuple[int, tuple[int, ...], int]]:
+        number = {cell: i for i, cell in enumerate(self.remaining)}
+        found = []
+        for part in range(len(self.centres)):
+            region = frozenset(cell for at, cell in self.cells if at == part)
+            for kind, (piece, *_) in enumerate(self.kinds):
+                for placed in placements(self.lattice, piece, region, self.flips):
+                    covered = sorted(number[part, cell] for cell in placed.cells)
+                    found.append((kind, tuple(covered), 1))
+        return sorted(found)
+
+    def carried(self, symmetry: Callable[[Cell], Cell], cell: FieldCell) -> FieldCell:
+        part, (x, y) = cell
+        cx, cy = self.centres[part]
+        u, v = symmetry((x - cx, y - cy))
+        return part, (u + cx, v + cy)
+
+    def orbit(self, cell: FieldCell) -> frozenset[FieldCell]:
+        return frozenset(self.carried(symmetry, cell) for symmetry in self.lattice.symmetries)
+
+    def proof(self, rng: random.Random, reduced: bool) -> Document:
+        """What a search branches on; no proof when there is a tiling."""
+        n, number = len(self.remaining), {cell: i for i, cell in enumerate(self.remaining)}
+        group = [
+            [number[self.carried(move, cell)] for cell in self.remaining]
+            for move in self.lattice.moves(self.flips)
+        ]
+        single = [kind for kind, pieces in enumerate(self.kinds) if len(pieces) == 1]
+        first = n + rng.choice(single) if reduced and single else None
+        at_root = None
+        if first is not None:
+            mine = [option for option in self.options if option[0] == first - n]
+            at_root = [one for one in mine if one == min(image(one, g) for g in group)]
+        chosen: list[list[list[int]]] = [[] for _ in self.centres]
+        for orbit in sorted({self.orbit(cell) for cell in self.cells}, key=sorted):
+            part, cell = rng.choice(sorted(orbit))
+            chosen[part].append(list(cell))
+        items = transcript(self, self.options, rng, first, at_root)  # type: ignore[arg-type]
+        return {"cells": chosen, "branch_first": first, "items": items}
+
+    @cached_property
+    def tilable(self) -> bool:
+        def fits(free: frozenset[int], left: tuple[int, ...]) -> bool:
+            if not free:
+                return not any(left)
+            return any(
+                left[kind]
+                and free.issuperset(covered)
+                and fits(free - set(covered), (*left[:kind], left[kind] - 1, *left[kind + 1 :]))
+                for kind, covered, _ in self.options
+                if min(free) in covered
+            )
+
+        return fits(frozenset(range(len(self.cells))), tuple(map(len, self.kinds)))
+
+
+def filed(flake: Flake, *shapes: Document) -> Document:
+    return {
+        "schema": 1,
+        "kind": "fabkit impossible shapes",
+        "set": "mine",
+        "lattice": flake.lattice.name,
+        "flips": flake.flips,
+        "centres": [list(centre) for centre in flake.centres],
+        "pieces": [
+            {
+                "id": piece.id,
+                "forms": [[list(map(list, ring)) for ring in form.rings] for form in piece.forms],
+            }
+            for piece in flake.pieces
+        ],
+        "shapes": list(shapes),
+    }
+
+
+def verdict_on(said: Document) -> ShapesVerdict | str:
+    """The verdict; or the message, where the file is not even well formed."""
+    try:
+        return check_shapes(shapes_of(said, "s.json"))
+    except InputError as error:
+        return str(error)
+
+
+def reason(said: Document) -> str:
+    verdict = verdict_on(said)
+    return verdict if isinstance(verdict, str) else str(verdict.reason)
+
+
+def square_flake(parity: str, orbits: list[int], *pieces: Piece, flips: bool = False) -> Flake:
+    """A flake of squares."""
+    return flake_of(Field.of(LATTICES["square"], parity, 3), orbits, pieces, flips)
+
+
+def flake_of(field: Field, orbits: list[int], pieces: tuple[Piece, ...], flips: bool) -> Flake:
+    cells = frozenset(field.cells[cell] for orbit in orbits for cell in field.orbits[orbit])
+    centres = tuple(part.centre for part in field.parts)
+    return Flake(field.lattice, centres, cells, pieces, flips)

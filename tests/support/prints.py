@@ -1,0 +1,118 @@
+"""Printing for tests: sets exported with many profiles, and read back as meshes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import trimesh
+from shapely import Polygon
+from shapely.geometry.base import BaseGeometry
+
+from fabkit.drawing.draft import Blueprint, draft_all
+from fabkit.model.library import load_set
+from fabkit.model.profile import Profile
+from fabkit.model.profilefile import load_profile
+from fabkit.solid.body import Workshop
+from fabkit.solid.export import write_stl
+from tests.support import analytic, measure
+
+FITS = ("press", "glue", "ribs", "embedded")
+UNIT_15 = ("unit=15 mm", "magnet.diameter=8 mm", "recess.wall=1.5 mm")
+#: IQ Stars as plain prisms with magnets; the other sets have no stubs anyway.
+NO_STUBS = "stub.height=0 mm"
+#: FridgeIQ's pieces that hold two magnets.
+LONG_PIECES = "LNSTU"
+#: Single precision and rounding of positions.
+TINY_MM = 2e-4
+
+
+@dataclass(frozen=True)
+class Order:
+    """A profile to print with: presets and single settings."""
+
+    presets: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return " ".join(self.presets + self.settings).replace("recess.", "") or "default"
+
+    def profile(self) -> Profile:
+        return load_profile(self.presets, self.settings)
+
+
+def in_every_fit(presets: tuple[str, ...], *settings: str) -> list[Order]:
+    return [Order(presets, (*settings, f"recess.fit={fit}")) for fit in FITS]
+
+
+ORDERS = [
+    *in_every_fit(()),
+    *in_every_fit(("compact",)),
+    *in_every_fit(("petg",)),
+    Order(("flippable",)),
+    Order(("flippable", "compact")),
+    *in_every_fit((), *UNIT_15),
+]
+MORE_ORDERS = [
+    *in_every_fit(("flippable",), "label.faces=front"),
+    *in_every_fit((), "layers.height=0.15 mm", "layers.first=0.25 mm"),
+    *in_every_fit((), "unit=40 mm", "label.cap_height=14 mm", "tip_flat=2 mm"),
+    *in_every_fit((), "recess.mouth=0.1 mm", "foot_chamfer=0.8 mm", "thickness=5 mm"),
+    *in_every_fit((), "top_chamfer=0 mm", "foot_chamfer=0 mm", "recess.mouth=0 mm"),
+    *in_every_fit((), "unit=1in", "magnet.diameter=0.5in", "magnet.height=0.125in"),
+    Order(("compact", "petg")),
+    Order((), ("recess.fit=none",)),
+    Order((), ("label.faces=none",)),
+]
+ORDERS_TO_PRINT = [pytest.param(order, id=str(order)) for order in ORDERS]
+ORDERS_TO_PRINT += [pytest.param(o, id=str(o), marks=pytest.mark.slow) for o in MORE_ORDERS]
+
+
+@dataclass(frozen=True)
+class Print:
+    """A piece as it would be printed, beside its drawing and profile."""
+
+    drawing: analytic.Drawing
+    profile: Profile
+    blueprint: Blueprint
+    mesh: trimesh.Trimesh
+    outline: Polygon
+
+    @property
+    def magnets(self) -> int:
+        return self.drawing.magnets if self.profile.has_recesses else 0
+
+    @property
+    def cap_height_mm(self) -> float:
+        label = self.blueprint.label
+        return label.cap_height_mm if label else 0.0
+
+    def glyph(self) -> analytic.Glyph:
+        return analytic.glyph(self.drawing.label, self.cap_height_mm)
+
+    def section(self, z_mm: float) -> BaseGeometry:
+        return measure.section(self.mesh, z_mm)
+
+
+def print_set(set_name: str, order: Order, folder: Path) -> list[Print]:
+    """All pieces of a set, built, written and read back."""
+    puzzle, profile, workshop = load_set(set_name), order.profile(), Workshop()
+    blueprints = draft_all(puzzle, puzzle.pieces, profile)
+    return [
+        Print(
+            drawing,
+            profile,
+            blueprint,
+            print_one(workshop, blueprint, folder / f"{drawing.id}.stl"),
+            analytic.printed(drawing.outline, profile),
+        )
+        for drawing, blueprint in zip(analytic.drawings(set_name), blueprints, strict=True)
+    ]
+
+
+def print_one(workshop: Workshop, blueprint: Blueprint, path: Path) -> trimesh.Trimesh:
+    solid = workshop.build(blueprint)
+    assert solid.isValid()
+    write_stl(solid, path)
+    return measure.read_mesh(path)

@@ -1,0 +1,101 @@
+"""The published challenges of IQ Fit and IQ Stars with their solutions, and the known counts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fabkit.model.lattice import Cell
+from fabkit.model.library import load_set
+from fabkit.model.puzzle import Challenge, Given, PuzzleSet
+
+FACTS = Path(__file__).resolve().parents[1] / "facts"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A published challenge.
+
+    Attributes:
+        puzzle: the set.
+        challenge: with the pieces that the booklet has placed.
+        expected: the published solution: each piece's cells.
+        solutions: how many solutions there are, the hints counted in.
+        hints: cells of which the booklet tells only which piece covers them.
+    """
+
+    puzzle: PuzzleSet
+    challenge: Challenge
+    expected: dict[str, frozenset[Cell]]
+    solutions: int
+    hints: tuple[tuple[str, Cell], ...] = ()
+
+    def follows_hints(self, layout: dict[str, frozenset[Cell]]) -> bool:
+        """Whether each hinted cell is covered by its piece."""
+        return all(cell in layout[piece] for piece, cell in self.hints)
+
+
+def facts(name: str) -> dict[str, Any]:
+    """The content of ``tests/facts/NAME.json``."""
+    return json.loads((FACTS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def known_counts(name: str) -> dict[str, Any]:
+    """The known numbers of solutions of a shipped set."""
+    return facts("known-counts")[name]["counts"]
+
+
+def iqfit_samples() -> list[Sample]:
+    """Ten challenges from the booklet of IQ Fit, two of each level."""
+    puzzle = load_set("iqfit")
+
+    def cells(places: list[list[int]]) -> frozenset[Cell]:
+        return frozenset(c for row, col in places for c in puzzle.lattice.cells_at(row, col))
+
+    return [
+        Sample(
+            puzzle,
+            _challenge(puzzle, one, {piece: cells(places) for piece, _, places in one["given"]}),
+            {piece: cells(places) for piece, (_, places) in one["solution"].items()},
+            one["n_solutions"],
+        )
+        for one in facts("iqfit-challenges")["all"]
+    ]
+
+
+def iqstars_samples() -> list[Sample]:
+    """Ten challenges from the booklet of IQ Stars, two of each level; the last two are hints."""
+    puzzle = load_set("iqstars")
+    seats = [
+        puzzle.lattice.cells_at(row, col)[0]
+        for row, length in enumerate((7, 6, 7, 6))
+        for col in range(length)
+    ]
+
+    def cells(numbers: list[int]) -> frozenset[Cell]:
+        return frozenset(seats[number] for number in numbers)
+
+    return [
+        Sample(
+            puzzle,
+            _challenge(puzzle, one, {piece: cells(numbers) for piece, numbers in one["placed"]}),
+            {piece: cells(numbers) for piece, numbers in one["solution"].items()},
+            one["n_solutions"],
+            tuple((piece, seats[number]) for piece, number in one["single_stars"]),
+        )
+        for one in facts("iqstars-challenges")["all"]
+    ]
+
+
+def _challenge(
+    puzzle: PuzzleSet, one: dict[str, Any], given: dict[str, frozenset[Cell]]
+) -> Challenge:
+    return Challenge(
+        f"{one['level']}-{one['number']}",
+        puzzle.boards[0].cells,
+        tuple(piece.id for piece in puzzle.pieces),
+        tuple(Given(piece, cells) for piece, cells in given.items()),
+        puzzle.flips,
+    )

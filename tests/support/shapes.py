@@ -1,0 +1,105 @@
+"""Bodies for tests: known shapes, printed pieces, and the moves that a file may have gone through."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import trimesh
+
+from fabkit.drawing.draft import draft_all
+from fabkit.mesh.body import Body, Points
+from fabkit.model.library import load_set
+from fabkit.solid.body import Workshop
+from tests.support.prints import Order, print_one
+
+#: Pieces with slivers, ribs, pockets and cavities, letters with counters.
+PRINTED = [
+    ("fridgeiq", "B", Order((), ("recess.fit=embedded",))),
+    ("fridgeiq", "U", Order((), ("recess.fit=ribs",))),
+    ("fridgeiq", "S", Order(("flippable",))),
+    ("iqblock", "4", Order()),
+    ("iqstars", "indigo", Order(("compact",))),
+]
+
+
+def body_of(mesh: trimesh.Trimesh, name: str = "a body") -> Body:
+    return Body(name, np.array(mesh.vertices, dtype=float), np.array(mesh.faces, dtype=np.int64))
+
+
+@lru_cache
+def printed(set_name: str, piece_id: str, order: Order) -> Body:
+    puzzle = load_set(set_name)
+    (piece,) = [piece for piece in puzzle.pieces if piece.id == piece_id]
+    (blueprint,) = draft_all(puzzle, [piece], order.profile())
+    with TemporaryDirectory() as folder:
+        return body_of(print_one(Workshop(), blueprint, Path(folder) / "piece.stl"), piece_id)
+
+
+def box(low: tuple[float, float, float], high: tuple[float, float, float]) -> Body:
+    return body_of(trimesh.creation.box(bounds=(low, high)))
+
+
+def ball(radius_mm: float = 5.0, fineness: int = 2) -> Body:
+    return body_of(trimesh.creation.icosphere(fineness, radius_mm))
+
+
+def grid_box(cells: tuple[int, int, int], inside_out: bool = False) -> Body:
+    """A box of 1 mm cells, with a corner wherever cells meet on its surface."""
+    corners: dict[tuple[int, ...], int] = {}
+    faces = []
+    for axis, size in enumerate(cells):
+        across, along = (axis + 1) % 3, (axis + 2) % 3
+        for level in (0, size):
+            for i, j in np.ndindex(cells[across], cells[along]):
+                ring = []
+                for u, v in ((i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1)):
+                    place = {axis: level, across: u, along: v}
+                    ring.append(corners.setdefault(tuple(map(place.get, range(3))), len(corners)))
+                step = 1 if (level > 0) != inside_out else -1
+                faces += [[ring[0], ring[1], ring[2]][::step], [ring[0], ring[2], ring[3]][::step]]
+    return Body("a box", np.array(list(corners), dtype=float), np.array(faces, dtype=np.int64))
+
+
+def together(*bodies: Body) -> Body:
+    """One body with the shells of all; no corner is made one with another."""
+    before = np.cumsum([0] + [len(body.vertices) for body in bodies])
+    return Body(
+        "many",
+        np.concatenate([body.vertices for body in bodies]),
+        np.concatenate([b.faces + start for b, start in zip(bodies, before, strict=False)]),
+    )
+
+
+def merged(body: Body) -> Body:
+    """Corners at the same place made one."""
+    places, renumbered = np.unique(body.vertices, axis=0, return_inverse=True)
+    return Body(body.name, places, renumbered.reshape(-1)[body.faces])
+
+
+def with_faces(body: Body, faces: np.ndarray) -> Body:
+    return Body(body.name, body.vertices, faces)
+
+
+def with_corners(body: Body, vertices: Points) -> Body:
+    return Body(body.name, vertices, body.faces)
+
+
+def moved(body: Body, *by_mm: float) -> Body:
+    return with_corners(body, body.vertices + by_mm)
+
+
+def inside_out(body: Body) -> Body:
+    return with_faces(body, body.faces[:, ::-1].copy())
+
+
+def tumbled(body: Body, seed: int, away_mm: float = 200.0) -> Body:
+    """Turned any way, carried off to coordinates of up to `away_mm`, and rounded as in a file."""
+    random = np.random.default_rng(seed)
+    turn, _ = np.linalg.qr(random.normal(size=(3, 3)))
+    turn *= np.sign(np.linalg.det(turn))
+    centred = (body.vertices - body.vertices.mean(axis=0)) @ turn.T
+    shift = random.uniform(-1, 1, 3) * (away_mm - np.abs(centred).max())
+    return with_corners(body, (centred + shift).astype(np.float32).astype(float))

@@ -1,0 +1,166 @@
+"""Shards for tests of fabkit.jobs, and a run of them in a process that can be killed."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fabkit.core.errors import FabkitError, Fault, InputError, OutsideError
+from fabkit.jobs.ledger import Ledger
+from fabkit.jobs.pool import local_pool
+from fabkit.jobs.work import Shard, run_shards
+
+#: The checkout. (tests.conftest would load pytest in every worker.)
+ROOT = Path(__file__).resolve().parents[2]
+PROBLEM = {"work": "squares", "versions": {"search": 1, "cover": 2}}
+
+
+def hashed(log: str, number: int, seconds: float) -> bytes:
+    """Takes its time, says that it was done, and returns a few thousand bytes."""
+    time.sleep(seconds)
+    say(log, f"{number} {os.getpid()}")
+    return hashlib.sha256(str(number).encode()).digest() * (number % 7 * 20 + 1)
+
+
+def say(log: str, line: str) -> None:
+    """Appends a line at once, whoever else does so."""
+    handle = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.write(handle, f"{line}\n".encode())
+    os.close(handle)
+
+
+def said(log: Path) -> list[int]:
+    """The shards that were done, as often as they were."""
+    return [int(line.split()[0]) for line in log.read_text().splitlines()] if log.exists() else []
+
+
+def hashing(log: Path, count: int, seconds: float) -> list[Shard]:
+    return [
+        Shard(f"hash/{n}", hashed, (str(log), n, seconds * (n % 3)), 1.0 + n % 3)
+        for n in range(count)
+    ]
+
+
+def wrong(kind: str, log: str = "") -> bytes:
+    errors: dict[str, Any] = {
+        "input": InputError("mine.toml", [Fault("set.id", "is missing"), Fault("", "is bad")], 3),
+        "outside": OutsideError("no room"),
+        "fabkit": FabkitError("odd"),
+        "value": ValueError("broken"),
+        "os": FileNotFoundError(2, "there is none", "some.file"),
+        "memory": MemoryError(),
+        "exit": SystemExit(7),
+        "odd": _OddError(3, 4),
+        "unicode": UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"),
+    }
+    if kind in errors:
+        raise errors[kind]
+    if kind == "text":
+        return "text"  # type: ignore[return-value]
+    say(log, "0")
+    if kind == "segfault":
+        print("a last word", file=sys.stderr, flush=True)
+        os._exit(11)
+    if kind == "once" and len(said(Path(log))) > 1:
+        return b"at last"
+    os.kill(os.getpid(), signal.SIGKILL)
+    return b""
+
+
+class _OddError(Exception):
+    """Cannot be unpickled: it wants two arguments, and tells its base one."""
+
+    def __init__(self, one: int, two: int) -> None:
+        super().__init__(f"{one}, {two}")
+        self.two = two
+
+
+def spins(log: str, seconds: float) -> bytes:
+    """Holds Python's lock all the time, as a compiled kernel does."""
+    import ctypes
+
+    say(log, "0")
+    ctypes.PyDLL(None).usleep(int(seconds * 1e6))
+    return b"done"
+
+
+def run(folder: str, log: str, count: int, workers: int, seconds: float) -> None:
+    """What a killed process does."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    shards = hashing(Path(log), count, seconds)
+    with local_pool(workers) as pool, Ledger(Path(folder), PROBLEM) as ledger:
+        run_shards(shards, ledger, pool)
+
+
+def spin(folder: str, log: str, workers: int) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    shards = [Shard(str(n), spins, (log, 60.0)) for n in range(workers)]
+    with local_pool(workers) as pool, Ledger(Path(folder), PROBLEM) as ledger:
+        run_shards(shards, ledger, pool)
+
+
+class Child:
+    """A Python process of its own group, whose descendants are known by a tag."""
+
+    def __init__(self, call: str) -> None:
+        self.tag = uuid.uuid4().hex
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", f"from tests.support.shards import *; {call}"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            env={**os.environ, "FABKIT_TEST_TAG": self.tag},
+            start_new_session=True,
+        )
+
+    def end(self) -> tuple[str, str]:
+        """What it said, once it has ended."""
+        return self.process.communicate(timeout=60)
+
+    def left(self, seconds: float = 2.0) -> list[str]:
+        """The processes of it that are there after so long."""
+        deadline = time.monotonic() + seconds
+        while (found := self._tagged()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return found
+
+    def workers(self) -> list[int]:
+        return [int(one) for one in self._tagged() if int(one) != self.process.pid]
+
+    def _tagged(self) -> list[str]:
+        found = []
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            with contextlib.suppress(OSError):
+                if self.tag.encode() in path.read_bytes():
+                    found.append(path.parent.name)
+        return found
+
+
+@contextlib.contextmanager
+def child(call: str) -> Iterator[Child]:
+    one = Child(call)
+    try:
+        yield one
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(one.process.pid, signal.SIGKILL)
+        with contextlib.suppress(ValueError):
+            one.end()
+
+
+def wait_for(log: Path, count: int, one: Child, seconds: float = 30.0) -> None:
+    """Until so many lines stand in the log, or the process has ended."""
+    deadline = time.monotonic() + seconds
+    while len(said(log)) < count and one.process.poll() is None:
+        assert time.monotonic() < deadline, "nothing happens"
+        time.sleep(0.005)

@@ -1,0 +1,28 @@
+"""Prints taken in for tests: exported once, read back from their meshes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from fabkit.mesh.body import Body
+from fabkit.model.library import load_set
+from fabkit.verify.flat import FlatTaken as Taken
+from fabkit.verify.taking import take
+from tests.support.prints import Order, print_set
+from tests.support.shapes import body_of
+
+
+@lru_cache
+def bodies(set_name: str, order: Order) -> tuple[Body, ...]:
+    """The bodies of a set's STL files."""
+    with TemporaryDirectory() as folder:
+        prints = print_set(set_name, order, Path(folder))
+    return tuple(body_of(one.mesh, f"{one.drawing.id}.stl") for one in prints)
+
+
+@lru_cache
+def taken(set_name: str, order: Order) -> Taken:
+    """The set as its meshes show it."""
+    return take(bodies(set_name, order), load_set(set_name), order.profile().unit_mm)
