@@ -1,4 +1,9 @@
-"""Shared by all tests: which of them run, a small set, and commands with --json."""
+"""Shared by all tests: which of them run, a small set, and commands with --json.
+
+Three tiers: the default run touches every command, rule and engine on real input; tests marked
+``integration`` need a browser, a slicer, a cluster or whole documents, or kill processes; tests
+marked ``long`` are more of the same.
+"""
 
 from __future__ import annotations
 
@@ -12,58 +17,46 @@ import hypothesis
 import pytest
 
 # How long an example takes is the machine's, and what else runs on it.
-hypothesis.settings.register_profile("fabkit", deadline=None)
-hypothesis.settings.load_profile("fabkit")
+hypothesis.settings.register_profile("quick", deadline=None, max_examples=20, derandomize=True)
+hypothesis.settings.register_profile("thorough", deadline=None, max_examples=200)
 
 #: The checkout.
 ROOT = Path(__file__).resolve().parent.parent
-#: What markers ask for, and how long such tests take.
-OPTIONS = {"slow": "minutes", "long": "an hour together"}
+#: The tiers beside the default one, and how long such tests take.
+TIERS = {"integration": "a quarter of an hour", "long": "an hour together"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    for name, takes in OPTIONS.items():
+    for name, takes in TIERS.items():
         text = f"also run the tests that take {takes}"
         parser.addoption(f"--{name}", action="store_true", help=text)
-    text = "run one test in N of those that would run"
-    parser.addoption("--one-in", type=int, default=1, metavar="N", help=text)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    thorough = any(config.getoption(f"--{name}") for name in TIERS)
+    hypothesis.settings.load_profile("thorough" if thorough else "quick")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     _thin_out(items)
-    _skip_unless_asked(config, items)
-    each = config.getoption("--one-in")
-    if each < 1:
-        raise pytest.UsageError(f"--one-in: expected 1 or more, found {each}")
-    left_out = pytest.mark.skip(reason=f"one test in {each} runs")
-    running = [item for item in items if not item.get_closest_marker("skip")]
-    for number, item in enumerate(running):
-        if number % each:
-            item.add_marker(left_out)
-
-
-def _thin_out(items: list[pytest.Item]) -> None:
-    """Of a test marked ``every(n)``, one case in n stays; the others wait for --slow.
-
-    Those of a slow test wait for --long.
-    """
-    seen: Counter[tuple[str, bool]] = Counter()
-    for item in items:
-        marker = item.get_closest_marker("every")
-        if marker is None or "long" in item.keywords:
-            continue
-        test = item.nodeid.partition("[")[0], "slow" in item.keywords
-        if seen[test] % marker.args[0]:
-            item.add_marker(pytest.mark.long if "slow" in item.keywords else pytest.mark.slow)
-        seen[test] += 1
-
-
-def _skip_unless_asked(config: pytest.Config, items: list[pytest.Item]) -> None:
-    for name, takes in OPTIONS.items():
+    for name, takes in TIERS.items():
         skip = pytest.mark.skip(reason=f"takes {takes}; run scripts/test --{name}")
         for item in items:
             if name in item.keywords and not config.getoption(f"--{name}"):
                 item.add_marker(skip)
+
+
+def _thin_out(items: list[pytest.Item]) -> None:
+    """Of a test marked ``every(n)``, one case in n stays; the others wait for --long."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        marker = item.get_closest_marker("every")
+        if marker is None or "long" in item.keywords:
+            continue
+        test = item.nodeid.partition("[")[0]
+        if seen[test] % marker.args[0]:
+            item.add_marker(pytest.mark.long)
+        seen[test] += 1
 
 
 @pytest.fixture

@@ -25,6 +25,6 @@ def test_a_solver_starts(solver: str) -> None:
     assert set(start) == {"import", "first call"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_our_part_of_the_benchmark_runs() -> None:
     assert len({found["case"] for found in said("fabkit")[1:]}) > 8

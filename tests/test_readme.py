@@ -76,7 +76,7 @@ def taking_its_time(block: list[tuple[str, str]]) -> object:
         return pytest.param(block, marks=pytest.mark.long)
     slow = any("takes half a minute" in comment for _, comment in block)
     slow = slow or any(line.split()[1] not in QUICK for line, _ in block)
-    return pytest.param(block, marks=pytest.mark.slow) if slow else block
+    return pytest.param(block, marks=pytest.mark.long) if slow else block
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_every_command_and_option_exists() -> None:
             assert words[1] in {*COMMANDS_THERE, "--version"}, quoted
             assert set(options) <= COMMANDS_THERE.get(words[1], every), quoted
         elif quoted.startswith("-"):
-            assert set(options) <= {*every, "--help", "--slow", "--long"}, quoted
+            assert set(options) <= {*every, "--help", "--long"}, quoted
 
 
 @pytest.mark.parametrize("row", COUNTED, ids=lambda row: shlex.split(row[1])[2])

@@ -252,7 +252,7 @@ def test_a_full_disk_changes_nothing(
         (["plate", "{}"], "32k"),
         (["export-dxf", "{}"], "32k"),
         (["export-svg", "{}"], "4k"),
-        pytest.param(["coupon"], "256k", marks=pytest.mark.slow),
+        pytest.param(["coupon"], "256k", marks=pytest.mark.long),
         (["make", "{}"], "256k"),
     ],
 )

@@ -84,7 +84,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def slow(*values: object) -> Any:
-    return pytest.param(*values, marks=pytest.mark.slow)
+    return pytest.param(*values, marks=pytest.mark.long)
 
 
 def written(document: Any) -> set[str]:
@@ -146,7 +146,7 @@ def test_a_set_is_made_with_its_board_once(puzzle: str, board: str, said: Said) 
     assert set(warning.removeprefix("no longer part of the set: ").split(", ")) == gone
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_second_run_says_that_there_is_nothing_to_do(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["make", "trio.toml", "-s", "recess.fit=none"]
     assert main(arguments) == 0
@@ -157,7 +157,7 @@ def test_a_second_run_says_that_there_is_nothing_to_do(capsys: pytest.CaptureFix
     assert "nothing to do: checked and verified before, and nothing has changed since" in lines
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_fridgeiq_has_a_tray_when_asked(said: Said) -> None:
     without = said("make", "fridgeiq", "-o", "out")
     assert without["ok"]
@@ -324,7 +324,7 @@ def sliced(said: Said, *arguments: str) -> Any:
 
 @pytest.mark.every(3)
 @prusa_slicer
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("profile", ["default", "compact"])
 @pytest.mark.parametrize("puzzle", [*shipped_names(), "pentominoes.toml"])
 def test_every_set_is_printable_with_its_board(puzzle: str, profile: str, said: Said) -> None:
@@ -338,14 +338,14 @@ def test_every_set_is_printable_with_its_board(puzzle: str, profile: str, said: 
 
 
 @prusa_slicer
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("more", ["lid.kind=snap", "cell.shape=disc", "cell.shape=star"])
 def test_iqstars_is_printable_otherwise(more: str, said: Said) -> None:
     sliced(said, "iqstars", "-s", more)
 
 
 @prusa_slicer
-@pytest.mark.slow
+@pytest.mark.long
 def test_both_colours_are_printed(said: Said) -> None:
     sliced(said, "cubimagici", "-s", "cell.tones=inlay")
     for path in Path("out/gcode").glob("*.gcode"):

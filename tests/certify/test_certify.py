@@ -290,6 +290,6 @@ def test_changed_certificates_are_refused_or_still_true() -> None:
     try_changes(range(50))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_many_changed_certificates_are_refused_or_still_true() -> None:
     try_changes(range(1000, 1500))

@@ -121,7 +121,7 @@ def test_what_has_a_tiling_is_refused_with_any_proof_of_another_shape(name: str)
             assert not verdict.holds
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_all_real_proofs_of_even_snowflakes_hold() -> None:
     said, hashes, _ = searched("fridgeiq", "", "even", 8, False, None)
     file = shapes_of(said, "s.json")
@@ -309,6 +309,6 @@ def test_random_proofs_hold_as_long_as_there_is_no_tiling() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow
+@pytest.mark.long
 def test_many_random_proofs_hold_as_long_as_there_is_no_tiling() -> None:
     try_random_shapes(range(1000, 2200))

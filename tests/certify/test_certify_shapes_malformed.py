@@ -178,7 +178,7 @@ def test_a_single_shape_that_is_too_large_is_named(
     assert capsys.readouterr().err == "fabkit: s.json: shapes[0]: is too large to be checked\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_any_value_exchanged_is_told_or_refused(capsys: Capture) -> None:
     rng = random.Random(1)
     values = [None, True, -1, 0, 1.5, 10**30, "", "x", [], {}, [[]], [[0, 0]], {"id": 1}]

@@ -179,7 +179,7 @@ def test_drawings_altered_after_the_export_change_no_answer_of_verify(
     assert failed == ["shape"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_meshes_from_elsewhere(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = sorted(str(path) for path in (here / "output/trio/stl").iterdir())
     before = sorted(here.rglob("*"))
@@ -208,7 +208,7 @@ def test_a_missing_piece_fails_both(here: Path, capsys: pytest.CaptureFixture[st
     assert "tray: not answered: Q missing" in out
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_profile_is_recognised_or_named(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["export-stl", "trio.toml", "-q", "-o", "small", "-p", "compact"])
     code, found = document(capsys, "check", "trio.toml", "-o", "small")
@@ -226,7 +226,7 @@ def test_the_profile_is_recognised_or_named(here: Path, capsys: pytest.CaptureFi
     assert "made with none of the known profiles" in err
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_make_makes_checks_and_verifies(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "make", "trio.toml", "-o", "all")
     assert code == 0
@@ -240,7 +240,7 @@ def test_make_makes_checks_and_verifies(here: Path, capsys: pytest.CaptureFixtur
     assert first == {p: p.read_bytes() for p in (here / "all").rglob("*") if p.is_file()}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_make_does_not_call_a_failed_set_done(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -260,7 +260,7 @@ def test_reports_of_other_meshes_are_told(here: Path, capsys: pytest.CaptureFixt
     assert "of other files than are here now: check.html, check.json" in err
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_printer_that_is_off_may_keep_rows_from_closing(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -66,7 +66,7 @@ def test_box_challenges(name: str) -> None:
 
 
 @pytest.mark.every(4)
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", BOX)
 def test_many_solutions_of_box_challenges(name: str) -> None:
     puzzle = load_set("fridgeiq")
@@ -100,7 +100,7 @@ SMALL += [("fridgeiq", "square_02"), ("fridgeiq", "triangle_04")]
 SLOW = {("mip", "cubimagici"), ("mip", "iqfit")}
 ASKED = [
     pytest.param(
-        by, *one, id="-".join((by, *one)), marks=[pytest.mark.slow] * ((by, one[0]) in SLOW)
+        by, *one, id="-".join((by, *one)), marks=[pytest.mark.long] * ((by, one[0]) in SLOW)
     )
     for by in LISTING
     for one in SMALL
@@ -196,7 +196,7 @@ def test_random_challenges(posed: PosedChallenge) -> None:
     assert_all_right(posed)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(max_examples=500)
 @given(challenges())
 def test_many_random_challenges(posed: PosedChallenge) -> None:

@@ -34,7 +34,7 @@ from fabkit.solid.export import write_stl
 from tests.support import analytic, measure
 
 #: The default run has boards and stubs in tests of commands and of whole sets.
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 FIT, STARS = load_set("iqfit"), load_set("iqstars")
 PRESETS = ("default", "compact")

@@ -190,7 +190,7 @@ def test_pieces_made_face_down_pass(fit: str, more: tuple[str, ...]) -> None:
 
 
 @pytest.mark.every(2)
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("fit", FITS)
 def test_a_set_made_face_down_passes(fit: str) -> None:
     order = down(f"recess.fit={fit}")

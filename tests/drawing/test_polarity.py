@@ -149,10 +149,10 @@ def depth_of_marks_mm(profile: Profile) -> float:
     [
         ("fridgeiq", alternating()),
         ("fridgeiq", alternating("plate.face=down", "thickness=7.1 mm", "layers.height=0.25 mm")),
-        pytest.param("fridgeiq", alternating("recess.fit=ribs"), marks=pytest.mark.slow),
-        pytest.param("fridgeiq", alternating("recess.fit=glue"), marks=pytest.mark.slow),
-        pytest.param("iqstars", alternating("layers.first=0.3 mm"), marks=pytest.mark.slow),
-        pytest.param("fridgeiq", Order(("compact",), (ALTERNATING,)), marks=pytest.mark.slow),
+        pytest.param("fridgeiq", alternating("recess.fit=ribs"), marks=pytest.mark.long),
+        pytest.param("fridgeiq", alternating("recess.fit=glue"), marks=pytest.mark.long),
+        pytest.param("iqstars", alternating("layers.first=0.3 mm"), marks=pytest.mark.long),
+        pytest.param("fridgeiq", Order(("compact",), (ALTERNATING,)), marks=pytest.mark.long),
     ],
     ids=str,
 )
@@ -302,7 +302,7 @@ def turned(body: Body, quarters: int) -> Body:
     "order",
     [
         pytest.param(MARKED, id="open"),
-        pytest.param(MARKED_INSIDE, id="closed", marks=pytest.mark.slow),
+        pytest.param(MARKED_INSIDE, id="closed", marks=pytest.mark.long),
     ],
 )
 def test_good_marks_pass_however_the_piece_lies(order: Order) -> None:

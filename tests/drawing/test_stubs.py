@@ -27,7 +27,7 @@ from tests.support import analytic, measure
 from tests.support.prints import print_one
 
 #: The default run has boards and stubs in tests of commands and of whole sets.
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 STARS = load_set("iqstars")
 LOOKS = list(itertools.product(("default", "compact"), CELL_SHAPES))

@@ -186,7 +186,7 @@ def scheduler(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
 WORKER = ["--no-nanny", "--no-dashboard", "--nthreads", "1"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_scheduler_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fabkit.jobs.cluster._CONNECT_S", 1.0)
     with scheduler(tmp_path) as (address, _):
@@ -217,7 +217,7 @@ with cluster_pool({address!r}) as pool, Ledger(Path({folder!r}), PROBLEM) as led
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("what", ["ctrl-c", "scheduler", "killed"])
 def test_a_run_that_ends_early_keeps_what_was_done(what: str, tmp_path: Path) -> None:
     log, folder = tmp_path / "log", tmp_path / "run"
@@ -254,7 +254,7 @@ distributed.Future.__del__ = dropped
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_ctrl_c_while_dask_throws_a_future_away(tmp_path: Path) -> None:
     """Python ignores what is raised there, so the run went on to its end."""
     log, folder = tmp_path / "log", tmp_path / "run"

@@ -86,7 +86,7 @@ def test_killed_at_random_moments(workers: int, tmp_path: Path) -> None:
 
 @pytest.mark.every(5)
 @linux
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(10))
 def test_killed_more_often(seed: int, tmp_path: Path) -> None:
     kill_and_go_on(tmp_path, 1 + seed % 4, 1000, 60, seed=100 + seed)

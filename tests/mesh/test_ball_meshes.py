@@ -99,7 +99,7 @@ def test_foreign_meshes_are_read_back(name: str, sizes: Sizes) -> None:
     assert_read(part, BODIES[name], sizes)
 
 
-@pytest.mark.parametrize("name", ["blue", pytest.param("sky", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["blue", pytest.param("sky", marks=pytest.mark.long)])
 def test_our_own_exports_are_read_back(name: str) -> None:
     for body in (exported(name), thrown(exported(name), seed=9)):
         part = read(body)
@@ -240,7 +240,7 @@ def test_the_flat_poses_are_those_that_are_drawn(name: str) -> None:
     assert (poses_of(mirror.shape) != poses_of(BODIES[name])) == (name in CHIRAL)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_was_read_fills_the_board_as_often_as_the_rules_say() -> None:
     pieces = []
     for seed, piece in enumerate(IQFIT.pieces):

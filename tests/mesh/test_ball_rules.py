@@ -61,7 +61,7 @@ def test_coarse_pieces_break_no_rule_on_sizes(kind: str) -> None:
     assert broken(findings(made(PINK, Sizes(segments=24, kind=kind)), settings)) == set()
 
 
-@pytest.mark.parametrize("name", ["blue", pytest.param("sky", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["blue", pytest.param("sky", marks=pytest.mark.long)])
 def test_our_own_exports_break_no_rule(name: str) -> None:
     assert broken(findings(exported(name))) == set()
 

@@ -76,7 +76,7 @@ def assert_named(fault: Fault, planted: Planted) -> CheckReport:
 # --- planted faults -----------------------------------------------------------------------
 
 
-#: Where there is a limit, what is a tenth beyond it is named by default, and more with --slow.
+#: Where there is a limit, what is a tenth beyond it is named by default, and more with --long.
 CLEAR = [
     pytest.param(fault, id=str(fault), marks=pytest.mark.long if fault.limited else ())
     for fault in FAULTS
@@ -171,7 +171,7 @@ def test_kinds_of_faults_have_different_names() -> None:
 
 # --- good prints --------------------------------------------------------------------------
 
-#: With a few challenges put together: the first by default, the second with --slow.
+#: With a few challenges put together: the first by default, the second with --long.
 USUAL = [("fridgeiq", PLAIN), ("fridgeiq", RIBBED)]
 FEW = 3
 #: Measured with --long, with all challenges.
@@ -183,7 +183,7 @@ SETS = [
 PRINTS = [
     *(
         pytest.param(*one, FEW, id=f"{one[0]} {one[1]} {FEW}", marks=marks)
-        for one, marks in zip(USUAL, ([], [pytest.mark.slow]), strict=True)
+        for one, marks in zip(USUAL, ([], [pytest.mark.long]), strict=True)
     ),
     *(
         pytest.param(*one, None, id=f"{one[0]} {one[1]} all", marks=pytest.mark.long)

@@ -185,7 +185,7 @@ def test_what_is_seen_through_the_notch_is_no_wall_of_the_front() -> None:
 # --- files in other units of length ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("length_mm", [1.0, 10.0, pytest.param(25.4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("length_mm", [1.0, 10.0, pytest.param(25.4, marks=pytest.mark.long)])
 def test_boards_in_files_of_another_unit_of_length(length_mm: float) -> None:
     """The pieces tell it; the board and lid are not taken for pieces meanwhile."""
     board, frame = holes_board(CELLS)

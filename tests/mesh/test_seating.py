@@ -236,7 +236,7 @@ def test_a_bar_across_the_way_in_is_noticed_where_it_bars() -> None:
     assert found["insert"].value > 0  # type: ignore[operator]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_walls_that_lean_do_no_harm() -> None:
     """Mouths of holes that widen upwards: from above their walls stand in the way, nearly."""
     cones = manifold3d.Manifold()
@@ -343,7 +343,7 @@ def test_a_mirrored_piece_does_not_go_where_the_layout_says() -> None:
 # --- our own exports ----------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_exports_of_iqfit_keep_all_rules(tmp_path: Path) -> None:
     profile = load_profile((), (), FIT.unit_mm)
     *bodies, hollow = seats.exported([*FIT.pieces, accessories(FIT, profile)[0]], FIT, tmp_path)

@@ -69,7 +69,7 @@ def test_upside_down_it_falls_into_a_board_without_floor() -> None:
     assert proud_mm(one, STARS.lattice, on) < 1.5
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_exports_of_iqstars_keep_all_rules(tmp_path: Path) -> None:
     profile = load_profile((), (), STARS.unit_mm)
     *bodies, hollow = seats.exported(

@@ -25,7 +25,7 @@ def found(path: Path) -> dict[str, int]:
     return {name: int(re.search(rf"{name}\s*:\s*(\d+)", said)[1]) for name in FAULTS}  # type: ignore[index]
 
 
-@pytest.mark.parametrize("profile", ["default", pytest.param("flippable", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("profile", ["default", pytest.param("flippable", marks=pytest.mark.long)])
 def test_there_is_nothing_to_repair(profile: str, tmp_path: Path) -> None:
     assert main(["export-stl", "fridgeiq", "-p", profile, "-o", str(tmp_path), "-q"]) == 0
     files = sorted((tmp_path / "stl").iterdir())

@@ -41,7 +41,7 @@ def checked(some: tuple[Body, ...], shape: str, *presets: str) -> CheckReport:
 
 
 @pytest.mark.parametrize(
-    "shape", ["hexagon", *(pytest.param(one, marks=pytest.mark.slow) for one in ("disc", "star"))]
+    "shape", ["hexagon", *(pytest.param(one, marks=pytest.mark.long) for one in ("disc", "star"))]
 )
 def test_all_pieces_are_read_whatever_their_cells_look_like(shape: str) -> None:
     read, stubs = take_in_on_stubs(bodies(shape), STARS, 20.0)
@@ -58,7 +58,7 @@ def test_all_pieces_are_read_whatever_their_cells_look_like(shape: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "shape", ["hexagon", *(pytest.param(one, marks=pytest.mark.slow) for one in ("disc", "star"))]
+    "shape", ["hexagon", *(pytest.param(one, marks=pytest.mark.long) for one in ("disc", "star"))]
 )
 def test_the_set_passes(shape: str) -> None:
     report = checked(bodies(shape), shape)

@@ -72,7 +72,7 @@ QUICK = {("default", "blue"), ("default", "green"), ("default", "navy"), ("compa
 
 
 def _param(key: tuple[str, str], quick: Collection[tuple[str, str]] = QUICK) -> Any:
-    return pytest.param(key, id="-".join(key), marks=[] if key in quick else [pytest.mark.slow])
+    return pytest.param(key, id="-".join(key), marks=[] if key in quick else [pytest.mark.long])
 
 
 @pytest.fixture(params=[_param((preset, piece)) for preset in PRESETS for piece in PIECES])
@@ -310,7 +310,7 @@ def test_a_larger_ball_would_not(folder: Path) -> None:
 # --- anybody's pieces ---------------------------------------------------------------------------
 
 
-SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 12))]
+SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 12))]
 SEEDS += [pytest.param(seed, marks=pytest.mark.long) for seed in range(12, 60)]
 
 

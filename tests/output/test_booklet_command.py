@@ -71,7 +71,7 @@ def test_the_same_bytes_in_two_processes(pair: str) -> None:
     assert found[0].startswith(b"%PDF-")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_cover_is_the_same_in_two_processes(pair: str) -> None:
     found = []
     for seed in ("1", "2"):
@@ -181,7 +181,7 @@ def test_missing_fonts_are_one_message(pair: str) -> None:
 # --- make -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_make_writes_the_booklet_once(
     pair: str, said: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

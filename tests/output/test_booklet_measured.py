@@ -123,7 +123,7 @@ def test_a_large_shape_gets_a_page_to_fold_in_at_full_size(tmp_path: Path) -> No
     assert "of A3" in read.texts[1]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_shape_beyond_all_pages_is_drawn_smaller_and_says_so(tmp_path: Path) -> None:
     profile = replace(load_profile(), unit_mm=100)
     one = made("fridgeiq", "square_05", "square_01", profile=profile)
@@ -142,7 +142,7 @@ def test_a_shape_beyond_all_pages_is_drawn_smaller_and_says_so(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "step", [pytest.param(6, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.long)]
+    "step", [pytest.param(6, marks=pytest.mark.long), pytest.param(1, marks=pytest.mark.long)]
 )
 def test_every_silhouette_of_fridgeiq_is_at_full_size(step: int, tmp_path: Path) -> None:
     every = [one for one in some("fridgeiq") if one.solution]

@@ -205,7 +205,7 @@ def test_hostile_titles_are_text_and_nothing_else(
         assert mark not in one.pdf
 
 
-@pytest.mark.slow  # a small booklet is held against itself in test_booklet_command
+@pytest.mark.long  # a small booklet is held against itself in test_booklet_command
 def test_two_processes_make_the_same_bytes() -> None:
     hashes = set()
     for seed in ("1", "2"):

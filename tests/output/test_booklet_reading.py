@@ -178,7 +178,7 @@ def test_long_names_of_pieces_do_not_run_into_each_other(tmp_path: Path) -> None
             assert apart or page != other
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_cover_shows_a_challenge_on_two_lattices() -> None:
     """It was left out, and the page drew a picture of its own."""
     fridgeiq = load_set("fridgeiq")

@@ -100,7 +100,7 @@ def test_a_set_of_other_pieces_has_no_catalog(tmp_path: Path) -> None:
 # --- what is there ----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_everything_of_fridgeiq() -> None:
     told: list[tuple[int, int, str]] = []
     entries = gather(FRIDGEIQ, progress=lambda *step: told.append(step))

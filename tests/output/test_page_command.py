@@ -115,7 +115,7 @@ def test_nothing_is_done_twice(
     assert after == before
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_same_bytes_from_another_process(made: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()

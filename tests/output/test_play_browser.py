@@ -101,7 +101,7 @@ def test_balls_are_turned_to_their_other_form(plays: Opens) -> None:
         browser.pictured(player.page, "play-iqfit", whole=True)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_snowflake_on_two_lattices_is_solved_with_pieces_turned_over(plays: Opens) -> None:
     with plays(*MIXED) as player:
         assert player.entry.halves == 2

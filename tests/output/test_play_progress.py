@@ -169,7 +169,7 @@ def test_what_is_picked_up_and_put_back_is_no_step(chromium: Browser, tmp_path: 
         assert page.locator("[data-do=undo]").get_attribute("aria-disabled") == "true"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_piece_turned_all_around_is_where_it_was(chromium: Browser, tmp_path: Path) -> None:
     puzzle, entries = entries_of("iqstars", "board")
     with browser.opened(chromium, write_page(tmp_path, puzzle, entries)) as page:

@@ -23,7 +23,7 @@ from tests.support.playpages import Player, entries_of, kept, some_of_fridgeiq, 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = [browser.needed, pytest.mark.slow]
+pytestmark = [browser.needed, pytest.mark.long]
 
 TRIANGLE = ("fridgeiq", "triangle_01")
 #: Bars of five squares and of one: upright they are much longer than their region is high.

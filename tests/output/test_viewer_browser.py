@@ -139,7 +139,7 @@ def test_pieces_are_seen_and_come_apart(chromium: Browser, pair_page: Path, sche
         browser.pictured(page, f"viewer-pair-{scheme}")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_it_draws_only_when_something_moves(chromium: Browser, pair_page: Path) -> None:
     url = (pair_page / "index.html").as_uri()
     with browser.opened(chromium, url, reduced_motion="no-preference") as page:
@@ -153,7 +153,7 @@ def test_it_draws_only_when_something_moves(chromium: Browser, pair_page: Path) 
         assert state(page)["frames"] > before
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_pieces_travel_unless_motion_is_reduced(chromium: Browser, pair_page: Path) -> None:
     url = (pair_page / "index.html").as_uri()
     frames = {}
@@ -165,7 +165,7 @@ def test_pieces_travel_unless_motion_is_reduced(chromium: Browser, pair_page: Pa
     assert frames["no-preference"] > frames["reduce"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_keys_turn_near_and_shift_the_view(chromium: Browser, pair_page: Path) -> None:
     with browser.opened(chromium, (pair_page / "index.html").as_uri()) as page:
         seen(page)
@@ -284,7 +284,7 @@ def test_broken_models_give_the_picture(chromium: Browser, pair_page: Path, tmp_
         page.locator("#view-still").wait_for()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", SETS)
 def test_every_set_is_seen(chromium: Browser, name: str, tmp_path: Path) -> None:
     folder, entry = tmp_path / "page", SETS[name]

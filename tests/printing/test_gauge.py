@@ -40,7 +40,7 @@ OTHERS = [
     Order((), ("top_chamfer=2 mm", "foot_chamfer=1.5 mm", "tip_flat=0.5 mm")),
 ]
 ORDERS = [pytest.param(order, id=str(order)) for order in QUICK]
-ORDERS += [pytest.param(one, id=str(one), marks=pytest.mark.slow) for one in OTHERS]
+ORDERS += [pytest.param(one, id=str(one), marks=pytest.mark.long) for one in OTHERS]
 
 
 @cache

@@ -29,7 +29,7 @@ from tests.support.gauging import Printed
 from tests.support.prints import Order
 
 #: The default run has boards and stubs in tests of commands and of whole sets.
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 #: What is in the gauge for each set: settings, and what is laid into the parts that try them.
 BALLS = {"board.hole": "bar", "board.channel": "bar"}
@@ -51,7 +51,7 @@ OTHERS = [
     ("iqstars", Order((), ("stub.height=0 mm",))),
 ]
 ORDERS = [pytest.param(name, DEFAULT, id=name) for name in KEYS]
-ORDERS += [pytest.param(n, o, id=f"{n} {o}", marks=pytest.mark.slow) for n, o in OTHERS]
+ORDERS += [pytest.param(n, o, id=f"{n} {o}", marks=pytest.mark.long) for n, o in OTHERS]
 
 
 def profile_of(set_name: str, order: Order) -> Profile:
@@ -364,7 +364,7 @@ def test_the_command_writes_a_gauge_for_a_set(
     assert np.abs(bounds[:, 0, 2]).max() < 1e-6
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_another_gauge_takes_the_place_of_one_for_a_set(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

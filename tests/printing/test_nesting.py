@@ -112,7 +112,7 @@ def test_random_sets_by_rectangle(seed: int) -> None:
 
 
 SPYRROW_SEEDS = [
-    pytest.param(seed, marks=[pytest.mark.slow] if seed >= 8 else []) for seed in range(100)
+    pytest.param(seed, marks=[pytest.mark.long] if seed >= 8 else []) for seed in range(100)
 ]
 
 

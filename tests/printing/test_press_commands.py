@@ -66,7 +66,7 @@ def test_verify_reads_the_plate_back(pair: str, said: Callable[..., Any]) -> Non
         assert said("verify", pair, "--from", "output/pair/pair.3mf")["ok"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_verify_reads_fridgeiqs_plate_back(tmp_path: Path, said: Callable[..., Any]) -> None:
     out = tmp_path / "fridgeiq"
     said("export-3mf", "fridgeiq", "-o", str(out))
@@ -187,7 +187,7 @@ def test_coupon(pair: str, said: Callable[..., Any]) -> None:
     assert told["settings"] == document["settings"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_another_gauge_takes_the_place_of_the_first(pair: str, said: Callable[..., Any]) -> None:
     said("coupon", "-o", "gauge")
     mine = Path("gauge/stl/plug-0.05.stl")
@@ -209,7 +209,7 @@ def test_a_gauge_stays_out_of_a_sets_folder(
 
 
 @prusa_slicer
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_gauge_can_be_sliced(pair: str, said: Callable[..., Any], tmp_path: Path) -> None:
     said("coupon", "-o", "gauge", "-p", "flippable")
     ran = subprocess.run(

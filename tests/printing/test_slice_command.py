@@ -34,7 +34,7 @@ def test_slice(pair: str, said: Callable[..., Any]) -> None:
 
 @pytest.mark.every(3)
 @prusa_slicer
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("profile", ["default", "flippable", "compact"])
 @pytest.mark.parametrize("more", ["plate.face=up", "plate.face=down", "label.inlay=letter"])
 def test_fridgeiq_is_printable(

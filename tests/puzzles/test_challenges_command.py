@@ -50,7 +50,7 @@ class Run:
         return load_challenge(self.folder / entry["file"], self.puzzle)
 
 
-@pytest.fixture(scope="module", params=[pytest.param("iqfit", marks=pytest.mark.slow), "iqstars"])
+@pytest.fixture(scope="module", params=[pytest.param("iqfit", marks=pytest.mark.long), "iqstars"])
 def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
     return Run(request.param, tmp_path_factory.mktemp(request.param))
 
@@ -190,7 +190,7 @@ def test_a_user_solves_one(run: Run, capsys: Capture) -> None:
 
 
 @pytest.mark.every(5)
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["iqfit", "iqstars", "iqblock", "cubimagici", PENTOMINOES])
 @pytest.mark.parametrize("given", ["minimal", "4"])
 def test_with_another_seed_the_judge_agrees_with_all(name: str, given: str, here: Path) -> None:
@@ -218,7 +218,7 @@ def texts(folder: Path) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_bytes(here: Path, capsys: Capture) -> None:
     """In another process, with other hashes, from another folder, told as JSON."""
     for name in ("iqstars", "fridgeiq"):

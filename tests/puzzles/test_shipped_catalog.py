@@ -121,7 +121,7 @@ def test_the_count_is_that_of_another_engine(entry: dict[str, Any]) -> None:
     assert (found.count, found.complete) == (entry["count"], True)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("entry", ONE_PARITY, ids=lambda entry: entry["id"])
 def test_every_one_is_solved_as_a_challenge(entry: dict[str, Any]) -> None:
     challenge = find_challenge(FRIDGEIQ, entry["id"])
@@ -158,7 +158,7 @@ def test_a_challenge_is_read_as_all_are(parity: str, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.every(2)
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("flips", [False, True])
 def test_it_is_made_again_from_nothing(flips: bool, tmp_path: Path) -> None:
     """Without counting, which takes longest; the shipped one is not there to be read."""

@@ -148,7 +148,7 @@ def test_shapes_of_all_fridgeiq_pieces_on_small_boards(
 
 
 @pytest.mark.every(3)
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("parity", "half_width", "count"), [(EVEN, 6, 48), (ODD, 5, 39), (MIXED, (4, 4), 8)]
 )

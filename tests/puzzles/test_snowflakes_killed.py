@@ -161,7 +161,7 @@ def kill_and_go_on(run: Run, kills: int, seed: int) -> Counter[str]:
     ("workers", "kills"),
     [
         (2, FEW_KILLS),
-        *(pytest.param(workers, KILLS, marks=pytest.mark.slow) for workers in (1, 2, 4)),
+        *(pytest.param(workers, KILLS, marks=pytest.mark.long) for workers in (1, 2, 4)),
     ],
 )
 def test_killed_at_random_moments(
@@ -174,7 +174,7 @@ def test_killed_at_random_moments(
         assert set(hit) == set(WAVES)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_killed_at_work_on_a_cluster(cluster: Any, unbroken: list[bytes], tmp_path: Path) -> None:
     run = Run(tmp_path, "--cluster", cluster.scheduler_address)
     hit = kill_and_go_on(run, KILLS, seed=5)
@@ -200,11 +200,11 @@ def test_a_ledger_that_loses_a_result_would_be_noticed(tmp_path: Path) -> None:
 
 @pytest.mark.every(3)
 @pytest.mark.parametrize(
-    "how", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+    "how", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
 )
-@pytest.mark.parametrize("workers", ["2", pytest.param("1", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("workers", ["2", pytest.param("1", marks=pytest.mark.long)])
 @pytest.mark.parametrize(
-    "moment", [15, *(pytest.param(at, marks=pytest.mark.slow) for at in (1, 40))]
+    "moment", [15, *(pytest.param(at, marks=pytest.mark.long) for at in (1, 40))]
 )
 def test_ctrl_c(
     moment: int, workers: str, how: signal.Signals, unbroken: list[bytes], tmp_path: Path

@@ -45,13 +45,13 @@ def exported(name: str, layers: Sequence[str], settings: Sequence[str], folder: 
     ("name", "layers", "settings"),
     [
         ("iqfit", (), ()),
-        pytest.param("iqfit", (), ("lid.kind=snap",), marks=pytest.mark.slow),
+        pytest.param("iqfit", (), ("lid.kind=snap",), marks=pytest.mark.long),
         ("iqstars", (), ("lid.kind=snap",)),
-        pytest.param("iqstars", ("compact",), (), marks=pytest.mark.slow),
+        pytest.param("iqstars", ("compact",), (), marks=pytest.mark.long),
         ("iqblock", (), ()),
-        pytest.param("iqblock", (), ("lid.kind=none",), marks=pytest.mark.slow),
+        pytest.param("iqblock", (), ("lid.kind=none",), marks=pytest.mark.long),
         ("cubimagici", ("compact",), ("lid.kind=snap",)),
-        pytest.param("cubimagici", ("petg",), (), marks=pytest.mark.slow),
+        pytest.param("cubimagici", ("petg",), (), marks=pytest.mark.long),
     ],
 )
 def test_exported_boards_have_no_faults(

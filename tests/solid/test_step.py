@@ -179,7 +179,7 @@ def hashes_from_another_process(folder: Path) -> dict[str, str]:
     return dict(line.split() for line in done.stdout.splitlines())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_same_bytes_in_another_order_and_in_another_process(tmp_path: Path) -> None:
     first = write_all(tmp_path / "first", backwards=False)
     assert len(first) == len(PRESETS) * (2 * len(PIECES) + 1)

@@ -82,7 +82,7 @@ def test_engines_agree_on_random_problems(problem: ExactCoverProblem) -> None:
     agree(problem)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(max_examples=500)
 @given(problems())
 def test_engines_agree_on_many_random_problems(problem: ExactCoverProblem) -> None:

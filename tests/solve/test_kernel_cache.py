@@ -93,7 +93,7 @@ def test_a_second_run_compiles_nothing(installed: Path) -> None:
     assert compiled(installed) == kept
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_beside_a_read_only_package_the_user_s_folder_is_used(installed: Path) -> None:
     (installed / "fabkit/solve/engines/__pycache__").write_text("")
     assert run(installed, *COUNT) == (ANSWER, [])
@@ -103,7 +103,7 @@ def test_beside_a_read_only_package_the_user_s_folder_is_used(installed: Path) -
     assert compiled(installed / "home") == kept
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_without_any_place_to_write_it_works_all_the_same(installed: Path) -> None:
     no_place(installed)
     assert run(installed, *COUNT, home="nowhere/home") == (ANSWER, [])
@@ -122,7 +122,7 @@ def test_a_full_disk_stops_nothing(installed: Path) -> None:
 
 
 @pytest.mark.every(2)
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ["search", "count"])
 @pytest.mark.parametrize("challenge", ["square_02", "triangle_09"])
 def test_every_kernel_works_without_a_place(installed: Path, challenge: str, engine: str) -> None:

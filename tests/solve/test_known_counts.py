@@ -89,7 +89,7 @@ def test_small_boards_by_a_third_engine(name: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", [PENTOMINOES, "iqfit"], ids=["pentominoes-6x10", "iqfit"])
 def test_large_boards_by_a_third_engine(name: str) -> None:
     """Minutes each: it has neither the order of the cells nor the board's symmetries."""
@@ -112,7 +112,7 @@ def test_the_oracle_counts_the_small_boards() -> None:
     assert Oracle().count(posed("iqstars").problem, Effort()).count == 381
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_oracle_counts_iqblock() -> None:
     assert Oracle().count(posed("iqblock").problem, Effort()).count == 48
 
@@ -143,7 +143,7 @@ def test_first_solutions_of_the_large_box_challenges(name: str) -> None:
 
 
 @pytest.mark.every(3)
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", LARGE)
 def test_large_box_challenges(name: str) -> None:
     one = posed("fridgeiq", name)
@@ -152,7 +152,7 @@ def test_large_box_challenges(name: str) -> None:
     assert frontier.peak_bytes < 2e9
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_large_count_by_search() -> None:
     """One of the large ones by the search as well, branch by branch."""
     assert Search().count(posed("fridgeiq", "rectangle_10_a").problem, Effort()).count == 151_584
@@ -200,7 +200,7 @@ def place(one: PosedChallenge, start: tuple[int, int]) -> tuple[str, tuple[int, 
     return one.kinds[kind][0], one.puzzle.lattice.row_col(one.cells[cell])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_starts_of_iqfit() -> None:
     found = starts(posed("iqfit"))
     assert found is not None

@@ -229,7 +229,7 @@ def test_obstacles_never_lie(one: PosedChallenge) -> None:
     obstacles_never_lie(one)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(max_examples=1000)
 @given(spoilt())
 def test_obstacles_never_lie_however_often(one: PosedChallenge) -> None:
@@ -258,7 +258,7 @@ def test_colours_never_lie(one: PosedChallenge) -> None:
     obstacles_never_lie(one)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(max_examples=1000)
 @given(alike())
 def test_colours_never_lie_however_often(one: PosedChallenge) -> None:

@@ -97,7 +97,7 @@ def test_engines_find_what_the_oracle_finds(
 
 
 @pytest.mark.long
-@pytest.mark.slow
+@pytest.mark.long
 @every_engine
 @settings(max_examples=500, suppress_health_check=[HealthCheck.too_slow])
 @given(problem=problems())

@@ -192,7 +192,7 @@ def test_random_challenges_are_certified_as_they_are(one: PosedChallenge) -> Non
     state_the_truth(one)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(max_examples=500)
 @given(challenges())
 def test_many_random_challenges_are_certified_as_they_are(one: PosedChallenge) -> None:

@@ -260,7 +260,7 @@ def test_changed_certificates_are_refused_or_still_true() -> None:
     try_changes(range(50))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("start", range(1000, 3000, 500))
 def test_many_changed_certificates_are_refused_or_still_true(start: int) -> None:
     try_changes(range(start, start + 500))
@@ -273,7 +273,7 @@ def test_changed_certificates_of_random_challenges(one: PosedChallenge, seed: in
         refused(written(one, "count"), random.Random(seed))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(max_examples=500)
 @given(challenges(), st.integers(0, 10**6))
 def test_changed_certificates_of_many_random_challenges(one: PosedChallenge, seed: int) -> None:

@@ -66,7 +66,7 @@ MORE_ORDERS = [
     Order((), ("label.faces=none",)),
 ]
 ORDERS_TO_PRINT = [pytest.param(order, id=str(order)) for order in ORDERS]
-ORDERS_TO_PRINT += [pytest.param(o, id=str(o), marks=pytest.mark.slow) for o in MORE_ORDERS]
+ORDERS_TO_PRINT += [pytest.param(o, id=str(o), marks=pytest.mark.long) for o in MORE_ORDERS]
 
 
 @dataclass(frozen=True)

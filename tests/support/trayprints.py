@@ -163,7 +163,7 @@ ODD = {
 
 def _marks(case: Case) -> list[pytest.MarkDecorator]:
     known = case.name, case.presets
-    return [] if known in QUICK else [pytest.mark.slow if known in ODD else pytest.mark.long]
+    return [] if known in QUICK else [pytest.mark.long]
 
 
 TRAYS = [pytest.param(one, id=str(one), marks=_marks(one)) for one in CASES]

@@ -106,7 +106,7 @@ def _is_flipped(puzzle: PuzzleSet, pieces: Mapping[str, Piece], one: Answered) -
     "order",
     [
         pytest.param(PLAIN, id=str(PLAIN)),
-        pytest.param(TURNABLE, id=str(TURNABLE), marks=pytest.mark.slow),
+        pytest.param(TURNABLE, id=str(TURNABLE), marks=pytest.mark.long),
     ],
 )
 def test_every_challenge_of_fridgeiq_goes_together(order: Order) -> None:

@@ -46,7 +46,7 @@ def test_the_readme_names_every_rule() -> None:
     assert {rule for rule in told() if not rule.startswith(OF_BOARDS)} == rules
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_readme_names_every_rule_of_boards() -> None:
     rules = set()
     for name, settings in (("iqfit", []), ("iqstars", []), ("iqblock", ["lid.kind=snap"])):

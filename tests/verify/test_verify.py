@@ -28,7 +28,7 @@ def order(preset: str) -> Order:
 
 @pytest.mark.parametrize(
     "preset",
-    [pytest.param(one, marks=[pytest.mark.slow] if one != "default" else []) for one in PRESETS],
+    [pytest.param(one, marks=[pytest.mark.long] if one != "default" else []) for one in PRESETS],
 )
 def test_fridgeiq_passes_and_solves_its_catalog(preset: str) -> None:
     found, profile = taken("fridgeiq", order(preset)), load_profile([preset])
@@ -85,7 +85,7 @@ def test_the_other_flat_sets_pass_as_well(set_name: str) -> None:
     assert (verified.flips is None) == load_set(set_name).flips
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_turning_pieces_over_is_told_where_both_faces_are_alike() -> None:
     """With flips the two impossible rectangles can be solved; the box says what it says."""
     found = verify(taken("fridgeiq", order("flippable")), load_profile(["flippable"])).flips
