@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from fabkit.core.errors import shown
+from fabkit.core.errors import many, shown
 from fabkit.core.reading import Table, name_some
 from fabkit.model.drawing import Regions
 from fabkit.model.lattice import Cell, Lattice
@@ -86,8 +86,9 @@ def read_challenge(table: Table, around: Surroundings, name: str | None = None) 
 
     Args:
         table: with ``id``, one of ``outline``, ``board`` and ``cells`` (none: `usual_board`),
-            and optionally ``title``, ``pieces``, ``given``, ``flips`` and ``answer``. Cells are
-            ``[row, column]`` of the board from its top left, or their number on it, row by row.
+            and optionally ``title``, ``pieces``, ``pieces_count``, ``given``, ``flips`` and
+            ``answer``. Cells are ``[row, column]`` of the board from its top left, or their
+            number on it, row by row.
         around: the set it belongs to.
         name: the challenge's id when the table has none of its own, as in a file.
 
@@ -101,8 +102,9 @@ def read_challenge(table: Table, around: Surroundings, name: str | None = None) 
     answer = table.choice("answer", ANSWERS) if table.has("answer") else ""
     pieces = _pieces(table, around)
     given = _given(table, around, flips, region, numbering, pieces)
+    pieces_count = _pieces_count(table, len(pieces), len(given))
     table.refuse_unknown()
-    return Challenge(challenge_id, region, pieces, given, flips, answer, title)
+    return Challenge(challenge_id, region, pieces, given, flips, answer, title, pieces_count)
 
 
 def _region(table: Table, around: Surroundings) -> tuple[frozenset[Cell], Numbering]:
@@ -162,6 +164,25 @@ def _check_ids(table: Table, around: Surroundings, ids: list[str]) -> None:
             table.fault("pieces", f"there is no piece {shown(one)}; the pieces are {known}")
         elif count > 1:
             table.fault("pieces", f"piece {shown(one)} is named {count} times; there is one")
+
+
+def _pieces_count(table: Table, named: int, given: int) -> int | None:
+    """How many of the pieces fill the region; None when all of them do."""
+    count = table.raw("pieces_count")
+    if count is None:
+        return None
+    if type(count) is not int:
+        table.fault("pieces_count", f"expected a whole number, found {shown(count)}")
+    elif table.failed("pieces"):
+        return None
+    elif not 1 <= count <= named:
+        pieces = many(named, "piece")
+        table.fault(
+            "pieces_count", f"is {shown(count)}; expected 1 to {named}, as {pieces} may be used"
+        )
+    elif count < given:
+        table.fault("pieces_count", f"is {count}, but {many(given, 'piece')} are given")
+    return None if count == named else count
 
 
 def _given(

@@ -24,7 +24,7 @@ class Entry:
         title: its name for people, any text; the id when it has no other.
         kind: one of `KINDS`.
         region: the cells to cover.
-        pieces: ids of the pieces to use, each once.
+        pieces: ids of the pieces to use, each at most once.
         given: pieces already placed.
         flips: whether pieces may be turned over.
         halves: cells of the lattice in one of its units' length: 1; or 2 where pieces lie on two
@@ -39,6 +39,7 @@ class Entry:
         count_complete: whether there are no more.
         level: how hard it is, such as ``junior``; empty when that is not known.
         score: the same as a number; None when it is not known.
+        pieces_count: see `fabkit.model.puzzle.Challenge`.
     """
 
     id: str
@@ -56,6 +57,7 @@ class Entry:
     count_complete: bool = False
     level: str = ""
     score: float | None = None
+    pieces_count: int | None = None
 
 
 def entry_of(challenge: Challenge, kind: str = "") -> Entry:
@@ -79,6 +81,7 @@ def entry_of(challenge: Challenge, kind: str = "") -> Entry:
         pieces=challenge.pieces,
         given=challenge.given,
         flips=challenge.flips,
+        pieces_count=challenge.pieces_count,
     )
 
 
@@ -92,7 +95,13 @@ def challenge_of(entry: Entry) -> Challenge:
         True
     """
     return Challenge(
-        entry.id, entry.region, entry.pieces, entry.given, entry.flips, title=entry.title
+        entry.id,
+        entry.region,
+        entry.pieces,
+        entry.given,
+        entry.flips,
+        title=entry.title,
+        pieces_count=entry.pieces_count,
     )
 
 
@@ -180,10 +189,11 @@ def wrong_with(entry: Entry, images: Images) -> str:
         'pieces Q and B overlap'
     """
     solution = entry.solution or {}
-    if set(solution) != set(entry.pieces):
+    used = [piece_id for piece_id in entry.pieces if piece_id in solution]
+    if not len(used) == len(solution) == (entry.pieces_count or len(entry.pieces)):
         return "it does not use the pieces of the challenge, each once"
     owners: dict[Cell, str] = {}
-    for piece_id in entry.pieces:
+    for piece_id in used:
         cells = solution[piece_id]
         if not images.has(piece_id, cells, entry.flips, entry.halves):
             moves = "turns and flips" if entry.flips else "turns"
@@ -193,6 +203,6 @@ def wrong_with(entry: Entry, images: Images) -> str:
         owners |= dict.fromkeys(cells, piece_id)
     if owners.keys() != entry.region:
         return "it does not cover the region exactly"
-    if moved := [one.piece for one in entry.given if solution[one.piece] != one.cells]:
+    if moved := [one.piece for one in entry.given if solution.get(one.piece) != one.cells]:
         return f"piece {moved[0]} lies elsewhere than it is given"
     return ""

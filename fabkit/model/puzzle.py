@@ -47,12 +47,14 @@ class Challenge:
     Attributes:
         id: its name in commands.
         region: the cells to cover.
-        pieces: ids of the pieces to use, each once.
+        pieces: ids of the pieces to use, each at most once.
         given: pieces already placed.
         flips: whether pieces may be turned over.
         answer: what the challenge is known to be: ``solved``, ``impossible``, or empty when
             nothing is claimed.
         title: for people; empty when it has none but its id.
+        pieces_count: that many of the pieces, whichever, cover the region exactly, and the others
+            stay in the box; None when all are used.
     """
 
     id: str
@@ -62,6 +64,7 @@ class Challenge:
     flips: bool = False
     answer: str = ""
     title: str = ""
+    pieces_count: int | None = None
 
 
 @dataclass(frozen=True)

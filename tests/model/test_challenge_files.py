@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import tomli_w
 
 from fabkit.core.errors import InputError
 from fabkit.model.challengeload import find_challenge, load_challenge
+from fabkit.model.entry import Entry, Images, challenge_of, entry_of, wrong_with
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.puzzle import Challenge, Given, PuzzleSet
@@ -344,3 +346,22 @@ def test_a_set_of_one_challenge_or_of_none(tmp_path: Path) -> None:
     for name in (None, "x"):
         with pytest.raises(InputError, match="has no challenge and no board; describe a challenge"):
             find_challenge(made(tmp_path, ""), name)
+
+
+def test_some_of_the_pieces_are_asked_for(tmp_path: Path) -> None:
+    block = load_set("iqblock")
+    for stated, expected in (("5", 5), ("8", None)):
+        path = tmp_path / "some.toml"
+        path.write_text(f'pieces_count = {stated}\nboard = "square"')
+        challenge = load_challenge(path, block)
+        assert (len(challenge.pieces), challenge.pieces_count) == (8, expected)
+        assert challenge_of(entry_of(challenge)).pieces_count == expected
+
+
+def test_a_solution_with_some_of_the_pieces_is_held_against_their_number() -> None:
+    block = load_set("iqblock")
+    cells = block.piece("0").forms[0].cells
+    entry = Entry("one", "One", "challenge", cells, ("0", "1"), solution={"0": cells})
+    assert wrong_with(replace(entry, pieces_count=1), Images(block)) == ""
+    assert "each once" in wrong_with(entry, Images(block))
+    assert "each once" in wrong_with(replace(entry, pieces_count=2), Images(block))
