@@ -8,6 +8,7 @@ marked ``long`` are more of the same.
 from __future__ import annotations
 
 import json
+import signal
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -33,6 +34,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A shell that starts a run in the background tells it to ignore Ctrl-C, and children inherit it.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     thorough = any(config.getoption(f"--{name}") for name in TIERS)
     hypothesis.settings.load_profile("thorough" if thorough else "quick")
 

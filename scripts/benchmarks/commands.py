@@ -1,0 +1,358 @@
+"""What fabkit's commands cost, as whole processes, as ratios to a reference run beside them.
+
+Every round runs each line once, in turn, so that a machine that slows down slows all of them;
+medians over the rounds are shown. With ``--against CHECKOUT`` every run is followed by the same
+run of another checkout's fabkit, and the last column is the median of this one's seconds over that
+one's, pair by pair.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ROUNDS = 5
+#: What a command prints where it is not wanted, and what else one thread needs.
+ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a table.
+
+    Attributes:
+        name: what is measured.
+        command: fabkit's arguments, run in a folder that the benchmark's lines share.
+        grows: whether its seconds are compared with those of the line above.
+        limit: the most that it may take, as a multiple of the reference; none when 0.
+        codes: the exit codes that are in order.
+    """
+
+    name: str
+    command: str
+    grows: bool = False
+    limit: float = 0.0
+    codes: tuple[int, ...] = (0,)
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A table: its lines are run in turn.
+
+    Attributes:
+        title: what is measured, and how much of it.
+        reference: the Python code whose run is the measure of the ratios.
+        lines: in the order in which they run.
+        prepare: fabkit's arguments, run once before anything is measured.
+        small: the names of the lines that ``--small`` runs; the first two when there are none.
+        rounds: how many; long commands take fewer.
+    """
+
+    title: str
+    reference: str
+    lines: tuple[Line, ...]
+    prepare: tuple[str, ...] = ()
+    small: tuple[str, ...] = ()
+    rounds: int = ROUNDS
+
+
+def _pieces(count: int) -> str:
+    return " ".join(f"--piece {piece}" for piece in "ARELOMTSQDJBNYIU"[:count])
+
+
+def _check_files(count: int) -> str:
+    return " ".join(f"stl/stl/{piece}.stl" for piece in "ARELOMTSQDJBNYIU"[:count])
+
+
+def _challenges(count: int) -> str:
+    """That many of FridgeIQ's challenges that have a solution, small and large in turn."""
+    boxes = [f"square_{n:02}" for n in range(1, 11)]
+    flakes = [f"rectangle_{n:02}_a" for n in range(2, 10)]
+    mixed = [name for pair in zip(boxes, flakes, strict=False) for name in pair]
+    return " ".join(f"--only {name}" for name in mixed[:count])
+
+
+BENCHMARKS: dict[str, Benchmark] = {
+    "export": Benchmark(
+        "export-stl fridgeiq",
+        "import cadquery",
+        (
+            Line("first export", "export-stl fridgeiq --force -o stl", limit=2.2),
+            Line("unchanged", "export-stl fridgeiq -o stl", limit=0.25),
+            Line("crush ribs", "export-stl fridgeiq --force -s recess.fit=ribs -o ribs", limit=2.2),
+            Line("fabkit --help", "--help"),
+            *(
+                Line(f"{n:2} pieces", f"export-stl fridgeiq --force -o grow {_pieces(n)}", n > 1)
+                for n in (1, 4, 16)
+            ),
+        ),
+    ),
+    "check": Benchmark(
+        "check and verify the sixteen STL files of fridgeiq",
+        "import trimesh",
+        (
+            Line("check", "check fridgeiq -o stl"),
+            Line("verify", "verify fridgeiq -o stl"),
+            *(
+                Line(f"check {n:2} files", f"check --set fridgeiq {_check_files(n)}", n > 4)
+                for n in (4, 8, 16)
+            ),
+        ),
+        prepare=("export-stl fridgeiq -o stl",),
+        rounds=3,
+    ),
+    "make": Benchmark(
+        "make, from nothing and with nothing changed",
+        "import cadquery",
+        tuple(
+            line
+            for name in ("iqstars", "iqblock", "cubimagici", "iqfit", "fridgeiq")
+            for line in (
+                Line(name, f"make {name} --force -o {name}"),
+                Line(f"{name}, unchanged", f"make {name} -o {name}"),
+            )
+        ),
+        rounds=3,
+    ),
+    "solve": Benchmark(
+        "solve",
+        "import numba",
+        (
+            Line("iqblock, first solution", "solve iqblock"),
+            Line("iqblock, count", "solve iqblock --count"),
+            Line("cubimagici, count", "solve cubimagici --count"),
+            Line("iqstars, count", "solve iqstars --count"),
+            Line("iqfit, count", "solve iqfit --count"),
+            Line("iqfit, count by search", "solve iqfit --count --engine search"),
+            Line("square_05, first solution", "solve fridgeiq square_05"),
+            Line("square_05, count", "solve fridgeiq square_05 --count"),
+            Line("square_05, count by search", "solve fridgeiq square_05 --count --engine search"),
+            Line("square_08, count", "solve fridgeiq square_08 --count", grows=True),
+            Line("square_10, first by SAT", "solve fridgeiq square_10 --engine sat"),
+            Line("rectangle_02_b, impossible", "solve fridgeiq rectangle_02_b", codes=(1,)),
+            Line("triangle_01, unique", "solve fridgeiq triangle_01 --unique", codes=(0, 1)),
+            Line("square_05, difficulty", "solve fridgeiq square_05 --difficulty"),
+        ),
+        rounds=3,
+    ),
+    "box": Benchmark(
+        "all 41 box challenges of fridgeiq counted: see `verify` for their first solutions",
+        "import numba",
+        tuple(
+            Line(name, f"solve fridgeiq {name} --count", n > 0)
+            for n, name in enumerate(f"square_{size:02}" for size in range(4, 11))
+        ),
+        rounds=1,
+    ),
+    "snowflakes": Benchmark(
+        "snowflakes of fridgeiq by half-width, not counted",
+        "import numba",
+        (
+            *(
+                Line(
+                    f"{parity} {h:2}",
+                    f"snowflakes fridgeiq --parity {parity} --max-half-width {h} "
+                    f"--count-budget 0 --workers 2 -o {parity}{h}-{{n}}",
+                    grows=h > 3,
+                )
+                for parity, widths in (("even", (3, 4, 6)), ("odd", (3, 5)), ("mixed", (3, 4)))
+                for h in widths
+            ),
+            Line("all of them", "snowflakes fridgeiq --count-budget 0 --workers 2 -o all-{n}"),
+        ),
+        rounds=1,
+    ),
+    "challenges": Benchmark(
+        "120 starting positions of each set",
+        "import numba",
+        tuple(
+            Line(name, f"challenges {name} --count {{count}} -o {name}-{{n}}", codes=(0, 1))
+            for name in ("iqstars", "iqfit", "iqblock", "cubimagici", "fridgeiq")
+        ),
+        rounds=1,
+    ),
+    "plate": Benchmark(
+        "print plates of fridgeiq on a small bed, and of its pieces two to eight times",
+        "import cadquery",
+        tuple(
+            Line(f"{n * 16:3} pieces", f"plate copies-{n}.toml --force -o plate-{n}", n > 1)
+            for n in (1, 2, 4, 8)
+        ),
+        rounds=1,
+    ),
+    "booklet": Benchmark(
+        "booklets of fridgeiq by the number of challenges",
+        "import reportlab",
+        (
+            *(
+                Line(
+                    f"{n:3} challenges",
+                    f"booklet fridgeiq --no-picture -o b{n}.pdf {_challenges(n)}",
+                    n > 2,
+                )
+                for n in (2, 8, 16)
+            ),
+            Line("all, with the picture", "booklet fridgeiq -o all.pdf"),
+        ),
+        rounds=1,
+    ),
+}
+
+
+@dataclass
+class Measured:
+    """The runs of one line: seconds of each, the same of the other checkout, and the most memory."""
+
+    seconds: list[float] = field(default_factory=list)
+    others: list[float] = field(default_factory=list)
+    megabytes: float = 0.0
+
+    @property
+    def median_s(self) -> float:
+        return statistics.median(self.seconds)
+
+    @property
+    def ratio(self) -> float:
+        """This checkout's seconds over the other's, pair by pair."""
+        pairs = zip(self.seconds, self.others, strict=True)
+        return statistics.median(ours / theirs for ours, theirs in pairs)
+
+
+def run(arguments: list[str], folder: Path, checkout: Path, codes: tuple[int, ...]) -> Measured:
+    """One process.
+
+    Raises:
+        SystemExit: when it ends with another exit code; with the last it said.
+    """
+    environment = os.environ | ONE_THREAD | {"PYTHONPATH": str(checkout)}
+    with tempfile.TemporaryFile() as said:
+        begin = time.perf_counter()
+        child = subprocess.Popen(
+            arguments, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=said
+        )
+        _, status, used = os.wait4(child.pid, 0)
+        seconds = time.perf_counter() - begin
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode not in codes:
+            said.seek(0)
+            text = said.read().decode(errors="replace")[-500:]
+            raise SystemExit(f"bench: {' '.join(arguments)} ended with {child.returncode}:\n{text}")
+    return Measured([seconds], [], used.ru_maxrss / 1000)
+
+
+def measure(bench: Benchmark, small: bool, against: Path | None) -> dict[str, Measured]:
+    """All lines of a benchmark, the reference first."""
+    lines = bench.lines
+    if small:
+        wanted = bench.small or tuple(line.name for line in lines[:2])
+        lines = tuple(line for line in lines if line.name in wanted)
+    found: dict[str, Measured] = {"": Measured()} | {line.name: Measured() for line in lines}
+    checkouts = [ROOT, *([against] if against else [])]
+    with tempfile.TemporaryDirectory() as name:
+        folders = [Path(name) / str(number) for number in range(len(checkouts))]
+        for folder, checkout in zip(folders, checkouts, strict=True):
+            folder.mkdir()
+            copies(folder)
+            for first in bench.prepare:
+                run(fabkit(first), folder, checkout, (0,))
+        rounds = 1 if small else bench.rounds
+        for number in range(-1 if rounds > 1 else 0, rounds):  # one more, which fills the caches
+            once = run([sys.executable, "-c", bench.reference], folders[0], ROOT, (0,))
+            taken = [("", once, once)]
+            for line in lines:
+                text = line.command.replace("{n}", str(number))
+                arguments = fabkit(text.replace("{count}", "5" if small else "120"))
+                runs = [
+                    run(arguments, folder, checkout, line.codes)
+                    for folder, checkout in zip(folders, checkouts, strict=True)
+                ]
+                taken.append((line.name, runs[0], runs[-1]))
+            for key, ours, theirs in taken if number >= 0 else ():
+                found[key].seconds += ours.seconds
+                found[key].others += theirs.seconds
+                found[key].megabytes = max(found[key].megabytes, ours.megabytes)
+    return found
+
+
+def fabkit(arguments: str) -> list[str]:
+    return [sys.executable, "-m", "fabkit", *arguments.split()]
+
+
+def copies(folder: Path) -> None:
+    """Set files with the pieces of FridgeIQ several times over, for growing plates."""
+    shutil.copytree(ROOT / "pieces", folder / "pieces")
+    text = (ROOT / "pieces" / "fridgeiq.toml").read_text(encoding="utf-8")
+    pieces = text[: text.index("[[challenge]]")]
+    for count in (1, 2, 4, 8):
+        many = pieces.replace("[[piece]]", f"[[piece]]\ncount = {count}")
+        (folder / f"copies-{count}.toml").write_text(many, encoding="utf-8")
+
+
+def table(bench: Benchmark, found: dict[str, Measured], against: bool) -> Iterator[str]:
+    """The printed lines."""
+    base = found[""].median_s
+    head = f"{'seconds':>9}{'MB':>7}{'x reference':>13}{'limit':>7}{'x line above':>14}"
+    yield f"{bench.title} (reference: {bench.reference}, {base:.2f} s)"
+    yield f"  {'':28}{head}{'   x the other' if against else ''}"
+    above = 0.0
+    for line in bench.lines:
+        if line.name not in found:
+            continue
+        one = found[line.name]
+        limit = f"{line.limit:.2f}" if line.limit else ""
+        grown = f"{one.median_s / above:.2f}" if line.grows and above else ""
+        other = f"{one.ratio:14.2f}" if against else ""
+        yield (
+            f"  {line.name:28}{one.median_s:9.2f}{one.megabytes:7.0f}"
+            f"{one.median_s / base:13.2f}{limit:>7}{grown:>14}{other}"
+        )
+        above = one.median_s
+
+
+def main() -> int:
+    """Runs the benchmarks that are named.
+
+    Returns:
+        1 when one takes longer than it may, else 0.
+    """
+    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
+    known = [*BENCHMARKS, "solvers"]
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}")
+    parser.add_argument("--small", action="store_true", help="one round of the first lines of each")
+    parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="another fabkit beside it")
+    wanted = parser.parse_args()
+    names = wanted.names or (known if wanted.small else ["export", "solve", "check"])
+    if unknown := set(names) - set(known):
+        parser.error(f"there is no benchmark {', '.join(sorted(unknown))}; there are {known}")
+    kept = True
+    for name in names:
+        if name == "solvers":
+            from solvers import compare
+
+            kept &= compare(wanted.small)
+            continue
+        bench = BENCHMARKS[name]
+        against = wanted.against and wanted.against.resolve()
+        found = measure(bench, wanted.small, against)
+        print("\n".join(table(bench, found, against is not None)), end="\n\n", flush=True)
+        limits = {line.name: line.limit for line in bench.lines if line.limit}
+        kept &= wanted.small or all(
+            found[name].median_s <= limit * found[""].median_s
+            for name, limit in limits.items()
+            if name in found
+        )
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
