@@ -1,6 +1,17 @@
-"""``python -m fabkit`` does what the ``fabkit`` command does."""
+"""The ``fabkit`` command, also as ``python -m fabkit``. Signals end it quietly from here on."""
 
-from fabkit.cli import main
+from fabkit.core.signals import ignore_signals, stop_quietly
+
+
+def main() -> int:
+    """Runs one command and returns its exit code."""
+    stop_quietly()
+    from fabkit.cli import main as run
+
+    code = run()
+    ignore_signals()
+    return code
+
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from fabkit.build.builders import library_failures
 from fabkit.build.reports import made_by, write_reports
 from fabkit.build.starts import Start, listed_in, own_and_listed, read_list, refuse_unknown_ids
 from fabkit.core.errors import InputError, printable
+from fabkit.core.files import temporary_folder
 from fabkit.drawing.boards.drawing import BoardBlueprint
 from fabkit.drawing.card import draft_card
 from fabkit.drawing.printed import BlueprintError
@@ -120,9 +120,9 @@ def write_cards(
     contents |= {f"{FOLDER}/{stem}-{n}.svg": sheet for n, sheet in enumerate(sheets, start=1)}
     warnings = [] if sheets else ["the cards are larger than A4; there are no sheets of them"]
     drawings = _templates(puzzle, cards, profile) if templates else []
-    with tempfile.TemporaryDirectory() as name:
+    with temporary_folder() as made:
         for place, drawing in enumerate(drawings):
-            path = Path(name) / f"{drawing.piece}.stl"
+            path = made / f"{drawing.piece}.stl"
             _write_template(drawing, path)
             contents[f"{FOLDER}/{drawing.piece}.stl"] = path
             progress((place + 1) / len(drawings))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from fabkit.build.export import Progress
 from fabkit.build.manifest import GCODE
 from fabkit.build.reports import are_as_written, files_now, stored_reports, write_reports
 from fabkit.core.errors import InputError, printable
-from fabkit.core.files import json_text, outside_failures, read_json
+from fabkit.core.files import json_text, outside_failures, read_json, temporary_folder
 from fabkit.drawing.drawn import Drawn
 from fabkit.drawing.things import draft_things
 from fabkit.model.accessory import things
@@ -88,12 +87,12 @@ def slice_set(
     documents = []
     with (
         outside_failures("cannot make a temporary folder"),
-        tempfile.TemporaryDirectory(prefix="fabkit-") as made,
+        temporary_folder() as made,
     ):
         for done, plate in enumerate(plates):
             progress(done, len(plates), plate["file"])
             gcode = f"{GCODE}/plate-{plate['number']}.gcode"
-            path = contents[gcode] = Path(made) / Path(gcode).name
+            path = contents[gcode] = made / Path(gcode).name
             verdict = slice_plate(
                 slicer,
                 folder / plate["file"],

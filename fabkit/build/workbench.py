@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabkit.core.errors import InputError
+from fabkit.core.files import temporary_folder
 from fabkit.model.accessory import Thing
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
@@ -139,8 +139,8 @@ def _mesh(shape: Shape) -> Body:
     from fabkit.mesh.files.reading import read_bodies
     from fabkit.solid.export import write_stl
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "mesh.stl"
+    with temporary_folder() as folder:
+        path = folder / "mesh.stl"
         write_stl(shape, path)
         try:
             return read_bodies(path)[0]

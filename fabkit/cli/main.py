@@ -6,7 +6,6 @@ import errno
 import gc
 import io
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -35,6 +34,7 @@ from fabkit.cli.snowflakes import snowflakes
 from fabkit.cli.solve import solve
 from fabkit.cli.verify import verify
 from fabkit.core.errors import FabkitError, did_you_mean, shown
+from fabkit.core.signals import STOPPED, stop_quietly
 
 USAGE_EXIT = 2
 OUTSIDE_EXIT = 3
@@ -95,13 +95,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Returns:
         The exit code: 0 done · 1 the answer is no · 2 bad input · 3 something outside failed
-        · 130 interrupted.
+        · 130, 143, 129 stopped by Ctrl-C, a polite kill, the end of the terminal.
     """
     # Large libraries make hundreds of thousands of objects that stay: looking through them for
     # garbage again and again takes a tenth of the time of a short command.
     gc.set_threshold(100_000)
-    # A polite kill ends like Ctrl-C, so that staged files are removed.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if arguments is None:  # else this is a part of another program, which has handlers of its own
+        stop_quietly()
     if isinstance(sys.stdout, io.TextIOWrapper):  # titles may hold what the terminal cannot show
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
@@ -112,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except FabkitError as error:
         return _fail(str(error), error.exit_code)
     except KeyboardInterrupt:
-        return _fail("stopped; no file is half-written", INTERRUPTED_EXIT)
+        return _fail(STOPPED, INTERRUPTED_EXIT)
     except MemoryError:
         return _fail(
             "the memory ran out; close other programs, or try something smaller", OUTSIDE_EXIT

@@ -10,7 +10,8 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from fabkit.core.errors import InputError, StoppedError, did_you_mean, printable, shown
+from fabkit.core.errors import InputError, did_you_mean, printable, shown
+from fabkit.core.signals import at_stop
 from fabkit.core.units import format_mm, parse_length_mm
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
@@ -140,18 +141,13 @@ def file_path(given: str | None, option: str, *endings: str) -> Path | None:
 
 @contextmanager
 def keeping(folder: Path) -> Iterator[None]:
-    """For the later steps of a command: what the earlier ones wrote is there when it is stopped.
-
-    Raises:
-        StoppedError: in place of Ctrl-C.
-    """
-    try:
+    """For the later steps of a command: what the earlier ones wrote is there when it is stopped."""
+    message = (
+        f"stopped; what was finished before is kept in {printable(str(folder))}, and the same "
+        "command goes on"
+    )
+    with at_stop(lambda: message):
         yield
-    except KeyboardInterrupt:
-        raise StoppedError(
-            f"stopped; what was finished before is kept in {printable(str(folder))}, and the same "
-            "command goes on"
-        ) from None
 
 
 def profile_for(puzzle: PuzzleSet, names: list[str] | None, settings: list[str] | None) -> Profile:

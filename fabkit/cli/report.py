@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 from fabkit.build.export import Progress
 from fabkit.core.errors import printable
 from fabkit.core.files import json_text
+from fabkit.core.signals import at_stop
 
 _SECONDS_BETWEEN_LINES = 2.0
 
@@ -121,13 +123,18 @@ def _bar(text: str) -> Iterator[Progress]:
     from rich.progress import Progress as Bar
 
     columns = (BarColumn(), TextColumn(text))
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    with at_stop(_clear_line), Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
 
         def told(done: int, total: int, name: str) -> None:
             bar.update(task, completed=done, total=total, description=escape(name))
 
         yield told
+
+
+def _clear_line() -> None:
+    """Takes a bar away, and shows the cursor that it has hidden."""
+    os.write(sys.stderr.fileno(), b"\r\33[2K\33[?25h")
 
 
 def _lines() -> Progress:

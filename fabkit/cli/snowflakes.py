@@ -12,7 +12,7 @@ import typer
 
 from fabkit.cli import options
 from fabkit.cli.report import Report
-from fabkit.core.errors import InputError, StoppedError, many, printable, shown
+from fabkit.core.errors import InputError, many, printable, shown
 from fabkit.core.files import (
     Staging,
     digest,
@@ -21,6 +21,7 @@ from fabkit.core.files import (
     outside_failures,
     read_json,
 )
+from fabkit.core.signals import at_stop
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.puzzles.snowflakes import COUNT_S, DECIDE_S
@@ -156,17 +157,18 @@ def snowflakes(
         options.seconds(budget, DECIDE_S) or 0.0,
     )
     run = _run_folder(folder, resume, wish)
-    try:
-        with _pool(workers, cluster) as pool, Ledger(run, wish.identity) as ledger:
-            kept = len(ledger.keys())
-            if kept:
-                report.say(f"going on with the run in {run}: {many(kept, 'shard')} done already")
-            with report.stages() as told:
-                found = find(wish, ledger, pool, told)
-    except KeyboardInterrupt:
-        again = shlex.join(["--resume", str(run)])
-        message = f"stopped; what is done is kept: the same command with {again} goes on"
-        raise StoppedError(message) from None
+    again = shlex.join(["--resume", str(run)])
+    message = f"stopped; what is done is kept: the same command with {again} goes on"
+    with (
+        at_stop(lambda: message),
+        _pool(workers, cluster) as pool,
+        Ledger(run, wish.identity) as ledger,
+    ):
+        kept = len(ledger.keys())
+        if kept:
+            report.say(f"going on with the run in {run}: {many(kept, 'shard')} done already")
+        with report.stages() as told:
+            found = find(wish, ledger, pool, told)
     return _tell(wish, found, folder, proofs, begin if timed else None, report)
 
 

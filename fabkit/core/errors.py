@@ -167,9 +167,3 @@ class OutsideError(FabkitError):
     """Something outside failed: a full disk, a folder in use, a missing program."""
 
     exit_code = 3
-
-
-class StoppedError(FabkitError):
-    """The user stopped long work; the message says how to go on with it."""
-
-    exit_code = 130

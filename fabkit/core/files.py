@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import hashlib
 import json
 import os
@@ -16,7 +17,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from fabkit.core.errors import InputError, OutsideError, printable
-from fabkit.core.signals import Signals
+from fabkit.core.signals import at_stop, held
 
 #: The version of every JSON file that fabkit writes. A newer one is refused.
 SCHEMA = 1
@@ -175,6 +176,23 @@ def folder_lock(
         lock.release()
 
 
+@contextlib.contextmanager
+def temporary_folder(inside: Path | None = None) -> Iterator[Path]:
+    """A folder that is gone at the end, also when a signal ends the process.
+
+    Args:
+        inside: where it is, hidden and beside final files; None for where the system has them.
+    """
+    with contextlib.ExitStack() as stack:
+        with held():  # what has been made is known
+            prefix, suffix = _STAGING_PREFIX, ".part" if inside else ""
+            folder = Path(tempfile.mkdtemp(suffix, prefix if inside else prefix[1:], inside))
+            remove = functools.partial(shutil.rmtree, folder, ignore_errors=True)
+            stack.enter_context(at_stop(remove))
+            stack.callback(remove)
+        yield folder
+
+
 class Staging:
     """A hidden folder beside the final files: all are written there first, then moved.
 
@@ -200,13 +218,12 @@ class Staging:
     def __enter__(self) -> Staging:
         for leftover in self.target.glob(f"{_STAGING_PREFIX}*.part"):  # of a killed process
             shutil.rmtree(leftover, ignore_errors=True)
-        self._folder = Path(
-            tempfile.mkdtemp(prefix=_STAGING_PREFIX, suffix=".part", dir=self.target)
-        )
+        self._held = contextlib.ExitStack()
+        self._folder = self._held.enter_context(temporary_folder(self.target))
         return self
 
     def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._held.close()
 
     def path(self, name: str) -> Path:
         """Where to write the file that will be ``target/name`` (a relative POSIX path)."""
@@ -233,7 +250,7 @@ class Staging:
                 raise OSError(errno.EISDIR, f"{name} is a folder, where a file should be")
             if final.parent.stat().st_dev != self._folder.stat().st_dev:
                 raise OSError(errno.EXDEV, f"{final.parent.name} lies on another disk")
-        with Signals().held():
+        with held():
             for name in self._names:
                 (self._folder / name).replace(self.target / name)
 
@@ -250,25 +267,14 @@ def write_whole(path: Path, content: str | bytes) -> None:
     """
     with outside_failures(f"cannot write {printable(str(path))}"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=_STAGING_PREFIX, suffix=".part", dir=path.parent)
-        staged = Path(name)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content if isinstance(content, bytes) else content.encode())
-            staged.chmod(0o666 & ~_umask())
+        with temporary_folder(path.parent) as folder:
+            staged = folder / path.name
+            staged.write_bytes(content if isinstance(content, bytes) else content.encode())
             _flush(staged)
             staged.replace(path)
-        finally:
-            staged.unlink(missing_ok=True)
 
 
 def _flush(path: Path) -> None:
     """Asks the disk to keep the file before its name changes, so a crash leaves no empty file."""
     with path.open("rb+") as file:
         os.fsync(file.fileno())
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

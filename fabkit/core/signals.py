@@ -1,111 +1,98 @@
-"""Ctrl-C and polite kills at moments at which they do no harm."""
+"""Ctrl-C and polite kills: a command ends at any moment, and at no moment that does harm.
+
+An exception that a signal raises may come up anywhere: inside a library that is being loaded,
+which then says that it is broken; inside a compiler, which crashes; inside a ``__del__``, which
+ignores it. So a command raises none. It removes what is half-written, says one line and ends.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import threading
-from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
-#: Ctrl-C, and a polite kill, which `fabkit.cli.main` treats alike.
-_HELD = (signal.SIGINT, signal.SIGTERM)
+STOPPED = "stopped; no file is half-written"
+#: Ctrl-C, a polite kill, and the end of the terminal.
+_NUMBERS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+_cleanups: list[Callable[[], str | None]] = []
 
 
-class Signals:
-    """Holds Ctrl-C and polite kills back where they would do harm, or where they get lost.
+def stop_quietly() -> None:
+    """From now on signals end this process: exit code 130 for Ctrl-C, 143 and 129 for the others.
 
-    Python would raise them anywhere: inside a compiler that crashes of it, between the renaming
-    of two files that belong together, or inside a ``__del__``, which ignores exceptions, so that
-    the program would just go on.
+    Those that are switched off, as by ``nohup``, stay so.
     """
-
-    def __init__(self) -> None:
-        self._depth = 0
-        self._usual: dict[int, Any] = {}
-        self._waiting: deque[tuple[int, Any]] = deque()
-        self._wake: Callable[[], None] = _nothing
-
-    @contextmanager
-    def held(self, wake: Callable[[], None] | None = None) -> Iterator[None]:
-        """Signals that come inside are handled at the end, also at the end of an inner one.
-
-        Args:
-            wake: called as one comes, inside a signal handler: it may put something into a
-                ``queue.SimpleQueue``, and little else. Only that of the outermost is called.
-
-        Example:
-            >>> import os
-            >>> signals = Signals()
-            >>> try:
-            ...     with signals.held():
-            ...         os.kill(os.getpid(), signal.SIGINT)
-            ...         print("still here")
-            ... except KeyboardInterrupt:
-            ...     print("stopped")
-            still here
-            stopped
-        """
-        if threading.current_thread() is not threading.main_thread():
-            yield  # signals reach the main thread only
-            return
-        depth = self._depth
-        try:
-            # A signal may come between any two of these lines. `_hold` looks at the depth, so
-            # that it does no harm where it was not put in, or not taken out, in time.
-            self._depth = depth + 1
-            if not depth:
-                self._wake = wake or _nothing
-                self._waiting.clear()
-                self._put_in()
-            yield
-        finally:
-            self._depth = depth
-            if not depth:
-                self._take_out()
-            self.handle()
-
-    def handle(self) -> None:
-        """Handles now what came since, as it would have been without this.
-
-        Of several signals it is the first that counts: nobody wants to stop twice.
-
-        Raises:
-            BaseException: what the usual handler raises, such as KeyboardInterrupt.
-        """
-        waiting, self._waiting = self._waiting, deque()
-        if waiting:
-            self._as_usual(*waiting[0])
-
-    def _put_in(self) -> None:
-        found = {number: signal.getsignal(number) for number in _HELD}
-        for number, usual in found.items():
-            # None is a handler of another language, which could not be put back.
-            if usual not in (signal.SIG_IGN, None, self._hold):
-                self._usual[number] = usual
-                signal.signal(number, self._hold)
-
-    def _take_out(self) -> None:
-        for number, usual in self._usual.items():
-            if signal.getsignal(number) == self._hold:
-                signal.signal(number, usual)
-
-    def _hold(self, number: int, frame: Any) -> None:
-        if not self._depth:
-            self._as_usual(number, frame)
-            return
-        self._waiting.append((number, frame))
-        self._wake()
-
-    def _as_usual(self, number: int, frame: Any) -> None:
-        usual = self._usual[number]
-        if usual is signal.SIG_DFL:
-            signal.signal(number, usual)
-            signal.raise_signal(number)
-        else:
-            usual(number, frame)
+    for number in _NUMBERS:
+        if signal.getsignal(number) not in (signal.SIG_IGN, None):
+            signal.signal(number, _stop)
 
 
-def _nothing() -> None:
-    """Wakes nobody."""
+def ignore_signals() -> None:
+    """From now on signals come too late: all is done."""
+    for number in _NUMBERS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _stop(number: int, _frame: Any) -> None:
+    ignore_signals()  # nobody wants to stop twice
+    message = STOPPED
+    for cleanup in reversed(_cleanups):
+        with suppress(Exception):
+            message = cleanup() or message
+    with suppress(Exception):  # standard output may be closed, or this may be inside a print
+        sys.stdout.flush()
+    with suppress(Exception):
+        os.write(sys.stderr.fileno(), f"fabkit: {message}\n".encode())
+    os._exit(128 + number)
+
+
+@contextmanager
+def at_stop(cleanup: Callable[[], str | None]) -> Iterator[None]:
+    """What a signal that comes inside does before it ends the process; the last is done first.
+
+    On all other ways out, the caller does it.
+
+    Args:
+        cleanup: may return what to say instead of the usual words.
+    """
+    _cleanups.append(cleanup)
+    try:
+        yield
+    finally:
+        _cleanups.remove(cleanup)
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Signals that come inside take effect at the end.
+
+    Without `stop_quietly`, as in a notebook, that is as the handler of others has it.
+
+    Example:
+        >>> try:
+        ...     with held():
+        ...         signal.raise_signal(signal.SIGINT)
+        ...         print("still here")
+        ... except KeyboardInterrupt:
+        ...     print("stopped")
+        still here
+        stopped
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals reach the main thread only
+        return
+    waiting: list[int] = []
+    with ExitStack() as stack:  # which goes on when a signal disturbs a step
+        stack.callback(lambda: signal.raise_signal(waiting[0]) if waiting else None)
+        for number in _NUMBERS:
+            usual = signal.getsignal(number)
+            if usual not in (signal.SIG_IGN, None):  # None is a handler of another language
+                stack.callback(signal.signal, number, usual)
+                signal.signal(number, lambda number, _: waiting.append(number))
+        yield

@@ -14,7 +14,6 @@ from typing import Any
 
 from fabkit import __version__
 from fabkit.core.errors import InputError, OutsideError, cut, printable, shown
-from fabkit.core.signals import Signals
 from fabkit.jobs.parcel import opened, packed, perform
 from fabkit.jobs.pool import Pool, taken
 from fabkit.jobs.shard import Shard
@@ -130,17 +129,11 @@ class _Cluster(Pool):
 
         failure: BaseException | None = None
         threads = sum(self._client.nthreads().values())
-        # Where a future of Dask's is thrown away, Ctrl-C would be lost: Python ignores what is
-        # raised in a ``__del__``, and the run would go on.
-        signals = Signals()
-        with signals.held(wake=lambda: ended.put(None)), self._cancelling(sent):
+        with self._cancelling(sent):
             for one in itertools.islice(waiting, max(_LEAST_SENT, _SENT_PER_THREAD * threads)):
                 send(*one)
             while sent:
                 future = taken(ended)
-                signals.handle()
-                if future is None:
-                    continue
                 index = sent.pop(future)
                 try:
                     result = self._result(future, shards[index])

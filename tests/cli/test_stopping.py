@@ -17,7 +17,6 @@ import pytest
 
 from fabkit.model.challengeload import find_challenge
 from fabkit.model.library import load_set
-from fabkit.solve.engines.compiled import _SIGNALS
 from fabkit.solve.posing import pose
 from fabkit.solve.transcript import certificate
 
@@ -79,13 +78,12 @@ class Running:
             self._said = self.process.communicate()
         return self._said[0], self._said[1]
 
-    def check(self, seconds: float, limit_s: float = LIMIT_S) -> None:
+    def check(self, seconds: float, limit_s: float = LIMIT_S, code: int = 130) -> None:
         """It ended at once, in one line, and no process of it is left."""
         out, err = self.said()
         lines = [line for line in err.splitlines() if "% " not in line]
         assert lines == [STOPPED]
-        # When Python itself dies of the signal, shells make 130 of it, too.
-        assert self.process.returncode in (130, -signal.SIGINT)
+        assert self.process.returncode == code
         assert seconds < limit_s
         assert "{" not in out
         deadline = time.monotonic() + LIMIT_S
@@ -140,7 +138,7 @@ def test_ctrl_c_stops_a_search(what: str, tmp_path: Path) -> None:
 def test_a_polite_kill_stops_a_search(tmp_path: Path) -> None:
     with running(tmp_path, ["solve", *WORK["search"]]) as command:
         command.wait_for("% of the search")
-        command.check(command.stop(signal.SIGTERM))
+        command.check(command.stop(signal.SIGTERM), code=143)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -216,47 +214,52 @@ def test_ctrl_c_stops_the_first_compilation(later_s: float, tmp_path: Path) -> N
     assert [path.name for path in tmp_path.rglob("*.tmp.*")] == []
 
 
-@pytest.fixture
-def told() -> Iterator[list[str]]:
-    """What a handler of Ctrl-C was told; it raises nothing."""
-    found: list[str] = []
-    before = signal.signal(signal.SIGINT, lambda *_: found.append("Ctrl-C"))
-    yield found
-    signal.signal(signal.SIGINT, before)
+# --- at any moment ----------------------------------------------------------------------------------
+
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+#: What an export takes, in CPU seconds: a loaded machine gives a process less of them than time.
+EXPORT_CPU_S = 2.0
 
 
-def test_ctrl_c_waits_until_a_kernel_is_complete(told: list[str]) -> None:
-    """Torn out of its middle, LLVM crashed now and then, or went on as if nothing had been."""
-    usual = signal.getsignal(signal.SIGINT)
-    with _SIGNALS.held():
-        told.append("outer")
-        with _SIGNALS.held():
-            signal.raise_signal(signal.SIGINT)
-            told.append("inner")
-        told.append("outer")
-        signal.raise_signal(signal.SIGINT)
-        told.append("end")
-    assert told == ["outer", "inner", "Ctrl-C", "outer", "end", "Ctrl-C"]
-    assert signal.getsignal(signal.SIGINT) is usual
+#: ``python -m fabkit``, with Ctrl-C, which a test run may have switched off.
+MODULE = """
+import signal, runpy
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("fabkit", run_name="__main__", alter_sys=True)
+"""
 
 
-def test_ctrl_c_wins_over_a_failure(told: list[str]) -> None:
-    def fails() -> None:
-        with _SIGNALS.held():
-            signal.raise_signal(signal.SIGINT)
-            raise ValueError("broken")
-
-    with pytest.raises(ValueError, match="broken"):
-        fails()
-    assert told == ["Ctrl-C"]
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    with pytest.raises(KeyboardInterrupt):
-        fails()
+def cpu_s(process: int) -> float:
+    """The CPU seconds that a process has had."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def test_ctrl_c_that_is_switched_off_stays_so(told: list[str]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with _SIGNALS.held():
-        signal.raise_signal(signal.SIGINT)
-    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    assert told == []
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+@pytest.mark.parametrize("moments", [8, pytest.param(40, marks=pytest.mark.integration)])
+def test_signals_end_an_export_at_any_moment(moments: int, tmp_path: Path) -> None:
+    """While Python starts, while CadQuery loads, while files are written."""
+    arguments = ["export-stl", "fridgeiq", "--piece", "D", "-o", "out", "-q"]
+    command = [sys.executable, "-c", MODULE, *arguments]
+    whole = 0
+    for moment in range(moments):
+        how = SIGNALS[moment % len(SIGNALS)]
+        folder = tmp_path / str(moment)
+        folder.mkdir()
+        process = subprocess.Popen(
+            command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        wanted = 0.06 + EXPORT_CPU_S * moment / moments
+        with contextlib.suppress(FileNotFoundError):
+            while process.poll() is None and cpu_s(process.pid) < wanted:
+                time.sleep(0.002)
+        process.send_signal(how)
+        _, err = process.communicate(timeout=60)
+        if process.returncode == 0:  # the signal came when all was done
+            whole += 1
+            assert err == ""
+            continue
+        assert (process.returncode, err) == (128 + how, f"{STOPPED}\n"), (moment, wanted)
+        left = {path.name for path in folder.rglob("*")} - {"out", "stl", ".fabkit.lock"}
+        assert left in (set(), {"D.stl", "manifest.json", "profile.toml"})
+    assert whole < moments / 2

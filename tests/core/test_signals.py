@@ -1,4 +1,4 @@
-"""Signals that are held: none is lost, none is delivered to a run that nobody stopped."""
+"""Signals that are held: none is lost, none reaches a run that nobody stopped."""
 
 # ruff: noqa: PT012 - what is raised comes at the end of the block
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from fabkit.core.files import Staging
-from fabkit.core.signals import Signals
+from fabkit.core.signals import held
 
 INT, TERM = signal.SIGINT, signal.SIGTERM
 
@@ -32,56 +32,18 @@ def as_usual() -> bool:
 
 
 def test_two_signals_stop_one_run() -> None:
-    signals = Signals()
-    with pytest.raises(KeyboardInterrupt), signals.held():
+    with pytest.raises(KeyboardInterrupt), held():
         signal.raise_signal(INT)
         signal.raise_signal(INT)
     assert as_usual()
-    with signals.held():
+    with held():
         pass
-
-
-def disturbed(
-    name: str, call: Callable[..., Any], times: int, number: int, patch: pytest.MonkeyPatch
-) -> None:
-    """Sends a signal behind the nth call of a function of the module signal."""
-    count = 0
-
-    def calls(*arguments: Any) -> Any:
-        nonlocal count
-        result = call(*arguments)
-        count += 1
-        if count == times:
-            signal.raise_signal(number)
-        return result
-
-    patch.setattr(f"fabkit.core.signals.signal.{name}", calls)
-
-
-@pytest.mark.parametrize("number", [INT, TERM])
-@pytest.mark.parametrize("times", [1, 2, 3, 4])
-@pytest.mark.parametrize("name", ["signal", "getsignal"])
-def test_one_that_comes_while_handlers_are_exchanged(
-    name: str, times: int, number: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    signals, inside = Signals(), []
-    with monkeypatch.context() as patch:
-        disturbed(name, getattr(signal, name), times, number, patch)
-        with pytest.raises(KeyboardInterrupt), signals.held():
-            inside.append(True)
-    with pytest.raises(KeyboardInterrupt):  # Ctrl-C still works
-        signal.raise_signal(INT)
-    with signals.held():
-        inside.append(True)
-    assert inside
-    with pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(number)
 
 
 def test_one_holds_in_another() -> None:
     told = []
-    with pytest.raises(KeyboardInterrupt), Signals().held():
-        with Signals().held():
+    with pytest.raises(KeyboardInterrupt), held():
+        with held():
             signal.raise_signal(INT)
             told.append("inner")
         told.append("outer")
@@ -89,26 +51,42 @@ def test_one_holds_in_another() -> None:
     assert as_usual()
 
 
-def test_it_wakes_and_is_handled_when_asked() -> None:
-    signals, told = Signals(), []
-    with pytest.raises(KeyboardInterrupt), signals.held(wake=lambda: told.append("woken")):
+def test_a_signal_wins_over_a_failure() -> None:
+    with pytest.raises(KeyboardInterrupt), held():
         signal.raise_signal(TERM)
-        told.append("asked")
-        signals.handle()
-        told.append("never")
-    assert told == ["woken", "asked"]
+        raise ValueError("broken")
+    assert as_usual()
 
 
-def test_a_signal_without_a_handler_of_python_is_sent_again(
-    monkeypatch: pytest.MonkeyPatch,
+def test_what_is_switched_off_stays_so() -> None:
+    signal.signal(INT, signal.SIG_IGN)
+    with held():
+        signal.raise_signal(INT)
+    assert signal.getsignal(INT) is signal.SIG_IGN
+
+
+@pytest.mark.parametrize("number", [INT, TERM])
+@pytest.mark.parametrize("times", [1, 2, 4, 5])
+def test_one_that_comes_while_handlers_are_exchanged(
+    number: int, times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent: list[int] = []
-    signal.signal(TERM, signal.SIG_DFL)
-    with Signals().held():
-        signal.raise_signal(TERM)
-        monkeypatch.setattr("fabkit.core.signals.signal.raise_signal", sent.append)
-    assert sent == [TERM]
-    assert signal.getsignal(TERM) is signal.SIG_DFL
+    """Behind the nth exchange: the first ones put handlers in, the last take them out."""
+    usual: Callable[..., Any] = signal.signal
+    count = 0
+
+    def exchange(*arguments: Any) -> Any:
+        nonlocal count
+        result = usual(*arguments)
+        count += 1
+        if count == times:
+            signal.raise_signal(number)
+        return result
+
+    with monkeypatch.context() as patch:
+        patch.setattr("fabkit.core.signals.signal.signal", exchange)
+        with pytest.raises(KeyboardInterrupt), held():
+            pass
+    assert as_usual()
 
 
 def test_ctrl_c_while_files_are_moved_stops_when_all_are_there(

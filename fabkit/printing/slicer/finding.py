@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from fabkit.core.errors import InputError, OutsideError, printable, shown
-from fabkit.core.files import outside_failures
+from fabkit.core.files import outside_failures, temporary_folder
 from fabkit.printing.slicer.running import run
 
 #: Programs that are looked for on the PATH, in this order.
@@ -102,10 +101,10 @@ def _introduced(path: Path) -> tuple[Slicer | None, str]:
     """Asks a program who it is; None when it does not say, and how it ended."""
     with (
         outside_failures("cannot make a temporary folder"),
-        tempfile.TemporaryDirectory(prefix="fabkit-", ignore_cleanup_errors=True) as folder,
+        temporary_folder() as folder,
     ):
         try:
-            answer = run([path, "--help"], Path(folder), _HELP_LIMIT_S)
+            answer = run([path, "--help"], folder, _HELP_LIMIT_S)
         except OutsideError as error:
             return None, f"could not be asked ({printable(str(error))})"
     found = _INTRODUCTION.search(answer.said)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import shutil
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 from fabkit.core.errors import OutsideError, printable
-from fabkit.core.files import outside_failures
+from fabkit.core.files import outside_failures, temporary_folder
 from fabkit.model.profile import Profile
 from fabkit.printing.slicer.finding import PRUSA, Slicer
 from fabkit.printing.slicer.gcode import read_gcode
@@ -64,8 +63,7 @@ def slice_plate(
     with outside_failures(f"cannot slice {plate}"):
         gcode.parent.mkdir(parents=True, exist_ok=True)
         # Beside its place, so that moving it there is one step.
-        folder = Path(tempfile.mkdtemp(prefix=".fabkit-", suffix=".part", dir=gcode.parent))
-        try:
+        with temporary_folder(gcode.parent) as folder:
             shutil.copyfile(model, folder / _MODEL)
             text = print_settings(profile, expected.extruders)
             (folder / _SETTINGS).write_text(text, encoding="utf-8")
@@ -75,8 +73,6 @@ def slice_plate(
             _forget_when(folder / _GCODE)
             found = read_gcode(folder / _GCODE, f"{plate}: {_called(slicer)}")
             (folder / _GCODE).replace(gcode)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
     complaints = read_complaints(said)
     return judge(plate, slicer, models, complaints, found, expected, profile)
 

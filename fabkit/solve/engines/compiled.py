@@ -16,7 +16,7 @@ from numba.core.caching import FunctionCache
 from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic
 
-from fabkit.core.signals import Signals
+from fabkit.core.signals import held
 
 #: Masks are unsigned, so that shifting to the right brings in zeros.
 Word = np.uint64
@@ -62,10 +62,6 @@ class _Cache(FunctionCache):
             super().save_overload(sig, data)
 
 
-#: LLVM, torn out of its middle, crashes, or loses what was raised where it calls back into Python.
-_SIGNALS = Signals()
-
-
 class _Kernel(CPUDispatcher):
     """A function that numba compiles for each combination of types it is called with."""
 
@@ -74,7 +70,8 @@ class _Kernel(CPUDispatcher):
             self._cache = _Cache(self.py_func)
 
     def compile(self, sig: Any) -> Any:
-        with _SIGNALS.held():
+        # LLVM, torn out of its middle, crashes, or loses what was raised where it calls back.
+        with held():
             return super().compile(sig)
 
 
