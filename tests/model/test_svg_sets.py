@@ -37,6 +37,7 @@ L_SHAPE = squares((0, 0), (1, 0), (1, 1))
         '<path d="M7 3 7 43 47 43 47 23 27 23 27 3z"/>',
         '<path d="M7 3v20 20h40v-20h-20v-20h-20"><title>closed by its last line</title></path>',
         '<path d="M7 3v40h40v-20h-20v-20z m1 1"/>',
+        '<path d="M7.,3.V43.0e0H4.7e1V2.3E+1l-20.-0,0.-20.z"/>',
         '<polygon points="7,3 7,43 47,43 47,23 27,23 27,3"/>',
         '<polygon points="7 3 7 43.3 47 43 47 23 26.8 23 27 3"/>',
         '<g transform="translate(3 1) scale(20)"><polygon points="0 0 0 2 2 2 2 1 1 1 1 0"/></g>',
@@ -89,6 +90,12 @@ def test_the_size_on_paper_counts(root: str, unit: float, tmp_path: Path) -> Non
     assert svg_cells(tmp_path, shape, root=root) == squares((0, 0), (0, 1))
     with pytest.raises(SvgError, match="off the lattice"):
         svg_cells(tmp_path, shape.replace(f'"{unit}"', f'"{unit * 1.1}"'), root=root)
+
+
+def test_lines_go_on_after_a_ring_is_closed(tmp_path: Path) -> None:
+    shape = '<path d="m20 0h20v20h-20z h-20v40h60v-20h-20v-20z"/>'
+    with pytest.raises(SvgError, match=r"\(1, 0\)"):
+        svg_cells(tmp_path, shape)
 
 
 def test_the_tolerance_is_a_fiftieth_of_a_unit(tmp_path: Path) -> None:
@@ -188,9 +195,26 @@ HOSTILE = {
         lambda: SVG.format(root=PAGE, shapes='<polygon points="1 1 1.1 1 1 1.1"/>'),
         "corner",
     ),
-    "one corner": (lambda: SVG.format(root=PAGE, shapes='<polygon points="1 1"/>'), "corner"),
-    "no points": (lambda: SVG.format(root=PAGE, shapes="<polygon/>"), "has 0 numbers"),
+    "one corner": (
+        lambda: SVG.format(root=PAGE, shapes='<polygon points="1 1"/>'),
+        "draws nothing",
+    ),
+    "no points": (lambda: SVG.format(root=PAGE, shapes="<polygon/>"), "draws nothing"),
     "no data": (lambda: SVG.format(root=PAGE, shapes="<path/>"), "draws nothing"),
+    "a unit of length that is none": (
+        lambda: SVG.format(root='width="9em" viewBox="0 0 9 9"', shapes=DOMINO),
+        "no width and height",
+    ),
+    "a page of its own": (
+        lambda: SVG.format(root=PAGE, shapes=f'<svg viewBox="0 0 9 9">{DOMINO}</svg>'),
+        "no outline of straight lines",
+    ),
+    "open call": (
+        lambda: SVG.format(root=PAGE, shapes=f'<g transform="scale(2) scale(3">{DOMINO}</g>'),
+        r'transform that cannot be read at "\W*scale\(3"',
+    ),
+    "too few": (lambda: SVG.format(root=PAGE, shapes='<path d="M1 1 2z"/>'), "cannot be read"),
+    "no move": (lambda: SVG.format(root=PAGE, shapes='<path d="L1 1 2 2z"/>'), "begin with M"),
     "only moves": (lambda: SVG.format(root=PAGE, shapes='<path d="M1 1M2 2"/>'), "draws nothing"),
 }
 
