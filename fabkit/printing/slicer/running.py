@@ -7,13 +7,13 @@ import os
 import re
 import signal
 import subprocess
-import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from fabkit.core.errors import OutsideError, printable
-from fabkit.core.files import outside_failures
+from fabkit.core.process import LAST_WORDS_S, Child
 
 #: A slicer says a few lines. What says more than this is not listened to any further.
 MOST_SAID = 1_000_000
@@ -24,9 +24,6 @@ _LONGEST_LINE = 200
 #: What PrusaSlicer says before anything else, and tells nobody anything.
 _CHAT = re.compile(r"\[[^\]]*\] \[[^\]]*\] \[(trace|debug)\]")
 _CHUNK = 65_536
-#: How long the end of what was said may take to arrive. A pipe that is open after that is held by
-#: a process that has left the program's group.
-_LAST_WORDS_S = 2.0
 #: What is taken from the environment for a window, which no slicer is to open here.
 _SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
 #: Where programs look for the user's settings, or put their files.
@@ -80,73 +77,46 @@ def run(command: Sequence[str | Path], folder: Path, limit_s: float) -> Run:
     name = printable(Path(command[0]).name)
     environment = {key: value for key, value in os.environ.items() if key not in _SCREENS}
     environment |= dict.fromkeys(_PLACES, str(folder))
-    with outside_failures(f"cannot start {name}"):
-        process = subprocess.Popen(  # noqa: S603 - a slicer, which the user has chosen
-            [str(word) for word in command],
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,  # so that the terminal's Ctrl-C reaches fabkit alone
-        )
-    listener = _Listener(process)
-    late = False
-    try:
-        listener.start()
-        process.wait(limit_s)
-    except subprocess.TimeoutExpired:
-        late = True
-    finally:
-        _end(process)
-        listener.join(_LAST_WORDS_S)
-    last = listener.last_line()
+    child = Child(
+        [str(word) for word in command],
+        f"cannot start {name}",
+        longest_line=_CHUNK,
+        cwd=folder,
+        env=environment,
+        stderr=subprocess.STDOUT,
+    )
+    head, tail, count, late = bytearray(), b"", 0, False
+    end_s = time.monotonic() + limit_s
+    with child:
+        for line in child.lines():
+            count += len(line)
+            head += line[: max(0, MOST_SAID - len(head))]
+            tail = (tail + line)[-_LAST_SAID:]
+            if time.monotonic() > end_s:
+                if late and time.monotonic() > end_s + LAST_WORDS_S:
+                    break
+                late = True
+                child.end()
+    last = _last_line(tail)
     if late:
         raise OutsideError(
             f"{name} was stopped: it was not done within {limit_s:g} seconds{_last_words(last)}"
         )
-    if listener.count > MOST_SAID:
+    if count > MOST_SAID:
         raise OutsideError(
-            f"{name} said {listener.count} bytes, where a slicer says a few lines; it may be none"
+            f"{name} said {count} bytes, where a slicer says a few lines; it may be none"
             f"{_last_words(last)}"
         )
-    return Run(process.returncode, listener.head.decode(errors="replace"), last)
+    return Run(child.process.returncode, head.decode(errors="replace"), last)
 
 
 def _last_words(last: str) -> str:
     return f"; its last words: {last}" if last else " without a word"
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kills a process and those that it has started, as far as they are of its group."""
-    if hasattr(os, "killpg"):
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody is left
-            os.killpg(process.pid, signal.SIGKILL)
-    process.kill()
-    process.wait()
-
-
-class _Listener(threading.Thread):
-    """Takes down what a program says, in bounded room; a pipe that is full would stop it."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        super().__init__(daemon=True)
-        assert process.stdout is not None
-        self._pipe = process.stdout
-        self.head = bytearray()
-        self._tail = b""
-        self.count = 0
-
-    def run(self) -> None:
-        with self._pipe as pipe:
-            while chunk := os.read(pipe.fileno(), _CHUNK):
-                self.count += len(chunk)
-                self.head += chunk[: max(0, MOST_SAID - len(self.head))]
-                self._tail = (self._tail + chunk)[-_LAST_SAID:]
-
-    def last_line(self) -> str:
-        """The last line that says something."""
-        for line in reversed(self._tail.decode(errors="replace").splitlines()):
-            if line.strip() and not _CHAT.match(line):
-                return printable(line.strip())[:_LONGEST_LINE]
-        return ""
+def _last_line(tail: bytes) -> str:
+    """The last line that says something."""
+    for line in reversed(tail.decode(errors="replace").splitlines()):
+        if line.strip() and not _CHAT.match(line):
+            return printable(line.strip())[:_LONGEST_LINE]
+    return ""

@@ -11,28 +11,22 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import queue
 import signal
-import subprocess
 import sys
 import tempfile
-import threading
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterator
 from importlib import import_module
 from typing import IO, Any
 
 from fabkit.core.errors import FabkitError, OutsideError, printable
-from fabkit.core.files import outside_failures
+from fabkit.core.process import Child, die_with
 from fabkit.solve.engines.engine import BudgetSpentError, Effort, Engine, Outcome, Solution
 from fabkit.solve.problem import ExactCoverProblem, Option
 
 #: What runs in the child: a function at the top of its module, given a task and where to put
 #: its answers, all of which JSON can hold.
 Work = Callable[[Any, Callable[[Any], None]], None]
-
-#: So often at least the parent looks whether it should go on.
-_POLL_S = 0.05
 
 #: The child imports what its parent would. Isolated, Python looks at nothing else before that.
 _START = """
@@ -144,91 +138,33 @@ def answers(work: Work, task: Any, effort: Effort) -> Generator[Any, None, None]
         OutsideError: when the child says so, or breaks down.
     """
     effort.tell(0.0)
-    job = {"path": sys.path, "module": work.__module__, "work": work.__name__, "task": task}
-    with tempfile.TemporaryFile() as complaints, _Child(json.dumps(job), complaints) as running:
-        yield from running.lines(effort)
-        if not running.finished:
-            raise OutsideError(_breakdown(running.process.wait(), complaints))
+    job = {"path": sys.path, "parent": os.getpid()}
+    job |= {"module": work.__module__, "work": work.__name__, "task": task}
+    command = [sys.executable, "-I", "-c", _START]
+    sent, doing = json.dumps(job).encode() + b"\n", "cannot start the engine's process"
+    finished, spent = False, None
+    with (
+        tempfile.TemporaryFile() as complaints,
+        Child(command, doing, sent, stderr=complaints) as running,
+    ):
+        for line in running.lines():
+            if line.endswith(b"\n"):  # else there is none yet, or it was killed in the middle of it
+                message = json.loads(line)
+                if "failed" in message:
+                    raise OutsideError(message["failed"])
+                finished = "finished" in message
+                if not finished:
+                    yield message["answer"]
+            try:
+                if spent is None:
+                    effort.tell(0.0)
+            except BudgetSpentError as error:
+                spent = error
+                running.end()
+        if not finished:
+            raise spent or OutsideError(_breakdown(running.process.wait(), complaints))
     with contextlib.suppress(BudgetSpentError):  # an answer in full counts, however late
         effort.tell(1.0)
-
-
-class _Child:
-    """A running child; leaving it kills it."""
-
-    def __init__(self, job: str, complaints: IO[bytes]) -> None:
-        self.finished = False
-        with outside_failures("cannot start the engine's process"):
-            self.process = subprocess.Popen(  # noqa: S603 - this Python, and our own code
-                [sys.executable, "-I", "-c", _START],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=complaints,
-                start_new_session=True,  # so that the terminal's Ctrl-C reaches the parent alone
-            )
-        self._job = job
-        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._courier = threading.Thread(target=self._carry, daemon=True)
-
-    def __enter__(self) -> _Child:
-        self._courier.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.end()
-        self.process.stdout.close()  # type: ignore[union-attr]
-        with contextlib.suppress(OSError):  # the job may still wait in the pipe
-            self.process.stdin.close()  # type: ignore[union-attr]
-
-    def end(self) -> None:
-        """Kills the child, if it still runs, and waits for what it had written."""
-        self.process.kill()
-        self.process.wait()
-        self._courier.join()
-
-    def _carry(self) -> None:
-        """Takes the job to the child, leaves the pipe open as its lifeline, brings answers."""
-        out, back = self.process.stdin, self.process.stdout
-        assert out is not None
-        assert back is not None
-        with contextlib.suppress(OSError):  # the child is gone; its answers are missed below
-            out.write(self._job.encode() + b"\n")
-            out.flush()
-        for line in back:
-            self._lines.put(line)
-        self._lines.put(None)
-
-    def lines(self, effort: Effort) -> Iterator[Any]:
-        """The answers as they come."""
-        try:
-            while (line := self._next()) is not None:
-                if line:
-                    yield from self._opened(line)
-                effort.tell(0.0)
-        except BudgetSpentError:
-            self.end()
-            while line := self._next():
-                yield from self._opened(line)
-            if not self.finished:
-                raise
-
-    def _next(self) -> bytes | None:
-        """The next line; empty when there is none yet, None after the last."""
-        try:
-            return self._lines.get(timeout=_POLL_S)
-        except queue.Empty:
-            return b""
-
-    def _opened(self, line: bytes) -> Iterator[Any]:
-        """What a line says; nothing when the child was killed in the middle of it."""
-        if not line.endswith(b"\n"):
-            return
-        message = json.loads(line)
-        if "failed" in message:
-            raise OutsideError(message["failed"])
-        self.finished = "finished" in message
-        if not self.finished:
-            yield message["answer"]
 
 
 def _breakdown(code: int, complaints: IO[bytes]) -> str:
@@ -243,7 +179,7 @@ def _breakdown(code: int, complaints: IO[bytes]) -> str:
 def child(job: dict[str, Any]) -> None:
     """Does a job in the child, once its search path is the parent's."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _die_with_parent()
+    die_with(job["parent"])
     answer_file = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # libraries that print do not print into the answers
     sys.stdout = sys.stderr
@@ -259,19 +195,3 @@ def child(job: dict[str, Any]) -> None:
     except FabkitError as error:
         say(failed=str(error))
     os._exit(0)  # nothing to tidy: libraries' threads and destructors are not waited for
-
-
-def _die_with_parent() -> None:
-    """Ends this process when its parent ends, even by force."""
-
-    def watch() -> None:
-        os.read(0, 1)  # the lifeline: nothing more comes through it but its end
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-    if sys.platform == "linux":
-        # PySAT holds Python's lock while it solves, and so no thread would wake up to watch.
-        import ctypes
-
-        parent_death_signal = 1
-        ctypes.CDLL(None).prctl(parent_death_signal, signal.SIGKILL)
