@@ -7,14 +7,12 @@ from pathlib import Path
 
 from fabkit.build.reports import made_by, stored_reports, write_reports
 from fabkit.core.files import json_text
-from fabkit.drawing.drawn import Drawn
-from fabkit.drawing.things import draft_things
-from fabkit.drawing.tones import tones
+from fabkit.drawing.draft import draft_things, tones
+from fabkit.drawing.part import Drawn
 from fabkit.model.accessory import things
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.printing.bill import Bill, Sliced, bill_of_materials
-from fabkit.printing.billtable import bill_csv
+from fabkit.printing.bom import Bill, Sliced, bill_csv, bill_of_materials
 
 #: The keys of a profile that a slicer never sees.
 NOT_SLICED = ("price.", "laser.", "gap.")

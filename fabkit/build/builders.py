@@ -14,7 +14,7 @@ from fabkit.core.files import json_text
 
 if TYPE_CHECKING:
     from fabkit.drawing.cut import CutPiece
-    from fabkit.drawing.drawn import Drawn
+    from fabkit.drawing.part import Drawn
 
 #: Where the file of a name in the output folder is to be written.
 Place = Callable[[str], Path]

@@ -10,9 +10,9 @@ from fabkit.build.reports import made_by, write_reports
 from fabkit.build.starts import Start, listed_in, own_and_listed, read_list, refuse_unknown_ids
 from fabkit.core.errors import InputError, printable
 from fabkit.core.files import temporary_folder
-from fabkit.drawing.boards.drawing import BoardBlueprint
-from fabkit.drawing.card import draft_card
-from fabkit.drawing.printed import BlueprintError
+from fabkit.drawing.boards.draft import draft_card
+from fabkit.drawing.boards.steps import BoardBlueprint
+from fabkit.drawing.outline import BlueprintError
 from fabkit.model.challengefile import usual_board
 from fabkit.model.challengeload import load_challenge
 from fabkit.model.profile import Profile

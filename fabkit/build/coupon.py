@@ -25,10 +25,9 @@ from fabkit.mesh.files.writing3mf import write_3mf
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.printing.gauge.drawings import drawings
-from fabkit.printing.gauge.legend import document
-from fabkit.printing.gauge.parts import gauge_parts
-from fabkit.printing.gauge.wishes import GaugePart
+from fabkit.printing.fit_coupon.legend import document
+from fabkit.printing.fit_coupon.parts import drawings, gauge_parts
+from fabkit.printing.fit_coupon.values import GaugePart
 from fabkit.printing.package import plates_package
 from fabkit.printing.plate import Plate, plate_drawing
 from fabkit.solid.export import write_stl

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fabkit.drawing.ball import BallBlueprint
-from fabkit.drawing.boards.drawing import BoardBlueprint
+from fabkit.drawing.boards.steps import BoardBlueprint
 from fabkit.drawing.draft import Blueprint
-from fabkit.drawing.drawn import Drawn
-from fabkit.drawing.region import region_mm
+from fabkit.drawing.outline import region_mm
+from fabkit.drawing.part import Drawn
 from fabkit.model.accessory import LID, Accessory, accessories
 from fabkit.model.entry import in_halves
 from fabkit.model.lattice import Cell, Lattice

@@ -29,8 +29,7 @@ from fabkit.output.look import font_file
 from fabkit.output.web import document
 from fabkit.output.web.document import Download, page_files, static
 from fabkit.output.words import LANGUAGES, load_words
-from fabkit.printing.nesting.room import Shape
-from fabkit.printing.nesting.turned import fitting_turns
+from fabkit.printing.nesting.bin import Shape, fitting_turns
 from fabkit.printing.plate import outline_from_above, room_of
 from fabkit.puzzles.graded.challengelist import LIST
 

@@ -14,16 +14,15 @@ from fabkit.build.manifest import GCODE
 from fabkit.build.reports import are_as_written, files_now, stored_reports, write_reports
 from fabkit.core.errors import InputError, printable
 from fabkit.core.files import json_text, outside_failures, read_json, temporary_folder
-from fabkit.drawing.drawn import Drawn
-from fabkit.drawing.things import draft_things
+from fabkit.drawing.draft import draft_things
+from fabkit.drawing.part import Drawn
 from fabkit.model.accessory import things
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.printing.package import extruders
-from fabkit.printing.slicer.features import features_of
 from fabkit.printing.slicer.finding import Slicer
 from fabkit.printing.slicer.slicing import LIMIT_S, slice_plate
-from fabkit.printing.slicer.verdict import Expected
+from fabkit.printing.slicer.verdict import Expected, features_of
 
 REPORT = "slice.json"
 

@@ -16,7 +16,7 @@ from fabkit.model.puzzle import PuzzleSet
 
 if TYPE_CHECKING:
     from fabkit.drawing.cut import CutPiece
-    from fabkit.drawing.drawn import Drawn
+    from fabkit.drawing.part import Drawn
     from fabkit.mesh.body import Body
     from fabkit.printing.laser import CutSheet
     from fabkit.printing.package import PiecePrint
@@ -57,7 +57,7 @@ class Workbench:
         Raises:
             InputError: when the profile does not suit them.
         """
-        from fabkit.drawing.things import draft_things
+        from fabkit.drawing.draft import draft_things
 
         if self._drafted is not None:
             return self._drafted
@@ -120,12 +120,12 @@ class Workbench:
 
         drawing, body, inlays = self.blueprints[thing.id], self.body(thing), []
         if self.profile.inlay != "none" and drawing.label is not None:
-            from fabkit.solid.inlay import inlay
+            from fabkit.solid.making import inlay
 
             letter = _mesh(inlay(drawing))
             inlays.append(Inlay("letter", self.profile.letter_colour, letter))
         if self.profile.tones != "plain" and isinstance(thing, Piece) and thing.tones:
-            from fabkit.drawing.tones import tones
+            from fabkit.drawing.draft import tones
             from fabkit.mesh.parting import parted
 
             tiles = tones(self.puzzle.lattice, thing, drawing, self.profile)

@@ -11,7 +11,7 @@ from fabkit.core.units import format_duration, format_mm
 from fabkit.model.library import load_set
 
 if TYPE_CHECKING:
-    from fabkit.printing.bill import Bill
+    from fabkit.printing.bom import Bill
 
 
 def bom(

@@ -56,7 +56,7 @@ def coupon(
     folder = _FOLDER if output is None else options.folder_path(output, "-o")
 
     from fabkit.build.coupon import write_coupon
-    from fabkit.printing.gauge.legend import readings
+    from fabkit.printing.fit_coupon.legend import readings
 
     with report.progress() as progress:
         made = write_coupon(limits, folder, progress, puzzle)

@@ -25,7 +25,7 @@ from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
 if TYPE_CHECKING:
-    from fabkit.printing.bill import Bill
+    from fabkit.printing.bom import Bill
 
 #: What the two reports are called.
 _REPORTS = ("check.json", "verify.json")

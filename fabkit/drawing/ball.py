@@ -1,22 +1,260 @@
-"""Drafting a piece that is made of balls: where they are as it is printed, and how large."""
+"""Drafting a piece that is made of balls: how it lies as it is printed, and its shape.
+
+Its spine lies on the bed. Every other ball lies there, too, or stands on a link right above one
+that does. That is a way to lie on a board turned over, so there is one if nothing hangs in the air.
+
+The balls and links on the bed are cut by its plane. There a ball leans by some angle from the
+vertical. The underside of each link that lies goes down to the bed in two planes that lean by the
+same angle and touch the link's circle, so that nothing leans more than the balls do at the bed.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from shapely import Polygon
+import numpy as np
+from shapely import LineString, Point, Polygon, union_all
 
 from fabkit.core.units import format_degrees, format_mm
-from fabkit.drawing.ballpose import print_pose
-from fabkit.drawing.ballshape import BallShape
 from fabkit.drawing.label import Label
-from fabkit.drawing.printed import BlueprintError
-from fabkit.drawing.recess import Recess
-from fabkit.model.balls import Rotation
+from fabkit.drawing.magnets import Recess
+from fabkit.drawing.outline import BlueprintError
+from fabkit.model.balls import Ball, BallBody, BallError, Rotation, flat_poses, turned
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+
+#: A point in mm: to the right, to the back, up.
+Place = tuple[float, float, float]
+
+#: A quarter of a circle is drawn with so many chords: they are 0.0005 mm off on a 12 mm ball.
+_ARC_SEGMENTS = 32
+#: What such a polygon's area is short of its circle's, as a factor on the radius.
+_FULL_AREA = math.sqrt(math.pi / (2 * _ARC_SEGMENTS * math.sin(math.pi / (2 * _ARC_SEGMENTS))))
+#: Sections between two heights at which the shape changes its kind, for a volume (Gauss-Legendre).
+_NODES, _WEIGHTS = (values.tolist() for values in np.polynomial.legendre.leggauss(6))
+#: A surface is how fast the volume grows with the shape; it is made larger and smaller by this.
+_GROWTH_MM = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class BallShape:
+    """Balls and links in mm, the bed at height 0.
+
+    Attributes:
+        balls_mm: the balls' centres; each lies `flat_mm` above the bed or stands right above one
+            that does.
+        bonds: pairs of indices into `balls_mm`, joined by a link.
+        ball_mm: diameter of the balls.
+        link_mm: diameter of the links.
+        flat_mm: from the middles of the balls on the bed down to it.
+        lean_degrees: how far the balls lean at the bed, from the vertical, and the links below.
+    """
+
+    balls_mm: tuple[Place, ...]
+    bonds: tuple[tuple[int, int], ...]
+    ball_mm: float
+    link_mm: float
+    flat_mm: float
+    lean_degrees: float
+
+    @property
+    def top_mm(self) -> float:
+        """The height of the highest point."""
+        return max(z for _, _, z in self.balls_mm) + self.ball_mm / 2
+
+    @property
+    def ridge_mm(self) -> float:
+        """How far below the middle of a link the two planes of its underside would meet."""
+        return self.link_mm / 2 / math.sin(math.radians(self.lean_degrees))
+
+    def bonds_mm(self) -> Iterator[tuple[Place, Place]]:
+        """The ends of each link, the lower one first."""
+        for bond in self.bonds:
+            low, high = sorted((self.balls_mm[i] for i in bond), key=lambda place: place[2])
+            yield low, high
+
+    def half_link_mm(self, above_mm: float) -> float:
+        """Half the width of a link that lies.
+
+        Args:
+            above_mm: at which height above its middle; below it if less than 0.
+
+        Returns:
+            In mm; 0 above and below the link.
+        """
+        lean, radius = math.radians(self.lean_degrees), self.link_mm / 2
+        if above_mm > -radius * math.sin(lean):
+            return math.sqrt(max(0.0, radius**2 - above_mm**2))
+        return max(0.0, (self.ridge_mm + above_mm) * math.tan(lean))
+
+    def section(self, height_mm: float) -> Polygon:
+        """What is cut at a height above the bed, seen from above.
+
+        Args:
+            height_mm: from 0 to `top_mm`.
+
+        Returns:
+            One polygon, or several where prongs stand apart. Circles are inscribed polygons.
+        """
+        return self._section(height_mm, 1.0)
+
+    def silhouette(self) -> Polygon:
+        """All of it, seen from above."""
+        discs = [_disc(x, y, self.ball_mm / 2) for x, y, _ in self.balls_mm]
+        return union_all([*discs, *self._bars(self.link_mm / 2)])
+
+    def volume_mm3(self) -> float:
+        """The volume, right to 0.03 %: sections are integrated over the height."""
+        ball, link, first = self.ball_mm / 2, self.link_mm / 2, self.flat_mm
+        turning = first - link * math.sin(math.radians(self.lean_degrees))
+        heights = {0.0, turning, first + link}
+        for middle in {z for _, _, z in self.balls_mm}:
+            # Where an upright link leaves a ball, and where a ball begins and ends.
+            waist = math.sqrt(ball**2 - link**2)
+            heights |= {middle + way for way in (-ball, -waist, 0.0, waist, ball)}
+        cuts = sorted(height for height in heights if height >= 0)
+        return math.fsum(
+            (high - low)
+            / 2
+            * weight
+            * self._section((low + high + node * (high - low)) / 2, _FULL_AREA).area
+            for low, high in pairwise(cuts)
+            for node, weight in zip(_NODES, _WEIGHTS, strict=True)
+        )
+
+    def area_mm2(self) -> float:
+        """The area of the whole surface: how fast the volume grows when all is made larger."""
+        larger, smaller = self._grown(_GROWTH_MM), self._grown(-_GROWTH_MM)
+        return (larger.volume_mm3() - smaller.volume_mm3()) / (2 * _GROWTH_MM)
+
+    def _grown(self, by_mm: float) -> BallShape:
+        return BallShape(
+            balls_mm=tuple((x, y, z + by_mm) for x, y, z in self.balls_mm),
+            bonds=self.bonds,
+            ball_mm=self.ball_mm + 2 * by_mm,
+            link_mm=self.link_mm + 2 * by_mm,
+            flat_mm=self.flat_mm + by_mm,
+            lean_degrees=self.lean_degrees,
+        )
+
+    def _section(self, height_mm: float, widened: float) -> Polygon:
+        """The section, with the radii of all circles multiplied by a factor."""
+        areas = self._bars(self.half_link_mm(height_mm - self.flat_mm))
+        for x, y, z in self.balls_mm:
+            squared = (self.ball_mm / 2) ** 2 - (height_mm - z) ** 2
+            if squared > 0:
+                areas.append(_disc(x, y, widened * math.sqrt(squared)))
+        for (x, y, low), (_, _, high) in self.bonds_mm():
+            if low < height_mm < high:
+                areas.append(_disc(x, y, widened * self.link_mm / 2))
+        return union_all(areas)
+
+    def _bars(self, half_mm: float) -> list[Polygon]:
+        """The links that lie, of some width, seen from above."""
+        return [
+            LineString([low[:2], high[:2]]).buffer(half_mm, cap_style="flat")
+            for low, high in self.bonds_mm()
+            if low[2] == high[2] and half_mm > 0
+        ]
+
+
+def _disc(x: float, y: float, radius_mm: float) -> Polygon:
+    return Point(x, y).buffer(radius_mm, _ARC_SEGMENTS)
+
+
+@dataclass(frozen=True)
+class PrintPose:
+    """A way to print a ball piece.
+
+    Attributes:
+        rotation: of space, which brings the piece there.
+        balls: where they are then, in pitches; the least of x, y and z are 0.
+    """
+
+    rotation: Rotation
+    balls: tuple[Ball, ...]
+
+
+def print_pose(body: BallBody) -> PrintPose:
+    """The pose in which a ball piece is printed.
+
+    Of the possible ones it has most balls on the bed, then its spine along x, and then the least
+    places: the same for a piece however its file turns it.
+
+    Args:
+        body: balls and bonds.
+
+    Raises:
+        BlueprintError: when a part would hang in the air in every pose, or no pose is flat.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> print_pose(load_set("iqfit").piece("green").body).balls
+        ((0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 1, 0), (1, 1, 0), (1, 0, 1))
+    """
+    try:
+        rotations = [_turned_over(pose.rotation) for pose in flat_poses(body)]
+        spine = body.spine()
+    except BallError as fault:
+        raise BlueprintError(f"it {fault}") from None
+    poses = [PrintPose(rotation, _at_origin(rotation, body.balls)) for rotation in rotations]
+
+    def rank(pose: PrintPose) -> tuple[int, int, list[Ball]]:
+        raised = sum(z for _, _, z in pose.balls)
+        across = len({pose.balls[i][1] for i in spine})
+        return raised, across, sorted(pose.balls)
+
+    poses.sort(key=rank)
+    for pose in poses:
+        if _hanging(body, pose) is None:
+            return pose
+    raise BlueprintError(f"{_hanging(body, poses[0])}, and so it is in every way to lay it down")
+
+
+def _hanging(body: BallBody, pose: PrintPose) -> str | None:
+    """What hangs in the air, and what to do; None when nothing does."""
+    standing = {ball for i, j in body.bonds for ball in (i, j) if _is_upright(pose.balls, i, j)}
+    for i, ball in enumerate(pose.balls):
+        if ball[2] and i not in standing:
+            return (
+                f"ball {list(body.balls[i])} would hang in the air when the longest row lies on the "
+                "bed: no link joins it to a ball right below; expected such a link, or the ball in "
+                "the plane of the row"
+            )
+    for i, j in body.bonds:
+        if pose.balls[i][2] and pose.balls[j][2]:
+            return (
+                f"the link between balls {list(body.balls[i])} and {list(body.balls[j])} would hang "
+                "in the air when the longest row lies on the bed; leave it out of bonds"
+            )
+    return None
+
+
+def _is_upright(balls: Sequence[Ball], i: int, j: int) -> bool:
+    return balls[i][2] != balls[j][2]
+
+
+def _turned_over(rotation: Rotation) -> Rotation:
+    """A rotation, and then half a turn around x."""
+    first, second, third = rotation
+    return first, _negative(second), _negative(third)
+
+
+def _negative(row: Ball) -> Ball:
+    x, y, z = row
+    return -x, -y, -z
+
+
+def _at_origin(rotation: Rotation, balls: Sequence[Ball]) -> tuple[Ball, ...]:
+    """Balls after a rotation, moved so that the least of each coordinate is 0."""
+    places = [turned(rotation, ball) for ball in balls]
+    x0, y0, z0 = (min(values) for values in zip(*places, strict=True))
+    return tuple((x - x0, y - y0, z - z0) for x, y, z in places)
+
 
 #: What lies on the bed below a link is at least so many nozzles wide: two lines, side by side.
 LEAST_FOOT_NOZZLES = 2.0

@@ -18,10 +18,10 @@ from shapely import Point, Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.units import format_mm
-from fabkit.drawing.every import every
 from fabkit.drawing.glyphs import Contour
 from fabkit.drawing.label import place_label
-from fabkit.drawing.printed import (
+from fabkit.drawing.magnets import length_units, place_recesses
+from fabkit.drawing.outline import (
     BlueprintError,
     PointMm,
     RingMm,
@@ -29,7 +29,7 @@ from fabkit.drawing.printed import (
     inset_ring,
     rings_mm,
 )
-from fabkit.drawing.recess import length_units, place_recesses
+from fabkit.drawing.part import every
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet

@@ -1,31 +1,35 @@
-"""Drafting: from a piece on its lattice and a profile to all its measures in millimetres."""
+"""Drafting: from a piece on its lattice and a profile to all its measures in millimetres; and whatever
+else a set prints: ball pieces, boards, trays and lids."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from shapely import Polygon
+from shapely import Polygon, union_all
+from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.units import format_mm
-from fabkit.drawing.cellshape import celled_outline
-from fabkit.drawing.every import every
+from fabkit.drawing.ball import draft_ball
+from fabkit.drawing.boards.draft import draft_holes_board, draft_lid, draft_seats_board, draft_tray
+from fabkit.drawing.boards.steps import BoardBlueprint
+from fabkit.drawing.cells import Stub, celled_outline, place_stubs
 from fabkit.drawing.label import Label, place_label
-from fabkit.drawing.polemark import poles, with_poles
-from fabkit.drawing.printed import (
+from fabkit.drawing.magnets import Recess, length_units, place_recesses, poles, with_poles
+from fabkit.drawing.outline import (
     BlueprintError,
     canonical_outline,
     chamfered,
     largest_chamfer_mm,
     printed_outline,
 )
-from fabkit.drawing.recess import Recess, length_units, place_recesses
-from fabkit.drawing.stubs import Stub, place_stubs
-from fabkit.model.accessory import as_printed, has_stubs
+from fabkit.drawing.part import Drawn, every
+from fabkit.model.accessory import HOLES, LID, SEATS, TRAY, Accessory, Thing, as_printed, has_stubs
+from fabkit.model.lattice import Lattice
 from fabkit.model.layers import height_as_printed_mm
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.model.puzzle import PuzzleSet, rings_in_units
 
 
 @dataclass(frozen=True)
@@ -176,3 +180,96 @@ def _refuse_large_chamfers(outline: Polygon, profile: Profile) -> None:
                 f"long, bears at most {format_mm(int(limit_mm * 1000) / 1000)}; choose a smaller "
                 f"{key} or a larger tip_flat"
             )
+
+
+_ACCESSORIES: dict[str, Callable[[PuzzleSet, Accessory, Profile], BoardBlueprint]] = {
+    TRAY: draft_tray,
+    HOLES: draft_holes_board,
+    SEATS: draft_seats_board,
+    LID: draft_lid,
+}
+
+
+def draft_thing(puzzle: PuzzleSet, thing: Thing, profile: Profile) -> Drawn:
+    """Drafts a piece or an accessory.
+
+    Args:
+        puzzle: the set.
+        thing: one of its pieces or accessories.
+        profile: gives every length.
+
+    Raises:
+        BlueprintError: when the profile does not suit it.
+
+    Example:
+        >>> from fabkit.model.accessory import things
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> block, profile = load_set("iqblock"), load_profile()
+        >>> [draft_thing(block, one, profile).piece for one in things(block, profile)[7:]]
+        ['7', 'square', 'square-lid']
+    """
+    if isinstance(thing, Piece):
+        return draft_ball(puzzle, thing, profile) if thing.body else draft(puzzle, thing, profile)
+    return _ACCESSORIES[thing.kind](puzzle, thing, profile)
+
+
+def draft_things(puzzle: PuzzleSet, things: Sequence[Thing], profile: Profile) -> list[Drawn]:
+    """Drafts several pieces and accessories.
+
+    Args:
+        puzzle: the set.
+        things: some of its pieces and accessories.
+        profile: gives every length.
+
+    Returns:
+        One drawing for each, in their order.
+
+    Raises:
+        InputError: with everything that the profile does not suit. Things with the same fault
+            share a line.
+    """
+    return every(puzzle, things, profile, draft_thing)
+
+
+@dataclass(frozen=True)
+class Tones:
+    """Where a piece has its second colour.
+
+    Attributes:
+        area: the cells, seen from above, in the frame of the piece's drawing.
+        low_mm: from this height …
+        high_mm: … to this one, the face.
+    """
+
+    area: BaseGeometry
+    low_mm: float
+    high_mm: float
+
+
+def tones(lattice: Lattice, piece: Piece, drawing: Drawn, profile: Profile) -> Tones:
+    """The second colour of a flat piece: as deep as its letter.
+
+    Args:
+        lattice: the set's.
+        piece: with `Piece.tones`.
+        drawing: of it.
+        profile: gives the unit and the depth.
+
+    Example:
+        >>> from fabkit.drawing.draft import draft
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> cubi, profile = load_set("cubimagici"), load_profile()
+        >>> piece = cubi.piece("p9")
+        >>> found = tones(cubi.lattice, piece, draft(cubi, piece, profile), profile)
+        >>> found.area.area == 400 * len(piece.tones), found.high_mm
+        (True, 7.0)
+    """
+    cells = [
+        Polygon([(x * profile.unit_mm, y * profile.unit_mm) for x, y in ring])
+        for cell in sorted(piece.tones)
+        for ring in rings_in_units(lattice, [lattice.ring(cell)])
+    ]
+    high_mm = drawing.thickness_mm
+    return Tones(union_all(cells), high_mm - profile.label_depth_mm, high_mm)

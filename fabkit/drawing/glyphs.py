@@ -17,7 +17,7 @@ from shapely import Polygon, union_all
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.errors import shown
-from fabkit.drawing.printed import BlueprintError, PointMm
+from fabkit.drawing.outline import BlueprintError, PointMm
 
 FONT = Path(__file__).resolve().parent / "fonts" / "OpenSans-ExtraBold.ttf"
 

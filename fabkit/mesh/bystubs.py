@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from shapely import Polygon
 
-from fabkit.drawing.region import region_mm
+from fabkit.drawing.outline import region_mm
 from fabkit.mesh.cavities import Circle
 from fabkit.mesh.part import Outline, Part
 from fabkit.mesh.seen import inside_mm

@@ -11,7 +11,7 @@ from shapely import affinity, union_all
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.glyphs import lettering
-from fabkit.drawing.printed import BlueprintError
+from fabkit.drawing.outline import BlueprintError
 from fabkit.mesh.cavities import Cavity
 
 #: What an engraving may be when it is no piece's label.

@@ -10,7 +10,7 @@ import shapely
 from shapely import Point, Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.drawing.printed import PointMm
+from fabkit.drawing.outline import PointMm
 from fabkit.model.entry import in_halves
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.lattice import Point as FramePoint

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from fabkit.core.errors import cut, many
 from fabkit.core.units import format_mm
-from fabkit.drawing.boards.levels import region_of
-from fabkit.drawing.printed import PointMm
+from fabkit.drawing.boards.frame import region_of
+from fabkit.drawing.outline import PointMm
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet
 from fabkit.output.board import BoardDrawing

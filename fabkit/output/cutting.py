@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fabkit.drawing.cut import CutPiece
-from fabkit.drawing.printed import rings_mm
+from fabkit.drawing.outline import rings_mm
 from fabkit.output.svg import Drawing, number
 
 #: The layers and the colours by which machines tell them, in the order in which they should be

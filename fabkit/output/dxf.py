@@ -10,7 +10,7 @@ from threading import Lock
 from shapely import total_bounds
 
 from fabkit.drawing.cut import CutPiece
-from fabkit.drawing.printed import PointMm, rings_mm
+from fabkit.drawing.outline import PointMm, rings_mm
 
 #: The layers and their colours by AutoCAD's index, in the order in which they should be worked:
 #: what is cut free may move. (7 is black on white, 5 blue, 1 red.)

@@ -11,7 +11,7 @@ from shapely.geometry.base import BaseGeometry
 from shapely.ops import nearest_points
 
 from fabkit.core.units import format_mm
-from fabkit.drawing.printed import PointMm, rings_mm
+from fabkit.drawing.outline import PointMm, rings_mm
 from fabkit.output.inspected import PieceSheet
 from fabkit.output.svg import Drawing
 

@@ -11,7 +11,7 @@ from shapely import MultiLineString, affinity
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.glyphs import lettering
-from fabkit.drawing.printed import BlueprintError, PointMm
+from fabkit.drawing.outline import BlueprintError, PointMm
 
 #: A label takes this much more room than it fills, where there is a choice.
 _ROOMY = 1.4

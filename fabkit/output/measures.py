@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabkit.core.units import format_mm
-from fabkit.drawing.printed import PointMm
+from fabkit.drawing.outline import PointMm
 from fabkit.output.canvas import Canvas
 from fabkit.output.look import CAPITAL, Theme
 

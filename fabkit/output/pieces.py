@@ -8,8 +8,8 @@ from dataclasses import replace
 from fabkit.core.errors import InputError, many
 from fabkit.core.units import format_mm
 from fabkit.drawing.draft import Blueprint, draft, draft_all
-from fabkit.drawing.every import every
-from fabkit.drawing.printed import BlueprintError
+from fabkit.drawing.outline import BlueprintError
+from fabkit.drawing.part import every
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet

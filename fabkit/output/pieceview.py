@@ -8,9 +8,8 @@ from shapely import MultiPoint, MultiPolygon, Point, Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.units import format_mm
-from fabkit.drawing.draft import Blueprint
-from fabkit.drawing.printed import PointMm, RingMm, canonical_outline, rings_mm
-from fabkit.drawing.tones import tones
+from fabkit.drawing.draft import Blueprint, tones
+from fabkit.drawing.outline import PointMm, RingMm, canonical_outline, rings_mm
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet, in_units

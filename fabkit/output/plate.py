@@ -10,9 +10,9 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.errors import many
 from fabkit.core.units import format_mm
-from fabkit.drawing.drawn import Drawn
 from fabkit.drawing.glyphs import lettering
-from fabkit.drawing.printed import BlueprintError, rings_mm
+from fabkit.drawing.outline import BlueprintError, rings_mm
+from fabkit.drawing.part import Drawn
 from fabkit.output.look import ink_on
 from fabkit.output.svg import Drawing
 

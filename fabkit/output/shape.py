@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from fabkit.drawing.printed import PointMm
+from fabkit.drawing.outline import PointMm
 from fabkit.model.entry import Entry
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.polygon import rings_of_cells

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from shapely import Polygon, union_all
 
-from fabkit.drawing.printed import RingMm, rings_mm
+from fabkit.drawing.outline import RingMm, rings_mm
 from fabkit.output.look import ink_on
 
 if TYPE_CHECKING:

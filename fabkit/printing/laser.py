@@ -9,8 +9,8 @@ from fabkit.core.errors import InputError
 from fabkit.core.units import format_mm
 from fabkit.drawing.cut import CutPiece
 from fabkit.model.profile import Profile
+from fabkit.printing.nesting.bin import Room, Shape, Spot
 from fabkit.printing.nesting.nest import Progress, nest
-from fabkit.printing.nesting.room import Room, Shape, Spot
 
 
 @dataclass(frozen=True)

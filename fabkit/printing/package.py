@@ -1,10 +1,17 @@
 """What goes into the 3MF file of a plate, a piece or a set: meshes at their places, names, colours,
-where it comes from, a picture, and the pause for the magnets."""
+where it comes from, a picture, and the pause for the magnets.
+
+Both families of slicers name the layer *before* which the printer pauses, by the height of its top,
+and pause before the first layer whose top is not below that. So the height written here is not the
+pause height (the top of the last layer before the magnets) but that of the layer above it: written
+as it is, the pause would come one layer too early, with the cavity not yet at its full depth.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +20,14 @@ from shapely import Point, Polygon, affinity
 from fabkit import __version__
 from fabkit.core.errors import many
 from fabkit.core.units import format_mm
-from fabkit.drawing.drawn import Drawn
+from fabkit.drawing.part import Drawn
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.writing3mf import Object3mf, Package3mf, Solid3mf
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.thumbnail import Patch, thumbnail
-from fabkit.printing.nesting.room import Spot
-from fabkit.printing.pauses import pause_parts
-from fabkit.printing.plate import Plate, mesh_rows
+from fabkit.printing.nesting.bin import Spot
+from fabkit.printing.plate import Plate, is_coloured, layer_before_pause, mesh_rows
 
 #: Between two beds in a file of several plates, as a part of the bed's width; as OrcaSlicer does.
 _BETWEEN_BEDS = 0.2
@@ -181,3 +187,66 @@ def _metadata(puzzle: PuzzleSet, profile: Profile) -> dict[str, str]:
         "Profile": profile.name,
         "Unit": format_mm(profile.unit_mm),
     }
+
+
+#: What the printer's display says meanwhile. Printers show ASCII.
+MESSAGE = "Insert the magnets"
+#: PrusaSlicer's part. Its importer is in ``src/libslic3r/Format/3mf.cpp``.
+PRUSA_PART = "Metadata/Prusa_Slicer_custom_gcode_per_print_z.xml"
+#: OrcaSlicer's and Bambu Studio's. Theirs is in ``src/libslic3r/Format/bbs_3mf.cpp``.
+ORCA_PART = "Metadata/custom_gcode_per_layer.xml"
+
+#: ``CustomGCode::Type::PausePrint`` in the sources of both.
+_PAUSE_TYPE = 1
+
+
+def pause_parts(pause_height_mm: float, profile: Profile) -> dict[str, bytes]:
+    """The parts of a 3MF file that make slicers pause once.
+
+    PrusaSlicer 2.5 has been tried: with layers of 0.2 mm and a cavity that ends at 4.2 mm it
+    prints the layer that ends at 4.2 mm, pauses, and closes the cavity with the one to 4.4 mm.
+
+    OrcaSlicer's part follows its importer and has not been tried. What is known from that source:
+    the root is ``custom_gcodes_per_layer``; in it a ``plate`` holds ``plate_info`` with its number
+    from 1, a ``layer`` for each stop and the ``mode``; a ``layer`` needs ``top_z``, ``extruder``,
+    ``color``, ``type`` and ``extra``. The part is read only when a file's settings are loaded, which
+    Bambu Studio does for files whose ``Application`` begins with ``BambuStudio-`` and a version;
+    OrcaSlicer knows ``OrcaSlicer-`` too, and no longer asks for it in its importer, but whether its
+    window then loads the settings is not known here. All others come in as mere shapes, without
+    the pause. fabkit does not pretend to be another program, so there the pause is to be looked
+    for, and set by hand before layer `layer_before_pause` + 1 if it is missing.
+
+    Args:
+        pause_height_mm: top of the last layer before the magnets go in.
+        profile: gives the layers, and whether there is a second colour.
+
+    Returns:
+        Content by name of the part; the same for the same arguments.
+
+    Raises:
+        ValueError: when no layer ends at the pause height.
+
+    Example:
+        >>> from fabkit.model.profilefile import load_profile
+        >>> parts = pause_parts(4.2, load_profile(["flippable"]))
+        >>> print(parts[PRUSA_PART].decode(), end="")
+        <?xml version="1.0" encoding="utf-8"?>
+        <custom_gcodes_per_print_z>
+        <code print_z="4.4" type="1" extruder="1" color="" extra="Insert the magnets" gcode="M601"/>
+        <mode value="SingleExtruder"/>
+        </custom_gcodes_per_print_z>
+    """
+    layer_before_pause(pause_height_mm, profile)
+    next_mm = f"{round(pause_height_mm + profile.layer_mm, 6):g}"
+    mode = "MultiExtruder" if is_coloured(profile) else "SingleExtruder"
+    stop = (
+        f'type="{_PAUSE_TYPE}" extruder="1" color="" extra={quoteattr(MESSAGE)} gcode="M601"/>\n'
+        f'<mode value="{mode}"/>\n'
+    )
+    prusa = _document("custom_gcodes_per_print_z", f'<code print_z="{next_mm}" {stop}')
+    plate = f'<plate>\n<plate_info id="1"/>\n<layer top_z="{next_mm}" {stop}</plate>\n'
+    return {PRUSA_PART: prusa, ORCA_PART: _document("custom_gcodes_per_layer", plate)}
+
+
+def _document(root: str, content: str) -> bytes:
+    return f'<?xml version="1.0" encoding="utf-8"?>\n<{root}>\n{content}</{root}>\n'.encode()

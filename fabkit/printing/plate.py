@@ -23,19 +23,21 @@ from shapely import Polygon, affinity
 from fabkit.core.errors import Fault, InputError
 from fabkit.core.units import format_mm
 from fabkit.drawing.ball import BallBlueprint
-from fabkit.drawing.boards.drawing import BoardBlueprint
-from fabkit.drawing.drawn import Drawn
+from fabkit.drawing.boards.steps import BoardBlueprint
+from fabkit.drawing.part import Drawn
 from fabkit.model.accessory import HOLES
+from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.plate import LyingPiece, PlateView, plate_sheet
+from fabkit.printing.nesting.bin import Room, Shape, Spot
 from fabkit.printing.nesting.nest import Progress, nest
-from fabkit.printing.nesting.room import Room, Shape, Spot
 
 Row = tuple[float, float, float]
 
 #: To which pieces are moved to the middle.
 _STEP_MM = 0.001
+_SAME_MM = 1e-6
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,26 @@ def room_of(profile: Profile) -> Room:
 def is_coloured(profile: Profile) -> bool:
     """Whether pieces are printed in more than one colour each."""
     return profile.inlay != "none" or profile.tones != "plain"
+
+
+def layer_before_pause(pause_height_mm: float, profile: Profile) -> int:
+    """The number, from 1, of the last layer before a pause.
+
+    Raises:
+        ValueError: when no layer ends at the pause height.
+
+    Example:
+        >>> from fabkit.model.profilefile import load_profile
+        >>> layer_before_pause(4.2, load_profile(["flippable"]))
+        21
+    """
+    top_mm = layer_top_mm(profile, pause_height_mm)
+    if pause_height_mm <= 0 or abs(top_mm - pause_height_mm) > _SAME_MM:
+        raise ValueError(
+            f"no layer ends at {format_mm(pause_height_mm)}; the next one that does ends at "
+            f"{format_mm(top_mm)}"
+        )
+    return 1 + round((top_mm - profile.first_layer_mm) / profile.layer_mm)
 
 
 def outline_from_above(blueprint: Drawn) -> Polygon:

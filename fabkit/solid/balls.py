@@ -6,8 +6,7 @@ import math
 
 import cadquery as cq
 
-from fabkit.drawing.ball import BallBlueprint
-from fabkit.drawing.ballshape import Place
+from fabkit.drawing.ball import BallBlueprint, Place
 
 
 def build_balls(blueprint: BallBlueprint) -> cq.Solid:

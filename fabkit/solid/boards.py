@@ -8,10 +8,9 @@ import cadquery as cq
 import shapely
 from shapely import Polygon
 
-from fabkit.drawing.boards.drawing import BoardBlueprint, Bore, Prism, Step
-from fabkit.drawing.boards.slabs import polygons
-from fabkit.drawing.printed import rings_mm
-from fabkit.solid.lettering import letter_prisms
+from fabkit.drawing.boards.steps import BoardBlueprint, Bore, Prism, Step
+from fabkit.drawing.outline import polygons, rings_mm
+from fabkit.solid.pieces import letter_prisms
 
 _AXES = {"x": cq.Vector(1, 0, 0), "y": cq.Vector(0, 1, 0), "z": cq.Vector(0, 0, 1)}
 
@@ -29,7 +28,7 @@ def build_board(blueprint: BoardBlueprint) -> cq.Solid:
         RuntimeError: when the kernel returns something that is not one valid solid.
 
     Example:
-        >>> from fabkit.drawing.boards.lid import draft_lid
+        >>> from fabkit.drawing.boards.draft import draft_lid
         >>> from fabkit.model.accessory import accessories
         >>> from fabkit.model.library import load_set
         >>> from fabkit.model.profilefile import load_profile

@@ -1,16 +1,16 @@
-"""Making the solid of whatever was drawn."""
+"""Making the solid of whatever was drawn, and of what fills its engraving."""
 
 from __future__ import annotations
 
 import cadquery as cq
 
 from fabkit.drawing.ball import BallBlueprint
-from fabkit.drawing.boards.drawing import BoardBlueprint
+from fabkit.drawing.boards.steps import BoardBlueprint
 from fabkit.drawing.draft import Blueprint
-from fabkit.drawing.drawn import Drawn
+from fabkit.drawing.part import Drawn
 from fabkit.solid.balls import build_balls
 from fabkit.solid.boards import build_board
-from fabkit.solid.body import Workshop
+from fabkit.solid.pieces import Workshop, letter_cutters, letter_prisms
 
 
 class Maker:
@@ -40,3 +40,16 @@ class Maker:
             return build_board(drawing)
         assert isinstance(drawing, Blueprint)
         return self._pieces.build(drawing)
+
+
+def inlay(drawing: Drawn) -> cq.Compound:
+    """What was cut out of a piece for its letter, on one face or both, or of a board for its title.
+
+    Args:
+        drawing: of something that has a letter or title.
+    """
+    assert drawing.label is not None
+    if isinstance(drawing, Blueprint):
+        return cq.Compound.makeCompound(letter_cutters(drawing))
+    low_mm, label = drawing.label_low_mm, drawing.label
+    return cq.Compound.makeCompound(letter_prisms(label.front, low_mm, low_mm + label.depth_mm))

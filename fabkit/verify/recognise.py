@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from fabkit.drawing.recess import bores
+from fabkit.drawing.magnets import bores
 from fabkit.mesh.balls.rules import height_on_bed_mm
 from fabkit.mesh.cavities import circle_of
 from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE

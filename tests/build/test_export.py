@@ -283,7 +283,7 @@ def test_a_kernel_failure_names_the_file_and_changes_nothing(
     def fail(*_: object) -> None:
         raise RuntimeError("BRep_API: command not done")
 
-    monkeypatch.setattr("fabkit.solid.body.Workshop.build", fail)
+    monkeypatch.setattr("fabkit.solid.pieces.Workshop.build", fail)
     with pytest.raises(OutsideError, match=r"failed on stl/P.stl: BRep_API: command not done"):
         run(tmp_path / "out", pair)
     assert contents(tmp_path / "out") == {}

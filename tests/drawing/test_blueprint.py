@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shapely import Polygon
 
 from fabkit.drawing.draft import draft
-from fabkit.drawing.printed import (
+from fabkit.drawing.outline import (
     RingMm,
     inset_ring,
     printed_outline,

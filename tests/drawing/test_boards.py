@@ -15,12 +15,10 @@ import trimesh
 from shapely import Point, Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.drawing.boards.drawing import BoardBlueprint
-from fabkit.drawing.boards.holes import draft_holes_board
-from fabkit.drawing.boards.seats import draft_seats_board
-from fabkit.drawing.boards.slabs import section_at
+from fabkit.drawing.boards.draft import draft_holes_board, draft_seats_board
+from fabkit.drawing.boards.steps import BoardBlueprint, section_at
 from fabkit.drawing.draft import draft
-from fabkit.drawing.printed import BlueprintError
+from fabkit.drawing.outline import BlueprintError
 from fabkit.mesh.section import UP, Sections
 from fabkit.model.accessory import Accessory, accessories
 from fabkit.model.lattice import LATTICES, Cell
@@ -29,8 +27,8 @@ from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import Board
 from fabkit.solid.boards import build_board
-from fabkit.solid.body import Workshop
 from fabkit.solid.export import write_stl
+from fabkit.solid.pieces import Workshop
 from tests.support import analytic, measure
 
 #: The default run has boards and stubs in tests of commands and of whole sets.

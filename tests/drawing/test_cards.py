@@ -17,9 +17,9 @@ from shapely import Polygon, affinity, union_all
 from fabkit.build.cards import cards_of, starts_of
 from fabkit.cli import main
 from fabkit.core.errors import InputError
-from fabkit.drawing.boards.slabs import section_at
-from fabkit.drawing.card import draft_card
-from fabkit.drawing.printed import BlueprintError
+from fabkit.drawing.boards.draft import draft_card
+from fabkit.drawing.boards.steps import section_at
+from fabkit.drawing.outline import BlueprintError
 from fabkit.mesh.files.reading import read_bodies
 from fabkit.mesh.section import Sections
 from fabkit.model.library import load_set

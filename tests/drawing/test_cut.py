@@ -17,7 +17,7 @@ from shapely import Point, Polygon, affinity
 from fabkit.core.errors import InputError
 from fabkit.drawing.cut import FLAT_MM, CutPiece, cut_all, cut_piece
 from fabkit.drawing.draft import draft_all
-from fabkit.drawing.printed import BlueprintError
+from fabkit.drawing.outline import BlueprintError
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.library import load_set
 from fabkit.model.piece import Piece

@@ -17,7 +17,7 @@ from fabkit.model.layers import recess_span
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
-from fabkit.solid.body import Workshop
+from fabkit.solid.pieces import Workshop
 from fabkit.verify.check import CheckReport, check
 from fabkit.verify.taking import take
 from tests.support import measure

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import shapely
 
-from fabkit.drawing.boards.snapping import snap_strain
+from fabkit.drawing.boards.lids import snap_strain
 from fabkit.drawing.glyphs import strokes_are_at_least
 from fabkit.mesh.section import UP
 from tests.support.trayprints import (

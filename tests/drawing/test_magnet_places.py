@@ -16,7 +16,7 @@ from shapely import Polygon
 
 from fabkit.core.errors import InputError
 from fabkit.drawing.draft import draft, draft_all
-from fabkit.drawing.printed import (
+from fabkit.drawing.outline import (
     BlueprintError,
     printed_outline,
 )

@@ -17,9 +17,8 @@ from shapely.affinity import rotate
 
 from fabkit.core.errors import InputError
 from fabkit.drawing.draft import draft, draft_all
-from fabkit.drawing.polemark import poles, with_poles
-from fabkit.drawing.printed import BlueprintError
-from fabkit.drawing.recess import Recess
+from fabkit.drawing.magnets import Recess, poles, with_poles
+from fabkit.drawing.outline import BlueprintError
 from fabkit.mesh.body import Body
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile

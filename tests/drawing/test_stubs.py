@@ -12,7 +12,7 @@ from shapely import LineString, Point, Polygon, affinity, union_all
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.errors import InputError
-from fabkit.drawing.cellshape import celled_outline
+from fabkit.drawing.cells import celled_outline
 from fabkit.drawing.draft import Blueprint, chamfered, draft, draft_all
 from fabkit.model.lattice import LATTICES, Cell
 from fabkit.model.library import load_set
@@ -20,7 +20,7 @@ from fabkit.model.piece import Form
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profile import CELL_SHAPES, Profile
 from fabkit.model.profilefile import load_profile
-from fabkit.solid.body import Workshop
+from fabkit.solid.pieces import Workshop
 from fabkit.solve.answer import solve
 from fabkit.solve.posing import pose
 from tests.support import analytic, measure

@@ -11,9 +11,9 @@ import shapely
 from shapely import LineString, Point, Polygon
 
 from fabkit.drawing.boards.frame import block
-from fabkit.drawing.boards.slabs import section_at
+from fabkit.drawing.boards.steps import section_at
 from fabkit.drawing.glyphs import strokes_are_at_least
-from fabkit.drawing.printed import BlueprintError
+from fabkit.drawing.outline import BlueprintError
 from fabkit.mesh.anatomy import Anatomy
 from fabkit.mesh.rules.printing import printing_findings
 from fabkit.mesh.rules.sound import sound_findings
@@ -210,7 +210,7 @@ def test_a_region_in_parts_that_meet_in_a_point() -> None:
 def test_titles_shrink_break_and_give_way() -> None:
     case = Case("cubimagici", (), ("lid.kind=sliding",))
     puzzle = case.puzzle
-    from fabkit.drawing.boards.title import place_title
+    from fabkit.drawing.label import place_title
 
     def texts(title: str, *room: float) -> tuple[str, float] | None:
         label = place_title(replace(puzzle, title=title), shapely.box(*room), case.profile)

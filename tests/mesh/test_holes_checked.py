@@ -14,7 +14,7 @@ from shapely import Polygon, affinity
 
 from fabkit.cli import main
 from fabkit.drawing.draft import draft
-from fabkit.drawing.printed import chamfered, inset_ring, rings_mm
+from fabkit.drawing.outline import chamfered, inset_ring, rings_mm
 from fabkit.mesh.finding import Finding
 from fabkit.model.library import load_set
 from fabkit.model.polygon import rings_of_cells

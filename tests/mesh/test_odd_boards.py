@@ -12,8 +12,8 @@ import shapely
 from manifold3d import Manifold
 
 from fabkit.drawing.ball import draft_ball
-from fabkit.drawing.boards.title import place_title
-from fabkit.drawing.things import draft_thing
+from fabkit.drawing.draft import draft_thing
+from fabkit.drawing.label import place_title
 from fabkit.mesh.balls.reading import take_in_balls
 from fabkit.mesh.boards.inspect import inspect_board
 from fabkit.mesh.boards.lying import balls_lying

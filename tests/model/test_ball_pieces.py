@@ -13,8 +13,8 @@ import pytest
 import shapely
 
 from fabkit.drawing.ball import draft_ball
-from fabkit.drawing.boards.drawing import BoardBlueprint, Prism, Step
-from fabkit.drawing.printed import BlueprintError
+from fabkit.drawing.boards.steps import BoardBlueprint, Prism, Step
+from fabkit.drawing.outline import BlueprintError
 from fabkit.mesh.body import Body
 from fabkit.mesh.crossing import crossings
 from fabkit.mesh.files.reading import read_bodies
@@ -31,7 +31,7 @@ from fabkit.model.lattice import LATTICES
 from fabkit.model.piece import Piece
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import rings_in_units
-from fabkit.printing.estimate import letter_mm3, printed_mm3, solid_mm3
+from fabkit.printing.bom import letter_mm3, printed_mm3, solid_mm3
 from fabkit.printing.slicer.finding import find_slicer
 from fabkit.printing.slicer.slicing import slice_plate
 from fabkit.printing.slicer.verdict import Expected

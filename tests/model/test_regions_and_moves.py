@@ -7,8 +7,8 @@ import random
 import pytest
 from shapely import Point, Polygon, union_all
 
-from fabkit.drawing.boards.levels import region_of
-from fabkit.drawing.region import region_mm
+from fabkit.drawing.boards.frame import region_of
+from fabkit.drawing.outline import region_mm
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.library import load_set
 from fabkit.model.piece import moves_onto

@@ -16,10 +16,17 @@ from fabkit.drawing.draft import draft_all
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
-from fabkit.printing.bill import DANGER, Bill, Sliced, bill_of_materials
-from fabkit.printing.billtable import bill_csv
-from fabkit.printing.estimate import fill_for, printed_mm3, solid_mm3
-from fabkit.solid.body import Workshop
+from fabkit.printing.bom import (
+    DANGER,
+    Bill,
+    Sliced,
+    bill_csv,
+    bill_of_materials,
+    fill_for,
+    printed_mm3,
+    solid_mm3,
+)
+from fabkit.solid.pieces import Workshop
 from tests.support.prints import Order, print_one
 
 FRIDGEIQ = load_set("fridgeiq")

@@ -15,10 +15,9 @@ import shapely
 from fabkit.core.errors import InputError
 from fabkit.mesh.body import Body
 from fabkit.model.profilefile import load_profile
-from fabkit.printing.gauge.legend import document, readings
-from fabkit.printing.gauge.parts import gauge_parts
-from fabkit.printing.gauge.values import KEY_OF_FIT, STEPS, setting, values_mm
-from fabkit.printing.gauge.wishes import GaugePart
+from fabkit.printing.fit_coupon.legend import document, readings
+from fabkit.printing.fit_coupon.parts import gauge_parts
+from fabkit.printing.fit_coupon.values import KEY_OF_FIT, STEPS, GaugePart, setting, values_mm
 from tests.support import gauging, measure
 from tests.support.prints import Order
 

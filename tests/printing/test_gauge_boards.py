@@ -15,15 +15,14 @@ import pytest
 
 from fabkit.cli import main
 from fabkit.core.errors import InputError
-from fabkit.drawing.boards.drawing import Bore
+from fabkit.drawing.boards.steps import Bore
 from fabkit.mesh.body import Body
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
-from fabkit.printing.gauge.legend import document, readings
-from fabkit.printing.gauge.parts import gauge_parts
-from fabkit.printing.gauge.values import setting
-from fabkit.printing.gauge.wishes import GaugePart
+from fabkit.printing.fit_coupon.legend import document, readings
+from fabkit.printing.fit_coupon.parts import gauge_parts
+from fabkit.printing.fit_coupon.values import GaugePart, setting
 from tests.support import boardgauging, gauging, measure
 from tests.support.gauging import Printed
 from tests.support.prints import Order

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabkit.core.errors import OutsideError
-from fabkit.printing.slicer.features import Feature, layers_of
-from fabkit.printing.slicer.gcode import Gcode, read_gcode
-from fabkit.printing.slicer.summary import Summary
+from fabkit.printing.slicer.gcode import Gcode, Summary, read_gcode
+from fabkit.printing.slicer.verdict import Feature, layers_of
 from tests.support.fakeslicer import gcode
 
 

@@ -17,9 +17,8 @@ from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
 from fabkit.printing.nesting import bypolygon
 from fabkit.printing.nesting import nest as nesting
-from fabkit.printing.nesting.laid import faults_of_layout
+from fabkit.printing.nesting.bin import Room, Shape, Spot, faults_of_layout
 from fabkit.printing.nesting.nest import least_rooms, nest
-from fabkit.printing.nesting.room import Room, Shape, Spot
 from tests.conftest import ROOT
 
 Points = list[tuple[float, float]]
@@ -149,7 +148,7 @@ def test_notches_and_the_reserved_corner_are_used() -> None:
 SCRIPT = """
 from tests.printing.test_nesting import printed, random_set
 from fabkit.printing.nesting.nest import nest
-from fabkit.printing.nesting.room import Room
+from fabkit.printing.nesting.bin import Room
 print(nest(printed("fridgeiq"), Room(180, 180, 2, 5, 40), {engine!r}))
 print(nest(*random_set(3, most=9), {engine!r}))
 """

@@ -16,7 +16,8 @@ from fabkit.drawing.draft import draft_all
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
-from fabkit.printing.pauses import ORCA_PART, PRUSA_PART, layer_before_pause, pause_parts
+from fabkit.printing.package import ORCA_PART, PRUSA_PART, pause_parts
+from fabkit.printing.plate import layer_before_pause
 from fabkit.printing.slicer.settings import print_settings
 from tests.support.platefiles import Thing, box, hollow, prusa_slicer, write_plate
 

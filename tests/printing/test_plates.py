@@ -17,7 +17,7 @@ from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.printing.nesting.room import Room, Shape
+from fabkit.printing.nesting.bin import Room, Shape
 from fabkit.printing.plate import (
     Plate,
     lay_out,

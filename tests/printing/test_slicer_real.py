@@ -13,12 +13,11 @@ import pytest
 
 from fabkit.core.errors import OutsideError
 from fabkit.model.profilefile import load_profile
-from fabkit.printing.pauses import pause_parts
-from fabkit.printing.slicer.features import Feature
+from fabkit.printing.package import pause_parts
 from fabkit.printing.slicer.finding import find_slicer
 from fabkit.printing.slicer.settings import print_settings
 from fabkit.printing.slicer.slicing import slice_plate
-from fabkit.printing.slicer.verdict import Expected, Verdict
+from fabkit.printing.slicer.verdict import Expected, Feature, Verdict
 from tests.support.platefiles import Thing, box, hollow, opened, prusa_slicer, write_plate
 
 PROFILE = load_profile()

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fabkit.printing.slicer.features import Feature
-from fabkit.printing.slicer.verdict import Expected
+from fabkit.printing.slicer.verdict import Expected, Feature
 from tests.printing.test_slicer import verdict
 from tests.support.fakeslicer import OPEN_OBJECT, SAID, fake_slicer, gcode
 

@@ -7,10 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fabkit.drawing.boards.holes import draft_holes_board
-from fabkit.drawing.boards.lid import draft_lid
-from fabkit.drawing.boards.seats import draft_seats_board
-from fabkit.drawing.boards.tray import draft_tray
+from fabkit.drawing.boards.draft import draft_holes_board, draft_lid, draft_seats_board, draft_tray
 from fabkit.mesh.boards.inspect import inspect_board
 from fabkit.mesh.boards.reading import read_boards
 from fabkit.mesh.body import Body

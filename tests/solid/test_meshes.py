@@ -11,7 +11,7 @@ import pytest
 from fabkit.core.errors import InputError
 from fabkit.core.units import format_mm
 from fabkit.drawing.draft import draft_all
-from fabkit.drawing.printed import largest_chamfer_mm
+from fabkit.drawing.outline import largest_chamfer_mm
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
 from tests.support import analytic, measure

@@ -13,9 +13,9 @@ import pytest
 import trimesh
 from shapely import LineString, Point, Polygon, affinity, box
 
-from fabkit.drawing.printed import chamfered
-from fabkit.drawing.recess import Bores
-from fabkit.solid.body import Workshop
+from fabkit.drawing.magnets import Bores
+from fabkit.drawing.outline import chamfered
+from fabkit.solid.pieces import Workshop
 from tests.support import analytic, measure
 from tests.support.checks import (
     Complaints,

@@ -17,8 +17,8 @@ from fabkit.drawing.draft import draft_all
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
-from fabkit.solid.body import Workshop
 from fabkit.solid.export import NamedSolid, write_step, write_stl
+from fabkit.solid.pieces import Workshop
 from tests.conftest import ROOT
 from tests.support import analytic
 from tests.support.prints import NO_STUBS

@@ -21,7 +21,7 @@ from fabkit.mesh.files.reading import read_bodies
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.sound import sound_findings
 from fabkit.model.profile import Profile
-from fabkit.printing.gauge.wishes import GaugePart
+from fabkit.printing.fit_coupon.values import GaugePart
 from fabkit.solid.export import write_stl
 from fabkit.solid.making import Maker
 from tests.support import analytic, measure

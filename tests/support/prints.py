@@ -14,8 +14,8 @@ from fabkit.drawing.draft import Blueprint, draft_all
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
-from fabkit.solid.body import Workshop
 from fabkit.solid.export import write_stl
+from fabkit.solid.pieces import Workshop
 from tests.support import analytic, measure
 
 FITS = ("press", "glue", "ribs", "embedded")

@@ -12,7 +12,7 @@ import numpy as np
 import shapely
 from shapely import Polygon
 
-from fabkit.drawing.things import draft_things
+from fabkit.drawing.draft import draft_things
 from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.boards.part import BoardPart
 from fabkit.mesh.body import Body

@@ -12,7 +12,7 @@ import trimesh
 from fabkit.drawing.draft import draft_all
 from fabkit.mesh.body import Body, Points
 from fabkit.model.library import load_set
-from fabkit.solid.body import Workshop
+from fabkit.solid.pieces import Workshop
 from tests.support.prints import Order, print_one
 
 #: Pieces with slivers, ribs, pockets and cavities, letters with counters.

@@ -6,7 +6,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 from shapely import Polygon
 
-from fabkit.drawing.printed import canonical_outline
+from fabkit.drawing.outline import canonical_outline
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import Form, Piece
 from fabkit.model.polygon import OutlineError, cells_of_rings, rings_of_cells

@@ -16,9 +16,8 @@ import shapely
 from shapely import LineString, Point, Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.drawing.boards.drawing import BoardBlueprint
-from fabkit.drawing.boards.lid import draft_lid
-from fabkit.drawing.boards.tray import draft_tray
+from fabkit.drawing.boards.draft import draft_lid, draft_tray
+from fabkit.drawing.boards.steps import BoardBlueprint
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.reading import read_bodies
 from fabkit.mesh.part import Part

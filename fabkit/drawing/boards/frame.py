@@ -1,26 +1,178 @@
-"""The block of a board: a rectangle around a region, with its opening and the way of its lid."""
+"""The block of a board: a rectangle around a region, with its opening and the way of its lid; and
+how high things are in it."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 import shapely
-from shapely import Polygon
+from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
 from fabkit.core.units import format_mm
-from fabkit.drawing.boards.drawing import Bore, Prism, Step
-from fabkit.drawing.boards.slabs import polygons
-from fabkit.drawing.boards.sliding import Sliding, sliding_lid
-from fabkit.drawing.boards.snapping import Snapping, snapping_lid
-from fabkit.drawing.boards.spot import Spot
+from fabkit.drawing.boards.lids import Sliding, Snapping, sliding_lid, snap_reach_mm, snapping_lid
+from fabkit.drawing.boards.steps import Bore, Prism, Step
 from fabkit.drawing.glyphs import strokes_are_at_least
-from fabkit.drawing.printed import BlueprintError, PointMm, rings_mm
+from fabkit.drawing.outline import BlueprintError, PointMm, polygons, region_mm, rings_mm
+from fabkit.model.accessory import HOLES, SEATS, board_kind
 from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
+from fabkit.model.puzzle import Board, PuzzleSet
+
+
+@dataclass(frozen=True)
+class Spot:
+    """The place of a frame and its lid.
+
+    Both are drawn around the origin with their front towards negative y: *across* is x there and
+    *along*, the way of the lid, is y. A board that is wider than deep has its front on its left.
+
+    Attributes:
+        middle_mm: the middle of the region's box.
+        slides: the axis along which a lid slides out, towards its negative end.
+
+    Example:
+        >>> import shapely
+        >>> Spot((10.0, 0.0), "x").area(shapely.box(-1, -5, 1, -3)).bounds
+        (5.0, -1.0, 7.0, 1.0)
+        >>> Spot((10.0, 0.0), "x").from_there(shapely.box(5, -1, 7, 1)).bounds
+        (-1.0, -5.0, 1.0, -3.0)
+    """
+
+    middle_mm: PointMm
+    slides: Literal["x", "y"]
+
+    def area(self, drawn: BaseGeometry) -> BaseGeometry:
+        """An area that was drawn at the origin, where it belongs."""
+        turn = [0, 1, -1, 0] if self.slides == "x" else [1, 0, 0, 1]
+        return affinity.affine_transform(drawn, [*turn, *self.middle_mm])
+
+    def from_there(self, area: BaseGeometry) -> BaseGeometry:
+        """An area of the board, as it is drawn at the origin: the way back."""
+        x_mm, y_mm = self.middle_mm
+        if self.slides == "x":
+            return affinity.affine_transform(area, [0, -1, 1, 0, y_mm, -x_mm])
+        return affinity.translate(area, -x_mm, -y_mm)
+
+    def steps(self, drawn: Sequence[Step]) -> tuple[Step, ...]:
+        """Steps that were drawn at the origin, where they belong."""
+        return tuple(Step(one.cuts, tuple(map(self._shape, one.shapes))) for one in drawn)
+
+    def _shape(self, shape: Prism | Bore) -> Prism | Bore:
+        x_mm, y_mm = self.middle_mm
+        low, high = shape.low_mm, shape.high_mm
+        if isinstance(shape, Bore):
+            across, along = shape.centre_mm
+            turned = (along, -across) if self.slides == "x" else (across, along)
+            return Bore((x_mm + turned[0], y_mm + turned[1]), shape.diameter_mm, low, high)
+        if shape.axis == "z":
+            return Prism(self.area(shape.area), low, high)
+        runs_along, turns = shape.axis == "y", self.slides == "x"
+        if not turns:
+            beside, onwards = (x_mm, y_mm) if runs_along else (y_mm, x_mm)
+            area = affinity.translate(shape.area, beside)
+            return Prism(area, onwards + low, onwards + high, shape.axis)
+        if runs_along:
+            mirrored = affinity.affine_transform(shape.area, [-1, 0, 0, 1, y_mm, 0])
+            return Prism(mirrored, x_mm + low, x_mm + high, "x")
+        return Prism(affinity.translate(shape.area, x_mm), y_mm - high, y_mm - low, "y")
+
+
+#: Between a ball one pitch down and what the board stands on.
+_BELOW_BALL_MM = 1.0
+#: Between a stub and the bottom of its seat, before rounding up to whole layers.
+_BELOW_STUB_MM = 0.2
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Heights above a board's bottom, all but the last on boundaries of printed layers.
+
+    Attributes:
+        floor_mm: the top of a tray's floor, or the bottom of the seats; 0 for holes, which are
+            open below.
+        rest_mm: on what pieces rest: the tray's floor, the plate around the seats, or the middles
+            of seated balls.
+        top_mm: up to where pieces reach.
+        lid_low_mm: the underside of a lid; None without lids.
+    """
+
+    floor_mm: float
+    rest_mm: float
+    top_mm: float
+    lid_low_mm: float | None
+
+
+def levels(puzzle: PuzzleSet, profile: Profile) -> Levels:
+    """The heights of a set's boards.
+
+    The hooks of a snapping lid must not reach the table: where a frame would be too low for them,
+    floor and all stand higher.
+
+    Args:
+        puzzle: says whether its boards are trays, or have holes or seats.
+        profile: gives the lengths.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> levels(load_set("iqblock"), load_profile())
+        Levels(floor_mm=2.0, rest_mm=2.0, top_mm=9.0, lid_low_mm=9.4)
+        >>> levels(load_set("iqstars"), load_profile())
+        Levels(floor_mm=2.0, rest_mm=4.2, top_mm=11.2, lid_low_mm=11.6)
+        >>> iqfit = load_set("iqfit")
+        >>> levels(iqfit, load_profile((), (), iqfit.unit_mm))
+        Levels(floor_mm=0.0, rest_mm=22.0, top_mm=28.0, lid_low_mm=28.4)
+    """
+    found = _from(puzzle, profile, 0.0)
+    if profile.lid == "snap" and found.lid_low_mm is not None:
+        lacking = snap_reach_mm(profile) - found.lid_low_mm
+        if lacking > 0:
+            found = _from(puzzle, profile, lacking)
+    return found
+
+
+def _from(puzzle: PuzzleSet, profile: Profile, raised_mm: float) -> Levels:
+    kind = board_kind(puzzle, profile)
+    if kind == HOLES:
+        half_mm = profile.ball_mm / 2
+        needed = profile.unit_mm + half_mm + _BELOW_BALL_MM + raised_mm
+        rest = layer_top_mm(profile, needed)
+        floor, top = 0.0, rest + half_mm
+    else:
+        floor = rest = layer_top_mm(profile, profile.board_floor_mm + raised_mm)
+        if kind == SEATS:
+            rest = layer_top_mm(profile, floor + profile.stub_height_mm + _BELOW_STUB_MM)
+        top = rest + profile.thickness_mm
+    low = None if profile.lid == "none" else layer_top_mm(profile, top + profile.lid_air_mm)
+    return Levels(floor, rest, round(top, 6), low)
+
+
+def region_of(puzzle: PuzzleSet, board: Board, profile: Profile) -> BaseGeometry:
+    """A board's region in mm, in the frame of the lattice.
+
+    Args:
+        puzzle: gives the lattice.
+        board: gives the cells.
+        profile: gives the unit.
+
+    Returns:
+        A polygon with its holes; several if the region falls into parts that meet in points.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> iqblock = load_set("iqblock")
+        >>> region_of(iqblock, iqblock.boards[0], load_profile()).bounds
+        (0.0, -160.0, 160.0, 0.0)
+    """
+    return region_mm(puzzle.lattice, board.cells, profile.unit_mm)
+
 
 #: Mitres at the sharpest corner of a lattice (45 degrees) reach 2.6 clearances out.
 _MITRE_LIMIT = 10

@@ -10,7 +10,7 @@ import shapely
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.drawing.region import region_mm
+from fabkit.drawing.outline import region_mm
 from fabkit.mesh.boards.circles import Slab, middles_mm, slabs, spot
 from fabkit.mesh.boards.holes import TOLERANCE_MM
 from fabkit.mesh.boards.part import BoardPart

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fabkit.drawing.boards.levels import levels
+from fabkit.drawing.boards.frame import levels
 from fabkit.mesh.anatomy import Anatomy
 from fabkit.mesh.boards.frame import frame_findings
 from fabkit.mesh.boards.holes import hole_findings, seat_findings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from fabkit.drawing.boards.snapping import MAX_STRAIN
+from fabkit.drawing.boards.lids import MAX_STRAIN
 from fabkit.mesh.boards.closing import TINY_MM3, Closing, tongues_of
 from fabkit.mesh.boards.part import BoardPart
 from fabkit.mesh.finding import Finding, at_least, at_most, counted

@@ -10,7 +10,7 @@ import numpy as np
 import shapely
 from shapely import affinity
 
-from fabkit.drawing.region import region_mm
+from fabkit.drawing.outline import region_mm
 from fabkit.mesh.boards.circles import Slab, cells_of, match_circles, round_holes, slabs
 from fabkit.mesh.boards.part import BoardPart
 from fabkit.mesh.boards.probing import surfaces_at, tops_at

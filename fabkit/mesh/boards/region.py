@@ -11,7 +11,7 @@ import shapely
 from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.drawing.region import region_mm
+from fabkit.drawing.outline import region_mm
 from fabkit.mesh.boards.probing import material_along
 from fabkit.mesh.body import Points
 from fabkit.model.lattice import Lattice

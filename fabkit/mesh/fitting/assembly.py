@@ -10,7 +10,7 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.drawing.region import region_mm
+from fabkit.drawing.outline import region_mm
 from fabkit.mesh.body import Points
 from fabkit.mesh.finding import TINY_MM
 from fabkit.mesh.fitting.laying import Laid, Pose

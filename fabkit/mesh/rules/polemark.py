@@ -9,8 +9,8 @@ from shapely.affinity import rotate, translate
 from shapely.geometry import MultiPoint
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.drawing.polemark import left_to_right, poles
-from fabkit.drawing.printed import canonical_outline
+from fabkit.drawing.magnets import left_to_right, poles
+from fabkit.drawing.outline import canonical_outline
 from fabkit.mesh.anatomy import Anatomy
 from fabkit.mesh.cavities import Cavity, circle_of
 from fabkit.mesh.finding import Finding, at_least, between, counted

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from shapely.affinity import rotate
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.drawing.recess import bores, length_units, magnet_count
+from fabkit.drawing.magnets import bores, length_units, magnet_count
 from fabkit.mesh.anatomy import Anatomy
 from fabkit.mesh.cavities import Cavity, Circle, circle_of
 from fabkit.mesh.finding import Finding, at_least, at_most, between, counted

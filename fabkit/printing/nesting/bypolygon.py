@@ -37,8 +37,7 @@ from typing import Any
 
 import fabkit
 from fabkit.core.errors import OutsideError, printable
-from fabkit.printing.nesting.room import Room, Shape, Spot
-from fabkit.printing.nesting.turned import TURNS
+from fabkit.printing.nesting.bin import TURNS, Room, Shape, Spot
 
 Span = tuple[float, float]
 

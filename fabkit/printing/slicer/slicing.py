@@ -12,10 +12,16 @@ from fabkit.core.files import outside_failures, temporary_folder
 from fabkit.model.profile import Profile
 from fabkit.printing.slicer.finding import PRUSA, Slicer
 from fabkit.printing.slicer.gcode import read_gcode
-from fabkit.printing.slicer.report import Model, read_complaints, read_models
 from fabkit.printing.slicer.running import Run, run
 from fabkit.printing.slicer.settings import print_settings
-from fabkit.printing.slicer.verdict import Expected, Verdict, judge
+from fabkit.printing.slicer.verdict import (
+    Expected,
+    Model,
+    Verdict,
+    judge,
+    read_complaints,
+    read_models,
+)
 
 #: A plate of 16 pieces takes about five seconds.
 LIMIT_S = 600.0

@@ -1,19 +1,179 @@
-"""Whether a plate can be printed, by what a slicer says and by what it has written."""
+"""Whether a plate can be printed, by what PrusaSlicer says (of each object when asked for ``--info``,
+and while it slices) and by what it has written."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fabkit.core.errors import many, shown
+from fabkit.core.errors import many, printable, shown
 from fabkit.core.units import format_mm
+from fabkit.drawing.part import Drawn
 from fabkit.model.profile import Profile
-from fabkit.printing.slicer.features import Feature, FeatureLayers, layers_of
 from fabkit.printing.slicer.finding import Slicer
-from fabkit.printing.slicer.gcode import SAME_MM, Gcode, Printed
-from fabkit.printing.slicer.report import Model
+from fabkit.printing.slicer.gcode import SAME_MM, Gcode, Layer, Printed
+
+
+@dataclass(frozen=True, order=True)
+class Feature:
+    """Something that a piece has between two heights.
+
+    Attributes:
+        name: ``letter`` or ``recess``.
+        low_mm: above the bed, as it is printed.
+        high_mm: above the bed, as it is printed.
+    """
+
+    name: str
+    low_mm: float
+    high_mm: float
+
+
+@dataclass(frozen=True)
+class FeatureLayers:
+    """The layers of a feature.
+
+    Attributes:
+        feature: whose layers they are.
+        first_layer: from 1; None when it lies in no layer.
+        last_layer: from 1; None when it lies in no layer.
+        begins_on_layer: whether a layer begins where it begins.
+        ends_on_layer: whether a layer ends where it ends.
+    """
+
+    feature: Feature
+    first_layer: int | None
+    last_layer: int | None
+    begins_on_layer: bool
+    ends_on_layer: bool
+
+
+def features_of(blueprints: Iterable[Drawn]) -> tuple[Feature, ...]:
+    """The letters and recesses of some pieces, each height once.
+
+    Args:
+        blueprints: of the pieces on a plate.
+
+    Example:
+        >>> from fabkit.drawing.draft import draft_all
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> fridgeiq, profile = load_set("fridgeiq"), load_profile()
+        >>> for feature in features_of(draft_all(fridgeiq, fridgeiq.pieces, profile)):
+        ...     print(feature)
+        Feature(name='letter', low_mm=6.4, high_mm=7.0)
+        Feature(name='recess', low_mm=0.0, high_mm=3.2)
+    """
+    found = set()
+    for blueprint in blueprints:
+        top_mm = blueprint.thickness_mm
+        spans = [("recess", recess.low_mm, recess.high_mm) for recess in blueprint.recesses]
+        if blueprint.label is not None:
+            depth_mm, low_mm = blueprint.label.depth_mm, blueprint.label_low_mm
+            spans.append(("letter", low_mm, low_mm + depth_mm))
+            if blueprint.label.faces == "both":
+                spans.append(("letter", 0.0, depth_mm))
+        if blueprint.facing == "down":
+            spans = [(name, top_mm - high_mm, top_mm - low_mm) for name, low_mm, high_mm in spans]
+        found |= {Feature(name, round(low, 6), round(high, 6)) for name, low, high in spans}
+    return tuple(sorted(found))
+
+
+def layers_of(feature: Feature, layers: Sequence[Layer]) -> FeatureLayers:
+    """The layers of a feature: those whose middle, where a slicer cuts, lies in it.
+
+    Example:
+        >>> layers = [Layer(0.0, 0.2), Layer(0.2, 0.4), Layer(0.4, 0.6)]
+        >>> found = layers_of(Feature("letter", 0.2, 0.55), layers)
+        >>> found.first_layer, found.last_layer, found.begins_on_layer, found.ends_on_layer
+        (2, 3, True, False)
+    """
+    inside = [
+        number
+        for number, layer in enumerate(layers, start=1)
+        if feature.low_mm < (layer.low_mm + layer.top_mm) / 2 < feature.high_mm
+    ]
+    if not inside:
+        return FeatureLayers(feature, None, None, False, False)
+    first, last = inside[0], inside[-1]
+    begins = abs(layers[first - 1].low_mm - feature.low_mm) <= SAME_MM
+    ends = abs(layers[last - 1].top_mm - feature.high_mm) <= SAME_MM
+    return FeatureLayers(feature, first, last, begins, ends)
+
+
+_MOST_COMPLAINTS = 20
+#: How far it has come, and what goes into its log below warnings.
+_HARMLESS = re.compile(
+    r"\d+ => .*|Slicing result exported to .*|\[[^\]]*\] \[[^\]]*\] \[(trace|debug|info)\].*"
+)
+#: What its log puts before a message.
+_LOGGED = re.compile(r"\[[^\]]*\] \[[^\]]*\] \[(\w+)\]\s*")
+
+
+@dataclass(frozen=True)
+class Model:
+    """An object of a file, as the slicer describes it.
+
+    Attributes:
+        manifold: whether its mesh is closed.
+        open_edges: how many edges are not.
+    """
+
+    manifold: bool
+    open_edges: int
+
+
+def read_models(said: str, file: str) -> tuple[Model, ...]:
+    r"""The objects that ``--info`` tells of, in the order of the slicer's list.
+
+    Args:
+        said: what the slicer said.
+        file: the name under which it got the file.
+
+    Example:
+        >>> read_models("[a.3mf]\nmanifold = no\nopen_edges = 3\n[a.3mf]\nmanifold = yes", "a.3mf")
+        (Model(manifold=False, open_edges=3), Model(manifold=True, open_edges=0))
+    """
+    blocks: list[dict[str, str]] = []
+    for line in said.splitlines():
+        key, _, value = line.partition("=")
+        if line.strip() == f"[{file}]":
+            blocks.append({})
+        elif blocks:
+            blocks[-1][key.strip()] = value.strip()
+    return tuple(
+        Model(block.get("manifold") == "yes", _count(block.get("open_edges", "")))
+        for block in blocks
+    )
+
+
+def read_complaints(said: str) -> tuple[str, ...]:
+    r"""What is neither progress nor chat in what a slicer said, a paragraph each.
+
+    Example:
+        >>> read_complaints("20 => Generating perimeters\nprint warning: Empty layer.\n\nObject: A\n")
+        ('print warning: Empty layer. Object: A',)
+    """
+    complaints: list[str] = []
+    fresh = True
+    for line in said.splitlines():
+        if _HARMLESS.fullmatch(line):
+            fresh = True
+        elif line.strip():
+            text = printable(_LOGGED.sub(r"\1: ", line).strip())
+            if fresh:
+                complaints.append(text)
+            else:
+                complaints[-1] = f"{complaints[-1]} {text}"[:400]
+            fresh = False
+    return tuple(complaints[:_MOST_COMPLAINTS])
+
+
+def _count(text: str) -> int:
+    return int(text) if re.fullmatch(r"\d{1,9}", text) else 0
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from fabkit.model.library import load_set
 from fabkit.model.piece import Piece, orientations
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Challenge, PuzzleSet
-from fabkit.solid.body import Workshop
 from fabkit.solid.export import write_stl
+from fabkit.solid.pieces import Workshop
 from tests.support.prints import Order
 
 PLAIN = Order()

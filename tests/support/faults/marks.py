@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fabkit.drawing.polemark import with_poles
-from fabkit.drawing.recess import Mark, Recess
+from fabkit.drawing.magnets import Mark, Recess, with_poles
 from tests.support.faults.kits import LONG, MARKED, MARKED_INSIDE, MARKED_ROOMY, SHORT
 from tests.support.faults.planting import Case, Fault, Planted, beyond
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from shapely import Polygon
 
-from fabkit.drawing.printed import chamfered, printed_outline
+from fabkit.drawing.outline import chamfered, printed_outline
 from fabkit.model.profile import Profile
 from tests.support.faults.planting import Case, Planted
 from tests.support.prints import Order

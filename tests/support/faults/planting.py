@@ -20,8 +20,8 @@ from shapely import Point, Polygon
 
 from fabkit.drawing.draft import Blueprint
 from fabkit.drawing.label import Label
-from fabkit.drawing.printed import chamfered, printed_outline
-from fabkit.drawing.recess import Bores, Recess
+from fabkit.drawing.magnets import Bores, Recess
+from fabkit.drawing.outline import chamfered, printed_outline
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.limits import sound_body
 from fabkit.model.profile import Profile

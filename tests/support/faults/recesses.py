@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabkit.drawing.recess import Bores
+from fabkit.drawing.magnets import Bores
 from tests.support.faults.mesh import with_tip
 from tests.support.faults.planting import Case, Planted, Points, beyond, point_inside, towards_side
 

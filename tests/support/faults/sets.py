@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from shapely import Polygon
 
-from fabkit.drawing.printed import canonical_outline, chamfered, printed_outline
+from fabkit.drawing.outline import canonical_outline, chamfered, printed_outline
 from fabkit.mesh.body import Body
 from fabkit.model.piece import Form, Piece
 from fabkit.model.polygon import rings_of_cells

@@ -1,33 +1,121 @@
-"""What a drawing of prisms and bores amounts to: its cut at a height, volume and surface."""
+"""The drawing of a board or lid: prisms and bores, added to each other and cut, in order; and what
+that amounts to: its cut at a height, volume and surface."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import shapely
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.drawing.boards.drawing import BoardBlueprint, Bore, Prism, Step
 from fabkit.drawing.label import Label
+from fabkit.drawing.magnets import Recess
+from fabkit.drawing.outline import PointMm, polygons
 from fabkit.model.accessory import Accessory
+
+
+@dataclass(frozen=True)
+class Prism:
+    """A straight prism.
+
+    Attributes:
+        area: its cross-section in mm, with holes: in x and y for axis ``z``; in x and z for axis
+            ``y``; in y and z for axis ``x``.
+        low_mm: where it begins along the axis.
+        high_mm: where it ends.
+        axis: along which it runs.
+    """
+
+    area: Polygon
+    low_mm: float
+    high_mm: float
+    axis: Literal["x", "y", "z"] = "z"
+
+
+@dataclass(frozen=True)
+class Bore:
+    """A round cylinder that stands upright.
+
+    Attributes:
+        centre_mm: of its circle.
+        diameter_mm: of its circle.
+        low_mm: where it begins.
+        high_mm: where it ends.
+    """
+
+    centre_mm: PointMm
+    diameter_mm: float
+    low_mm: float
+    high_mm: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """Some shapes that are added to what is there, or cut out of it.
+
+    Attributes:
+        cuts: whether they are cut out.
+        shapes: all at once; they may overlap each other.
+    """
+
+    cuts: bool
+    shapes: tuple[Prism | Bore, ...]
+
+
+@dataclass(frozen=True)
+class BoardBlueprint:
+    """One board or lid in mm, as it is printed: its lowest point at height 0, its top up.
+
+    A board's x and y are those of the lattice's frame: its region lies where the set's file draws
+    it. A lid lies as it is printed, its middle over the middle of the region.
+
+    Attributes:
+        piece: its id.
+        kind: ``tray``, ``holes``, ``seats`` or ``lid``.
+        colour: ``#rrggbb``.
+        outline: all of it seen from above.
+        face: its flat top seen from above.
+        foot: what of it lies on the bed.
+        thickness_mm: its height.
+        steps: what it is made of, in order.
+        label: the title, in the frame of the outline, as seen from above (so it is mirrored when
+            it is cut into the bottom); None for none.
+        rest_mm: on what height pieces rest: a tray's floor, the plate around seats, or the
+            middles of seated balls; 0 for a lid.
+        solid_mm3: its volume, without the title.
+        surface_mm2: its surface, about.
+        recesses: none.
+        facing: ``up``.
+        pause_height_mm: None.
+        label_low_mm: height of the lower end of the title's engraving.
+    """
+
+    piece: str
+    kind: str
+    colour: str
+    outline: Polygon
+    face: Polygon
+    foot: Polygon
+    thickness_mm: float
+    steps: tuple[Step, ...]
+    label: Label | None
+    rest_mm: float
+    solid_mm3: float
+    surface_mm2: float
+    recesses: tuple[Recess, ...] = ()
+    facing: str = "up"
+    pause_height_mm: float | None = None
+    label_low_mm: float = 0.0
+
 
 #: Chords in a quarter of a circle; its area is then right to 0.04 %.
 _CHORDS = 32
 #: How far inside a slab it is cut: its ends belong to its neighbours, too.
 _INSIDE_MM = 1e-6
-
-
-def polygons(area: BaseGeometry) -> list[Polygon]:
-    """The separate polygons of an area, from left to right.
-
-    Example:
-        >>> [one.area for one in polygons(shapely.box(3, 0, 5, 1) | shapely.box(0, 0, 1, 1))]
-        [1.0, 2.0]
-    """
-    found = [one for one in getattr(area, "geoms", [area]) if one.area > 0]
-    return sorted(found, key=lambda one: one.bounds)
 
 
 def section_at(steps: Sequence[Step], height_mm: float) -> BaseGeometry:

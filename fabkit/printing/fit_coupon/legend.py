@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabkit.model.profile import Profile
-from fabkit.printing.gauge.values import setting
-from fabkit.printing.gauge.wishes import GaugePart
+from fabkit.printing.fit_coupon.values import GaugePart, setting
 
 _HOW = {
     "inset": (
@@ -95,12 +94,12 @@ def readings(parts: Sequence[GaugePart], profile: Profile) -> list[Reading]:
     """What a gauge tells, one for each setting that it tries.
 
     Args:
-        parts: of `fabkit.printing.gauge.parts.gauge_parts`.
+        parts: of `fabkit.printing.fit_coupon.parts.gauge_parts`.
         profile: with which they were drafted.
 
     Example:
         >>> from fabkit.model.profilefile import load_profile
-        >>> from fabkit.printing.gauge.parts import gauge_parts
+        >>> from fabkit.printing.fit_coupon.parts import gauge_parts
         >>> profile = load_profile((), ["recess.fit=none"])
         >>> [reading] = readings(gauge_parts(profile), profile)
         >>> reading.key, reading.own_mm, len(reading.parts)
@@ -121,7 +120,7 @@ def document(parts: Sequence[GaugePart], profile: Profile) -> dict[str, Any]:
     """The same for JSON.
 
     Args:
-        parts: of `fabkit.printing.gauge.parts.gauge_parts`.
+        parts: of `fabkit.printing.fit_coupon.parts.gauge_parts`.
         profile: with which they were drafted.
 
     Returns:

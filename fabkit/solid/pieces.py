@@ -8,12 +8,36 @@ import math
 import cadquery as cq
 from shapely import Polygon
 
+from fabkit.drawing.cells import Stub
 from fabkit.drawing.draft import Blueprint
-from fabkit.drawing.printed import RingMm, rings_mm
-from fabkit.drawing.recess import Mark, Recess
-from fabkit.drawing.stubs import Stub
+from fabkit.drawing.glyphs import Contour, Lettering
+from fabkit.drawing.magnets import Mark, Recess
+from fabkit.drawing.outline import RingMm, rings_mm
 from fabkit.model.profile import RIB_COUNT
-from fabkit.solid.lettering import letter_prisms
+
+
+def letter_prisms(text: Lettering, low_mm: float, high_mm: float) -> list[cq.Solid]:
+    """The letter between two heights, one solid for each separate part.
+
+    Args:
+        text: contours in mm, never crossing each other.
+        low_mm: height of the lower end.
+        high_mm: height of the upper end.
+    """
+    up = cq.Vector(0, 0, high_mm - low_mm)
+    return [
+        cq.Solid.extrudeLinear(_wire(outer, low_mm), [_wire(c, low_mm) for c in counters], up)
+        for outer, counters in text.parts()
+    ]
+
+
+def _wire(contour: Contour, height: float) -> cq.Wire:
+    edges = []
+    for segment in contour:
+        points = [cq.Vector(x, y, height) for x, y in segment]
+        straight = len(points) == 2
+        edges.append(cq.Edge.makeLine(*points) if straight else cq.Edge.makeBezier(points))
+    return cq.Wire.assembleEdges(edges)
 
 
 class Workshop:

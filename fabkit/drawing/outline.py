@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import reduce
 
-from shapely import Polygon
+from shapely import Polygon, make_valid, symmetric_difference
+from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
 from fabkit.core.units import format_mm
-from fabkit.model.lattice import Lattice, Ring
+from fabkit.model.lattice import Cell, Lattice, Ring
+from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import rings_in_units
 
@@ -212,3 +215,39 @@ def _normal(start: PointMm, end: PointMm) -> PointMm:
 def _towards(start: PointMm, end: PointMm, distance_mm: float) -> PointMm:
     part = distance_mm / math.dist(start, end)
     return start[0] + part * (end[0] - start[0]), start[1] + part * (end[1] - start[1])
+
+
+def region_mm(lattice: Lattice, cells: Iterable[Cell], unit_mm: float) -> BaseGeometry:
+    """The area that cells cover, in mm, in the frame of the lattice.
+
+    Args:
+        lattice: of the cells.
+        cells: at least one.
+        unit_mm: length of a grid unit.
+
+    Returns:
+        A polygon with its holes; several if the region falls into parts that share no edge.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> block = load_set("iqblock")
+        >>> region_mm(block.lattice, block.boards[0].cells, 20.0).bounds
+        (0.0, -160.0, 160.0, 0.0)
+    """
+    rings = rings_in_units(lattice, rings_of_cells(lattice, cells))
+    # A ring around cells that meet in a point touches itself there.
+    areas = [make_valid(Polygon([(x * unit_mm, y * unit_mm) for x, y in ring])) for ring in rings]
+    # What lies within an odd number of rings: a hole is no part of the region, an island in it is.
+    return reduce(symmetric_difference, areas, Polygon())
+
+
+def polygons(area: BaseGeometry) -> list[Polygon]:
+    """The separate polygons of an area, from left to right.
+
+    Example:
+        >>> from shapely import box
+        >>> [one.area for one in polygons(box(3, 0, 5, 1) | box(0, 0, 1, 1))]
+        [1.0, 2.0]
+    """
+    found = [one for one in getattr(area, "geoms", [area]) if one.area > 0]
+    return sorted(found, key=lambda one: one.bounds)

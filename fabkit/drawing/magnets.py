@@ -1,0 +1,541 @@
+"""Magnets: their recesses, where in a piece they go, and which pole of each shows outwards.
+
+When poles alternate, a magnet that is put in the wrong way round repels where it should hold. So
+every south pole has a round dimple, where one sees it while putting the magnet in: in the back
+beside an open recess, in the floor of a closed cavity.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cmp_to_key
+
+from shapely import Point, Polygon, affinity, get_coordinates, maximum_inscribed_circle, union_all
+from shapely.geometry.base import BaseGeometry
+from shapely.ops import nearest_points
+
+from fabkit.core.units import format_mm
+from fabkit.drawing.outline import BlueprintError, PointMm, canonical_outline, chamfered
+from fabkit.model.layers import MARK_DIAMETER_MM, mark_span, recess_span
+from fabkit.model.piece import Piece
+from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet
+
+#: Arcs are drawn with so many chords to a quarter circle.
+ARC_SEGMENTS = 64
+#: To this the largest value that holds is found, in mm.
+STEP_MM = 0.002
+
+_DIRECTIONS = 180
+_SAFETY_MM = 0.0015  # positions are rounded to a micrometre and arcs are chords
+
+
+def eroded(area: Polygon, distance_mm: float) -> BaseGeometry:
+    """The points of an area that are at least so far from its boundary.
+
+    Args:
+        area: in mm.
+        distance_mm: from its outer ring and from its holes.
+
+    Example:
+        >>> square = Polygon([(0, 0), (9, 0), (9, 9), (0, 9)])
+        >>> [round(value, 1) for value in eroded(square, 3.0).bounds]
+        [3.0, 3.0, 6.0, 6.0]
+    """
+    safe_mm = distance_mm * (1 + 1e-4) + _SAFETY_MM
+    eroded = area.buffer(-safe_mm, quad_segs=ARC_SEGMENTS)
+    # GEOS leaves a sliver where an area is only just too narrow; no point of it is far enough.
+    parts = [
+        part
+        for part in getattr(eroded, "geoms", [eroded])
+        if area.boundary.distance(part.representative_point()) >= distance_mm
+    ]
+    return union_all(parts)
+
+
+def farthest_pair(
+    allowed: BaseGeometry, balance: Point, farthest_mm: float
+) -> list[PointMm] | None:
+    """Two points of a region as far apart as possible, up to a limit; None if there are none.
+
+    Args:
+        allowed: where they may be, in mm.
+        balance: about which they lie as evenly as possible.
+        farthest_mm: the limit.
+
+    Example:
+        >>> bar = Polygon([(0, 0), (50, 0), (50, 2), (0, 2)])
+        >>> farthest_pair(bar, Point(25, 1), 40.0)
+        [(5.0, 1.0), (45.0, 1.0)]
+    """
+    apart_mm, pair = _most_apart(_corners_of(allowed.convex_hull), math.inf)
+    if apart_mm <= farthest_mm:
+        return pair
+    # Exactly the limit apart: for each direction, the midpoints that keep both ends inside.
+    best: tuple[float, list[PointMm]] | None = None
+    for step in range(_DIRECTIONS):
+        angle = math.pi * step / _DIRECTIONS
+        dx, dy = farthest_mm / 2 * math.cos(angle), farthest_mm / 2 * math.sin(angle)
+        midpoints = affinity.translate(allowed, dx, dy) & affinity.translate(allowed, -dx, -dy)
+        if midpoints.is_empty:
+            continue
+        middle, _ = nearest_points(midpoints, balance)
+        off_mm = round(middle.distance(balance), 3)
+        if best is None or off_mm < best[0]:
+            ends = [Point(middle.x - dx, middle.y - dy), Point(middle.x + dx, middle.y + dy)]
+            best = off_mm, [rounded(end) for end in ends]
+    if best:
+        return best[1]
+    # Small islands, none of them that far from another: then less than the limit apart.
+    return _most_apart(_corners_of(allowed), farthest_mm)[1]
+
+
+def _most_apart(points: list[PointMm], limit_mm: float) -> tuple[float, list[PointMm] | None]:
+    """The two points that are farthest apart among those within a limit, and their distance."""
+    corners = sorted({rounded(Point(point)) for point in points})
+    pairs = [(a, b) for i, a in enumerate(corners) for b in corners[i:]]
+    near = [(round(math.dist(a, b), 6), [a, b]) for a, b in pairs]
+    return max((pair for pair in near if pair[0] <= limit_mm), default=(0.0, None))
+
+
+def _corners_of(area: BaseGeometry) -> list[PointMm]:
+    return [(x, y) for x, y in get_coordinates(area)]
+
+
+def rounded(point: Point) -> PointMm:
+    """A point to the micrometre.
+
+    Example:
+        >>> rounded(Point(1.23456, 2))
+        (1.235, 2.0)
+    """
+    return round(point.x, 3), round(point.y, 3)
+
+
+def largest(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """The largest value between two that still holds, to a micrometre or two.
+
+    Example:
+        >>> round(largest(lambda value: value < 3, 0.0, 10.0), 2)
+        3.0
+    """
+    while high - low > STEP_MM:
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+#: A piece this many units long gets two magnets, else one.
+TWO_MAGNETS_FROM_UNITS = 3
+#: Two magnets are as far apart as the walls allow, up to this many units.
+FARTHEST_UNITS = 2
+
+_SMALLEST_MAGNET_MM = 1.0
+
+
+@dataclass(frozen=True)
+class Bores:
+    """The diameters of a recess, in mm.
+
+    Attributes:
+        widest_mm: of the cylinder; between the ribs where there are ribs.
+        crest_mm: of the circle that touches the crests of the ribs; None without ribs.
+    """
+
+    widest_mm: float
+    crest_mm: float | None
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A round dimple that says: here a south pole shows outwards.
+
+    Attributes:
+        centre_mm: seen from the lettered face, in the frame of the outline.
+        low_mm: height of its lower end above the back; 0 where it is open there.
+        high_mm: height of its upper end above the back.
+        diameter_mm: across.
+    """
+
+    centre_mm: PointMm
+    low_mm: float
+    high_mm: float
+    diameter_mm: float
+
+
+@dataclass(frozen=True)
+class Recess:
+    """One pocket for one magnet.
+
+    Attributes:
+        centre_mm: seen from the lettered face, in the frame of the outline.
+        low_mm: height of its lower end above the back; 0 where it is open there.
+        high_mm: height of its upper end above the back.
+        bores: its diameters.
+        mouth_mm: 45-degree chamfer at the open end; 0 for a closed cavity.
+        rib_width_mm: of each crush rib at its root.
+        pole: which one shows outwards, towards the back: ``N``, ``S``, or nothing where it may
+            be either.
+        mark: what says so where the magnet goes in; south poles have one when poles alternate.
+    """
+
+    centre_mm: PointMm
+    low_mm: float
+    high_mm: float
+    bores: Bores
+    mouth_mm: float
+    rib_width_mm: float
+    pole: str = ""
+    mark: Mark | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the magnet goes in from the back after printing."""
+        return self.low_mm == 0
+
+    @property
+    def circles(self) -> tuple[tuple[PointMm, float], ...]:
+        """What a drawing shows of it, as centres and diameters in mm: the bore, and the mark."""
+        marks = [(self.mark.centre_mm, self.mark.diameter_mm)] if self.mark else []
+        return ((self.centre_mm, self.bores.widest_mm), *marks)
+
+    def at_origin(self) -> Recess:
+        """The same hollow, centred on the origin, whatever its pole and without its mark."""
+        return replace(self, centre_mm=(0.0, 0.0), pole="", mark=None)
+
+
+def bores(profile: Profile, magnet_mm: float | None = None) -> Bores:
+    """The bore diameters for the profile's fit.
+
+    Args:
+        profile: gives the fit and its allowances.
+        magnet_mm: another magnet's diameter than the profile's.
+
+    Example:
+        >>> from fabkit.model.profilefile import load_profile
+        >>> bores(load_profile()), bores(load_profile((), ["recess.fit=ribs"]))
+        (Bores(widest_mm=10.1, crest_mm=None), Bores(widest_mm=10.5, crest_mm=9.9))
+    """
+    magnet_mm = profile.magnet_diameter_mm if magnet_mm is None else magnet_mm
+    added_mm = {
+        "press": profile.press_mm,
+        "glue": profile.glue_mm,
+        "ribs": profile.rib_root_mm,
+        "embedded": profile.embedded_mm,
+    }[profile.fit]
+    crest_mm = round(magnet_mm + profile.rib_crest_mm, 6) if profile.fit == "ribs" else None
+    return Bores(round(magnet_mm + added_mm, 6), crest_mm)
+
+
+def length_units(canonical: Polygon, unit_mm: float) -> float:
+    """The longer side of the box around an outline as it is drawn, in grid units.
+
+    Args:
+        canonical: in mm.
+        unit_mm: length of a grid unit.
+
+    Example:
+        >>> length_units(Polygon([(0, 0), (60, 0), (60, 20), (0, 20)]), 20.0)
+        3.0
+    """
+    left, bottom, right, top = canonical.bounds
+    return float(max(right - left, top - bottom) / unit_mm)
+
+
+def magnet_count(length_units: float) -> int:
+    """How many magnets a piece gets.
+
+    Args:
+        length_units: the longer side of the drawn outline's bounding box, in grid units.
+
+    Example:
+        >>> magnet_count(2.0), magnet_count(3.0)
+        (1, 2)
+    """
+    return 2 if length_units > TWO_MAGNETS_FROM_UNITS - 1e-6 else 1
+
+
+def place_recesses(
+    outline: Polygon, foot: Polygon, length_units: float, profile: Profile
+) -> tuple[Recess, ...]:
+    """Decides how many magnets a piece gets and where they go.
+
+    One magnet lies as near to the piece's balance as the walls allow; two lie as far apart as
+    the walls allow, up to `FARTHEST_UNITS`, and then as evenly about the balance as possible.
+
+    Args:
+        outline: the printed outline, in mm.
+        foot: the outline of the back, inside the foot chamfer, in mm.
+        length_units: the longer side of the canonical outline's bounding box, in grid units.
+        profile: gives unit, magnet, fit and walls.
+
+    Returns:
+        One or two recesses, from left to right.
+
+    Raises:
+        BlueprintError: when the magnet does not fit: the wall there is, the wall asked for,
+            and the largest magnet that would fit.
+    """
+    count = magnet_count(length_units)
+    span = recess_span(profile)
+    room = _Room(
+        outline=outline,
+        beside_bore=_section(outline, profile, span.low_mm or profile.mouth_mm, span.high_mm),
+        foot=foot,
+        profile=profile,
+        count=count,
+    )
+    bore = bores(profile)
+    centres = room.centres(bore, profile.wall_mm, profile.bed_wall_mm)
+    if centres is None:
+        raise BlueprintError(room.why_not())
+    return tuple(
+        Recess(
+            centre,
+            span.low_mm,
+            span.high_mm,
+            bore,
+            0.0 if profile.embedded else profile.mouth_mm,
+            profile.rib_width_mm,
+        )
+        for centre in sorted(centres)
+    )
+
+
+@dataclass(frozen=True)
+class _Room:
+    """Where in a piece recesses can be.
+
+    Attributes:
+        outline: the printed outline, in mm.
+        beside_bore: the narrowest section of the piece over the bore's height; the outline,
+            unless a chamfer reaches that far.
+        foot: the section at the bed. In a concave corner a chamfer cuts deeper than its width,
+            so the wall at the bed is measured from here.
+        profile: gives magnet and fit.
+        count: how many recesses there must be.
+    """
+
+    outline: Polygon
+    beside_bore: Polygon
+    foot: Polygon
+    profile: Profile
+    count: int
+
+    def centres(
+        self, bore: Bores, wall_mm: float, bed_wall_mm: float | None
+    ) -> list[PointMm] | None:
+        """The best centres for a bore and walls, or None when there is no room.
+
+        Without ``bed_wall_mm`` only the wall beside the bore counts.
+        """
+        radius_mm, between_mm = bore.widest_mm / 2, wall_mm
+        allowed = eroded(self.beside_bore, radius_mm + wall_mm)
+        if bed_wall_mm is not None and not self.profile.embedded:
+            mouth_mm = self.profile.mouth_mm
+            allowed = allowed.intersection(eroded(self.foot, radius_mm + mouth_mm + bed_wall_mm))
+            between_mm = max(wall_mm, 2 * mouth_mm + bed_wall_mm)
+        if allowed.is_empty:
+            return None
+        balance = self.outline.centroid
+        if self.count == 1:
+            nearest, _ = nearest_points(allowed, balance)
+            return [rounded(nearest)]
+        pair = farthest_pair(allowed, balance, FARTHEST_UNITS * self.profile.unit_mm)
+        return pair if pair and math.dist(*pair) >= bore.widest_mm + between_mm else None
+
+    def why_not(self) -> str:
+        """Why the profile's magnet does not fit, in numbers."""
+        profile = self.profile
+        bore = bores(profile)
+        reach_mm = (-bore.widest_mm / 2, maximum_inscribed_circle(self.outline).length)
+        there_mm = largest(lambda wall: self.centres(bore, wall, None) is not None, *reach_mm)
+        asked_mm, key = profile.wall_mm, "recess.wall"
+        if there_mm >= asked_mm - STEP_MM:
+            wall_mm, asked_mm, key = there_mm, profile.bed_wall_mm, "recess.bed_wall"
+            wall_mm = min(wall_mm, profile.wall_mm)
+            there_mm = largest(lambda w: self.centres(bore, wall_mm, w) is not None, *reach_mm)
+        size = f"{profile.magnet_diameter_mm:g} x {format_mm(profile.magnet_height_mm)}"
+        magnets = "two magnets" if self.count == 2 else "a magnet"
+        found = (
+            f"leave a wall of {_below(there_mm, asked_mm)}"
+            if there_mm > 0
+            else f"break through the side by {format_mm(-there_mm, 1)}"
+        )
+        return (
+            f"{magnets} of {size} (bore {format_mm(bore.widest_mm)}) would {found}, and {key} asks "
+            f"for a wall of {format_mm(asked_mm)}; {self._largest_magnet()}"
+        )
+
+    def _largest_magnet(self) -> str:
+        profile = self.profile
+
+        def fits(diameter_mm: float) -> bool:
+            bore = bores(profile, diameter_mm)
+            return self.centres(bore, profile.wall_mm, profile.bed_wall_mm) is not None
+
+        largest_mm = math.floor(largest(fits, 0.0, profile.magnet_diameter_mm) * 10 + 1e-6) / 10
+        if largest_mm < _SMALLEST_MAGNET_MM:
+            return "no magnet fits here, choose a larger unit or recess.fit none"
+        return (
+            f"the largest that fits is {format_mm(largest_mm)} across; choose that, a larger unit or "
+            "recess.fit none"
+        )
+
+
+def _section(outline: Polygon, profile: Profile, low_mm: float, high_mm: float) -> Polygon:
+    """The narrowest section of a piece between two heights."""
+    top_mm = profile.thickness_mm - profile.top_chamfer_mm
+    inset_mm = max(0.0, profile.foot_chamfer_mm - low_mm, high_mm - top_mm)
+    return chamfered(outline, inset_mm) if inset_mm else outline
+
+
+def _below(there_mm: float, asked_mm: float) -> str:
+    """A length that is less than another, with as many digits as it takes to see that."""
+    text = format_mm(there_mm, 2)
+    return format_mm(math.floor(there_mm * 1000) / 1000) if text == format_mm(asked_mm) else text
+
+
+#: Two magnets less than this part of a grid unit apart from left to right lie above each other.
+_ABOVE_UNITS = 0.05
+#: Places whose distances from a recess differ by less than this (mm) are equally near.
+_AS_NEAR_MM = 0.01
+
+
+def poles(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> tuple[str, ...]:
+    """Which pole of each magnet of a piece shows outwards, from left to right.
+
+    In turn means: north, south, north … through all magnets of the set, piece after piece, so
+    that in all there is at most one more of the one than of the other. How many magnets the
+    pieces before this one have depends on their drawings alone.
+
+    Args:
+        puzzle: gives the order of the pieces.
+        piece: one of its pieces.
+        profile: says whether poles alternate.
+
+    Returns:
+        ``N``, ``S``, or nothing for either, once for each magnet.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> puzzle, profile = load_set("fridgeiq"), load_profile((), ["magnet.polarity=alternating"])
+        >>> [poles(puzzle, piece, profile) for piece in puzzle.pieces[:5]]
+        [('N',), ('S',), ('N',), ('S', 'N'), ('S',)]
+    """
+    count = _magnets(puzzle, piece)
+    if profile.polarity != "alternating":
+        return count * ("N" if profile.polarity == "same" else "",)
+    earlier = itertools.takewhile(lambda one: one.id != piece.id, puzzle.pieces)
+    before = sum(_magnets(puzzle, one) for one in earlier)
+    return tuple("NS"[(before + number) % 2] for number in range(count))
+
+
+def _magnets(puzzle: PuzzleSet, piece: Piece) -> int:
+    drawn = canonical_outline(puzzle.lattice, piece.forms[0].rings, 1.0)
+    return magnet_count(length_units(drawn, 1.0))
+
+
+def left_to_right(centres: Sequence[PointMm], unit_mm: float) -> list[int]:
+    """The order of magnets from left to right, of those above each other from below.
+
+    Magnets that lie above each other but for a rounding are told from below, so that drawings
+    and meshes have them in the same order.
+
+    Args:
+        centres: one or two of them, on a piece as it is drawn.
+        unit_mm: length of a grid unit.
+
+    Returns:
+        Positions in ``centres``.
+
+    Example:
+        >>> left_to_right([(30.0, 5.0), (10.0, 9.0)], 20.0)
+        [1, 0]
+        >>> left_to_right([(10.0, 9.0), (10.001, 5.0)], 20.0)
+        [1, 0]
+    """
+
+    def compare(one: int, other: int) -> int:
+        aside, up = (centres[one][axis] - centres[other][axis] for axis in (0, 1))
+        later_by = up if abs(aside) < _ABOVE_UNITS * unit_mm else aside
+        return (later_by > 0) - (later_by < 0)
+
+    return sorted(range(len(centres)), key=cmp_to_key(compare))
+
+
+def with_poles(
+    recesses: Sequence[Recess], in_turn: Sequence[str], foot: Polygon, profile: Profile
+) -> tuple[Recess, ...]:
+    """Recesses with their poles, and marks where poles alternate and the south pole shows.
+
+    Args:
+        recesses: of one piece.
+        in_turn: their poles from left to right, as `poles` gives them.
+        foot: the outline of the back, inside the foot chamfer, in mm.
+        profile: gives unit, layers and walls.
+
+    Returns:
+        The recesses in their order.
+
+    Raises:
+        BlueprintError: when there is no room in the back for a mark beside an open recess.
+    """
+    found = list(recesses)
+    order = left_to_right([recess.centre_mm for recess in recesses], profile.unit_mm)
+    for which, pole in zip(order, in_turn, strict=True):
+        marked = pole == "S" and profile.polarity == "alternating"
+        mark = _mark(which, recesses, foot, profile) if marked else None
+        found[which] = replace(recesses[which], pole=pole, mark=mark)
+    return tuple(found)
+
+
+def _mark(which: int, recesses: Sequence[Recess], foot: Polygon, profile: Profile) -> Mark:
+    recess, span = recesses[which], mark_span(profile)
+    centre = _beside(which, recesses, foot, profile) if recess.is_open else recess.centre_mm
+    return Mark(centre, span.low_mm, span.high_mm, MARK_DIAMETER_MM)
+
+
+def _beside(which: int, recesses: Sequence[Recess], foot: Polygon, profile: Profile) -> PointMm:
+    """The place in the back that is nearest to a recess, with a wall all around.
+
+    It is nearer to this recess than to another one. Of places that are equally near, it is the
+    one farthest from the other recess, and of these the lowest.
+    """
+    wall_mm = profile.bed_wall_mm
+    others = [Point(one.centre_mm) for one in recesses if one is not recesses[which]]
+    room = eroded(foot, MARK_DIAMETER_MM / 2 + wall_mm)
+    middle = Point(recesses[which].centre_mm)
+    for other in recesses:
+        reach_mm = other.bores.widest_mm / 2 + other.mouth_mm + wall_mm + MARK_DIAMETER_MM / 2
+        # A polygon's corners lie on the circle and its sides within: grown so that none is nearer.
+        disc = Point(other.centre_mm).buffer(reach_mm * (1 + 1e-4) + 0.002, ARC_SEGMENTS)
+        room = room.difference(disc)
+    near = [] if room.is_empty else [nearest_points(room, middle)[0], *_corners(room)]
+    least_mm = min((point.distance(middle) for point in near), default=0.0)
+    near = [point for point in near if point.distance(middle) < least_mm + _AS_NEAR_MM]
+
+    def off_others(place: Point) -> float:
+        return round(min((place.distance(other) for other in others), default=0.0), 2)
+
+    near.sort(key=lambda point: (-off_others(point), *rounded(point)[::-1]))
+    if not near or (others and off_others(near[0]) < least_mm + _AS_NEAR_MM):
+        raise BlueprintError(
+            f"there is no room in the back for the mark of a south pole, {format_mm(MARK_DIAMETER_MM)} "
+            f"across, beside a recess with a mouth of {_mouth(recesses[which])}: recess.bed_wall asks "
+            f"for {format_mm(wall_mm)} around it; choose a smaller magnet or bed_wall, a larger unit, "
+            "or another magnet.polarity"
+        )
+    return rounded(near[0])
+
+
+def _corners(room: BaseGeometry) -> list[Point]:
+    return [Point(x, y) for x, y in get_coordinates(room)]
+
+
+def _mouth(recess: Recess) -> str:
+    return format_mm(recess.bores.widest_mm + 2 * recess.mouth_mm)
