@@ -4,33 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fabkit.cli import options
+from fabkit.cli.context import PRINTED, Context, takes
 from fabkit.cli.report import Report
 from fabkit.core.errors import many
 from fabkit.core.units import format_duration, format_mm
-from fabkit.model.library import load_set
 
 if TYPE_CHECKING:
     from fabkit.printing.bom import Bill
 
 
-def bom(
-    set: options.Set,
-    output: options.Folder = None,
-    profile: options.ProfileNames = None,
-    settings: options.Settings = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-) -> None:
-    """Write the bill of materials: magnets, filament, time, cost, polarity. bom.csv and bom.json."""
+@takes(*PRINTED)
+def bom(context: Context) -> None:
+    """Write the bill of materials.
+
+    Lists magnets with their poles, filament, time and cost, in bom.csv and bom.json.
+    """
     from fabkit.build.billing import write_bill
 
-    report = Report(json, quiet, verbose)
-    puzzle = load_set(set)
-    limits = options.profile_for(puzzle, profile, settings)
-    folder = options.set_folder(output, puzzle)
-    bill, warnings = write_bill(folder, puzzle, limits)
+    report, folder = context.report, context.folder
+    bill, warnings = write_bill(folder, context.puzzle, context.profile)
     tell_bill(bill, report)
     for warning in warnings:
         report.warn(warning)

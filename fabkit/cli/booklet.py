@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from fabkit.cli import options
+from fabkit.cli.context import Context, takes
+from fabkit.cli.options import option
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, many
 from fabkit.core.files import write_whole
-from fabkit.model.library import load_set
 
 if TYPE_CHECKING:
     from fabkit.build.booklet import Made
@@ -19,32 +18,38 @@ if TYPE_CHECKING:
 
 Challenges = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--challenges",
         metavar="FILE",
-        help="Only what this challenge file, list or catalog holds; repeatable.",
-        show_default="the set's own, its catalog, and the output folder's challenges.json",
+        help="Only what this challenge file, list or catalog holds; repeatable (default: the set's "
+        "challenges, its catalog, and challenges.json in the output folder).",
     ),
 ]
 Only = Annotated[
-    list[str] | None,
-    typer.Option("--only", metavar="ID", help="Only this challenge; repeatable."),
+    list[str] | None, option("--only", metavar="ID", help="Only this challenge; repeatable.")
 ]
 Language = Annotated[
-    str, typer.Option("--language", metavar="en|de|it|fr", help="The language of the texts.")
+    str,
+    option(
+        "--language",
+        metavar="en|de|it|fr",
+        complete=lambda: ("en", "de", "it", "fr"),
+        help="Language of the texts (default: en).",
+    ),
 ]
 
 
+@takes("set", "profiles", "settings", "budget_s")
 def booklet(
-    set: options.Set,
-    output: Annotated[
-        str | None,
-        typer.Option(
+    context: Context,
+    path: Annotated[
+        Path | None,
+        option(
             "-o",
             "--output",
             metavar="FILE.pdf",
-            help="Write into this file.",
-            show_default="output/SET/booklet.pdf",
+            read=options.file(".pdf"),
+            help="Write to this file (default: output/SET/booklet.pdf).",
         ),
     ] = None,
     challenges: Challenges = None,
@@ -52,34 +57,26 @@ def booklet(
     language: Language = "en",
     paper: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--paper",
             metavar="a5|a4|letter",
-            help="The size of the pages.",
-            show_default="the smallest that suits most challenges",
+            complete=lambda: ("a5", "a4", "letter"),
+            help="Page size (default: the smallest that most challenges fit on).",
         ),
     ] = None,
     no_picture: Annotated[
-        bool, typer.Option("--no-picture", help="Only pieces on the cover; quicker.")
+        bool, option("--no-picture", help="Omit the picture on the cover; quicker.")
     ] = False,
-    profile: options.ProfileNames = None,
-    settings: options.Settings = None,
-    budget: options.Budget = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
 ) -> None:
-    """Write a booklet to print: challenges at 1:1, pieces, solutions at the back. A PDF file."""
-    from fabkit.build import booklet as making
-    from fabkit.build.entries import BUDGET_S
+    """Write a booklet to print, as a PDF file.
 
-    report = Report(json, quiet, verbose)
-    path = options.file_path(output, "-o", ".pdf")
+    Shows the pieces and the challenges at 1:1, with solutions at the back.
+    """
+    from fabkit.build import booklet as making
+
     selection = selected(challenges, only)
-    budget_s = options.seconds(budget, BUDGET_S)
-    puzzle = load_set(set)
-    effective = options.profile_for(puzzle, profile, settings)
-    folder = options.set_folder(None, puzzle)
+    report, puzzle, effective = context.report, context.puzzle, context.profile
+    folder, budget_s = context.folder, context.budget_s
     wish = making.Wish(selection, language, paper and paper.lower(), not no_picture, budget_s)
     key = making.booklet_key(puzzle, effective, folder, budget_s) if wish.is_usual else ""
     with report.progress() as progress:
@@ -115,10 +112,10 @@ def selected(files: list[str] | None, ids: list[str] | None) -> Selection:
     """
     from fabkit.build.entries import Selection
 
-    for option, values in (("--challenges", files), ("--only", ids)):
+    for name, values in (("--challenges", files), ("--only", ids)):
         if any(not value.strip() for value in values or ()):
-            expected = "a file" if option == "--challenges" else "the id of a challenge"
-            raise InputError.of(option, f"is empty; expected {expected}")
+            expected = "a file" if name == "--challenges" else "the id of a challenge"
+            raise InputError.of(name, f"is empty; expected {expected}")
     return Selection(tuple(Path(file) for file in files or ()), tuple(ids or ()))
 
 

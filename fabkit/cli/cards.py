@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from fabkit.cli import options
-from fabkit.cli.report import Report
-from fabkit.core.errors import InputError, many
-from fabkit.model.library import load_set
+from fabkit.cli.context import PRINTED, Context, takes
+from fabkit.cli.options import argument, option
+from fabkit.core.errors import many
 
 if TYPE_CHECKING:
     from fabkit.output.card import Card
@@ -18,50 +16,45 @@ if TYPE_CHECKING:
 _MOST_COUNT = 10_000
 
 
+@takes(*PRINTED)
 def cards(
-    set: options.Set,
+    context: Context,
     challenge: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[CHALLENGE]…",
-            help="Starting positions by name.",
-            show_default="all there are",
-        ),
+        argument("[CHALLENGE]...", "Starting positions by name (default: all)."),
     ] = None,
     file: Annotated[
-        str | None,
-        typer.Option(
+        Path | None,
+        option(
             "--file",
             metavar="FILE",
-            help="A challenge file, or a list that `fabkit challenges` wrote.",
-            show_default="the set's own, and the output folder's challenges.json",
+            read=options.path("a challenge file"),
+            help="A challenge file, or a list that `fabkit challenges` wrote (default: the set's "
+            "challenges, and challenges.json in the output folder).",
         ),
     ] = None,
-    count: Annotated[
-        str | None,
-        typer.Option("--count", metavar="N", help="Only the first N.", show_default="all"),
+    most: Annotated[
+        int | None,
+        option(
+            "--count",
+            metavar="N",
+            read=options.whole(1, _MOST_COUNT),
+            help="Only the first N (default: all).",
+        ),
     ] = None,
     no_templates: Annotated[
-        bool, typer.Option("--no-templates", help="Paper only, no raised templates.")
+        bool, option("--no-templates", help="Omit the raised templates; paper only.")
     ] = False,
-    output: options.Folder = None,
-    profile: options.ProfileNames = None,
-    settings: options.Settings = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
 ) -> None:
-    """Write challenge cards: cards/ID.svg at 1:1, cards/ID.stl to print, and sheets of A4."""
+    """Write challenge cards to print.
+
+    Writes cards/ID.svg at 1:1, raised templates as cards/ID.stl, and sheets of A4.
+    """
     from fabkit.build import cards as making
 
-    report = Report(json, quiet, verbose)
-    most = options.whole_number(count, "--count", None, 1, _MOST_COUNT)
-    if file is not None and not file.strip():
-        raise InputError.of("--file", "is empty; expected a challenge file")
-    puzzle = load_set(set)
-    effective = options.profile_for(puzzle, profile, settings)
-    folder = options.set_folder(output, puzzle)
-    starts = making.starts_of(puzzle, Path(file) if file else None, folder)
+    report, puzzle, effective = context.report, context.puzzle, context.profile
+    folder = context.folder
+    starts = making.starts_of(puzzle, file, folder)
     made = making.cards_of(puzzle, making.chosen(starts, challenge or (), most))
     with report.shares("of the cards") as told:
         names, warnings = making.write_cards(

@@ -6,39 +6,31 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from fabkit.cli import options
+from fabkit.cli.context import NO_EXIT, Context, takes
+from fabkit.cli.options import argument, option
 from fabkit.cli.report import Report
 from fabkit.core.errors import many, printable
 
 if TYPE_CHECKING:
     from fabkit.certify import Certificate, ImpossibleShapes, ShapesVerdict, Verdict
 
-REFUSED_EXIT = 1
 
-
+@takes()
 def certify(
-    file: Annotated[
-        str,
-        typer.Argument(metavar="FILE", help="A certificate, or a file of impossible shapes."),
-    ],
+    context: Context,
+    file: Annotated[str, argument("FILE", "A certificate, or a file of impossible shapes.")],
     set: Annotated[
         str | None,
-        typer.Option(
-            "--set",
-            metavar="SET",
-            help="The set whose challenge it speaks of, if not a shipped one.",
-        ),
+        option("--set", metavar="SET", help="The set that it is about, if not a shipped one."),
     ] = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
 ) -> int:
-    """Check a certificate anew, without the solver: exit code 0 when it holds, 1 when not."""
+    """Independently verify a certificate, without the solver.
+
+    Exit code 0 if it holds, 1 if not.
+    """
     from fabkit.certify import certificate_of, is_of_shapes, read_document, shapes_of
 
-    report = Report(json, quiet, verbose)
+    report = context.report
     start, source = time.monotonic(), printable(file)
     document = read_document(Path(file))
     if is_of_shapes(document):
@@ -47,7 +39,7 @@ def certify(
         holds, said = _certify_one(certificate_of(document, source), set, report)
     seconds = round(time.monotonic() - start, 3)
     report.document({"file": file, **said, "seconds": seconds})
-    return 0 if holds else REFUSED_EXIT
+    return 0 if holds else NO_EXIT
 
 
 def _certify_one(

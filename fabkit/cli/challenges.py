@@ -2,102 +2,100 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from fabkit.cli import options
+from fabkit.cli.context import NO_EXIT, Context, takes
+from fabkit.cli.options import option
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, did_you_mean, many, shown
 from fabkit.model.challengefile import usual_board
-from fabkit.model.library import load_set
 from fabkit.model.puzzle import Board, PuzzleSet
 
 if TYPE_CHECKING:
     from fabkit.puzzles.graded.grading import Graded
     from fabkit.puzzles.graded.making import Made
 
-NO_EXIT = 1
-DEFAULT_COUNT, MOST_COUNT = 20, 10_000
-DEFAULT_SEED, MOST_SEED = 1, 2**32 - 1
+MOST_COUNT, MOST_SEED = 10_000, 2**32 - 1
 #: So much of a budget, and of the work, is finding challenges; the rest is proving them again.
 _FINDING = 0.8
 _MOST_DRAWN = 3
 _MINIMAL = "minimal"
 
 
+def _levels() -> list[str]:
+    from fabkit.solve.difficulty import LEVELS
+
+    return [name for name, _ in LEVELS]
+
+
+@takes("set", "output")
 def challenges(
-    set: options.Set,
+    context: Context,
     count: Annotated[
-        str | None,
-        typer.Option(
-            "--count", metavar="N", help="How many to make.", show_default=str(DEFAULT_COUNT)
+        int,
+        option(
+            "--count",
+            metavar="N",
+            read=options.whole(1, MOST_COUNT),
+            help="Number of challenges (default: 20).",
         ),
-    ] = None,
+    ] = 20,
     given: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--given",
             metavar="N|minimal",
-            help="Give so many pieces, or none to spare.",
-            show_default="a mix",
+            help="Number of given pieces, or minimal for none to spare (default: a mix).",
         ),
     ] = None,
     difficulty: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--difficulty",
-            metavar="LEVEL,…",
-            help="Only of these levels: starter, junior, expert, master, wizard.",
-            show_default="all, evenly",
+            metavar="LEVEL,...",
+            read=options.some_of(_levels, "level", "the levels are"),
+            complete=_levels,
+            help="Only these levels: starter, junior, expert, master, wizard (default: all, "
+            "evenly).",
         ),
     ] = None,
     seed: Annotated[
-        str | None,
-        typer.Option(
+        int,
+        option(
             "--seed",
             metavar="N",
-            help="Another seed gives other challenges, the same the same.",
-            show_default=str(DEFAULT_SEED),
+            read=options.whole(0, MOST_SEED),
+            help="Random seed; equal seeds give equal results (default: 1).",
         ),
-    ] = None,
+    ] = 1,
     board: Annotated[
         str | None,
-        typer.Option(
-            "--board", metavar="NAME", help="On this board.", show_default="the set's first board"
+        option("--board", metavar="ID", help="The board (default: the set's first board)."),
+    ] = None,
+    budget_s: Annotated[
+        float | None,
+        option(
+            "--budget",
+            metavar="SECONDS",
+            read=options.seconds,
+            help="Stop after this time with what was found (default: no limit).",
         ),
     ] = None,
-    output: options.Folder = None,
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            "--budget", metavar="SECONDS", help="Stop after so long, with what was found."
-        ),
-    ] = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
 ) -> int:
-    """Make challenges with one solution. Exit code 1 if there are fewer than asked for."""
-    from fabkit.solve.difficulty import LEVELS
+    """Make challenges with exactly one solution, graded.
 
-    begin = time.monotonic()
-    report = Report(json, quiet, verbose)
-    wanted = options.whole_number(count, "--count", DEFAULT_COUNT, 1, MOST_COUNT)
-    chosen = options.whole_number(seed, "--seed", DEFAULT_SEED, 0, MOST_SEED)
-    budget_s, names = options.seconds(budget), [name for name, _ in LEVELS]
-    levels = options.some_of(difficulty, "--difficulty", "level", "the levels are", names)
-    puzzle = load_set(set)
-    folder = options.set_folder(output, puzzle)
-    place = _board(puzzle, board)
-
+    Exit code 1 if there are fewer than asked for.
+    """
     from fabkit.puzzles.graded import challengelist, subsets
     from fabkit.puzzles.graded.making import Wish, make
     from fabkit.solve.engines.engine import Effort
 
-    wish = Wish(wanted, place, _given(puzzle, place, given), levels, chosen)
+    report, puzzle, folder, begin = context.report, context.puzzle, context.folder, context.begin
+    place = _board(puzzle, board)
+    levels = tuple(difficulty or _levels())
+    wish = Wish(count, place, _given(puzzle, place, given), levels, seed)
     if place is None:
         subsets.refuse_unsuited(puzzle)
     challengelist.refuse_folder(folder, puzzle)
@@ -123,7 +121,7 @@ def _verdict(made: Made, report: Report) -> int:
     even = wanted // len(made.wish.levels)
     few = [level for level, found in made.levels.items() if len(found) < even]
     if few:
-        report.say(f"of {' and '.join(few)} no more were found; other levels make up for it")
+        report.say(f"no more of {' and '.join(few)} were found; other levels make up for it")
     return 0
 
 
@@ -202,10 +200,11 @@ def _given(puzzle: PuzzleSet, board: Board | None, given: str | None) -> int | s
         return given
     most = len(puzzle.pieces) - 1
     try:
-        return options.whole_number(given, "--given", 0, 1, most)
+        found: int = options.whole(1, most)(given, "--given")
     except InputError:
         message = (
             f"expected minimal, or a whole number from 1 to {most}, since {puzzle.name} has "
             f"{many(most + 1, 'piece')}; found {shown(given)}"
         )
         raise InputError.of("--given", message) from None
+    return found

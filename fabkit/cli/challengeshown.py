@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fabkit.build.entries import BUDGET_S, Selection, gather
-from fabkit.cli import drawings, options
-from fabkit.cli.report import Report
+from fabkit.build.entries import Selection, gather
+from fabkit.cli import drawings
+from fabkit.cli.context import NO_EXIT, Context
 from fabkit.core.errors import InputError, many, printable
 from fabkit.model.entry import Entry
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.solve.answer import IMPOSSIBLE
 
-NO_EXIT = 1
 _MOST_NAMED = 8
 
 
@@ -27,28 +26,17 @@ class Wish:
         solution: whether a solution is drawn beside it.
         steps: whether it is drawn how it is put together.
         grid: whether cells are drawn on its silhouette.
-        budget_s: give up after so long; None for the usual time.
     """
 
     challenge: str | None
-    file: str | None
+    file: Path | None
     solution: bool
     steps: bool
     grid: bool
-    budget_s: float | None
 
 
-def show_challenge(
-    puzzle: PuzzleSet, wish: Wish, unit_mm: float, target: drawings.Target | None, report: Report
-) -> int:
+def show_challenge(context: Context, wish: Wish, target: drawings.Target | None) -> int:
     """Shows a challenge: a table, and a drawing.
-
-    Args:
-        puzzle: the set.
-        wish: what of it.
-        unit_mm: length of a grid unit.
-        target: the file to draw into; None for none.
-        report: where to say it.
 
     Returns:
         The exit code: 1 when a solution was wanted and there is none.
@@ -59,7 +47,8 @@ def show_challenge(
     """
     if wish.solution and wish.steps:
         raise InputError.of("", "--solution and --steps exclude each other; choose one")
-    entry = _entry(puzzle, wish, report)
+    puzzle, report, unit_mm = context.puzzle, context.report, context.profile.unit_mm
+    entry = _entry(context, wish)
     lacking = (wish.solution or wish.steps) and entry.solution is None
     if target is not None and not lacking:
         target.write(_drawn(puzzle, entry, wish, unit_mm, target.theme), report)
@@ -76,20 +65,19 @@ def show_challenge(
     return NO_EXIT if lacking else 0
 
 
-def _entry(puzzle: PuzzleSet, wish: Wish, report: Report) -> Entry:
+def _entry(context: Context, wish: Wish) -> Entry:
     """The challenge that is meant.
 
     Raises:
         InputError: when there is none, or several.
     """
-    files = () if wish.file is None else (options.output_path(wish.file, "a file", "--file"),)
+    puzzle, folder, budget_s = context.puzzle, context.folder, context.budget_s
+    files = () if wish.file is None else (wish.file,)
     only = () if wish.challenge is None else (wish.challenge,)
-    budget_s = BUDGET_S if wish.budget_s is None else wish.budget_s
-    folder = options.set_folder(None, puzzle)
     if files and not only:
         # Which there are is known without solving any.
         _refuse_several(files[0], gather(puzzle, Selection(files), folder, budget_s=0.0))
-    with report.progress() as told:
+    with context.report.progress() as told:
         (entry,) = gather(puzzle, Selection(files, only), folder, told, budget_s)
     return entry
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from fabkit.cli import meshes, options
-from fabkit.cli.meshes import BUDGET_S, FAILED_EXIT
+from fabkit.cli.context import NO_EXIT, Context, takes
+from fabkit.cli.options import argument, option
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, many
-from fabkit.model.library import load_set
+from fabkit.model.library import shipped_names
 
 if TYPE_CHECKING:
     from fabkit.mesh.fitting.tolerance import PrinterError
@@ -21,79 +20,73 @@ if TYPE_CHECKING:
 MOST_ERROR_MM = 2.0
 
 
+@takes("output", "profiles", "budget_s")
 def check(
+    context: Context,
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[SET] [FILE]...",
-            help="The set; then mesh files (STL, 3MF, OBJ) or folders of them.",
-            show_default="the STL files in output/SET",
+        argument(
+            "[SET] [FILE]...",
+            "The set; then mesh files (STL, 3MF, OBJ) or folders of them (default: output/SET/stl).",
+            shipped_names,
         ),
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "-s",
             "--set",
             metavar="SET|KEY=VALUE",
-            help="The set, before mesh files; or one number of the profile, as elsewhere.",
+            help="The set, before mesh files; or override a profile value, as elsewhere.",
         ),
     ] = None,
-    output: options.Folder = None,
-    profile: options.ProfileNames = None,
-    printer_error: Annotated[
-        str | None,
-        typer.Option(
+    side_mm: Annotated[
+        float | None,
+        option(
             "--printer-error",
             metavar="LENGTH",
-            help='How far each printed side may be off, such as "0.1mm": do rows still close?',
+            read=options.length(MOST_ERROR_MM),
+            help='Check that rows still close if each printed side is off by this, such as "0.1mm".',
         ),
     ] = None,
-    hole_error: Annotated[
-        str | None,
-        typer.Option(
+    hole_mm: Annotated[
+        float | None,
+        option(
             "--hole-error",
             metavar="LENGTH",
-            help="How much smaller holes print.",
-            show_default="as --printer-error",
+            read=options.length(MOST_ERROR_MM),
+            help="How much smaller holes print (default: as --printer-error).",
         ),
     ] = None,
-    budget: options.Budget = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
 ) -> int:
-    """Inspect meshes as parts, and put them together. Exit code 1 if anything fails."""
+    """Check that meshes are printable and fit together.
+
+    Inspects every mesh as a part, then assembles the parts as solutions of the challenges. Exit
+    code 1 if anything fails.
+    """
     from fabkit.verify.check import check as check_parts
 
-    report = Report(json, quiet, verbose)
-    set_name, files, changes = meshes.which(names, settings)
-    puzzle = load_set(set_name)
-    asked = options.profile_for(puzzle, profile, changes)
-    error, budget_s = _printer_error(printer_error, hole_error), options.seconds(budget, BUDGET_S)
-    folder = options.set_folder(output, puzzle)
-    source = meshes.files_named(files, "FILE") if files else meshes.own_files(folder, set_name)
-    is_named = bool(profile or changes)
-    taken, limits = meshes.take_files(source, puzzle, asked, is_named, report)
+    context.set, files, context.settings = meshes.which(names, settings)
+    report, folder = context.report, context.folder
+    error = _printer_error(side_mm, hole_mm)
+    source, taken, limits = meshes.take_files(context, files, "FILE")
     with report.progress() as progress:
-        found = check_parts(taken, limits, budget_s, progress, error)
+        found = check_parts(taken, limits, context.budget_s, progress, error)
     tell_check(found, report)
-    if source.folder is not None or output is not None:
+    if source.folder is not None or context.output is not None:
         from fabkit.build.reports import write_check
 
         for warning in write_check(folder, found, source.folder is not None):
             report.warn(warning)
         report.say(f"wrote {folder / 'check.html'} and check.json")
     report.document(found.document())
-    return 0 if found.ok else FAILED_EXIT
+    return 0 if found.ok else NO_EXIT
 
 
-def _printer_error(side: str | None, hole: str | None) -> PrinterError | None:
+def _printer_error(side_mm: float | None, hole_mm: float | None) -> PrinterError | None:
     """The printer's errors; None when they are not asked for."""
     from fabkit.mesh.fitting.tolerance import PrinterError
 
-    side_mm = options.length_mm(side, "--printer-error", MOST_ERROR_MM)
-    hole_mm = options.length_mm(hole, "--hole-error", MOST_ERROR_MM)
     if side_mm is None:
         if hole_mm is not None:
             raise InputError.of("--hole-error", "goes with --printer-error; give that, too")
@@ -143,7 +136,7 @@ def _summary(found: CheckReport) -> str:
     rules = sum(len(part.findings) for part in found.all_parts)
     gaps = [one.min_gap_mm for one in found.assemblies if one.min_gap_mm is not None]
     least = f", least gap {min(gaps):.3f} mm" if gaps else ""
-    together = f"{many(len(found.assemblies), 'challenge')} put together{least}"
+    together = f"{many(len(found.assemblies), 'challenge')} assembled{least}"
     checked = f"{many(len(found.all_parts), 'part')}, {rules} rules, {together}"
     verdict = "passed" if found.ok else "FAILED"
     return f"{verdict}: {checked}; held against profile {found.profile.name}"

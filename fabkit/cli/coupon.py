@@ -5,59 +5,51 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from fabkit.cli import options
-from fabkit.cli.report import Report
+from fabkit.cli.context import Context, takes
+from fabkit.cli.options import option
 from fabkit.core.errors import many
 from fabkit.core.units import format_mm
-from fabkit.model.library import load_set
-from fabkit.model.profilefile import load_profile
+from fabkit.model.library import shipped_names
 
 _FOLDER = Path("output") / "coupon"
 
 
+@takes("profiles", "settings")
 def coupon(
+    context: Context,
     for_set: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--for",
             metavar="SET",
-            help="Try what this set needs, its board too: a shipped set or a set's TOML file.",
+            complete=shipped_names,
+            help="Also calibrate the board of this set: a shipped one, or a TOML file.",
         ),
     ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option(
+    folder: Annotated[
+        Path,
+        option(
             "-o",
             "--output",
             metavar="DIR",
-            help="The output folder.",
-            show_default=str(_FOLDER),
+            read=options.folder,
+            help=f"Output folder (default: {_FOLDER}).",
         ),
-    ] = None,
-    profile: options.ProfileNames = None,
-    settings: options.Settings = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    ] = _FOLDER,
 ) -> None:
-    """Write a fit gauge: one small print that tells your printer's inset and recess allowance.
+    """Write a fit gauge: print this first.
 
-    With --for SET it tries what that set needs: also how wide the holes, channels or seats of its
-    board are, or how much wider its tray is than the pieces in it.
+    A small print that calibrates two values for your printer: the inset of pieces, and the width
+    of recesses for magnets. With --for SET also how wide the holes, channels or seats of that set's
+    board are, or how much wider its tray is than the pieces.
     """
-    report = Report(json, quiet, verbose)
-    puzzle = None if for_set is None else load_set(for_set)
-    if puzzle is None:
-        limits = load_profile(profile or (), settings or ())
-    else:
-        limits = options.profile_for(puzzle, profile, settings)
-    folder = _FOLDER if output is None else options.folder_path(output, "-o")
-
     from fabkit.build.coupon import write_coupon
     from fabkit.printing.fit_coupon.legend import readings
 
+    context.set = for_set or ""
+    report, limits = context.report, context.profile
+    puzzle = None if for_set is None else context.puzzle
     with report.progress() as progress:
         made = write_coupon(limits, folder, progress, puzzle)
     for reading in readings(made.parts, limits):

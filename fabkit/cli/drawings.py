@@ -6,29 +6,36 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from fabkit.cli import options
+from fabkit.cli.options import one_of, option, whole
 from fabkit.cli.report import Report
-from fabkit.core.errors import InputError, did_you_mean, shown
+from fabkit.core.errors import InputError
 from fabkit.core.files import write_whole
 
 _SVG, _PNG = ".svg", ".png"
 #: What ``--theme`` is when it is not given.
 AUTO = "auto"
 
+
+def _width(text: str, name: str) -> int:
+    from fabkit.output.png import LEAST_WIDTH, MOST_WIDTH
+
+    width: int = whole(LEAST_WIDTH, MOST_WIDTH)(text, name)
+    return width
+
+
 Theme = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--theme",
         metavar="auto|light|dark",
-        help="Draw for white or for dark pages; auto follows the reader's.",
-        show_default=AUTO,
+        read=one_of((AUTO, "light", "dark")),
+        complete=lambda: (AUTO, "light", "dark"),
+        help="Draw for light or dark pages (default: auto, which follows the reader's).",
     ),
 ]
 Width = Annotated[
-    str | None,
-    typer.Option("--width", metavar="PX", help="How wide a PNG picture is, in pixels."),
+    int | None,
+    option("--width", metavar="PX", read=_width, help="Width of a PNG picture in pixels."),
 ]
 
 
@@ -73,17 +80,13 @@ class Target:
             report.warn(unknown_note(unknown, "an empty box"))
 
 
-def target(output: str | None, theme: str | None, width: str | None) -> Target | None:
+def target(path: Path | None, theme: str | None, width_px: int | None) -> Target | None:
     """What ``-o``, ``--theme`` and ``--width`` ask for; None without ``-o``.
 
     Raises:
         InputError: when one of them is wrong, or of no use without another.
     """
-    from fabkit.output.png import LEAST_WIDTH, MOST_WIDTH
-
-    path = options.file_path(output, "-o", _SVG, _PNG)
     look = theme_of(theme, needs=None if path else "-o FILE.svg")
-    width_px = options.whole_number(width, "--width", None, LEAST_WIDTH, MOST_WIDTH)
     if width_px is not None and (path is None or path.suffix.lower() != _PNG):
         message = "is how many pixels wide a PNG picture is; add -o FILE.png, or leave it out"
         raise InputError.of("--width", message)
@@ -91,22 +94,16 @@ def target(output: str | None, theme: str | None, width: str | None) -> Target |
 
 
 def theme_of(given: str | None, needs: str | None = None) -> str:
-    """The look that ``--theme`` names.
+    """The theme to draw with.
 
     Args:
         given: the option's value.
         needs: an option without which nothing is drawn, and which is not given.
 
     Raises:
-        InputError: when there is no such look, or nothing to draw.
+        InputError: when there is nothing to draw.
     """
-    from fabkit.output.svg import LOOKS
-
-    if given is None:
-        return AUTO
-    if given not in LOOKS:
-        message = f"expected {', '.join(LOOKS[:-1])} or {LOOKS[-1]}, found {shown(given)}"
-        raise InputError.of("--theme", message + did_you_mean(given.lower(), LOOKS))
-    if needs is not None:
-        raise InputError.of("--theme", f"is the look of a drawing; add {needs}, or leave it out")
-    return given
+    if given is not None and needs is not None:
+        message = f"is the look of a drawing; add {needs}, or leave it out"
+        raise InputError.of("--theme", message)
+    return given or AUTO

@@ -5,65 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fabkit.build import Export, export
-from fabkit.cli import options
+from fabkit.cli.context import PRINTED, Context, takes
 from fabkit.cli.report import Report
 from fabkit.core.errors import many
 from fabkit.core.units import format_mm
-from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 
-#: What each export command says of itself.
+#: The help of each export command.
 EXPORTS = {
-    "stl": "Write an STL file of each piece: stl/ID.stl, to print with the back on the bed.",
-    "step": (
-        "Write STEP files for CAD: step/ID.step of each piece, SET.step of all, named and coloured."
-    ),
-    "3mf": (
-        "Write 3MF files for slicers: SET.3mf with all pieces laid out on the bed, 3mf/ID.3mf of each."
-    ),
-    "dxf": "Write DXF files for laser cutters: dxf/ID.dxf of each piece, nested in dxf-sheets/.",
-    "svg": (
-        "Write SVG files at 1:1 for cutting plotters: svg/ID.svg of each piece, nested in svg-sheets/."
-    ),
+    "stl": "Write an STL file of each piece.\n\nThey are stl/ID.stl, with the back on the bed.",
+    "step": "Write STEP files for CAD.\n\nThey are step/ID.step of each piece, and SET.step of all "
+    "pieces, named and coloured.",
+    "3mf": "Write 3MF files for slicers.\n\nThey are SET.3mf with all pieces laid out on the bed, "
+    "named and coloured, and 3mf/ID.3mf of each.",
+    "dxf": "Write DXF files for laser cutters.\n\nThey are dxf/ID.dxf of each piece, and all pieces "
+    "nested in dxf-sheets/.",
+    "svg": "Write SVG files for cutting plotters.\n\nThey are svg/ID.svg of each piece at 1:1, and "
+    "all pieces nested in svg-sheets/.",
 }
 
 
-def export_command(kind: str) -> Callable[..., None]:
+def export_command(kind: str) -> Callable[..., int | None]:
     """The command that writes one kind of file; all take the same options."""
 
-    def command(
-        set: options.Set,
-        output: options.Folder = None,
-        piece: options.PieceIds = None,
-        profile: options.ProfileNames = None,
-        settings: options.Settings = None,
-        force: options.Force = False,
-        json: options.Json = False,
-        quiet: options.Quiet = False,
-        verbose: options.Verbose = False,
-    ) -> None:
-        report = Report(json, quiet, verbose)
-        _export(kind, set, output, piece, profile, settings, force, report)
+    def command(context: Context) -> None:
+        _export(kind, context)
 
     command.__doc__ = EXPORTS[kind]
-    return command
+    return takes(*PRINTED, "pieces", "force")(command)
 
 
-def _export(
-    kind: str,
-    set_name: str,
-    output: str | None,
-    piece_ids: list[str] | None,
-    profile_names: list[str] | None,
-    settings: list[str] | None,
-    force: bool,
-    report: Report,
-) -> None:
-    puzzle = load_set(set_name)
-    profile = options.profile_for(puzzle, profile_names, settings)
-    folder = options.set_folder(output, puzzle)
+def _export(kind: str, context: Context) -> None:
+    report, puzzle, profile = context.report, context.puzzle, context.profile
+    folder = context.folder
     with report.progress() as progress:
-        done = export(puzzle, profile, [kind], folder, piece_ids or (), force, progress)
+        done = export(puzzle, profile, [kind], folder, context.pieces, context.force, progress)
     tell_export(done, kind.upper(), profile, report)
     report.document(
         {
@@ -87,7 +63,7 @@ def tell_export(done: Export, kind: str, profile: Profile, report: Report) -> No
     unchanged = len(done.files) - done.written
     if done.written == 0:
         files = many(unchanged, f"{kind} file")
-        report.say(f"nothing to do: {files} in {done.folder} up to date")
+        report.say(f"already up to date: {files} in {done.folder}")
     else:
         kept = f", kept {unchanged} that had not changed" if unchanged else ""
         report.say(f"wrote {many(done.written, f'{kind} file')} to {done.folder}{kept}")

@@ -11,21 +11,23 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from fabkit import __version__
-from fabkit.cli import profiles
 from fabkit.cli.bom import bom
 from fabkit.cli.booklet import booklet
 from fabkit.cli.cards import cards
 from fabkit.cli.certify import certify
 from fabkit.cli.challenges import challenges
 from fabkit.cli.check import check
+from fabkit.cli.context import Command
 from fabkit.cli.coupon import coupon
 from fabkit.cli.export import EXPORTS, export_command
 from fabkit.cli.make import make
 from fabkit.cli.page import page
 from fabkit.cli.picture import picture
 from fabkit.cli.plate import plate
+from fabkit.cli.profiles import dump, profiles
 from fabkit.cli.report import to_stderr
 from fabkit.cli.sets import sets
 from fabkit.cli.show import show
@@ -40,33 +42,55 @@ USAGE_EXIT = 2
 OUTSIDE_EXIT = 3
 INTERRUPTED_EXIT = 130
 
-app = typer.Typer(
-    name="fabkit",
-    help="From one drawing per piece to a printed, magnetic packing puzzle.",
-    no_args_is_help=True,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command()(sets)
-app.command()(show)
-app.command()(picture)
-for _kind in EXPORTS:
-    app.command(f"export-{_kind}")(export_command(_kind))
-app.command()(plate)
-app.command("slice")(slice_plates)
-app.command()(bom)
-app.command()(coupon)
-app.command()(make)
-app.command()(check)
-app.command()(verify)
-app.command()(solve)
-app.command()(certify)
-app.command()(challenges)
-app.command()(cards)
-app.command()(booklet)
-app.command()(page)
-app.command()(snowflakes)
-app.add_typer(profiles.app, name="profiles")
+#: The commands, as `fabkit --help` groups them.
+COMMANDS: dict[str, dict[str, Command]] = {
+    "Look": {"sets": sets, "show": show, "picture": picture},
+    "Make": {"make": make} | {f"export-{kind}": export_command(kind) for kind in EXPORTS},
+    "Print": {"coupon": coupon, "plate": plate, "slice": slice_plates, "bom": bom},
+    "Check": {"check": check, "verify": verify},
+    "Solve": {"solve": solve, "certify": certify},
+    "Challenges": {"challenges": challenges, "snowflakes": snowflakes},
+    "Play": {"page": page, "booklet": booklet, "cards": cards},
+}
+
+
+class _PlainHelp:
+    """Help that names no types: typer would put ``<bool>`` beside every flag."""
+
+    def get_params(self, ctx: Any) -> Any:
+        found = super().get_params(ctx)  # type: ignore[misc]
+        for one in found:
+            if one.param_type_name == "argument":
+                one.display_type_rich = lambda ctx: None
+            elif one.is_flag:
+                one.metavar = ""
+        return found
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]  # type: ignore[misc]
+
+
+class _PlainCommand(_PlainHelp, TyperCommand):
+    """A command."""
+
+
+class _PlainGroup(_PlainHelp, TyperGroup):
+    """Several commands."""
+
+
+def _app(**options: Any) -> typer.Typer:
+    settings = {"help_option_names": ["-h", "--help"]}
+    return typer.Typer(cls=_PlainGroup, context_settings=settings, **options)
+
+
+app = _app(name="fabkit", no_args_is_help=True)
+for _panel, _commands in COMMANDS.items():
+    for _name, _command in _commands.items():
+        app.command(_name, cls=_PlainCommand, rich_help_panel=_panel)(_command)
+_profiles = _app(invoke_without_command=True)
+_profiles.callback()(profiles)
+_profiles.command("dump", cls=_PlainCommand)(dump)
+app.add_typer(_profiles, name="profiles", rich_help_panel="Print")
 
 
 def _print_version(wanted: bool) -> None:

@@ -6,23 +6,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from fabkit.build import Export, export, kinds_for
 from fabkit.build.manifest import left_behind, read_manifest
-from fabkit.cli import meshes, options
+from fabkit.cli import meshes
 from fabkit.cli.bom import magnets_words
 from fabkit.cli.check import tell_check
+from fabkit.cli.context import NO_EXIT, PRINTED, Context, takes
 from fabkit.cli.export import tell_export
-from fabkit.cli.meshes import FAILED_EXIT
+from fabkit.cli.options import option
 from fabkit.cli.report import Report
-from fabkit.cli.slice import SlicerPath, TimeLimit, limit_seconds, tell_slices
+from fabkit.cli.slice import SlicerPath, TimeLimit, tell_slices
 from fabkit.cli.verify import tell_verify
 from fabkit.core.errors import many, printable
 from fabkit.core.units import format_duration
-from fabkit.model.library import load_set
-from fabkit.model.profile import Profile
-from fabkit.model.puzzle import PuzzleSet
 
 if TYPE_CHECKING:
     from fabkit.printing.bom import Bill
@@ -31,41 +27,33 @@ if TYPE_CHECKING:
 _REPORTS = ("check.json", "verify.json")
 
 
+@takes(*PRINTED, "force", "budget_s")
 def make(
-    set: options.Set,
-    output: options.Folder = None,
-    profile: options.ProfileNames = None,
-    settings: options.Settings = None,
+    context: Context,
     slice_too: Annotated[
-        bool, typer.Option("--slice", help="Slice the plates, too (needs PrusaSlicer).")
+        bool, option("--slice", help="Also slice the plates (needs PrusaSlicer).")
     ] = False,
     slicer: SlicerPath = None,
-    time_limit: TimeLimit = None,
-    force: options.Force = False,
-    budget: options.Budget = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    limit_s: TimeLimit = 600.0,
 ) -> int:
-    """Make everything for a print, then check and verify it. Exit code 1 if that fails."""
+    """Make all files for a print, then check and verify them.
+
+    Exit code 1 if the set fails.
+    """
     from fabkit.build.billing import write_bill
     from fabkit.build.slicing import slice_set
     from fabkit.printing.slicer.finding import find_slicer
 
-    report = Report(json, quiet, verbose)
-    puzzle = load_set(set)
-    limits = options.profile_for(puzzle, profile, settings)
-    budget_s = options.seconds(budget, meshes.BUDGET_S)
-    limit_s = limit_seconds(time_limit)
-    folder = options.set_folder(output, puzzle)
+    report, puzzle, limits = context.report, context.puzzle, context.profile
+    folder, force = context.folder, context.force
     found = find_slicer(slicer) if slice_too or slicer is not None else None
     with report.progress() as progress:
         done = export(puzzle, limits, kinds_for(puzzle), folder, (), force, progress)
     # What is told of the folder's other files is told at the end, when they are up to date.
     done = replace(done, left=())
     tell_export(done, "output", limits, report)
-    with options.keeping(folder):
-        reports, warnings = _reports(folder, done, puzzle, limits, budget_s, force, report)
+    with context.keeping():
+        reports, warnings = _reports(context, done)
         sliced = None
         if found is not None:
             with report.progress() as progress:
@@ -73,7 +61,7 @@ def make(
             tell_slices(sliced, report)
             warnings += sliced.warnings
         bill, more = write_bill(folder, puzzle, limits)
-        booklet, notes = _booklet(folder, puzzle, limits, budget_s, force, report)
+        booklet, notes = _booklet(context)
     for note in bill.notes:
         report.say(note)
     manifest = read_manifest(folder, puzzle, force=True)
@@ -103,25 +91,19 @@ def make(
             "warnings": [*done.warnings, *warnings],
         }
     )
-    return 0 if ok else FAILED_EXIT
+    return 0 if ok else NO_EXIT
 
 
-def _reports(
-    folder: Path,
-    done: Export,
-    puzzle: PuzzleSet,
-    profile: Profile,
-    budget_s: float | None,
-    force: bool,
-    report: Report,
-) -> tuple[dict[str, dict[str, Any]], list[str]]:
+def _reports(context: Context, done: Export) -> tuple[dict[str, dict[str, Any]], list[str]]:
     """The reports of check and verify: those of before, if nothing has changed since."""
     from fabkit.build.reports import files_now, made_by, stored_reports
 
+    report, folder, puzzle = context.report, context.folder, context.puzzle
+    profile, budget_s = context.profile, context.budget_s
     key = made_by(puzzle, profile, f"{budget_s}", but=("price.", "laser.", "filament."))
-    stored = None if force else stored_reports(folder, puzzle, _REPORTS, key)
+    stored = None if context.force else stored_reports(folder, puzzle, _REPORTS, key)
     if stored is not None:
-        report.say("nothing to do: checked and verified before, and nothing has changed since")
+        report.say("already up to date: checked and verified before")
         return stored, []
     from fabkit.build.reports import write_check, write_verify
     from fabkit.verify.catalog import verify
@@ -131,7 +113,7 @@ def _reports(
     # The files of this set as it is now: there may be others, of pieces that it had.
     made = tuple(folder / name for name in done.files if name.startswith("stl/"))
     source = meshes.Source(made, folder, printable(str(folder / "stl")))
-    taken = meshes.take_with(source, puzzle, [profile], report)
+    taken = meshes.take_with(source, context, [profile])
     with report.progress() as progress:
         verified = verify(taken, profile, budget_s, progress)
         answers = [one.answered for one in verified.challenges]  # solved once, for both
@@ -143,14 +125,7 @@ def _reports(
     return {"check.json": checked.document(), "verify.json": verified.document()}, warnings
 
 
-def _booklet(
-    folder: Path,
-    puzzle: PuzzleSet,
-    profile: Profile,
-    budget_s: float | None,
-    force: bool,
-    report: Report,
-) -> tuple[dict[str, Any] | None, list[str]]:
+def _booklet(context: Context) -> tuple[dict[str, Any] | None, list[str]]:
     """Brings the booklet up to date.
 
     Returns:
@@ -161,9 +136,11 @@ def _booklet(
     from fabkit.build.entries import NothingToShowError
     from fabkit.build.reports import is_current
 
+    report, folder, puzzle = context.report, context.folder, context.puzzle
+    profile, budget_s = context.profile, context.budget_s
     key = making.booklet_key(puzzle, profile, folder, budget_s)
-    if not force and is_current(folder, puzzle, making.BOOKLET, key):
-        report.say("nothing to do: the booklet is there, and nothing has changed since")
+    if not context.force and is_current(folder, puzzle, making.BOOKLET, key):
+        report.say("already up to date: the booklet")
         return {"file": making.BOOKLET, "written": False}, []
     wish = making.Wish(budget_s=budget_s)
     try:

@@ -9,23 +9,18 @@ from typing import TYPE_CHECKING
 
 from fabkit.build.targets import PROFILE
 from fabkit.cli import options
+from fabkit.cli.context import Context
 from fabkit.core.errors import InputError, printable, shown
 from fabkit.core.files import outside_failures
 from fabkit.model.library import shipped_names
 from fabkit.model.profile import SETTINGS, Profile
 from fabkit.model.profilefile import load_profile, preset_names
-from fabkit.model.puzzle import PuzzleSet
 
 if TYPE_CHECKING:
-    from fabkit.cli.report import Report
     from fabkit.verify.taken import Taken
 
 #: How names of mesh files end.
 ENDINGS = (".stl", ".3mf", ".obj")
-#: When the answer is no: something fails.
-FAILED_EXIT = 1
-#: Seconds for solving one challenge, when none are given.
-BUDGET_S = 60.0
 #: More files than this are a mistake.
 _MOST_FILES = 1000
 
@@ -81,36 +76,22 @@ def which(
     return set_name, files, [one for one in given if one not in sets]
 
 
-def own_files(folder: Path, set_name: str) -> Source:
-    """The STL files of an output folder.
+def _source(context: Context, names: Sequence[str], option: str) -> Source:
+    """The mesh files and folders of mesh files that a command names, else the set's own STL files.
 
     Raises:
-        InputError: when there are none.
+        InputError: when there are none, or a folder holds none.
     """
-    files = _meshes_in(folder / "stl")
-    words = printable(str(folder / "stl"))
-    if not files:
-        raise InputError.of(
-            words,
-            f"there are no STL files; make them with `fabkit export-stl {printable(set_name)}`, or "
-            "name mesh files",
-        )
-    return Source(files, folder, words)
-
-
-def files_named(names: Sequence[str], option: str) -> Source:
-    """Mesh files and folders of mesh files that a command names.
-
-    Args:
-        names: files and folders.
-        option: what named them, for messages.
-
-    Raises:
-        InputError: when a folder holds none.
-    """
+    if not names:
+        stl = context.folder / "stl"
+        if not (own := _meshes_in(stl)):
+            make = f"`fabkit export-stl {printable(context.set)}`"
+            message = f"there are no STL files; make them with {make}, or name mesh files"
+            raise InputError.of(printable(str(stl)), message)
+        return Source(own, context.folder, printable(str(stl)))
     files: list[Path] = []
     for name in names:
-        path = options.output_path(name, "a mesh file", option)
+        path = options.path("a mesh file")(name, option)
         if not path.is_dir():
             files.append(path)
             continue
@@ -136,51 +117,51 @@ def _meshes_in(folder: Path) -> tuple[Path, ...]:
 
 
 def take_files(
-    source: Source, puzzle: PuzzleSet, profile: Profile, is_named: bool, report: Report
-) -> tuple[Taken, Profile]:
+    context: Context, names: Sequence[str], option: str
+) -> tuple[Source, Taken, Profile]:
     """Reads meshes, and finds out what they are to be held against.
 
+    That is the profile that the command names. Without one the meshes tell whether they were made
+    with the profile beside them, or with which of the shipped ones.
+
     Args:
-        source: where they are.
-        puzzle: the set that they should be.
-        profile: the effective one.
-        is_named: whether the command names it. Then it is taken as it is. Else the meshes tell
-            whether they were made with the profile beside them, or with which of the shipped ones.
-        report: for progress, and to say that no profile was recognised.
+        context: of the command.
+        names: files and folders; when there are none, the set's own STL files are read.
+        option: what named them, for messages.
 
     Raises:
-        InputError: when a file is no mesh.
+        InputError: when a file is no mesh, or there is none.
         OutsideError: when a file cannot be read.
     """
     from fabkit.verify.recognise import recognise
 
-    if is_named:
-        return take_with(source, puzzle, [profile], report), profile
-    known = [profile, *(load_profile([name], (), puzzle.unit_mm) for name in preset_names())]
+    profile, unit_mm = context.profile, context.puzzle.unit_mm
+    source = _source(context, names, option)
+    if context.profiles or context.settings:
+        return source, take_with(source, context, [profile]), profile
+    known = [profile, *(load_profile([name], (), unit_mm) for name in preset_names())]
     candidates = _profiles_beside(source, known)
-    taken = take_with(source, puzzle, candidates, report)
+    taken = take_with(source, context, candidates)
     found = recognise(taken, candidates)
     if found is None:
-        report.warn(
+        context.report.warn(
             f"the meshes were made with none of the known profiles; they are held against "
             f"{profile.name}. Name the right one with -p"
         )
-    return taken, found or profile
+    return source, taken, found or profile
 
 
-def take_with(
-    source: Source, puzzle: PuzzleSet, profiles: Sequence[Profile], report: Report
-) -> Taken:
+def take_with(source: Source, context: Context, profiles: Sequence[Profile]) -> Taken:
     """Reads meshes that may have been made with one of several profiles; see `take_files`."""
     from fabkit.mesh.files.reading import read_bodies
     from fabkit.verify.taking import take
 
     bodies = []
-    with report.progress() as progress:
+    with context.report.progress() as progress:
         for done, path in enumerate(source.files):
             progress(done, len(source.files), f"reading {printable(path.name)}")
             bodies += read_bodies(path)
-    return take(bodies, puzzle, *(profile.unit_mm for profile in profiles))
+    return take(bodies, context.puzzle, *(profile.unit_mm for profile in profiles))
 
 
 def _profiles_beside(source: Source, known: list[Profile]) -> list[Profile]:

@@ -2,59 +2,54 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-
-import typer
 
 from fabkit.cli import options
 from fabkit.cli.booklet import Challenges, Language, Only, selected
+from fabkit.cli.context import Context, takes
+from fabkit.cli.options import option
 from fabkit.cli.report import Report
 from fabkit.core.errors import many
-from fabkit.model.library import load_set
 
 if TYPE_CHECKING:
     from fabkit.build.page import Page
 
 
+@takes("set", "profiles", "settings", "budget_s", "force")
 def page(
-    set: options.Set,
+    context: Context,
     output: Annotated[
-        str | None,
-        typer.Option(
+        Path | None,
+        option(
             "-o",
             "--output",
             metavar="DIR",
-            help="The page's folder.",
-            show_default="output/SET/page",
+            read=options.folder,
+            help="The page's folder (default: output/SET/page).",
         ),
     ] = None,
     challenges: Challenges = None,
     only: Only = None,
     language: Language = "en",
-    profile: options.ProfileNames = None,
-    settings: options.Settings = None,
-    budget: options.Budget = None,
-    force: options.Force = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
 ) -> None:
-    """Write a web page to play on, with the pieces in 3D; it works from the disk. Open index.html."""
+    """Write a web page to play on, with the pieces in 3D.
+
+    It works from the disk: open index.html.
+    """
     from fabkit.build import page as making
-    from fabkit.build.entries import BUDGET_S
     from fabkit.build.pagefolder import INDEX, PAGE
 
-    report = Report(json, quiet, verbose)
-    selection = selected(challenges, only)
-    budget_s = options.seconds(budget, BUDGET_S)
-    puzzle = load_set(set)
-    effective = options.profile_for(puzzle, profile, settings)
-    own = options.set_folder(None, puzzle)
-    usual = options.folder_path(str(own / PAGE), "the output folder")
-    folder = usual if output is None else options.folder_path(output, "-o")
-    wish = making.Wish(selection, language, budget_s)
+    wish = making.Wish(selected(challenges, only), language, context.budget_s)
+    report, puzzle, effective, own = (
+        context.report,
+        context.puzzle,
+        context.profile,
+        context.folder,
+    )
+    folder = output or options.folder(str(own / PAGE), "the output folder")
     with report.progress() as progress:
-        made = making.make_page(puzzle, effective, folder, wish, own, force, progress)
+        made = making.make_page(puzzle, effective, folder, wish, own, context.force, progress)
     _tell(made, report)
     for note in made.notes:
         report.warn(note)
@@ -82,5 +77,5 @@ def _tell(made: Page, report: Report) -> None:
     if made.written:
         report.say(f"wrote {many(made.written, 'file')} to {made.folder}: {shows}")
     else:
-        report.say(f"nothing to do: the page in {made.folder} is up to date, with {shows}")
+        report.say(f"already up to date: the page in {made.folder}, with {shows}")
     report.say(f"open {made.folder / INDEX}")

@@ -3,77 +3,92 @@
 from __future__ import annotations
 
 import re
-import time
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fabkit.cli import options
-from fabkit.cli.report import Report
+from fabkit.cli.context import NO_EXIT, Context, takes
+from fabkit.cli.options import option
 from fabkit.core.errors import InputError, shown
 from fabkit.core.files import write_whole
 from fabkit.model.challengefile import usual_board
 from fabkit.model.challengeload import find_challenge
-from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge, PuzzleSet
 
 if TYPE_CHECKING:
     from fabkit.solve.posing import Layout
 
-NO_EXIT = 1
-_SIZE = "1600x1000"
-_BUDGET_S = 60.0
+_USUAL_SIZE = 1600, 1000
 
 
+def _size(text: str, name: str) -> tuple[int, int]:
+    """Reads width and height in pixels."""
+    from fabkit.output.render.scene import LEAST_PIXELS, MOST_PIXELS
+
+    found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", text, re.ASCII)
+    width, height = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not all(LEAST_PIXELS <= one <= MOST_PIXELS for one in (width, height)):
+        message = (
+            f"expected WIDTHxHEIGHT such as 1600x1000, each from {LEAST_PIXELS} to {MOST_PIXELS} "
+            f"pixels, found {shown(text)}"
+        )
+        raise InputError.of(name, message)
+    return width, height
+
+
+@takes("set", "profiles", "settings", "budget_s")
 def picture(
-    set: options.Set,
-    output: Annotated[
-        str,
-        typer.Option("-o", "--output", metavar="FILE.png", help="Draw into this file."),
+    context: Context,
+    path: Annotated[
+        Path,
+        option(
+            "-o",
+            "--output",
+            metavar="FILE.png",
+            read=options.file(".png"),
+            help="Draw to this file.",
+        ),
     ],
     challenge: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--challenge",
             metavar="ID",
-            help="The challenge that is solved.",
-            show_default="the set's first board, or the challenge of most pieces",
+            help="The challenge to solve (default: the set's first board, or the challenge with the "
+            "most pieces).",
         ),
     ] = None,
     size: Annotated[
-        str, typer.Option("--size", metavar="WxH", help="Width and height in pixels.")
-    ] = _SIZE,
+        Any,
+        option(
+            "--size",
+            metavar="WxH",
+            read=_size,
+            help="Width and height in pixels (default: 1600x1000).",
+        ),
+    ] = _USUAL_SIZE,
     apart: Annotated[
-        bool, typer.Option("--apart", help="Show the pieces apart, above their places.")
+        bool, option("--apart", help="Exploded view: pieces above their places.")
     ] = False,
-    no_board: Annotated[bool, typer.Option("--no-board", help="Only the pieces.")] = False,
-    transparent: Annotated[
-        bool, typer.Option("--transparent", help="Leave the background out.")
-    ] = False,
-    profile: options.ProfileNames = None,
-    settings: options.Settings = None,
-    budget: options.Budget = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    no_board: Annotated[bool, option("--no-board", help="Omit the board.")] = False,
+    transparent: Annotated[bool, option("--transparent", help="Omit the background.")] = False,
 ) -> int:
-    """Draw the set put together, in its board, from the meshes that are printed. A PNG file."""
+    """Draw the assembled set from its printed meshes, as a PNG file.
+
+    Exit code 1 if the challenge has no solution.
+    """
     from fabkit.build.picture import Wish, assembled
     from fabkit.output.render.picture import render
     from fabkit.output.render.scene import View
 
-    begin = time.monotonic()
-    report = Report(json, quiet, verbose)
-    path = options.file_path(output, "-o", ".png")
-    assert path is not None
-    width, height = _size(size)
-    puzzle = load_set(set)
+    width, height = size
+    report, puzzle = context.report, context.puzzle
     asked = find_challenge(puzzle, _usual(puzzle) if challenge is None else challenge)
-    effective = options.profile_for(puzzle, profile, settings)
-    layout = _solution(puzzle, asked, options.seconds(budget, _BUDGET_S), begin, report)
+    profile = context.profile
+    layout = _solution(asked, context)
     if layout is None:
         return NO_EXIT
-    lumps = assembled(puzzle, asked, layout, effective, Wish(not no_board, apart))
+    lumps = assembled(puzzle, asked, layout, profile, Wish(not no_board, apart))
     view = View(width, height, background=None if transparent else "#ffffff")
     write_whole(path, render(lumps, view))
     report.say(f"drew {asked.id} of {puzzle.title} in {path}")
@@ -101,38 +116,15 @@ def _usual(puzzle: PuzzleSet) -> str | None:
     return showpiece(puzzle, solvable or puzzle.challenges).id
 
 
-def _size(given: str) -> tuple[int, int]:
-    """Width and height in pixels.
-
-    Raises:
-        InputError: when they are not, or are of no use.
-    """
-    from fabkit.output.render.scene import LEAST_PIXELS, MOST_PIXELS
-
-    found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", given, re.ASCII)
-    width, height = (int(found[1]), int(found[2])) if found else (0, 0)
-    if not all(LEAST_PIXELS <= one <= MOST_PIXELS for one in (width, height)):
-        message = (
-            f"expected WIDTHxHEIGHT such as {_SIZE}, each from {LEAST_PIXELS} to {MOST_PIXELS} "
-            f"pixels, found {shown(given)}"
-        )
-        raise InputError.of("--size", message)
-    return width, height
-
-
-def _solution(
-    puzzle: PuzzleSet,
-    challenge: Challenge,
-    budget_s: float | None,
-    begin: float,
-    report: Report,
-) -> Layout | None:
+def _solution(challenge: Challenge, context: Context) -> Layout | None:
     """A solution of the challenge; None, told, when there is none or none was found in time."""
     from fabkit.build.showpiece import faces_up
     from fabkit.solve.answer import IMPOSSIBLE, solve
     from fabkit.solve.engines.engine import Effort
     from fabkit.solve.posing import pose
 
+    report, puzzle, budget_s = context.report, context.puzzle, context.budget_s
+    begin = context.begin
     if challenge.flips:
         layout = faces_up(puzzle, challenge, Effort(budget_s, None, begin))
         if layout is not None:

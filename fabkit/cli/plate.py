@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 from fabkit.build import export
-from fabkit.cli import options
-from fabkit.cli.report import Report
+from fabkit.cli.context import PRINTED, Context, takes
 from fabkit.core.errors import many
 from fabkit.core.files import read_json
 from fabkit.core.units import format_mm
-from fabkit.model.library import load_set
 
 
-def plate(
-    set: options.Set,
-    output: options.Folder = None,
-    profile: options.ProfileNames = None,
-    settings: options.Settings = None,
-    force: options.Force = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-) -> None:
-    """Lay the pieces out on as few print plates as can be: plates/plate-N.3mf, ready to slice."""
+@takes(*PRINTED, "force")
+def plate(context: Context) -> None:
+    """Lay the pieces out on as few plates as possible.
+
+    Writes plates/plate-N.3mf, ready to slice, and drawings of them.
+    """
     from fabkit.build.builders import PLATES
 
-    report = Report(json, quiet, verbose)
-    puzzle = load_set(set)
-    limits = options.profile_for(puzzle, profile, settings)
-    folder = options.set_folder(output, puzzle)
+    report, folder = context.report, context.folder
     with report.progress() as progress:
-        done = export(puzzle, limits, ["plates"], folder, (), force, progress)
+        done = export(
+            context.puzzle, context.profile, ["plates"], folder, (), context.force, progress
+        )
     found = read_json(folder / PLATES)
     report.table(
         ["plate", "pieces", "of the bed", "pause"],
@@ -43,7 +35,7 @@ def plate(
             for one in found["plates"]
         ],
     )
-    what = "wrote" if done.written else "nothing to do: up to date are"
+    what = "wrote" if done.written else "already up to date:"
     report.say(f"{what} {many(len(found['plates']), 'plate')} in {folder / 'plates'}")
     for warning in done.warnings:
         report.warn(f"{folder}: {warning}")

@@ -6,30 +6,21 @@ from typing import Annotated, Any
 
 import typer
 
-from fabkit.cli import options
-from fabkit.cli.report import Report
+from fabkit.cli.context import Context, takes
+from fabkit.cli.options import argument
 from fabkit.core.units import format_mm
 from fabkit.model.profile import SETTINGS, Profile
 from fabkit.model.profilefile import dump_profile, load_profile, preset_names
 
-app = typer.Typer(
-    help="List the print profiles, or dump the effective one.", invoke_without_command=True
-)
 
-
-@app.callback()
-def profiles(
-    context: typer.Context,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-) -> None:
-    """List the print profiles; `fabkit profiles dump` prints one as TOML."""
-    report = context.obj = Report(json, quiet, verbose)
-    if context.invoked_subcommand is not None:
+@takes()
+def profiles(context: Context, called: typer.Context) -> None:
+    """List the print profiles, or print one as TOML."""
+    called.obj, report = context, context.report
+    if called.invoked_subcommand is not None:
         return
     found = [load_profile([name]) for name in preset_names()]
-    if not json:
+    if not report.json:
         report.table(
             ["profile", "unit", "thick", "inset", "magnet", "fit", "what for"],
             [
@@ -48,19 +39,18 @@ def profiles(
     report.document({"profiles": [_values(profile) for profile in found]})
 
 
-@app.command()
+@takes("profiles", "settings")
 def dump(
-    context: typer.Context,
+    context: Context,
+    called: typer.Context,
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="The profile; default when left out.")
+        str | None, argument("NAME", "The profile (default: default).", preset_names)
     ] = None,
-    profile: options.ProfileNames = None,
-    settings: options.Settings = None,
-    json: options.Json = False,
 ) -> None:
-    """Print the effective profile as TOML, every number in it: a start for one's own."""
-    effective = load_profile([*([] if name is None else [name]), *(profile or ())], settings or ())
-    report = Report(json or context.obj.json)
+    """Print the effective profile as TOML: a start for your own."""
+    own = [] if name is None else [name]
+    effective = load_profile([*own, *context.profiles], context.settings)
+    report = called.obj.report if called.obj.json else context.report
     report.document(_values(effective))
     if not report.json:
         print(dump_profile(effective), end="")

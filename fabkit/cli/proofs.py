@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fabkit.cli import options
 from fabkit.cli.answers import in_words
 from fabkit.cli.report import Report
 from fabkit.core.files import json_text, write_whole
 from fabkit.model.entry import entry_of
+from fabkit.model.profilefile import load_profile
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, Answer, solve
 from fabkit.solve.engines.engine import BudgetSpentError, Effort
 from fabkit.solve.posing import PosedChallenge
@@ -79,7 +79,7 @@ def _draw(
         found = solve(posed, "first", effort=Effort(effort.left_s)).solutions
     solution = posed.layout(found[0]) if found else None
     entry = replace(entry_of(posed.challenge), solution=solution)
-    unit_mm = options.profile_for(posed.puzzle, None, None).unit_mm
+    unit_mm = load_profile(unit_mm=posed.puzzle.unit_mm).unit_mm
     written = []
     if files.svg is not None:
         drawn = challenge_sheet(posed.puzzle, entry, unit_mm, in_words(answer), files.theme)

@@ -1,23 +1,21 @@
-"""`fabkit sets`."""
+"""`fabkit sets`: the shipped sets."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from fabkit.cli import options
-from fabkit.cli.report import Report
+from fabkit.cli.context import Context, takes
 from fabkit.model.catalog import catalog_entries
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.puzzle import PuzzleSet
 
 
-def sets(
-    json: options.Json = False, quiet: options.Quiet = False, verbose: options.Verbose = False
-) -> None:
-    """List the shipped sets: pieces, boards, challenges, lattice."""
-    report = Report(json, quiet, verbose)
+@takes()
+def sets(context: Context) -> None:
+    """List the shipped sets."""
+    report = context.report
     found = [load_set(name) for name in shipped_names()]
-    if not json:
+    if not report.json:
         report.table(
             ["set", "title", "pieces", "boards", "challenges", "snowflakes", "lattice", "moves"],
             [

@@ -3,84 +3,89 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from fabkit.cli import drawings, options
+from fabkit.cli.context import Context, takes
+from fabkit.cli.options import option
 from fabkit.cli.report import Report
 from fabkit.cli.sets import summary
 from fabkit.core.errors import InputError, many, printable
 from fabkit.core.units import format_mm
 from fabkit.model.catalog import catalog_entries
-from fabkit.model.library import load_set, set_argument
+from fabkit.model.library import set_argument
 from fabkit.model.piece import Piece, orientations
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet, area
 
 
+@takes("set", "pieces", "profiles", "settings", "budget_s")
 def show(
-    set: options.Set,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "-o", "--output", metavar="FILE.svg|.png", help="Draw what is shown into this file."
+    context: Context,
+    path: Annotated[
+        Path | None,
+        option(
+            "-o",
+            "--output",
+            metavar="FILE.svg|.png",
+            read=options.file(".svg", ".png"),
+            help="Draw to this file.",
         ),
     ] = None,
-    piece: options.PieceIds = None,
     catalog: Annotated[
-        bool, typer.Option("--catalog", help="Show the set's snowflakes instead, if it has them.")
+        bool, option("--catalog", help="Show the set's snowflakes instead, if it has any.")
     ] = False,
     challenge: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--challenge", metavar="ID", help="Show this challenge, board or snowflake instead."
         ),
     ] = None,
     file: Annotated[
-        str | None,
-        typer.Option(
-            "--file", metavar="FILE", help="Show the challenge of this file, list or catalog."
+        Path | None,
+        option(
+            "--file",
+            metavar="FILE",
+            read=options.path("a file"),
+            help="Show the challenge in this file, list or catalog.",
         ),
     ] = None,
     solution: Annotated[
-        bool, typer.Option("--solution", help="With a challenge: draw a solution beside it.")
+        bool, option("--solution", help="With a challenge: draw a solution beside it.")
     ] = False,
     steps: Annotated[
-        bool, typer.Option("--steps", help="With a challenge: draw how it is put together.")
+        bool, option("--steps", help="With a challenge: draw the solution step by step.")
     ] = False,
     grid: Annotated[
-        bool, typer.Option("--grid", help="With a challenge: draw the cells of its silhouette.")
+        bool, option("--grid", help="With a challenge: draw the cells of its silhouette.")
     ] = False,
     theme: drawings.Theme = None,
-    width: drawings.Width = None,
-    profile: options.ProfileNames = None,
-    settings: options.Settings = None,
-    budget: options.Budget = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    width_px: drawings.Width = None,
 ) -> int:
-    """Show a set's pieces: a table here, and with -o a drawing at 1:1. Or one of its challenges."""
-    report = Report(json, quiet, verbose)
-    target = drawings.target(output, theme, width)
+    """Show the pieces of a set, its snowflakes, or a challenge.
+
+    Prints a table; with -o also draws to a file, pieces at 1:1. Exit code 1 if a solution is asked
+    for and there is none.
+    """
+    report, pieces = context.report, context.pieces
+    target = drawings.target(path, theme, width_px)
     asked = {"--challenge": challenge is not None, "--file": file is not None}
     one = next((option for option, given in asked.items() if given), None)
-    _refuse_together(one, {"--piece": piece, "--catalog": catalog})
-    _refuse_together("--catalog" if catalog else None, {"--piece": piece})
+    _refuse_together(one, {"--piece": pieces, "--catalog": catalog})
+    _refuse_together("--catalog" if catalog else None, {"--piece": pieces})
     if one is None:
         _refuse_without({"--solution": solution, "--steps": steps, "--grid": grid})
-    puzzle = load_set(set)
-    effective = options.profile_for(puzzle, profile, settings)
+    puzzle, profile = context.puzzle, context.profile
     if one is not None:
         from fabkit.cli.challengeshown import Wish, show_challenge
 
-        wish = Wish(challenge, file, solution, steps, grid, options.seconds(budget))
-        return show_challenge(puzzle, wish, effective.unit_mm, target, report)
+        wish = Wish(challenge, file, solution, steps, grid)
+        return show_challenge(context, wish, target)
     if catalog:
         _show_catalog(puzzle, target, report)
     else:
-        _show_pieces(puzzle, puzzle.select(piece or ()), effective, target, report)
+        _show_pieces(puzzle, puzzle.select(pieces), profile, target, report)
     return 0
 
 
@@ -94,10 +99,10 @@ def _refuse_together(option: str | None, others: dict[str, object]) -> None:
 
 def _refuse_without(given: dict[str, bool]) -> None:
     """Refuses options that say how a challenge is drawn when there is none."""
-    for option, wanted in given.items():
+    for name, wanted in given.items():
         if wanted:
             message = "is of a challenge's drawing; add --challenge ID or --file FILE"
-            raise InputError.of(option, message)
+            raise InputError.of(name, message)
 
 
 def _show_pieces(

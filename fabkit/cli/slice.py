@@ -4,92 +4,73 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from fabkit.build import export
 from fabkit.cli import options
-from fabkit.cli.meshes import FAILED_EXIT
+from fabkit.cli.context import NO_EXIT, PRINTED, Context, takes
+from fabkit.cli.options import option
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, many
 from fabkit.core.units import format_duration, format_mm
-from fabkit.model.library import load_set
 
 if TYPE_CHECKING:
     from fabkit.build.slicing import SliceReport
 
+
+def _limit_s(text: str, name: str) -> float:
+    limit_s = options.seconds(text, name)
+    if not limit_s:
+        raise InputError.of(name, "is 0; expected more than that")
+    return limit_s
+
+
 SlicerPath = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--slicer",
         metavar="PROGRAM",
-        help="The slicer: a name on the PATH or a path.",
-        show_default="the first that is found",
+        help="The slicer, by name or path (default: the first one found).",
     ),
 ]
 TimeLimit = Annotated[
-    str | None,
-    typer.Option(
+    float,
+    option(
         "--time-limit",
         metavar="SECONDS",
-        help="Stop the slicer when one plate takes so long.",
-        show_default="600",
+        read=_limit_s,
+        help="Time limit for slicing one plate (default: 600).",
     ),
 ]
 
 
-def slice_plates(
-    set: options.Set,
-    output: options.Folder = None,
-    profile: options.ProfileNames = None,
-    settings: options.Settings = None,
-    slicer: SlicerPath = None,
-    time_limit: TimeLimit = None,
-    force: options.Force = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-) -> int:
-    """Slice the plates with PrusaSlicer. Exit code 1 if one cannot be printed, 3 without a slicer."""
+@takes(*PRINTED, "force")
+def slice_plates(context: Context, slicer: SlicerPath = None, limit_s: TimeLimit = 600.0) -> int:
+    """Slice the plates with PrusaSlicer.
+
+    Exit code 1 if a plate cannot be printed, 3 without a slicer.
+    """
     from fabkit.build.slicing import slice_set
     from fabkit.printing.slicer.finding import find_slicer
 
-    report = Report(json, quiet, verbose)
-    puzzle = load_set(set)
-    limits = options.profile_for(puzzle, profile, settings)
-    limit_s = limit_seconds(time_limit)
-    folder = options.set_folder(output, puzzle)
+    report, puzzle, limits = context.report, context.puzzle, context.profile
+    folder, force = context.folder, context.force
     found = find_slicer(slicer)
     with report.progress() as progress:
         done = export(puzzle, limits, ["plates"], folder, (), force, progress)
-    with options.keeping(folder), report.progress() as progress:
+    with context.keeping(), report.progress() as progress:
         sliced = slice_set(folder, puzzle, limits, found, limit_s, force, progress)
     for warning in (*done.warnings, *sliced.warnings):
         report.warn(f"{folder}: {warning}")
     tell_slices(sliced, report)
-    report.say(f"G-code lies in {folder / 'gcode'}, what was found in {folder / 'slice.json'}")
+    report.say(f"wrote {folder / 'gcode'} and slice.json")
     report.document(sliced.document)
-    return 0 if sliced.printable else FAILED_EXIT
-
-
-def limit_seconds(given: str | None) -> float:
-    """The seconds of ``--time-limit``.
-
-    Raises:
-        InputError: when they are no number above 0.
-    """
-    from fabkit.printing.slicer.slicing import LIMIT_S
-
-    limit_s = options.seconds(given, LIMIT_S, "--time-limit")
-    if not limit_s:
-        raise InputError.of("--time-limit", "is 0; expected more than that")
-    return limit_s
+    return 0 if sliced.printable else NO_EXIT
 
 
 def tell_slices(sliced: SliceReport, report: Report) -> None:
     """Prints what a slicer says: a row for each plate, then what speaks against it."""
     document = sliced.document
     if not sliced.is_new:
-        report.say("nothing to do: the plates have not changed since they were sliced")
+        report.say("already up to date: the plates have not changed since they were sliced")
     report.table(
         ["plate", "objects", "manifold", "layers", "time", "grams", "metres", "pause", "printable"],
         [

@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from fabkit.cli import options
+from fabkit.cli.context import NO_EXIT, Context, takes
+from fabkit.cli.options import option
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, many, printable, shown
 from fabkit.core.files import (
@@ -22,7 +22,6 @@ from fabkit.core.files import (
     read_json,
 )
 from fabkit.core.signals import at_stop
-from fabkit.model.library import load_set
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.puzzles.snowflakes import COUNT_S, DECIDE_S
 
@@ -33,130 +32,133 @@ if TYPE_CHECKING:
     from fabkit.puzzles.snowflakes.search import Searched
     from fabkit.puzzles.snowflakes.wish import Wish
 
-NO_EXIT = 1
 _MOST_HALF_WIDTH = 40
 _MOST_WORKERS = 256
 LIST, SHEET, RUNS = "snowflakes.json", "snowflakes.svg", "runs"
 
 
+def _parities() -> tuple[str, ...]:
+    from fabkit.puzzles.snowflakes.field import PARITIES
+
+    return tuple(PARITIES)
+
+
+@takes("set", "output")
 def snowflakes(
-    set: options.Set,
+    context: Context,
     parity: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--parity",
-            metavar="PARITY,…",
-            help="Where the centre lies: even (a corner of the grid), odd (the middle of a cell), "
+            metavar="PARITY,...",
+            read=options.some_of(_parities, "parity", "there are"),
+            complete=_parities,
+            help="Only with this centre: even (a corner of the grid), odd (the middle of a cell), "
             "mixed (a ring and a centre half a unit apart).",
-            show_default="all",
         ),
     ] = None,
     flips: Annotated[
         bool | None,
-        typer.Option(
-            "--flips/--no-flips", help="Pieces may be turned over.", show_default="the set's rules"
+        option(
+            "--flips/--no-flips",
+            help="Allow or forbid turning pieces over; takes no value (default: as the set says).",
         ),
     ] = None,
     pieces: Annotated[
         str | None,
-        typer.Option(
-            "--pieces", metavar="IDS", help="Only of these pieces.", show_default="all pieces"
-        ),
+        option("--pieces", metavar="IDS", help="Only these pieces, such as A,B,C (default: all)."),
     ] = None,
     max_half_width: Annotated[
-        str | None,
-        typer.Option(
+        int | None,
+        option(
             "--max-half-width",
             metavar="H",
-            help="Only on boards of so many cells from the centre to the edge.",
-            show_default="as far as any can reach",
+            read=options.whole(0, _MOST_HALF_WIDTH),
+            help="Only on boards with at most H cells from the centre to the edge (default: as far "
+            "as any shape can reach).",
         ),
     ] = None,
     wandering: Annotated[
         bool,
-        typer.Option(
-            "--wandering", help="Also shapes that fall apart into blocks that can wander."
-        ),
+        option("--wandering", help="Also list shapes that fall apart into movable blocks."),
     ] = False,
     workers: Annotated[
-        str | None,
-        typer.Option(
-            "--workers", metavar="N", help="Processes at work.", show_default="one per core"
+        int | None,
+        option(
+            "--workers",
+            metavar="N",
+            read=options.whole(1, _MOST_WORKERS),
+            help="Number of processes (default: one per core).",
         ),
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(
-            "--cluster", metavar="ADDRESS", help="Work on the Dask cluster with this scheduler."
-        ),
+        option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster of this scheduler."),
     ] = None,
     resume: Annotated[
-        str | None,
-        typer.Option(
+        Path | None,
+        option(
             "--resume",
             metavar="DIR",
-            help="Keep the run in this folder, or go on with the one that is there.",
-            show_default="output/SET/runs/…",
+            read=options.folder,
+            help="Keep the run in this folder, or resume it (default: output/SET/runs/...).",
         ),
     ] = None,
     proof: Annotated[
-        str | None,
-        typer.Option(
+        Path | None,
+        option(
             "--proof",
             metavar="DIR",
-            help="Write a proof for every shape that is impossible, for `fabkit certify`.",
+            read=options.folder,
+            help="Write a proof for every impossible shape, for `fabkit certify`.",
         ),
     ] = None,
-    count_budget: Annotated[
-        str | None,
-        typer.Option(
+    count_s: Annotated[
+        float,
+        option(
             "--count-budget",
             metavar="SECONDS",
-            help="Count the solutions of each snowflake for so long; 0 does not count.",
-            show_default=f"{COUNT_S:g}",
+            read=options.seconds,
+            help=f"Time limit for counting the solutions of a snowflake; 0 skips it (default: "
+            f"{COUNT_S:g}).",
         ),
-    ] = None,
-    budget: Annotated[
-        str | None,
-        typer.Option(
+    ] = COUNT_S,
+    budget_s: Annotated[
+        float,
+        option(
             "--budget",
             metavar="SECONDS",
-            help="Give up on a hard shape after so long; it is then listed as unknown.",
-            show_default=f"{DECIDE_S:g}",
+            read=options.seconds,
+            help=f"Time limit for a hard shape; it is then listed as unknown (default: "
+            f"{DECIDE_S:g}).",
         ),
-    ] = None,
+    ] = DECIDE_S,
     timed: Annotated[
-        bool, typer.Option("--timed", help="Write into the catalog how long it took.")
+        bool, option("--timed", help="Record in the catalog how long the search took.")
     ] = False,
-    output: options.Folder = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
 ) -> int:
-    """Find all shapes of the pieces that have the square's symmetry. Exit code 1 for none."""
-    begin = time.monotonic()
-    report = Report(json, quiet, verbose)
-    puzzle = load_set(set)
-    folder = options.set_folder(output, puzzle)  # all this before hours have been spent
-    _refuse_other(folder, puzzle)
-    proofs = None if proof is None else options.folder_path(proof, "--proof")
+    """Find all shapes of the pieces that have the symmetry of a square.
+
+    Exit code 1 if there are none, or some could not be decided.
+    """
+    report, puzzle, folder = context.report, context.puzzle, context.folder
+    _refuse_other(folder, puzzle)  # before hours have been spent
 
     from fabkit.jobs.ledger import Ledger
-    from fabkit.puzzles.snowflakes.field import PARITIES
     from fabkit.puzzles.snowflakes.search import find
     from fabkit.puzzles.snowflakes.wish import Wish
 
     wish = Wish(
         puzzle,
         _pieces(puzzle, pieces),
-        options.some_of(parity, "--parity", "parity", "there are", PARITIES),
+        tuple(parity or _parities()),
         puzzle.flips if flips is None else flips,
         not wandering,
-        options.whole_number(max_half_width, "--max-half-width", None, 0, _MOST_HALF_WIDTH),
-        options.seconds(count_budget, COUNT_S, "--count-budget") or 0.0,
-        options.seconds(budget, DECIDE_S) or 0.0,
+        max_half_width,
+        count_s,
+        budget_s,
     )
-    run = _run_folder(folder, resume, wish)
+    run = resume or _run_folder(folder, wish)
     again = shlex.join(["--resume", str(run)])
     message = f"stopped; what is done is kept: the same command with {again} goes on"
     with (
@@ -169,7 +171,7 @@ def snowflakes(
             report.say(f"going on with the run in {run}: {many(kept, 'shard')} done already")
         with report.stages() as told:
             found = find(wish, ledger, pool, told)
-    return _tell(wish, found, folder, proofs, begin if timed else None, report)
+    return _tell(wish, found, folder, proof, context.begin if timed else None, report)
 
 
 def _tell(
@@ -260,7 +262,7 @@ def _put(folder: Path, files: Iterable[tuple[str, str]]) -> list[Path]:
     return paths
 
 
-def _pool(workers: str | None, cluster: str | None) -> Pool:
+def _pool(workers: int | None, cluster: str | None) -> Pool:
     if cluster is not None:
         from fabkit.jobs.cluster import cluster_pool
 
@@ -270,13 +272,11 @@ def _pool(workers: str | None, cluster: str | None) -> Pool:
     from fabkit.jobs.pool import local_pool
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return local_pool(options.whole_number(workers, "--workers", cores or 1, 1, _MOST_WORKERS))
+    return local_pool(workers or cores or 1)
 
 
-def _run_folder(folder: Path, resume: str | None, wish: Wish) -> Path:
+def _run_folder(folder: Path, wish: Wish) -> Path:
     """Where the ledger is: a folder of its own for every question."""
-    if resume is not None:
-        return options.folder_path(resume, "--resume")
     said = json_text(wish.identity, indent=None)
     return folder / RUNS / f"snowflakes-{digest(said)[:12]}"
 

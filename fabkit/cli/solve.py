@@ -2,110 +2,128 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from fabkit.cli import drawings, options
-from fabkit.cli.report import Report
+from fabkit.cli.context import NO_EXIT, Context, takes
+from fabkit.cli.options import argument, option
 from fabkit.core.errors import InputError, shown
 from fabkit.model.challengeload import find_challenge, known_names, load_challenge
-from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge, PuzzleSet
 
-NO_EXIT = 1
+_ENGINES = ("search", "count", "sat", "cp-sat", "mip", "oracle")
 #: So many digits of a limit are more than any list is long; machine words hold no more.
 _MOST_DIGITS = 18
 
 
+def _limit(text: str, name: str) -> int:
+    digits = text.lstrip("0")
+    if not (digits and digits.isascii() and digits.isdigit()):
+        message = f"expected a whole number such as 10, from 1 on, found {shown(text)}"
+        raise InputError.of(name, message)
+    return int(digits[:_MOST_DIGITS])
+
+
+@takes("set")
 def solve(
-    set: options.Set,
+    context: Context,
     challenge: Annotated[
         str | None,
-        typer.Argument(
-            metavar="CHALLENGE",
-            help="A challenge or a board of the set.",
-            show_default="the set's first board",
-        ),
+        argument("CHALLENGE", "A challenge or board (default: the set's first board)."),
     ] = None,
     file: Annotated[
-        str | None,
-        typer.Option("--file", metavar="FILE", help="Solve the challenge in this TOML or JSON."),
+        Path | None,
+        option(
+            "--file",
+            metavar="FILE",
+            read=options.path("a challenge file"),
+            help="Solve the challenge in this TOML or JSON file.",
+        ),
     ] = None,
-    first: Annotated[bool, typer.Option("--first", help="Find one solution (the default).")] = (
-        False
-    ),
-    count: Annotated[bool, typer.Option("--count", help="Count all solutions.")] = False,
-    all: Annotated[bool, typer.Option("--all", help="List all solutions.")] = False,
+    first: Annotated[bool, option("--first", help="Find one solution (the default).")] = False,
+    count: Annotated[bool, option("--count", help="Count all solutions.")] = False,
+    all: Annotated[bool, option("--all", help="List all solutions.")] = False,
     unique: Annotated[
-        bool, typer.Option("--unique", help="Find out whether there is exactly one solution.")
+        bool, option("--unique", help="Find out whether there is exactly one solution.")
     ] = False,
     starts: Annotated[
         bool,
-        typer.Option(
+        option(
             "--starts", help="Count the solutions left for every placement and every cell's piece."
         ),
     ] = False,
     difficulty: Annotated[
-        bool, typer.Option("--difficulty", help="Rate how hard it is for a person.")
+        bool, option("--difficulty", help="Rate how hard it is for a person.")
     ] = False,
     limit: Annotated[
-        str | None,
-        typer.Option("--limit", metavar="N", help="With --all: list at most so many."),
+        int | None,
+        option("--limit", metavar="N", read=_limit, help="With --all: list at most N solutions."),
     ] = None,
     leftover: Annotated[
-        bool, typer.Option("--leftover", help="Cells of the region may stay uncovered.")
+        bool, option("--leftover", help="Allow cells of the region to stay uncovered.")
     ] = False,
     engine: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--engine",
             metavar="NAME",
-            help="search, count, sat, cp-sat, mip or oracle.",
-            show_default="chosen",
+            complete=lambda: _ENGINES,
+            help=f"{', '.join(_ENGINES[:-1])} or {_ENGINES[-1]} (default: selected automatically).",
         ),
     ] = None,
-    budget: Annotated[
-        str | None,
-        typer.Option(
+    budget_s: Annotated[
+        float | None,
+        option(
             "--budget",
             metavar="SECONDS",
-            help="Give up after so long; the answer is then unknown.",
+            read=options.seconds,
+            help="Time limit; the answer is then unknown (default: none).",
         ),
     ] = None,
     certificate: Annotated[
-        str | None,
-        typer.Option(
+        Path | None,
+        option(
             "--certificate",
-            metavar="FILE",
+            metavar="FILE.json",
+            read=options.file(".json"),
             help="Write a proof of impossibility, uniqueness or the count, for `fabkit certify`.",
         ),
     ] = None,
     cnf: Annotated[
-        str | None,
-        typer.Option(
+        Path | None,
+        option(
             "--cnf",
             metavar="FILE.cnf",
-            help="Write the challenge for other checkers, and FILE.drat when it is impossible.",
+            read=options.file(".cnf"),
+            help="Write a formula for other checkers, and FILE.drat if there is no solution.",
         ),
     ] = None,
     svg: Annotated[
-        str | None,
-        typer.Option("--svg", metavar="FILE.svg", help="Draw the challenge and a solution."),
+        Path | None,
+        option(
+            "--svg",
+            metavar="FILE.svg",
+            read=options.file(".svg"),
+            help="Draw the challenge and a solution.",
+        ),
     ] = None,
     steps: Annotated[
-        str | None,
-        typer.Option("--steps", metavar="FILE.svg", help="Draw how it is put together."),
+        Path | None,
+        option(
+            "--steps",
+            metavar="FILE.svg",
+            read=options.file(".svg"),
+            help="Draw a solution step by step.",
+        ),
     ] = None,
     theme: drawings.Theme = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
 ) -> int:
-    """Solve a challenge: find, count or list its solutions. Exit code 1 if there is none."""
+    """Find, count or list the solutions of a challenge.
+
+    Exit code 1 if there is none; with --unique, if there is not exactly one.
+    """
     from fabkit.cli import answers, proofs
     from fabkit.solve.answer import SOLVED
     from fabkit.solve.answer import solve as answer_to
@@ -128,19 +146,12 @@ def solve(
                 "--difficulty": difficulty or None,
             }
         )
-    begin = time.monotonic()  # reading and preparing are part of the budget
-    most, budget_s = _limit(limit), options.seconds(budget)
-    report = Report(json, quiet, verbose)
-    files = proofs.Files(
-        certificate=options.file_path(certificate, "--certificate", ".json"),
-        cnf=options.file_path(cnf, "--cnf", ".cnf"),
-        svg=options.file_path(svg, "--svg", ".svg"),
-        steps=options.file_path(steps, "--steps", ".svg"),
-        theme=drawings.theme_of(theme, needs=None if svg or steps else "--svg FILE.svg"),
-    )
-    if files.certificate and file and files.certificate.resolve() == Path(file).resolve():
+    report, begin, most = context.report, context.begin, limit
+    look = drawings.theme_of(theme, needs=None if svg or steps else "--svg FILE.svg")
+    files = proofs.Files(certificate=certificate, cnf=cnf, svg=svg, steps=steps, theme=look)
+    if certificate and file and certificate.resolve() == file.resolve():
         raise InputError.of("--certificate", "names the challenge's own file; choose another")
-    puzzle = load_set(set)
+    puzzle = context.puzzle
     posed = pose(puzzle, _challenge(puzzle, challenge, file), leftover)
     with report.shares("of the search") as told:
         effort = Effort(budget_s, told, begin)
@@ -151,7 +162,7 @@ def solve(
     answers.tell(posed, question, answer, rating, report)
     if difficulty and rating is None:
         report.warn("the difficulty is not known: no try of a person's kind came to an end")
-    if json:
+    if context.json:
         report.document(answers.document(posed, answer, rating))
     # The answer is told before its files are made: a proof may take longer, and fail.
     with report.shares("of the proof") as told:
@@ -178,36 +189,19 @@ def _question(flags: dict[str, bool]) -> str:
 
 def _refuse_beside_starts(values: dict[str, object]) -> None:
     """Refuses the options that ``--starts`` would ignore."""
-    for option, value in values.items():
+    for name, value in values.items():
         if value is not None:
             message = "goes with a solution or a count, not with --starts; leave one of them out"
-            raise InputError.of(option, message)
+            raise InputError.of(name, message)
 
 
-def _challenge(puzzle: PuzzleSet, name: str | None, file: str | None) -> Challenge:
+def _challenge(puzzle: PuzzleSet, name: str | None, file: Path | None) -> Challenge:
     if file is None:
         return find_challenge(puzzle, name)
-    if not file.strip():
-        raise InputError.of("--file", "is empty; expected a challenge file")
     if name is not None:
         message = f"is given beside the challenge {shown(name)}; give one of them"
         raise InputError.of("--file", message)
-    challenge = load_challenge(Path(file), puzzle)
+    challenge = load_challenge(file, puzzle)
     if challenge.id in known_names(puzzle):  # its certificate must not pass for the set's own
         return replace(challenge, id=f"file-{challenge.id}")
     return challenge
-
-
-def _limit(given: str | None) -> int | None:
-    """How many solutions to list at most.
-
-    Raises:
-        InputError: when it is no whole number above 0.
-    """
-    if given is None:
-        return None
-    digits = given.lstrip("0")
-    if not (digits and digits.isascii() and digits.isdigit()):
-        message = f"expected a whole number such as 10, from 1 on, found {shown(given)}"
-        raise InputError.of("--limit", message)
-    return int(digits[:_MOST_DIGITS])

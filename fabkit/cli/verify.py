@@ -4,60 +4,47 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from fabkit.cli import meshes, options
-from fabkit.cli.meshes import BUDGET_S, FAILED_EXIT
+from fabkit.cli import meshes
+from fabkit.cli.context import NO_EXIT, PRINTED, Context, takes
+from fabkit.cli.options import option
 from fabkit.cli.report import Report
 from fabkit.core.errors import many
-from fabkit.model.library import load_set
 
 if TYPE_CHECKING:
     from fabkit.verify.catalog import VerifyReport
 
 
+@takes(*PRINTED, "budget_s")
 def verify(
-    set: options.Set,
+    context: Context,
     source_names: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--from",
             metavar="DIR|FILE",
-            help="A folder of meshes, or a mesh file; repeatable.",
-            show_default="the STL files in output/SET",
+            help="A folder of meshes, or a mesh file; repeatable (default: output/SET/stl).",
         ),
     ] = None,
-    output: options.Folder = None,
-    profile: options.ProfileNames = None,
-    settings: options.Settings = None,
-    budget: options.Budget = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
 ) -> int:
-    """Read meshes back and solve the catalog with what they are. Exit code 1 if it fails."""
+    """Read meshes back, and solve the catalog with their outlines.
+
+    Exit code 1 if a challenge is not answered as the catalog says.
+    """
     from fabkit.verify.catalog import verify as verify_parts
 
-    report = Report(json, quiet, verbose)
-    puzzle = load_set(set)
-    asked = options.profile_for(puzzle, profile, settings)
-    budget_s = options.seconds(budget, BUDGET_S)
-    folder = options.set_folder(output, puzzle)
-    named = source_names and meshes.files_named(source_names, "--from")
-    source = named or meshes.own_files(folder, set)
-    is_named = bool(profile or settings)
-    taken, limits = meshes.take_files(source, puzzle, asked, is_named, report)
+    report, folder = context.report, context.folder
+    source, taken, limits = meshes.take_files(context, source_names or [], "--from")
     with report.progress() as progress:
-        found = verify_parts(taken, limits, budget_s, progress)
+        found = verify_parts(taken, limits, context.budget_s, progress)
     tell_verify(found, report)
-    if source.folder is not None or output is not None:
+    if source.folder is not None or context.output is not None:
         from fabkit.build.reports import write_verify
 
         for warning in write_verify(folder, found, limits, source.folder is not None):
             report.warn(warning)
         report.say(f"wrote {folder / 'verify.json'}")
     report.document(found.document())
-    return 0 if found.ok else FAILED_EXIT
+    return 0 if found.ok else NO_EXIT
 
 
 def tell_verify(found: VerifyReport, report: Report) -> None:

@@ -153,8 +153,8 @@ def test_a_second_run_says_that_there_is_nothing_to_do(capsys: pytest.CaptureFix
     assert "wrote" in capsys.readouterr().out
     assert main(arguments) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("nothing to do: ")
-    assert "nothing to do: checked and verified before, and nothing has changed since" in lines
+    assert lines[0].startswith("already up to date: ")
+    assert "already up to date: checked and verified before" in lines
 
 
 @pytest.mark.long

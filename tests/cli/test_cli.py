@@ -104,7 +104,7 @@ def test_export_says_what_it_did(capsys: Capture, tmp_path: Path) -> None:
     )
     assert (tmp_path / "output/fridgeiq/stl/L.stl").exists()
     text = out(capsys, "export-stl", "fridgeiq", "--piece", "D", "-v")
-    assert text.startswith("kept  output/fridgeiq/stl/D.stl\nnothing to do: 1 STL file in")
+    assert text.startswith("kept  output/fridgeiq/stl/D.stl\nalready up to date: 1 STL file in")
     assert out(capsys, "export-stl", "fridgeiq", "--piece", "D", "-q") == ""
 
 

@@ -109,7 +109,7 @@ def test_nothing_is_done_twice(
     assert document["page"] == str(made / "index.html")
     assert main(["page", "pair.toml"]) == 0
     out = capsys.readouterr().out
-    assert f"nothing to do: the page in {made} is up to date, with 1 challenge" in out
+    assert f"already up to date: the page in {made}, with 1 challenge" in out
     assert f"open {made / 'index.html'}" in out
     after = {path: path.stat().st_mtime_ns for path in files}
     assert after == before
