@@ -129,11 +129,11 @@ def test_every_language_fits_on_the_smallest_paper(
 
 @pytest.mark.parametrize(("name", "language"), zip(BOARDS, LANGUAGES, strict=True))
 def test_every_set_gets_a_booklet(name: str, language: str, tmp_path: Path) -> None:
-    from fabkit.cli.options import profile_for
+    from fabkit.model.profilefile import load_profile
 
     puzzle = load_set(name)
     board = puzzle.boards[0].cells
-    profile = profile_for(puzzle, None, None)
+    profile = load_profile(unit_mm=puzzle.unit_mm)
     (entry,) = some(name, BOARDS[name])
     one = booklet(puzzle, [entry], profile, language)
     read = Read.of(one.pdf, tmp_path)
