@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,10 +19,7 @@ import pytest
 from PIL import Image
 
 from fabkit.cli.main import app
-from fabkit.output.render.picture import render
-from fabkit.output.render.scene import View
 from tests.conftest import ROOT
-from tests.output.test_render import ball, block
 
 SCRIPTS = ROOT / "scripts" / "pictures"
 README = (ROOT / "README.md").read_text()
@@ -51,6 +47,7 @@ def scripts(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 # --- drawn alike --------------------------------------------------------------------------------
 
 
+@pytest.mark.integration
 def test_two_processes_draw_the_same_bytes() -> None:
     found = set()
     for seed, threads in (("0", "1"), ("12345", "2")):
@@ -62,20 +59,6 @@ def test_two_processes_draw_the_same_bytes() -> None:
         )
         found.add(done.stdout)
     assert len(found) == 1
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_noise_of_another_kernel_does_not_show(seed: int) -> None:
-    lumps, view = [block((0, 0, 0), (30, 20, 4)), ball(6)], View(96, 60)
-    lumps[1] = replace(lumps[1], vertices=np.round(lumps[1].vertices, 4))
-    noise = np.random.default_rng(seed)
-    noisy = [
-        replace(one, vertices=one.vertices + noise.uniform(-2e-5, 2e-5, one.vertices.shape))
-        for one in lumps
-    ]
-    assert render(noisy, view) == render(lumps, view)
-    moved = [replace(lumps[0], vertices=lumps[0].vertices + 0.2), lumps[1]]
-    assert render(moved, view) != render(lumps, view)
 
 
 # --- compared -----------------------------------------------------------------------------------

@@ -109,7 +109,7 @@ def _plates(target: Target, bench: Workbench, place: Place) -> None:
 
 
 def _dxf(target: Target, bench: Workbench, place: Place) -> None:
-    from fabkit.output.dxf import piece_dxf, sheet_dxf
+    from fabkit.output.cutting import piece_dxf, sheet_dxf
 
     _cut(target, bench, place, piece_dxf, sheet_dxf)
 

@@ -219,6 +219,7 @@ for draw in DRAWN[:3]:
 """
 
 
+@pytest.mark.integration
 def test_two_processes_draw_the_same_bytes() -> None:
     told = [
         subprocess.run(
@@ -239,6 +240,7 @@ def test_two_processes_draw_the_same_bytes() -> None:
 
 
 @browser.needed
+@pytest.mark.integration
 def test_chromium_shows_the_shipped_letters_and_the_reader_s_theme(tmp_path: Path) -> None:
     path = tmp_path / "drawing.svg"
     path.write_text(starting("auto"), encoding="utf-8")

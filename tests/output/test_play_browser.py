@@ -15,19 +15,13 @@ from tests.support.playpages import Player, entries_of, write_page
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = browser.needed
+pytestmark = [browser.needed, pytest.mark.integration]
 
 Opens = Callable[..., AbstractContextManager[Player]]
 
 TRIANGLE = ("fridgeiq", "triangle_01")
 #: Symmetric about the diagonal, of pieces that lie on two lattices and may be turned over.
 MIXED = ("fridgeiq", "mixed1-4-eaa5febe52")
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser.started() as running:
-        yield running
 
 
 @pytest.fixture

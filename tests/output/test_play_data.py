@@ -173,6 +173,7 @@ def test_a_solution_that_is_none_is_refused() -> None:
         play_data(puzzle, [wrong], 20.0)
 
 
+@pytest.mark.integration
 def test_the_same_bytes_in_another_process() -> None:
     program = (
         "import sys, hashlib; from tests.support.playpages import entries_of\n"

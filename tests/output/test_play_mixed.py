@@ -15,7 +15,7 @@ from tests.support.playpages import Player, write_page
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = browser.needed
+pytestmark = [browser.needed, pytest.mark.integration]
 
 Opens = Callable[[str], Player]
 
@@ -36,12 +36,6 @@ challenge = [
 ]
 set = { name = "shapes", title = "Shapes", lattice = "square", moves = "rotations and flips" }
 """
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser.started() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

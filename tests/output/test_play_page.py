@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,16 +21,10 @@ from tests.support.playpages import entries_of, some_of_fridgeiq, write_page
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = browser.needed
+pytestmark = [browser.needed, pytest.mark.integration]
 
 TRIANGLE = ("fridgeiq", "triangle_01")
 FILES = (Download("files/A.stl", "A.stl", "12 kB"), Download("files/all.3mf", "all.3mf"))
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser.started() as running:
-        yield running
 
 
 # --- loading ----------------------------------------------------------------------------------
@@ -120,47 +113,6 @@ def unreadable(page: Page) -> list[str]:
         if (high + 0.05) / (low + 0.05) < 4.5:
             found.append(f"{text}: {ink} on {paper}")
     return found
-
-
-def test_pale_text_would_be_found(chromium: Browser, tmp_path: Path) -> None:
-    with browser.opened(chromium, write_page(tmp_path, *some_of_fridgeiq())) as page:
-        page.evaluate("document.getElementById('play-tally').style.color = '#999999'")
-        assert len(unreadable(page)) == 1
-
-
-FAULTS = {
-    "console.error('broken')": "error: broken",
-    "console.warn('odd')": "warning: odd",
-    "setTimeout(() => { throw new Error('late') })": "fails: late",
-    "new Image().src = 'http://127.0.0.1:9/x.png'": "asks for http://127.0.0.1:9/x.png",
-    "document.body.append(document.createElement('script')); "
-    "document.body.lastChild.textContent = '1'": "Content Security Policy",
-}
-
-
-@pytest.mark.parametrize("script", FAULTS)
-def test_the_guard_finds_what_a_page_must_not_do(
-    chromium: Browser, tmp_path: Path, script: str
-) -> None:
-    plain = tmp_path / "plain.html"
-    plain.write_text("<!DOCTYPE html><title>plain</title><body></body>")
-    ruled = "Security" in FAULTS[script]
-    url = write_page(tmp_path, *entries_of(*TRIANGLE)) if ruled else plain.as_uri()
-
-    def misbehave() -> None:
-        with browser.opened(chromium, url) as page:
-            page.evaluate(f"() => {{ {script} }}")
-            page.wait_for_timeout(200)
-
-    with pytest.raises(AssertionError, match=re.escape(FAULTS[script])):
-        misbehave()
-
-
-def test_what_is_too_wide_would_be_found(chromium: Browser, tmp_path: Path) -> None:
-    url = write_page(tmp_path, *some_of_fridgeiq())
-    with browser.opened(chromium, url, viewport=browser.PHONE) as page:
-        page.evaluate("document.getElementById('play-title').style.width = '400px'")
-        assert page.evaluate("document.documentElement.scrollWidth") > browser.PHONE["width"]
 
 
 # --- hostile texts ----------------------------------------------------------------------------

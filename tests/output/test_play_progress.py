@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,15 +16,9 @@ from tests.support.playpages import Player, entries_of, kept, kept_as, some_of_f
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = browser.needed
+pytestmark = [browser.needed, pytest.mark.integration]
 
 TRIANGLE = ("fridgeiq", "triangle_01")
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser.started() as running:
-        yield running
 
 
 # --- what is kept -----------------------------------------------------------------------------

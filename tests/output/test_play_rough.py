@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,12 +52,6 @@ id = "one"
 pieces = ["long"]
 outline = [[0, 0], [5, 0], [5, 1], [0, 1]]
 """
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser.started() as running:
-        yield running
 
 
 def bars(folder: Path) -> tuple[PuzzleSet, list[Entry]]:

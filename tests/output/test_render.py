@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from fabkit.output.render.picture import render
 from fabkit.output.render.scene import Lump, View, camera
 
 #: Straight from above, each millimetre a square of pixels: what can be counted.
-PLAN = View(200, 200, 0.0, 90.0, orthographic=True, ground=False, ink=0.0)
+PLAN = View(100, 100, 0.0, 90.0, orthographic=True, ground=False, ink=0.0)
 RED, GREEN = "#cc2222", "#22cc22"
 
 
@@ -73,7 +74,7 @@ def test_a_block_covers_its_area() -> None:
     scale = camera(lumps, PLAN).scale
     covered = (~is_white(pixels(lumps, PLAN))).sum()
     assert covered == pytest.approx(10 * 20 * scale**2, rel=0.02)
-    assert scale * 20 == pytest.approx(200 * 0.88)
+    assert scale * 20 == pytest.approx(100 * 0.88)
 
 
 @pytest.mark.parametrize("elevation", [15.0, 46.0, 89.0])
@@ -87,8 +88,9 @@ def test_all_of_it_is_in_the_picture(elevation: float, orthographic: bool) -> No
     assert abs(x.min() + x.max() - 160) < 1e-6
 
 
-@pytest.mark.parametrize("view", [PLAN, View(200, 200, 20, 60, ground=False, ink=0.0)])
-@pytest.mark.parametrize("above", [RED, GREEN])
+@pytest.mark.parametrize(
+    ("view", "above"), [(PLAN, RED), (View(60, 60, 20, 60, ground=False, ink=0.0), GREEN)]
+)
 def test_what_is_nearer_hides_what_is_behind(view: View, above: str) -> None:
     heights = {above: 5.0, RED if above == GREEN else GREEN: 0.0}
     lumps = [block((0, 0, z), (10, 10, z + 1), colour) for colour, z in sorted(heights.items())]
@@ -98,7 +100,7 @@ def test_what_is_nearer_hides_what_is_behind(view: View, above: str) -> None:
 
 
 def test_a_surface_has_its_lumps_colour_where_nothing_shades_it() -> None:
-    found = pixels([block((0, 0, 0), (10, 10, 2))], PLAN)[100, 100]
+    found = pixels([block((0, 0, 0), (10, 10, 2))], PLAN)[50, 50]
     assert np.abs(found - (0xCC, 0x22, 0x22)).max() <= 24  # a little gloss
 
 
@@ -138,44 +140,48 @@ def test_backs_of_triangles_are_not_seen() -> None:
     assert (raster.rasterise(x, y, near, faces[:, ::-1], 60, 60).face == -1).all()
 
 
-def test_the_same_scene_gives_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_scene_gives_the_same_bytes() -> None:
+    """Also with the noise of another kernel; but not when something moved."""
     lumps, view = [block((0, 0, 0), (30, 20, 4)), ball(6)], View(96, 60)
+    lumps[1] = replace(lumps[1], vertices=np.round(lumps[1].vertices, 4))
     first = render(lumps, view)
-    assert render(lumps, view) == first
-    monkeypatch.setattr(raster, "_AT_A_TIME", 500)
-    assert render(lumps, view) == first
-    moved = [block((0, 0, 0), (30, 20, 5)), ball(6)]
-    assert render(moved, view) != first
+    noise = np.random.default_rng(1)
+    noisy = [
+        replace(one, vertices=one.vertices + noise.uniform(-2e-5, 2e-5, one.vertices.shape))
+        for one in lumps
+    ]
+    assert render(noisy, view) == first
+    assert render([block((0, 0, 0), (30, 20, 4.2)), lumps[1]], view) != first
 
 
 def test_the_ground_takes_a_shadow() -> None:
     lumps = [block((0, 0, 0), (20, 20, 20))]
-    view = View(240, 160, 0.0, 40.0)
+    view = View(120, 80, 0.0, 40.0)
     eye = camera(lumps, view)
     # The lamp stands behind on the left, so the shadow falls to the right and to the front.
     x, y, _, _ = eye.seen(np.array([[23.0, 8.0, 0.0], [-14.0, 8.0, 0.0]]))
     shaded, lit = (pixels(lumps, view)[int(y[i]), int(x[i])].mean() for i in range(2))
     assert shaded < 215
     assert lit > 235
-    bare = pixels(lumps, View(240, 160, 0.0, 40.0, ground=False))
+    bare = pixels(lumps, View(120, 80, 0.0, 40.0, ground=False))
     assert bare[int(y[0]), int(x[0])].tolist() == [255, 255, 255]
 
 
 def test_ground_far_from_everything_is_not_shaded() -> None:
-    view = View(300, 200, 0.0, 40.0)
+    view = View(150, 100, 0.0, 40.0)
     found = pixels([block((0, 0, 0), (4, 80, 3))], view)
-    assert found[:, :60].min() >= 254
-    assert found[:, -60:].min() >= 254
+    assert found[:, :30].min() >= 254
+    assert found[:, -30:].min() >= 254
 
 
 def test_edges_are_inked_and_flats_are_not() -> None:
     lumps = [block((0, 0, 0), (20, 20, 20))]
-    views = [View(200, 160, 30.0, 40.0, ground=False, ink=ink) for ink in (0.0, 1.0)]
+    views = [View(100, 80, 30.0, 40.0, ground=False, ink=ink) for ink in (0.0, 1.0)]
     plain, inked = (pixels(lumps, view).sum(axis=2) for view in views)
     x, y, _, _ = camera(lumps, views[0]).seen(np.array([[20.0, 10.0, 20.0], [10.0, 10.0, 20.0]]))
     edge, flat = ((int(y[i]), int(x[i])) for i in range(2))
     assert inked[flat] == plain[flat]
-    around = np.s_[edge[0] - 2 : edge[0] + 3, edge[1] - 2 : edge[1] + 3]
+    around = np.s_[edge[0] - 1 : edge[0] + 2, edge[1] - 1 : edge[1] + 2]
     assert inked[around].min() < plain[around].min() - 30
 
 
@@ -204,31 +210,27 @@ def test_round_things_look_round_and_flat_things_flat() -> None:
 # --- laying -------------------------------------------------------------------------------------
 
 
-def flat_placements() -> Iterator[tuple[str, str]]:
-    for name in ("fridgeiq", "iqblock", "cubimagici", "iqstars"):
-        yield from ((name, piece.id) for piece in load_set(name).pieces)
-
-
-@pytest.mark.parametrize(("name", "piece_id"), flat_placements())
-def test_a_flat_piece_comes_to_lie_on_its_cells(name: str, piece_id: str) -> None:
-    puzzle = load_set(name)
-    piece, lattice, unit = puzzle.piece(piece_id), puzzle.lattice, 17.0
+@pytest.mark.parametrize("name", ["fridgeiq", "iqblock", "cubimagici", "iqstars"])
+def test_flat_pieces_come_to_lie_on_their_cells(name: str) -> None:
+    puzzle, unit = load_set(name), 17.0
+    lattice = puzzle.lattice
     region = frozenset(
         cell for row in range(6) for column in range(6) for cell in lattice.cells_at(row, column)
     )
-    ring = rings_in_units(lattice, piece.forms[0].rings)[0]
-    corners = np.array([(x * unit, y * unit, z) for x, y in ring for z in (0.0, 7.0)])
-    found = placements(lattice, piece, region, flips=True)
-    for one in found[:: max(1, len(found) // 40)]:
-        motion = lay_flat(lattice, piece.forms[0].cells, one.cells, unit, 7.0)
-        moved = motion.of(corners)
-        below = Polygon(moved[::2, :2])
-        wanted = affinity.scale(
-            Polygon(rings_in_units(lattice, one.rings)[0]), unit, unit, origin=(0, 0)
-        )
-        assert below.symmetric_difference(wanted).area < 1e-6
-        assert sorted({round(z, 9) for z in moved[:, 2]}) == [0.0, 7.0]
-        assert np.linalg.det(np.array(motion.rows)) == pytest.approx(1.0)
+    for piece in puzzle.pieces:
+        ring = rings_in_units(lattice, piece.forms[0].rings)[0]
+        corners = np.array([(x * unit, y * unit, z) for x, y in ring for z in (0.0, 7.0)])
+        found = placements(lattice, piece, region, flips=True)
+        for one in found[:: max(1, len(found) // 10)]:
+            motion = lay_flat(lattice, piece.forms[0].cells, one.cells, unit, 7.0)
+            moved = motion.of(corners)
+            below = Polygon(moved[::2, :2])
+            wanted = affinity.scale(
+                Polygon(rings_in_units(lattice, one.rings)[0]), unit, unit, origin=(0, 0)
+            )
+            assert below.symmetric_difference(wanted).area < 1e-6
+            assert sorted({round(z, 9) for z in moved[:, 2]}) == [0.0, 7.0]
+            assert np.linalg.det(np.array(motion.rows)) == pytest.approx(1.0)
 
 
 def test_a_piece_is_turned_over_only_if_it_must_be() -> None:
@@ -241,20 +243,19 @@ def test_a_piece_is_turned_over_only_if_it_must_be() -> None:
         lay_flat(lattice, bar, corner, 20.0, 7.0)
 
 
-@pytest.mark.parametrize("piece_id", [piece.id for piece in load_set("iqfit").pieces])
-def test_a_ball_piece_comes_to_lie_on_its_cells(piece_id: str) -> None:
+def test_ball_pieces_come_to_lie_on_their_cells() -> None:
     puzzle = load_set("iqfit")
-    profile, piece = load_profile((), (), puzzle.unit_mm), puzzle.piece(piece_id)
-    printed, pitch = draft_ball(puzzle, piece, profile).balls_mm, profile.unit_mm
-    assert piece.body is not None
-    found = placements(puzzle.lattice, piece, puzzle.boards[0].cells, flips=False)
-    for one in found[::5]:
-        motion = lay_balls(piece.body, printed, one.cells, pitch)
-        moved = np.round(motion.of(np.array(printed)), 6)
-        upper = {(x, y) for x, y, z in moved.tolist() if z == 0.0}
-        assert upper == {(x * pitch / 2, y * pitch / 2) for x, y in one.cells}
-        assert {z for _, _, z in moved.tolist()} <= {0.0, -pitch}
-        assert np.linalg.det(np.array(motion.rows)) == pytest.approx(1.0)
+    profile = load_profile((), (), puzzle.unit_mm)
+    for piece in puzzle.pieces:
+        printed, pitch = draft_ball(puzzle, piece, profile).balls_mm, profile.unit_mm
+        assert piece.body is not None
+        for one in placements(puzzle.lattice, piece, puzzle.boards[0].cells, flips=False)[::20]:
+            motion = lay_balls(piece.body, printed, one.cells, pitch)
+            moved = np.round(motion.of(np.array(printed)), 6)
+            upper = {(x, y) for x, y, z in moved.tolist() if z == 0.0}
+            assert upper == {(x * pitch / 2, y * pitch / 2) for x, y in one.cells}
+            assert {z for _, _, z in moved.tolist()} <= {0.0, -pitch}
+            assert np.linalg.det(np.array(motion.rows)) == pytest.approx(1.0)
 
 
 def test_balls_do_not_lie_on_cells_of_another_shape() -> None:
@@ -288,8 +289,6 @@ def test_a_set_is_drawn_from_its_meshes(
     before = path.read_bytes()
     said(*ask, "--apart")
     assert path.read_bytes() != before
-    said(*ask)
-    assert path.read_bytes() == before
     assert sorted(one.name for one in tmp_path.iterdir()) == ["pair.toml", "picture.png"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from tests.support.pairset import PAIR
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = browser.needed
+pytestmark = [browser.needed, pytest.mark.integration]
 
 #: A title that would run something, or turn the text after it around.
 HOSTILE = '<img src=x onerror=alert(1)>"& שלום'
@@ -33,12 +33,6 @@ SETS = {
     "iqstars": "board",
     "cubimagici": "tray",
 }
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser.started() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")
