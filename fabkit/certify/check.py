@@ -18,7 +18,7 @@ from fabkit.certify.certificate import (
 from fabkit.certify.cover import Cover, Option, derive
 from fabkit.certify.labels import compare
 from fabkit.certify.refusal import RefusedError
-from fabkit.certify.replay import Replay, kind_at_root
+from fabkit.certify.replay import Choices, Replay, kind_at_root
 from fabkit.certify.sums import follow_area, follow_colouring
 from fabkit.core.errors import InputError, many, shown
 
@@ -162,7 +162,8 @@ def _follow_transcript(
     total = count
     for index, (items, symmetry) in enumerate(zip(argument.fixed, symmetries, strict=True)):
         counted.next()
-        fixed = Replay.of(cover, _carried_round(cover, symmetry))
+        copies, options = _carried_round(cover, symmetry)
+        fixed = Replay(cover.cells, copies, cover.leftover, Choices.of(cover, options))
         total += fixed.count(items, f"fixed[{index}]", counted.told)
     orbits, rest = divmod(total, len(cover.group))
     if rest:
@@ -185,20 +186,27 @@ def _representatives(argument: ByTranscript, cover: Cover) -> dict[int, int] | N
     if first is None:
         return None
     kind_at_root(first, argument.items, cover.cells, cover.copies)
-    images = [cover.images(symmetry) for symmetry in cover.group]
+    images = [cover.images(symmetry) for symmetry in cover.group if symmetry[first] == first]
     return {min(orbit): len(orbit) for orbit in cover.orbits(images)}
 
 
-def _carried_round(cover: Cover, symmetry: tuple[int, ...]) -> list[Option]:
+def _carried_round(cover: Cover, symmetry: tuple[int, ...]) -> tuple[tuple[int, ...], list[Option]]:
     """What a symmetry maps to itself: orbits of placements that do not overlap.
 
-    Two orbits may cover the same cells; they stay two, the one of fewer copies first.
+    Two orbits may cover the same cells; they stay two, the one of fewer copies first. Where
+    a mirror makes one kind of another, the first of the two has the copies of both.
+
+    Returns:
+        How many copies there are of each kind, and the orbits.
     """
+    copies = [0] * len(cover.kinds)
+    for kind, twin in enumerate(symmetry[cover.cells :]):
+        copies[min(kind, twin - cover.cells)] += cover.copies[kind]
     found = []
     for orbit in cover.orbits([cover.images(symmetry)]):
         options = [cover.options[number] for number in sorted(orbit)]
         kind = options[0].kind
         cells = sorted(cell for option in options for cell in option.cells)
-        if len(set(cells)) == len(cells) and len(options) <= cover.copies[kind]:
+        if len(set(cells)) == len(cells) and len(options) <= copies[kind]:
             found.append(Option(kind, tuple(cells), len(options)))
-    return sorted(found, key=lambda option: (option.kind, option.cells, option.copies))
+    return tuple(copies), sorted(found, key=lambda one: (one.kind, one.cells, one.copies))

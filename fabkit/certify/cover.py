@@ -67,7 +67,8 @@ class Cover:
         cells: how many cells remain.
         kinds: the remaining pieces.
         options: sorted by kind, then cells.
-        group: the symmetries of the remaining region, sorted, the identity first.
+        group: the symmetries of the remaining region, sorted, the identity first; each permutes
+            the cells, then the kinds.
         leftover: whether cells may stay uncovered.
     """
 
@@ -96,7 +97,8 @@ class Cover:
         images = []
         for option in self.options:
             cells = tuple(sorted(permutation[cell] for cell in option.cells))
-            number = self._numbers.get((option.kind, cells))
+            kind = permutation[self.cells + option.kind] - self.cells
+            number = self._numbers.get((kind, cells))
             if number is None:
                 raise RefusedError("a symmetry of the region does not carry options to options")
             images.append(number)
@@ -161,7 +163,7 @@ def derive(problem: Problem) -> Cover:
         options=tuple(
             options_in(tiling, remaining, numbers, [images for _, images in kinds], "problem")
         ),
-        group=_group(tiling, remaining, numbers, problem.flips),
+        group=_group(tiling, remaining, numbers, problem.flips, kinds),
         leftover=problem.leftover,
     )
 
@@ -257,14 +259,20 @@ def _shifts(tiling: Tiling, remaining: Keys, image: Keys) -> Keys:
 
 
 def _group(
-    tiling: Tiling, remaining: Keys, numbers: NDArray[np.int64], flips: bool
+    tiling: Tiling,
+    remaining: Keys,
+    numbers: NDArray[np.int64],
+    flips: bool,
+    kinds: Sequence[tuple[Kind, Images]],
 ) -> tuple[Permutation, ...]:
     """The moves that, with a translation after, carry the remaining region to itself."""
+    same = tuple(range(len(remaining), len(remaining) + len(kinds)))
     if not len(remaining):
-        return ((),)
+        return (same,)
+    mirror = same if flips else _twins(tiling, kinds, len(remaining))
     points = MultiPoint(tiling.centroids(remaining))
     found = set()
-    for turn, flip in tiling.moves(flips):
+    for turn, flip in tiling.moves(flips or mirror != same):
         image = tiling.keys_at(get_coordinates(moved(points, turn, flip)))
         # Only this can be the translation: what carries the least cell to the least cell.
         shift = remaining[0] - image.min()
@@ -272,5 +280,26 @@ def _group(
         if shift % len(tiling.cells) == 0 and (np.sort(image) == remaining).all():
             permutation = np.empty_like(numbers)
             permutation[numbers] = numbers[np.searchsorted(remaining, image)]
-            found.add(tuple(permutation.tolist()))
+            found.add((*permutation.tolist(), *(mirror if flip else same)))
     return tuple(sorted(found))
+
+
+def _twins(tiling: Tiling, kinds: Sequence[tuple[Kind, Images]], cells: int) -> tuple[int, ...]:
+    """The kinds of the pieces' mirror images, numbered after the cells.
+
+    Where the pieces do not hold them all, as often as the pieces, each kind is its own: pieces
+    that may not be turned over then have no mirrors.
+    """
+    number = {frozenset(images): index for index, (_, images) in enumerate(kinds)}
+    twins = []
+    for kind, images in kinds:
+        mirrored = set()
+        for keys in images.values():
+            points = moved(MultiPoint(tiling.centroids(keys)), 0, flip=True)
+            image = np.sort(tiling.keys_at(get_coordinates(points)))
+            mirrored.add(tiling.to_origin(image).tobytes())
+        twin = number.get(frozenset(mirrored))
+        if twin is None or len(kinds[twin][0].pieces) != len(kind.pieces):
+            return tuple(range(cells, cells + len(kinds)))
+        twins.append(cells + twin)
+    return tuple(twins)

@@ -11,11 +11,10 @@ from fabkit.core.errors import many
 from fabkit.model.lattice import Lattice, Ring
 from fabkit.model.polygon import rings_of_cells, spelt
 from fabkit.model.puzzle import in_units
-from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, Answer
+from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, Answer, starts
 from fabkit.solve.difficulty import Difficulty, difficulty
 from fabkit.solve.engines.engine import Effort
 from fabkit.solve.posing import Layout, PosedChallenge, outlines
-from fabkit.solve.starts import starts
 
 _MOST_SHOWN = 3
 _MOST_LISTED = 10

@@ -121,7 +121,7 @@ def _write_cnf(
     path: Path, posed: PosedChallenge, question: str, answer: Answer, effort: Effort
 ) -> list[Path]:
     """The challenge as a formula, and the refutation when it (or a second solution) has one."""
-    from fabkit.solve.engines.formula import formula, refutation
+    from fabkit.solve.engines.sat import formula, refutation
 
     proved = _claim(question, answer) in ("impossible", "unique")
     said = formula(posed.problem, answer.solutions if answer.unique else ())

@@ -13,7 +13,7 @@ from fabkit.core.errors import InputError, shown
 from fabkit.model.challengeload import find_challenge, known_names, load_challenge
 from fabkit.model.puzzle import Challenge, PuzzleSet
 
-_ENGINES = ("search", "count", "sat", "cp-sat", "mip", "oracle")
+_ENGINES = ("search", "count", "sat", "cp-sat", "mip")
 #: So many digits of a limit are more than any list is long; machine words hold no more.
 _MOST_DIGITS = 18
 

@@ -1,24 +1,29 @@
-"""Solving a challenge: obstacles first, then an engine, then the counts that were asked for."""
+"""Solving a challenge: obstacles first, then an engine, then the counts that were asked for.
+
+And its starting positions: what is left to do once one piece, or one cell of it, is known.
+"""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from fabkit.core.errors import InputError
-from fabkit.solve.engines import engine_named
 from fabkit.solve.engines.engine import (
+    BudgetSpentError,
     Effort,
     Engine,
     EngineUnfitError,
     Outcome,
     Solution,
+    engine_named,
 )
-from fabkit.solve.engines.search import Search, nodes_in
-from fabkit.solve.obstacles import Obstacle, obstacle
+from fabkit.solve.engines.search import Search, each_solution, nodes_in
+from fabkit.solve.obstacles import obstacle
 from fabkit.solve.posing import PosedChallenge
-from fabkit.solve.problem import ExactCoverProblem
-from fabkit.solve.symmetry import fixed_problem, up_to_symmetry
+from fabkit.solve.problem import ExactCoverProblem, fixed_problem, up_to_symmetry
 
 SOLVED, IMPOSSIBLE, UNKNOWN = "solved", "impossible", "unknown"
 #: What can be asked: one solution, how many, all of them, or whether there is exactly one.
@@ -41,7 +46,8 @@ class Answer:
         status: ``solved``, ``impossible``, or ``unknown`` when the budget was spent first.
         engine: which engine decided; ``obstacle`` when none had to.
         count: all solutions, identical pieces interchangeable; None when not all were counted.
-        count_labelled: with identical pieces told apart.
+        count_labelled: with identical pieces told apart; None when it does not follow, as where
+            only some of the pieces are used and identical ones are among them.
         count_at_least: what is certain when `count` is not known.
         count_up_to_symmetry: solutions that are no turns (or mirror images, where the moves
             allow it) of each other; None when not known.
@@ -94,22 +100,18 @@ def solve(
         >>> from fabkit.solve.posing import pose
         >>> fridgeiq = load_set("fridgeiq")
         >>> square = next(c for c in fridgeiq.challenges if c.id == "square_01")
-        >>> solve(pose(fridgeiq, square), "count", "oracle").count
+        >>> solve(pose(fridgeiq, square), "count").count
         4
     """
     effort = effort or Effort()
     begin = time.monotonic()
     found = obstacle(posed) if engine_name is None else None
     if found is not None:
-        answer = _obstructed(found)
+        answer = Answer(IMPOSSIBLE, "obstacle", 0, 0, None, 0, False, reason=found.reason)
         effort.finish()
     else:
         answer = _ask(posed.problem, question, engine_name, effort, limit)
     return replace(answer, seconds=time.monotonic() - begin)
-
-
-def _obstructed(found: Obstacle) -> Answer:
-    return Answer(IMPOSSIBLE, "obstacle", 0, 0, None, 0, False, reason=found.reason)
 
 
 def count_of(problem: ExactCoverProblem, effort: Effort) -> tuple[int, bool]:
@@ -224,13 +226,19 @@ def _complete(problem: ExactCoverProblem, used: str, outcome: Outcome, effort: E
         SOLVED if outcome.count else nothing,
         used,
         count=count,
-        count_labelled=None if count is None else count * problem.labellings,
+        count_labelled=_labelled(problem, count),
         count_at_least=outcome.count if count is None and outcome.count else None,
         count_up_to_symmetry=None if count is None else _up_to_symmetry(problem, count, effort),
         unique=outcome.count == 1 if outcome.complete else (False if outcome.count > 1 else None),
         solutions=outcome.solutions,
         nodes=outcome.nodes,
     )
+
+
+def _labelled(problem: ExactCoverProblem, count: int | None) -> int | None:
+    if count is None or problem.labellings is None:
+        return 0 if count == 0 else None
+    return count * problem.labellings
 
 
 def _up_to_symmetry(problem: ExactCoverProblem, count: int, effort: Effort) -> int | None:
@@ -244,3 +252,59 @@ def _up_to_symmetry(problem: ExactCoverProblem, count: int, effort: Effort) -> i
             return None
         fixed.append(outcome.count)
     return up_to_symmetry(count, fixed) if count else 0
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Solutions by what is known of them.
+
+    Attributes:
+        solutions: all of them.
+        placements: for each option's position the solutions that hold it, 0 included.
+        clues: for each kind and cell number the solutions in which that kind covers the cell.
+    """
+
+    solutions: int
+    placements: Mapping[int, int]
+    clues: Mapping[tuple[int, int], int]
+
+
+def starts(posed: PosedChallenge, effort: Effort | None = None) -> Starts | None:
+    """Counts the completions of every single placement and of every single-cell clue.
+
+    Args:
+        posed: the challenge.
+        effort: budget and progress.
+
+    Returns:
+        The counts; None when the budget was spent first.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.solve.posing import pose
+        >>> fridgeiq = load_set("fridgeiq")
+        >>> triangle = next(c for c in fridgeiq.challenges if c.id == "triangle_01")
+        >>> starts(pose(fridgeiq, triangle)).solutions
+        1
+    """
+    problem = posed.problem
+    placements: Counter[int] = Counter(dict.fromkeys(range(len(problem.options)), 0))
+    total = 0
+    try:
+        for solution in each_solution(problem, effort or Effort()):
+            placements.update(solution)
+            total += 1
+    except BudgetSpentError:
+        return None
+    clues = Counter(
+        {
+            (kind, cell): 0
+            for kind in range(problem.kind_count)
+            for cell in range(problem.cell_count)
+        }
+    )
+    for position, count in placements.items():
+        option = problem.options[position]
+        for cell in option.cells:
+            clues[option.kind, cell] += count
+    return Starts(total, placements, clues)

@@ -23,8 +23,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from fabkit.solve.engines.engine import BudgetSpentError, Effort
-from fabkit.solve.engines.fewest import FewestWalk
-from fabkit.solve.engines.search import count_within, in_slices
+from fabkit.solve.engines.search import FewestWalk, count_within, in_slices
 from fabkit.solve.problem import ExactCoverProblem
 
 PROBES = 24
@@ -111,7 +110,7 @@ def difficulty(
     except BudgetSpentError:
         return None
     # One that gave up counts with what it tried, and with no piece forced: that is the least.
-    gave_up = _most(problem, _MOST_TRIES), sum(problem.copies)
+    gave_up = _most(problem, _MOST_TRIES), problem.pieces_used
     probes = [probe or gave_up for probe in found]
     tries, free_moves = (fmean(values) for values in zip(*probes, strict=True))
     return Difficulty(tries, free_moves, max(solutions, 1), complete)

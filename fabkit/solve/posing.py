@@ -10,9 +10,9 @@ from itertools import chain
 from fabkit.core.errors import InputError
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.numbering import Numbering
-from fabkit.model.piece import Piece, orientations
+from fabkit.model.piece import Piece, at_anchor, orientations
 from fabkit.model.placement import placements
-from fabkit.model.polygon import pieces_apart, rings_of_cells
+from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.solve.problem import ExactCoverProblem, Option, Permutation
 
@@ -117,14 +117,23 @@ def pose(puzzle: PuzzleSet, challenge: Challenge, leftover: bool = False) -> Pos
         for kind, found in enumerate(covers)
         for cover in found
     )
-    whole = all(pieces_apart(puzzle.lattice, f.cells) == 1 for p in pieces for f in p.forms)
+    pieces_count = challenge.pieces_count
+    if pieces_count is not None and leftover:
+        name = f"{puzzle.name} {challenge.id}"
+        message = "uses some of its pieces to fill the region exactly, so no cell may be left over"
+        raise InputError.of(name, message)
+    kind_images = [_images(puzzle.lattice, kind[0], challenge.flips) for kind in classes]
     problem = ExactCoverProblem(
         cell_count=len(cells),
         copies=tuple(map(len, classes)),
         options=tuple(options),
         leftover=leftover,
-        symmetries=tuple(_symmetries(puzzle.lattice, cells, challenge.flips)),
-        neighbours=_neighbours(puzzle.lattice, cells) if whole else (),
+        symmetries=tuple(
+            _symmetries(
+                puzzle.lattice, cells, challenge.flips, kind_images, tuple(map(len, classes))
+            )
+        ),
+        pieces_count=None if pieces_count is None else pieces_count - len(given),
     )
     kinds = tuple(tuple(piece.id for piece in kind) for kind in classes)
     return PosedChallenge(puzzle, challenge, problem, cells, kinds)
@@ -149,9 +158,12 @@ def alike(lattice: Lattice, pieces: Sequence[Piece], flips: bool) -> list[list[P
     """
     found: dict[frozenset[frozenset[Cell]], list[Piece]] = {}
     for piece in pieces:
-        images = frozenset(one.cells for one in orientations(lattice, piece, flips))
-        found.setdefault(images, []).append(piece)
+        found.setdefault(_images(lattice, piece, flips), []).append(piece)
     return list(found.values())
+
+
+def _images(lattice: Lattice, piece: Piece, flips: bool) -> frozenset[frozenset[Cell]]:
+    return frozenset(one.cells for one in orientations(lattice, piece, flips))
 
 
 def _order(
@@ -191,33 +203,37 @@ def _dot(direction: Cell, cell: Cell) -> int:
     return direction[0] * cell[0] + direction[1] * cell[1]
 
 
-def _symmetries(lattice: Lattice, cells: Sequence[Cell], flips: bool) -> Iterator[Permutation]:
-    """The moves that carry the cells onto themselves, the identity first, each once."""
+def _symmetries(
+    lattice: Lattice,
+    cells: Sequence[Cell],
+    flips: bool,
+    kinds: Sequence[frozenset[frozenset[Cell]]],
+    copies: Sequence[int],
+) -> Iterator[Permutation]:
+    """The moves that carry the cells onto themselves and kinds to kinds, the identity first.
+
+    Each permutes the cells, then the kinds. Where pieces may not be turned over, mirrors count
+    when the pieces hold each other's mirror images: those that are none of their own, all in
+    pairs.
+    """
     number = {cell: index for index, cell in enumerate(cells)}
+    same = tuple(range(len(cells), len(cells) + len(kinds)))
+    mirror = same
+    if not flips:
+        flip = lattice.moves(True)[-1]
+        images = [frozenset(at_anchor(lattice, map(flip, one)) for one in kind) for kind in kinds]
+        twins = [kinds.index(image) if image in kinds else -1 for image in images]
+        paired = all(twin >= 0 and copies[twin] == copies[kind] for kind, twin in enumerate(twins))
+        mirror = tuple(len(cells) + twin for twin in twins) if paired else same
     seen = set()
-    for move in lattice.moves(flips) if cells else ():
-        images = [move(cell) for cell in cells]
-        (to_x, to_y), (from_x, from_y) = lattice.anchor(cells), lattice.anchor(images)
-        moved = [(x + to_x - from_x, y + to_y - from_y) for x, y in images]
-        if all(cell in number for cell in moved):
-            permutation = tuple(number[cell] for cell in moved)
-            if permutation not in seen:
-                seen.add(permutation)
-                yield permutation
-
-
-def _neighbours(lattice: Lattice, cells: Sequence[Cell]) -> tuple[tuple[int, ...], ...]:
-    """For each cell the numbers of those it shares an edge with."""
-    owners: dict[frozenset[Cell], list[int]] = {}
-    for index, cell in enumerate(cells):
-        for edge in lattice.cell_edges(cell):
-            owners.setdefault(frozenset(edge), []).append(index)
-    found: list[list[int]] = [[] for _ in cells]
-    for pair in owners.values():
-        if len(pair) == 2:
-            found[pair[0]].append(pair[1])
-            found[pair[1]].append(pair[0])
-    return tuple(tuple(sorted(near)) for near in found)
+    for move in lattice.moves(flips or mirror != same) if cells else ():
+        moved = [move(cell) for cell in cells]
+        (to_x, to_y), (from_x, from_y) = lattice.anchor(cells), lattice.anchor(moved)
+        found = [number.get((x + to_x - from_x, y + to_y - from_y), -1) for x, y in moved]
+        permutation = (*found, *(mirror if move.flipped else same))
+        if -1 not in found and permutation not in seen:
+            seen.add(permutation)
+            yield permutation
 
 
 def outlines(puzzle: PuzzleSet, layout: Layout) -> dict[str, tuple[tuple[Cell, ...], ...]]:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, pairwise
 
 import numpy as np
+import numpy.typing as npt
 
-from fabkit.solve.packing import in_a_row, masks
+Words = npt.NDArray[np.uint64]
+Numbers = npt.NDArray[np.int64]
 
-#: A symmetry of the problem: ``permutation[i]`` is the image of cell ``i``.
+WORD_BITS = 64
+
+
+#: A symmetry of the problem: ``permutation[i]`` is the image of item ``i``.
 Permutation = tuple[int, ...]
 
 
@@ -35,18 +41,19 @@ class Option:
 class ExactCoverProblem:
     """Cells and kinds of pieces as items, placements as options.
 
-    Every copy of every kind is used. Cells are primary items, each covered exactly once; or
-    secondary, each covered at most once, when `leftover` allows cells to stay bare.
+    Every copy of every kind is used, or with `pieces_count` so many in all. Cells are primary
+    items, each covered exactly once; or secondary, each covered at most once, when `leftover`
+    allows cells to stay bare. One of the two must be exact.
 
     Attributes:
         cell_count: cells are numbered from 0; engines that scan go in this order.
         copies: for each kind, how many identical pieces there are.
         options: sorted, each once.
         leftover: whether cells may stay uncovered.
-        symmetries: permutations of the cells that carry options to options of the same kind;
-            a group, the identity first.
-        neighbours: for each cell those it shares an edge with, when every option hangs
-            together by edges, which makes islands meaningful; empty otherwise.
+        symmetries: permutations of the cells that carry options to options of the same kind; or
+            of the items, cells and then kinds, where a mirror makes one kind of another. A
+            group, the identity first.
+        pieces_count: how many pieces are used; None for all.
 
     Example:
         >>> dominoes = ExactCoverProblem(2, (1,), (Option(0, (0, 1)),))
@@ -59,20 +66,32 @@ class ExactCoverProblem:
     options: tuple[Option, ...]
     leftover: bool = False
     symmetries: tuple[Permutation, ...] = ()
-    neighbours: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
+    pieces_count: int | None = None
 
     def __post_init__(self) -> None:
-        if not self.symmetries:
-            object.__setattr__(self, "symmetries", (tuple(range(self.cell_count)),))
+        items = tuple(range(self.cell_count + self.kind_count))
+        symmetries = self.symmetries or (items,)
+        whole = tuple((*one, *items[len(one) :]) for one in symmetries)
+        object.__setattr__(self, "symmetries", whole)
 
     @property
     def kind_count(self) -> int:
         """The number of kinds."""
         return len(self.copies)
 
-    @cached_property
-    def labellings(self) -> int:
-        """In how many ways the names of identical pieces can be dealt out over one solution."""
+    @property
+    def pieces_used(self) -> int:
+        """How many pieces a solution holds."""
+        return sum(self.copies) if self.pieces_count is None else self.pieces_count
+
+    @property
+    def labellings(self) -> int | None:
+        """In how many ways the names of identical pieces can be dealt out over one solution.
+
+        None when that differs from solution to solution.
+        """
+        if self.pieces_count is not None and max(self.copies, default=0) > 1:
+            return None
         return math.prod(math.factorial(copies) for copies in self.copies)
 
     @cached_property
@@ -98,31 +117,28 @@ class ExactCoverProblem:
         return tuple(
             position
             for position, option in enumerate(self.options)
-            if option.copies <= self.copies[option.kind]
+            if option.copies <= min(self.copies[option.kind], self.pieces_used)
         )
 
     @cached_property
     def images(self) -> tuple[tuple[int, ...], ...]:
         """For each symmetry, the position of every option's image."""
-        kinds = [option.kind for option in self.options]
+        kinds = np.array([option.kind for option in self.options], dtype=np.int64)
         cells, starts = in_a_row([option.cells for option in self.options])
         own = masks(cells, starts, self.cell_count)
         places = np.lexsort((*own.T, kinds))
         images = []
         for symmetry in np.array(self.symmetries, dtype=np.int64):
             moved = masks(symmetry[cells], starts, self.cell_count)
-            order = np.lexsort((*moved.T, kinds))
-            if not np.array_equal(moved[order], own[places]):
+            moved_kinds = symmetry[self.cell_count :][kinds] - self.cell_count
+            order = np.lexsort((*moved.T, moved_kinds))
+            same = np.array_equal(moved_kinds[order], kinds[places])
+            if not same or not np.array_equal(moved[order], own[places]):
                 raise ValueError("a symmetry does not carry the options to options")
             image = np.empty_like(places)
             image[order] = places
             images.append(tuple(image.tolist()))
         return tuple(images)
-
-    @cached_property
-    def _orbit_sizes(self) -> Counter[int]:
-        """For the least option of every orbit under the symmetries, the orbit's size."""
-        return Counter(map(min, zip(*self.images, strict=True)))
 
     def is_solved_by(self, solution: Iterable[int]) -> bool:
         """Whether the options cover everything that must be covered, and nothing twice.
@@ -137,18 +153,134 @@ class ExactCoverProblem:
             if not covered.isdisjoint(option.cells):
                 return False
             covered.update(option.cells)
-        return not any(left) and (self.leftover or len(covered) == self.cell_count)
+        used = sum(self.copies) - sum(left)
+        all_covered = self.leftover or len(covered) == self.cell_count
+        return min(left, default=0) >= 0 and used == self.pieces_used and all_covered
 
     def are_images(self, one: Sequence[int], other: Sequence[int]) -> bool:
         """Whether a symmetry carries one solution to another; both are positions of options."""
         return any(sorted(image[p] for p in one) == sorted(other) for image in self.images)
 
-    def orbits(self, kind: int) -> Iterator[tuple[int, int]]:
-        """One option for each orbit of a kind's options under the symmetries.
+    def orbits(self, kind: int) -> dict[int, int]:
+        """One option for each orbit of a kind's options under the symmetries that keep the kind.
 
-        Yields:
-            The least option's position and the size of the orbit.
+        Returns:
+            For the least option of each orbit the orbit's size.
         """
-        for position in self.by_kind[kind]:
-            if position in self._orbit_sizes:
-                yield position, self._orbit_sizes[position]
+        item = self.cell_count + kind
+        keeping = [
+            image
+            for image, symmetry in zip(self.images, self.symmetries, strict=True)
+            if symmetry[item] == item
+        ]
+        return dict(
+            Counter(min(image[option] for image in keeping) for option in self.by_kind[kind])
+        )
+
+
+def fixed_problem(problem: ExactCoverProblem, symmetry: int) -> ExactCoverProblem:
+    """The problem whose solutions are those of another that a symmetry carries to themselves.
+
+    Such a solution holds whole orbits of options under the symmetry's powers. An orbit whose
+    options are apart from each other becomes one option that uses as many copies. Where a mirror
+    makes one kind of another, the first of the two takes the copies of both.
+
+    Args:
+        problem: the whole problem.
+        symmetry: position in its symmetries.
+
+    Returns:
+        The problem of orbits, without symmetries of its own.
+
+    Example:
+        >>> square = ExactCoverProblem(
+        ...     2, (2,), (Option(0, (0,)), Option(0, (1,))), symmetries=((0, 1), (1, 0)))
+        >>> fixed_problem(square, 1).options
+        (Option(kind=0, cells=(0, 1), copies=2),)
+    """
+    image, copies_of = problem.images[symmetry], [0] * problem.kind_count
+    for kind, item in enumerate(problem.symmetries[symmetry][problem.cell_count :]):
+        copies_of[min(kind, item - problem.cell_count)] += problem.copies[kind]
+    options, seen = [], set()
+    for start in range(len(problem.options)):
+        if start in seen:
+            continue
+        orbit = [start]
+        while image[orbit[-1]] != start:
+            orbit.append(image[orbit[-1]])
+        seen.update(orbit)
+        kind = problem.options[start].kind
+        members = [problem.options[one] for one in orbit]
+        copies = sum(one.copies for one in members)
+        if copies > copies_of[kind]:
+            continue
+        cells = sorted(cell for one in members for cell in one.cells)
+        if all(a != b for a, b in pairwise(cells)):
+            options.append(Option(kind, tuple(cells), copies))
+    return ExactCoverProblem(
+        problem.cell_count,
+        tuple(copies_of),
+        tuple(sorted(options)),
+        problem.leftover,
+        pieces_count=problem.pieces_count,
+    )
+
+
+def up_to_symmetry(count: int, fixed: list[int]) -> int:
+    """The number of orbits of solutions.
+
+    Args:
+        count: all solutions.
+        fixed: for each symmetry but the identity, the solutions it carries to themselves.
+
+    Returns:
+        Burnside: the mean number of solutions fixed, over all symmetries.
+
+    Raises:
+        ValueError: when the numbers contradict each other.
+
+    Example:
+        >>> up_to_symmetry(4, [0, 2, 0])
+        ... # doctest: +IGNORE_EXCEPTION_DETAIL
+        Traceback (most recent call last):
+        ValueError: ...
+        >>> up_to_symmetry(4, [0, 0, 0])
+        1
+    """
+    orbits, rest = divmod(count + sum(fixed), len(fixed) + 1)
+    if rest:
+        raise ValueError(f"{count} solutions, {fixed} of them fixed: not whole orbits")
+    return orbits
+
+
+def in_a_row(groups: Sequence[Sequence[int]]) -> tuple[Numbers, Numbers]:
+    """The numbers of all groups in a row; and where each group begins, and the last one ends.
+
+    Example:
+        >>> numbers, starts = in_a_row([(4, 5), (), (6,)])
+        >>> numbers.tolist(), starts.tolist()
+        ([4, 5, 6], [0, 2, 2, 3])
+    """
+    starts = np.zeros(len(groups) + 1, dtype=np.int64)
+    np.cumsum([len(group) for group in groups], out=starts[1:])
+    return np.fromiter(chain.from_iterable(groups), np.int64, int(starts[-1])), starts
+
+
+def masks(numbers: Numbers, starts: Numbers, bits: int) -> Words:
+    """For each group, as from `in_a_row`, a row of words with its bits set, lowest bits first.
+
+    Args:
+        numbers: those of all groups, below `bits`.
+        starts: where each group begins, and the last one ends.
+        bits: how many the words of a row must hold.
+
+    Example:
+        >>> masks(*in_a_row([(0, 2), (65,)]), bits=66).tolist()
+        [[5, 0], [0, 2]]
+    """
+    width = max(1, -(-bits // WORD_BITS))
+    found = np.zeros((len(starts) - 1) * width, dtype=np.uint64)
+    rows = np.repeat(np.arange(0, len(found), width), np.diff(starts))
+    bit = np.uint64(1) << (numbers % WORD_BITS).astype(np.uint64)
+    np.bitwise_or.at(found, rows + numbers // WORD_BITS, bit)
+    return found.reshape(-1, width)

@@ -8,18 +8,17 @@ nothing else need be written down, and a wrong item only makes the replay fail.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from fabkit.core.errors import InputError
 from fabkit.core.files import json_sha256
 from fabkit.model.statement import statement
 from fabkit.solve.engines.engine import Effort
-from fabkit.solve.engines.fewest import FewestWalk
-from fabkit.solve.engines.search import in_slices, symmetric_start
+from fabkit.solve.engines.search import FewestWalk, in_slices, symmetric_start
 from fabkit.solve.obstacles import obstacle
 from fabkit.solve.posing import PosedChallenge
-from fabkit.solve.problem import ExactCoverProblem, Option
-from fabkit.solve.symmetry import fixed_problem, up_to_symmetry
+from fabkit.solve.problem import ExactCoverProblem, Option, fixed_problem, up_to_symmetry
 
 #: A count's transcript with more nodes than this is refused: it would be a file of megabytes
 #: that takes longer to check than the count took to make.
@@ -67,6 +66,7 @@ def certificate(posed: PosedChallenge, claim: str, effort: Effort | None = None)
         argument, count, orbits = _by_transcript(numbered, claim, effort, _name(posed))
         if claim == "count":
             stated["count"] = count
+            assert numbered.labellings is not None
             stated["count_labelled"] = count * numbered.labellings
             stated["count_up_to_symmetry"] = orbits
     effort.finish()
@@ -100,10 +100,11 @@ def _numbered(posed: PosedChallenge) -> tuple[ExactCoverProblem, list[int]]:
         Option(one.kind, tuple(sorted(number[cell] for cell in one.cells)), one.copies)
         for one in old.options
     )
-    symmetries = [tuple(number[symmetry[cell]] for cell in order) for symmetry in old.symmetries]
-    problem = ExactCoverProblem(
-        old.cell_count, old.copies, tuple(options), old.leftover, tuple(sorted(symmetries))
-    )
+    symmetries = [
+        (*(number[symmetry[cell]] for cell in order), *symmetry[old.cell_count :])
+        for symmetry in old.symmetries
+    ]
+    problem = replace(old, options=tuple(options), symmetries=tuple(sorted(symmetries)))
     return problem, number
 
 

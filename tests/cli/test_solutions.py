@@ -14,8 +14,7 @@ from shapely import affinity
 from fabkit.model.challengeload import find_challenge
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge
-from fabkit.solve.engines import ENGINES, engine_named
-from fabkit.solve.engines.engine import Effort, Solution
+from fabkit.solve.engines.engine import ENGINES, Effort, Solution, engine_named
 from fabkit.solve.posing import PosedChallenge, pose
 from tests.conftest import ROOT
 from tests.solve.test_engines import challenges
@@ -140,7 +139,7 @@ def given_drawn(name: str) -> dict[str, tuple[dict[str, Shape], dict[str, Shape]
 
 
 @pytest.mark.every(2)
-@pytest.mark.parametrize("by", ["search", "sat", "oracle"])
+@pytest.mark.parametrize("by", ["search", "sat"])
 @pytest.mark.parametrize("name", ["iqfit", "iqstars"])
 def test_published_challenges_with_given_pieces(by: str, name: str) -> None:
     pictures = given_drawn(name)

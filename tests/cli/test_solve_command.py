@@ -15,7 +15,7 @@ from shapely import Polygon, union_all
 
 from fabkit.cli import main, report
 from fabkit.model.library import load_set
-from fabkit.solve.engines import ENGINES
+from fabkit.solve.engines.engine import ENGINES
 from tests.support.published import iqfit_samples, iqstars_samples
 
 Capture = pytest.CaptureFixture[str]
@@ -170,7 +170,7 @@ def test_cells_may_be_left_over(capsys: Capture) -> None:
     assert (code, document["status"]) == (1, "impossible")
     code, document, _ = solve(capsys, *arguments, "--leftover")
     assert (code, document["status"]) == (0, "solved")
-    assert document["count"] == solve(capsys, *arguments, "--leftover", "--engine", "oracle")[1][
+    assert document["count"] == solve(capsys, *arguments, "--leftover", "--engine", "sat")[1][
         "count"
     ]  # fmt: skip
 
@@ -230,7 +230,7 @@ def test_what_is_found_in_time_is_told(capsys: Capture) -> None:
     assert main(["solve", "iqstars", "--all", "--budget", "0"]) == 1
     told = capsys.readouterr().out
     assert re.search(r"^board: at least \d+ solutions$", told, re.MULTILINE)
-    assert main(["solve", "iqstars", "--first", "--engine", "oracle", "--budget", "0"]) == 1
+    assert main(["solve", "iqstars", "--first", "--engine", "search", "--budget", "0"]) == 1
     expected = "board: unknown: the budget was spent before a solution was found\n"
     assert capsys.readouterr().out == expected
 
@@ -279,7 +279,7 @@ def test_quiet_leaves_the_exit_code_and_the_document(capsys: Capture) -> None:
 def test_long_work_is_told_line_by_line(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """On standard error, when that is no terminal; here without two seconds between lines."""
     monkeypatch.setattr(report, "_SECONDS_BETWEEN_LINES", 0.0)
-    for engine in ("search", "count", "sat", "oracle"):
+    for engine in ("search", "count", "sat"):
         assert main(["solve", "fridgeiq", "square_02", "--count", "--engine", engine]) == 0
         lines = capsys.readouterr().err.splitlines()
         shares = [float(line.removesuffix("% of the search")) for line in lines]

@@ -116,7 +116,6 @@ FILES = ["--certificate", "new/c.json", "--cnf", "new/c.cnf", "--svg", "new/c.sv
 WORK = {
     "search": ["fridgeiq", "square_10", "--count", "--engine", "search", "--json", *FILES],
     "count": ["fridgeiq", "square_10", "--count", "--engine", "count", "--json", *FILES],
-    "oracle": ["fridgeiq", "square_10", "--count", "--engine", "oracle", *FILES],
     "sat": ["fridgeiq", "square_10", "--all", "--engine", "sat", *FILES],
     "cp-sat": ["fridgeiq", "square_10", "--all", "--engine", "cp-sat", *FILES],
     "mip": ["fridgeiq", "square_10", "--all", "--engine", "mip", *FILES],
@@ -158,7 +157,7 @@ def test_ctrl_c_stops_the_making_of_a_certificate(tmp_path: Path) -> None:
 def test_ctrl_c_stops_the_making_of_a_refutation(tmp_path: Path) -> None:
     """In the middle of CaDiCaL's search for one that it does not find in a lifetime."""
     endless = (
-        "import fabkit.solve.engines.formula as one, tests.support.problems as other\n"
+        "import fabkit.solve.engines.sat as one, tests.support.problems as other\n"
         "usual = one.formula\n"
         "one.formula = lambda problem, blocked=(): usual(other.pigeons(14))"
     )

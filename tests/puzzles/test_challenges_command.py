@@ -22,8 +22,8 @@ from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.puzzles.graded import reproof
 from fabkit.puzzles.graded.grading import LEVEL_NAMES, Graded
 from fabkit.solve.difficulty import difficulty
-from fabkit.solve.engines.count import Count
 from fabkit.solve.engines.engine import Effort
+from fabkit.solve.engines.frontier import Count
 from fabkit.solve.posing import pose
 from fabkit.solve.transcript import certificate
 

@@ -19,8 +19,7 @@ from fabkit.model.challengeload import find_challenge
 from fabkit.model.entry import challenge_of
 from fabkit.model.library import load_set
 from fabkit.solve.answer import solve
-from fabkit.solve.engines import engine_named
-from fabkit.solve.engines.engine import Effort
+from fabkit.solve.engines.engine import Effort, engine_named
 from fabkit.solve.posing import pose
 from tests.conftest import ROOT
 from tests.support.snowflakes import faults

@@ -15,9 +15,9 @@ from fabkit.puzzles.snowflakes import bysat
 from fabkit.puzzles.snowflakes.bysat import BySat, shapes_by_sat
 from fabkit.puzzles.snowflakes.closure import Closure
 from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field
-from fabkit.solve.engines import models
+from fabkit.solve.engines import sat as models
 from fabkit.solve.engines.engine import BudgetSpentError, Effort
-from fabkit.solve.engines.formula import Writer
+from fabkit.solve.engines.sat import Writer
 from tests.support.snowflakesearches import by_closure, in_this_process, tiles, wrong
 from tests.support.snowflaketasks import TASKS, ShapeCells, shape_cells
 

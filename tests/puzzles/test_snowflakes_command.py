@@ -156,7 +156,7 @@ def test_counts(here: Path, capsys: Capture) -> None:
         assert one["solution"] == other["solution"]
     assert counted["challenges"][0]["outlines"] == [[[[-2, -2], [2, -2], [2, 2], [-2, 2]]]]
     capsys.readouterr()
-    oracle = ["solve", "fridgeiq", "square_02", "--count", "--engine", "oracle", "--json"]
+    oracle = ["solve", "fridgeiq", "square_02", "--count", "--engine", "sat", "--json"]
     assert main(oracle) == 0
     assert counted["challenges"][0]["count"] == json.loads(capsys.readouterr().out)["count"]
 

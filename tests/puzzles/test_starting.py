@@ -15,8 +15,8 @@ from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.puzzles.graded import starting
 from fabkit.puzzles.graded.grading import LEVEL_NAMES, Candidate, even_shares, gather
 from fabkit.puzzles.graded.starting import MINIMAL, Positions
-from fabkit.solve.engines.count import Count
 from fabkit.solve.engines.engine import BudgetSpentError, Effort
+from fabkit.solve.engines.frontier import Count
 from fabkit.solve.posing import pose
 from tests.support.published import known_counts
 

@@ -19,8 +19,8 @@ from fabkit.puzzles.graded.grading import Candidate
 from fabkit.puzzles.graded.subsets import Subsets, refuse_unsuited, shapes
 from fabkit.solve.answer import solve
 from fabkit.solve.engines.engine import Effort
-from fabkit.solve.engines.oracle import Oracle
 from fabkit.solve.posing import pose
+from tests.support.oracle import Oracle
 
 DOMINOES = '[set]\nname = "mine"\nlattice = "square"\nmoves = "rotations and flips"\n' + "".join(
     f'[[piece]]\nid = "{piece}"\ncells = {cells}\n'

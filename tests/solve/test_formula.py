@@ -9,10 +9,10 @@ import pytest
 from hypothesis import assume, given, settings
 
 from fabkit.solve.engines.engine import BudgetSpentError, Effort
-from fabkit.solve.engines.formula import Formula, formula, refutation
-from fabkit.solve.engines.oracle import Oracle
+from fabkit.solve.engines.sat import Formula, formula, refutation
 from fabkit.solve.problem import ExactCoverProblem
 from tests.support.drat import refutes
+from tests.support.oracle import Oracle
 from tests.support.problems import dominoes, impossible_rectangle, pigeons, problems
 
 

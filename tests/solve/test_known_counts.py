@@ -11,15 +11,13 @@ import pytest
 from fabkit.model.challengeload import find_challenge
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge
-from fabkit.solve.answer import solve
-from fabkit.solve.engines.count import Count
+from fabkit.solve.answer import solve, starts
 from fabkit.solve.engines.engine import Effort
-from fabkit.solve.engines.frontier import Frontier
-from fabkit.solve.engines.oracle import Oracle
+from fabkit.solve.engines.frontier import Count, Frontier
 from fabkit.solve.engines.search import Search
 from fabkit.solve.posing import PosedChallenge, pose
 from fabkit.solve.problem import ExactCoverProblem
-from fabkit.solve.starts import starts
+from tests.support.oracle import Oracle
 from tests.support.published import Sample, iqfit_samples, iqstars_samples, known_counts
 
 PENTOMINOES = str(Path(__file__).resolve().parents[1] / "sets" / "pentominoes.toml")

@@ -12,10 +12,10 @@ from fabkit.certify import Verdict
 from fabkit.model.puzzle import Given
 from fabkit.solve.answer import IMPOSSIBLE, solve
 from fabkit.solve.engines.engine import Effort
-from fabkit.solve.engines.oracle import Oracle
 from fabkit.solve.obstacles import obstacle
 from fabkit.solve.posing import PosedChallenge, pose
 from tests.solve.test_engines import challenges
+from tests.support.oracle import Oracle
 from tests.support.rebuilt import posed, truth, written
 from tests.support.sketches import (
     HEXAGONS,

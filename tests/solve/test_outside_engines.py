@@ -25,11 +25,11 @@ from fabkit.solve.engines.apart import OutsideEngine, answers
 from fabkit.solve.engines.cpsat import CpSat
 from fabkit.solve.engines.engine import Effort, Outcome, Solution
 from fabkit.solve.engines.mip import Mip
-from fabkit.solve.engines.oracle import Oracle
 from fabkit.solve.engines.sat import Sat
 from fabkit.solve.posing import pose
 from fabkit.solve.problem import ExactCoverProblem, Option
 from tests.conftest import ROOT
+from tests.support.oracle import Oracle
 from tests.support.problems import dominoes, impossible_rectangle, pigeons, problems
 
 ENGINES: tuple[type[OutsideEngine], ...] = (Sat, CpSat, Mip)

@@ -11,12 +11,10 @@ import pytest
 from fabkit.model.challengeload import find_challenge
 from fabkit.model.library import load_set
 from fabkit.solve import transcript
-from fabkit.solve.engines.fewest import FewestWalk
-from fabkit.solve.engines.search import Search, symmetric_start
+from fabkit.solve.engines.search import FewestWalk, Search, symmetric_start
 from fabkit.solve.obstacles import Obstacle
 from fabkit.solve.posing import PosedChallenge, pose
-from fabkit.solve.problem import ExactCoverProblem
-from fabkit.solve.symmetry import fixed_problem, up_to_symmetry
+from fabkit.solve.problem import ExactCoverProblem, fixed_problem, up_to_symmetry
 from tests.support.rebuilt import is_true, posed, written
 from tests.support.sketches import SKETCHES, SQUARE, TWO, corner, domino, judged, squares
 from tests.support.transcripts import Sketch, board, cells

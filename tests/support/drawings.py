@@ -23,8 +23,8 @@ from fabkit.model.library import load_set
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.png import png_of
 from fabkit.solve.engines.engine import Effort
-from fabkit.solve.engines.oracle import Oracle
 from fabkit.solve.posing import pose
+from tests.support.oracle import Oracle
 from tests.support.pictures import cell_drawn
 from tests.support.published import iqfit_samples, iqstars_samples
 

@@ -67,8 +67,9 @@ class Flake:
     def proof(self, rng: random.Random, reduced: bool) -> Document:
         """What a search branches on; no proof when there is a tiling."""
         n, number = len(self.remaining), {cell: i for i, cell in enumerate(self.remaining)}
+        kinds = range(n, n + len(self.kinds))
         group = [
-            [number[self.carried(move, cell)] for cell in self.remaining]
+            [*(number[self.carried(move, cell)] for cell in self.remaining), *kinds]
             for move in self.lattice.moves(self.flips)
         ]
         single = [kind for kind, pieces in enumerate(self.kinds) if len(pieces) == 1]
@@ -76,12 +77,13 @@ class Flake:
         at_root = None
         if first is not None:
             mine = [option for option in self.options if option[0] == first - n]
-            at_root = [one for one in mine if one == min(image(one, g) for g in group)]
+            at_root = [one for one in mine if one == min(image(self, one, g) for g in group)]
         chosen: list[list[list[int]]] = [[] for _ in self.centres]
         for orbit in sorted({self.orbit(cell) for cell in self.cells}, key=sorted):
             part, cell = rng.choice(sorted(orbit))
             chosen[part].append(list(cell))
-        items = transcript(self, self.options, rng, first, at_root)  # type: ignore[arg-type]
+        copies = [len(pieces) for pieces in self.kinds]
+        items = transcript(self, copies, self.options, rng, first, at_root)
         return {"cells": chosen, "branch_first": first, "items": items}
 
     @cached_property

@@ -16,10 +16,10 @@ from fabkit.model.piece import Form, Piece
 from fabkit.model.polygon import cells_of_rings, rings_of_cells
 from fabkit.model.puzzle import Challenge, Given, PuzzleSet
 from fabkit.solve.engines.engine import Effort
-from fabkit.solve.engines.oracle import Oracle
 from fabkit.solve.posing import PosedChallenge, pose
 from fabkit.solve.transcript import certificate
-from tests.support.transcripts import Sketch, Solution, solutions
+from tests.support.oracle import Oracle
+from tests.support.transcripts import Sketch, Solution, carried, solutions
 
 Document = dict[str, Any]
 Cells = frozenset[Cell]
@@ -103,10 +103,7 @@ def _truth(text: str) -> Truth:
         classes += 1
         one = left.pop()
         for permutation in sketch.group:
-            image = dict(
-                zip(sketch.remaining, (sketch.remaining[i] for i in permutation), strict=True)
-            )
-            left.discard(frozenset((kind, frozenset(map(image.get, at))) for kind, at in one))
+            left.discard(carried(sketch, one, permutation))
     return Truth(len(found), labelled, classes)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import Any, Protocol
 
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import Form, Piece, orientations
@@ -91,18 +91,49 @@ class Sketch:
 
     @cached_property
     def group(self) -> list[tuple[int, ...]]:
-        """Symmetries as permutations, by trying every translation that could be one."""
+        """Symmetries as permutations of cells and kinds, by trying every translation."""
         number = {cell: i for i, cell in enumerate(self.remaining)}
-        found = {()} if not number else set()
-        for move in self.lattice.moves(self.flips):
+        same = tuple(range(len(number), len(number) + len(self.kinds)))
+        twins = self.twins or same
+        found = {same} if not number else set()
+        for move in self.lattice.moves(self.flips or twins != same):
             images = [move(cell) for cell in self.remaining]
             for target in self.remaining if images else []:
                 dx, dy = target[0] - images[0][0], target[1] - images[0][1]
                 if self.lattice.residue((dx, dy)) == (0, 0):
                     moved = [number.get((x + dx, y + dy)) for x, y in images]
                     if None not in moved:
-                        found.add(tuple(moved))
+                        found.add((*moved, *(twins if move.flipped else same)))
         return sorted(found)
+
+    @cached_property
+    def twins(self) -> tuple[int, ...]:
+        """The items of the kinds' mirror images, where pieces are not turned over and hold all."""
+        outlines = [
+            frozenset(self._outlines(piece) for piece in pieces[:1]) for pieces in self.kinds
+        ]
+        mirrored = [
+            frozenset(self._outlines(piece, mirrored=True) for piece in pieces[:1])
+            for pieces in self.kinds
+        ]
+        found = [outlines.index(one) if one in outlines else -1 for one in mirrored]
+        sizes = [len(pieces) for pieces in self.kinds]
+        if self.flips or any(
+            k < 0 or sizes[k] != size for k, size in zip(found, sizes, strict=True)
+        ):
+            return ()
+        return tuple(len(self.remaining) + kind for kind in found)
+
+    def _outlines(self, piece: Piece, mirrored: bool = False) -> frozenset[Cells]:
+        """What a piece can cover near the origin: by all turns, or by all that mirror it first."""
+        images = set()
+        for form in piece.forms:
+            for move in self.lattice.moves(True):
+                if move.flipped == mirrored:
+                    moved = sorted(map(move, form.cells))
+                    dx, dy = self.lattice.anchor(moved)
+                    images.add(frozenset((x - dx, y - dy) for x, y in moved))
+        return frozenset(images)
 
 
 # --- counting by trying everything ------------------------------------------------------------
@@ -128,6 +159,15 @@ def solutions(sketch: Sketch) -> list[Solution]:
     )
 
 
+def carried(sketch: Sketch, solution: Solution, permutation: Sequence[int]) -> Solution:
+    """A solution's image under a symmetry."""
+    n = len(sketch.remaining)
+    cell = dict(zip(sketch.remaining, (sketch.remaining[i] for i in permutation[:n]), strict=True))
+    return frozenset(
+        (permutation[n + kind] - n, frozenset(cell[one] for one in at)) for kind, at in solution
+    )
+
+
 def up_to_symmetry(sketch: Sketch) -> int:
     """Solutions in classes, each moved by every symmetry."""
     left, classes = set(solutions(sketch)), 0
@@ -135,12 +175,7 @@ def up_to_symmetry(sketch: Sketch) -> int:
         classes += 1
         one = next(iter(left))
         for permutation in sketch.group:
-            image = dict(
-                zip(sketch.remaining, (sketch.remaining[i] for i in permutation), strict=True)
-            )
-            left.discard(
-                frozenset((kind, frozenset(image[cell] for cell in placed)) for kind, placed in one)
-            )
+            left.discard(carried(sketch, one, permutation))
     return classes
 
 
@@ -156,8 +191,18 @@ def labelled(sketch: Sketch) -> int:
 # --- transcripts --------------------------------------------------------------------------------
 
 
+class Drawn(Protocol):
+    """What is searched: a `Sketch`, or a shape of a file of shapes."""
+
+    leftover: bool
+
+    @property
+    def remaining(self) -> Sequence[Any]: ...
+
+
 def transcript(
-    sketch: Sketch,
+    sketch: Drawn,
+    copies: Sequence[int],
     options: Sequence[Option],
     rng: random.Random,
     first: int | None = None,
@@ -201,35 +246,41 @@ def transcript(
                 higher[kind] = number + 1
             search(covered.union(cover), fewer, higher)
 
-    search(frozenset(), [len(pieces) for pieces in sketch.kinds], [0] * len(sketch.kinds))
+    search(frozenset(), list(copies), [0] * len(copies))
     return items
 
 
-def image(option: Option, permutation: Sequence[int]) -> Option:
-    kind, cover, copies = option
-    return kind, tuple(sorted(permutation[cell] for cell in cover)), copies
+def image(sketch: Drawn, option: Option, permutation: Sequence[int]) -> Option:
+    (kind, cover, copies), n = option, len(sketch.remaining)
+    return permutation[n + kind] - n, tuple(sorted(permutation[cell] for cell in cover)), copies
 
 
 def representatives(sketch: Sketch, kind: int) -> list[Option]:
     """Of each orbit of a kind's options the least."""
     of_kind = [option for option in sketch.options if option[0] == kind]
-    return [option for option in of_kind if option == min(image(option, g) for g in sketch.group)]
+    item = len(sketch.remaining) + kind
+    group = [g for g in sketch.group if g[item] == item]
+    return [option for option in of_kind if option == min(image(sketch, option, g) for g in group)]
 
 
-def carried_round(sketch: Sketch, permutation: Sequence[int]) -> list[Option]:
-    """Orbits of one symmetry on options, if their placements do not overlap."""
+def carried_round(sketch: Sketch, permutation: Sequence[int]) -> tuple[list[int], list[Option]]:
+    """Orbits of one symmetry on options, if their placements do not overlap; and all copies."""
+    n = len(sketch.remaining)
+    copies = [0] * len(sketch.kinds)
+    for kind, pieces in enumerate(sketch.kinds):
+        copies[min(kind, permutation[n + kind] - n)] += len(pieces)
     found, seen = [], set()
     for option in sketch.options:
         if option in seen:
             continue
         orbit = [option]
-        while (following := image(orbit[-1], permutation)) != option:
+        while (following := image(sketch, orbit[-1], permutation)) != option:
             orbit.append(following)
         seen.update(orbit)
         covered = [cell for _, cover, _ in orbit for cell in cover]
-        if len(set(covered)) == len(covered) and len(orbit) <= len(sketch.kinds[option[0]]):
+        if len(set(covered)) == len(covered) and len(orbit) <= copies[option[0]]:
             found.append((option[0], tuple(sorted(covered)), len(orbit)))
-    return sorted(found)
+    return copies, sorted(found)
 
 
 # --- certificates --------------------------------------------------------------------------------
@@ -283,13 +334,15 @@ def certificate(
     argument = {
         "by": "transcript",
         "branch_first": first,
-        "items": transcript(sketch, sketch.options, rng, first, at_root),
+        "items": transcript(
+            sketch, [len(one) for one in sketch.kinds], sketch.options, rng, first, at_root
+        ),
         "fixed": None,
     }
     if up_to:
         argument["fixed"] = [
-            transcript(sketch, carried_round(sketch, permutation), rng)
+            transcript(sketch, *carried_round(sketch, permutation), rng)
             for permutation in sketch.group
-            if permutation != tuple(range(n))
+            if permutation != tuple(range(n + len(sketch.kinds)))
         ]
     return stated(sketch, claim, argument)

@@ -18,8 +18,7 @@ import numpy.typing as npt
 from fabkit.model.puzzle import Challenge, Given
 from fabkit.puzzles.graded.grading import Candidate, Source
 from fabkit.solve.engines.engine import Effort, Solution
-from fabkit.solve.engines.fewest import FewestWalk
-from fabkit.solve.engines.search import Search, in_slices, nodes_in, start_walk
+from fabkit.solve.engines.search import FewestWalk, Search, in_slices, nodes_in, start_walk
 from fabkit.solve.posing import PosedChallenge
 from fabkit.solve.problem import ExactCoverProblem, Option
 

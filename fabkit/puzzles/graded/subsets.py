@@ -216,10 +216,14 @@ def _only(
     """
     number = {kind: place for place, kind in enumerate(k for k, n in enumerate(copies) if n)}
     options = (problem.options[position] for position in chosen)
+    same = problem.symmetries[0][problem.cell_count :]  # mirrors may make one kind of another
     return ExactCoverProblem(
         problem.cell_count,
         tuple(filter(None, copies)),
         tuple(Option(number[option.kind], option.cells) for option in options),
-        symmetries=problem.symmetries,
-        neighbours=problem.neighbours,
+        symmetries=tuple(
+            one[: problem.cell_count]
+            for one in problem.symmetries
+            if one[problem.cell_count :] == same
+        ),
     )

@@ -25,8 +25,7 @@ from typing import Any
 from fabkit.model.piece import Piece
 from fabkit.puzzles.snowflakes.field import Field
 from fabkit.solve.engines.engine import Effort
-from fabkit.solve.engines.formula import Clause, Formula, Writer
-from fabkit.solve.engines.models import models
+from fabkit.solve.engines.sat import Clause, Formula, Writer, models
 from fabkit.solve.posing import alike
 
 

@@ -32,7 +32,7 @@ from fabkit.core.errors import InputError
 from fabkit.model.piece import Piece
 from fabkit.puzzles.snowflakes.field import Field
 from fabkit.puzzles.snowflakes.unions import unite
-from fabkit.solve.packing import WORD_BITS, Words, in_a_row, masks
+from fabkit.solve.problem import WORD_BITS, Words, in_a_row, masks
 
 #: More than this would not fit into the memory of a usual machine, as it grows by doubling.
 _MOST_BYTES = 2_000_000_000

@@ -24,13 +24,10 @@ from fabkit.puzzles.snowflakes.proof import proof
 from fabkit.puzzles.snowflakes.tiling import IMPOSSIBLE, OPEN, SOLVED, Attempt, Tiler
 from fabkit.solve.answer import count_of
 from fabkit.solve.difficulty import difficulty
-from fabkit.solve.engines import engine_named
-from fabkit.solve.engines.engine import BudgetSpentError, Effort, Solution
-from fabkit.solve.engines.fewest import FewestWalk
-from fabkit.solve.engines.formula import formula, refutation
-from fabkit.solve.engines.search import in_slices, symmetric_start
-from fabkit.solve.packing import Words
-from fabkit.solve.problem import ExactCoverProblem
+from fabkit.solve.engines.engine import BudgetSpentError, Effort, Solution, engine_named
+from fabkit.solve.engines.sat import formula, refutation
+from fabkit.solve.engines.search import FewestWalk, in_slices, symmetric_start
+from fabkit.solve.problem import ExactCoverProblem, Words
 
 #: A first try takes at most so many nodes: a tenth of a second.
 FIRST_NODES = 20_000

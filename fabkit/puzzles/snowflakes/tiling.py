@@ -1,6 +1,6 @@
 """Whether the pieces tile a candidate: a search of its own for each, tens of thousands of them.
 
-The tree is that of `fabkit.solve.engines.fewest`, branching on the item with fewest options, and
+The tree is that of `fabkit.solve.engines.search`, branching on the item with fewest options, and
 its branchings are noted: replayed, they prove that a candidate is impossible. What takes the time
 of a small problem is to set it up, so that is compiled here as well.
 """
@@ -17,10 +17,9 @@ import numpy as np
 from fabkit.model.piece import Piece
 from fabkit.puzzles.snowflakes.field import Field
 from fabkit.solve.engines.compiled import ONE, ZERO, Word, kernel, trailing_zeros
-from fabkit.solve.engines.fewest import walk_from_root
-from fabkit.solve.packing import Numbers, Words, in_a_row, masks
+from fabkit.solve.engines.search import walk_from_root
 from fabkit.solve.posing import alike
-from fabkit.solve.problem import ExactCoverProblem, Option
+from fabkit.solve.problem import ExactCoverProblem, Numbers, Option, Words, in_a_row, masks
 
 SOLVED, IMPOSSIBLE, OPEN = "solved", "impossible", "open"
 

@@ -73,7 +73,7 @@ class OutsideEngine(Engine):
             "module": type(self).__module__,
             "engine": type(self).__name__,
             "options": [(option.kind, option.cells, option.copies) for option in problem.options],
-            "rest": (problem.cell_count, problem.copies, problem.leftover),
+            "rest": (problem.cell_count, problem.copies, problem.leftover, problem.pieces_count),
             "limit": limit,
         }
         try:
@@ -91,8 +91,8 @@ class OutsideEngine(Engine):
 def _seek(job: Any, answer: Callable[[Any], None]) -> None:
     """Does an engine's search in the child: the answers are solutions, the last the nodes."""
     options = tuple(Option(kind, tuple(cells), copies) for kind, cells, copies in job["options"])
-    cell_count, copies, leftover = job["rest"]
-    problem = ExactCoverProblem(cell_count, tuple(copies), options, leftover)
+    cell_count, copies, leftover, pieces_count = job["rest"]
+    problem = ExactCoverProblem(cell_count, tuple(copies), options, leftover, (), pieces_count)
     engine: OutsideEngine = getattr(import_module(job["module"]), job["engine"])()
     answer(engine.seek(problem, job["limit"], answer))
 

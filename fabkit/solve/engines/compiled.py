@@ -1,12 +1,13 @@
-"""Compiling kernels with numba, and the two bit operations that Python lacks."""
+"""Compiling kernels with numba, bit operations that Python lacks, and problems as words."""
 
 # mypy: allow-untyped-calls
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
 
 import numba
@@ -17,6 +18,15 @@ from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic
 
 from fabkit.core.signals import held
+from fabkit.solve.problem import (
+    WORD_BITS,
+    ExactCoverProblem,
+    Numbers,
+    Option,
+    Words,
+    in_a_row,
+    masks,
+)
 
 #: Masks are unsigned, so that shifting to the right brings in zeros.
 Word = np.uint64
@@ -104,3 +114,133 @@ def _population(_context: Any, _word: Any) -> Any:
 trailing_zeros: Callable[..., Any] = intrinsic(_trailing_zeros)
 #: Inside a kernel: the number of a word's set bits.
 population: Callable[..., Any] = intrinsic(_population)
+
+
+# --- problems as arrays of machine words -----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CopyCounter:
+    """The copies left of every kind, packed into bit fields of one word.
+
+    Each field has a *guard*, its top bit, which is always set. Subtracting more copies than
+    are left borrows from it, so one subtraction and one test decide whether a piece is free.
+    Where only some pieces are used, one more field counts those that are still to come.
+
+    Attributes:
+        shifts: where each kind's field begins.
+        shared: what every piece costs beside a copy of its kind: one of those to come, or nothing.
+        guard: all guards.
+        start: the word that says that all copies are left, guards included.
+        done: the bits that tell whether enough is used: then they are those of `guard`.
+        bits: how many bits are used.
+    """
+
+    shifts: tuple[int, ...]
+    shared: int
+    guard: int
+    start: int
+    done: int
+    bits: int
+
+    @classmethod
+    def of(cls, problem: ExactCoverProblem) -> CopyCounter:
+        """The counter for a problem.
+
+        Example:
+            >>> counter = CopyCounter.of(ExactCoverProblem(4, (1, 3), ()))
+            >>> bin(counter.start), bin(counter.guard), counter.bits
+            ('0b11111', '0b10010', 5)
+        """
+        some = problem.pieces_count
+        shifts, guard, start, bits = [], 0, 0, 0
+        for count in (*problem.copies, *(() if some is None else (some,))):
+            width = count.bit_length()
+            shifts.append(bits)
+            start |= count << bits
+            guard |= 1 << (bits + width)
+            bits += width + 1
+        last = 0 if some is None else shifts.pop()
+        done = (1 << bits) - (1 << last)
+        return cls(tuple(shifts), int(some is not None) << last, guard, start | guard, done, bits)
+
+    def cost(self, option: Option) -> int:
+        """What an option takes away from the word."""
+        return option.copies * ((1 << self.shifts[option.kind]) + self.shared)
+
+
+def words(values: Iterable[int]) -> Words:
+    """An array of words from non-negative integers."""
+    return np.array(list(values), dtype=np.uint64)
+
+
+def option_lists(
+    problem: ExactCoverProblem, counter: CopyCounter, in_place: bool
+) -> tuple[Words, Numbers]:
+    """The options that use no more copies than there are, listed by `list_of` for kernels.
+
+    Args:
+        problem: of cells and options.
+        counter: of its copies, which fits into a word.
+        in_place: whether masks are of the problem's cells, which then fit into a word.
+
+    Returns:
+        Rows of mask, cost and position; or, not in place, of the mask from the lowest cell on in
+        two words, and cost. And where each list begins, and the last one ends.
+    """
+    positions = problem.usable
+    options = [problem.options[position] for position in positions]
+    cells, starts = in_a_row([option.cells for option in options])
+    lowest = cells[starts[:-1]]
+    low, high = masks(cells - np.repeat(lowest, np.diff(starts)), starts, 2 * WORD_BITS).T
+    cost = words(map(counter.cost, options))
+    columns = (low, high, cost)
+    if in_place:
+        columns = (low << lowest.astype(np.uint64), cost, words(positions))
+    order = np.lexsort((low, high, lowest))
+    first = np.searchsorted(lowest[order], range(problem.cell_count + 1)).astype(np.int64)
+    return _by_pattern(np.stack(columns, axis=1)[order], low[order] >> ONE, first)
+
+
+#: So many cells after the lowest bare one choose the list of options.
+PATTERN_BITS = 7
+
+
+@kernel
+def list_of(cell, window):  # type: ignore[no-untyped-def]
+    """Which list belongs to a lowest bare cell and to what is covered from that cell on."""
+    pattern = (window >> ONE) & ((ONE << Word(PATTERN_BITS)) - ONE)
+    return (np.int64(cell) << PATTERN_BITS) + np.int64(pattern)
+
+
+@kernel
+def _fill(rows, ahead, first, start, table):  # type: ignore[no-untyped-def]
+    """Writes where each list begins, and the lists themselves if there is a table for them.
+
+    Arrays come from outside: making them in a kernel takes twice as long to compile.
+    """
+    total = 0
+    for index in range(start.shape[0] - 1):
+        cell, pattern = index >> PATTERN_BITS, Word(index) & ((ONE << Word(PATTERN_BITS)) - ONE)
+        start[index] = total
+        for row in range(first[cell], first[cell + 1]):
+            if ahead[row] & pattern == ZERO:
+                if table.shape[0] > 0:
+                    table[total] = rows[row]
+                total += 1
+    start[start.shape[0] - 1] = total
+
+
+def _by_pattern(rows: Words, ahead: Words, first: Numbers) -> tuple[Words, Numbers]:
+    """All rows for all lists.
+
+    Args:
+        rows: one for each option, sorted by its lowest cell.
+        ahead: for each row the option's cells, as bits from the one after its lowest on.
+        first: for each cell the first row with this lowest cell, and the end.
+    """
+    start = np.zeros(((len(first) - 1) << PATTERN_BITS) + 1, dtype=np.int64)
+    _fill(rows, ahead, first, start, rows[:0])
+    table = np.empty((start[-1], rows.shape[1]), dtype=np.uint64)
+    _fill(rows, ahead, first, start, table)
+    return table, start

@@ -59,11 +59,18 @@ class CpSat(OutsideEngine):
                 model.add_exactly_one(covering)
         for kind, copies in enumerate(problem.copies):
             used = [(chosen[p], problem.options[p].copies) for p in problem.by_kind[kind]]
-            if copies == 1:
+            total = sum(weight * variable for variable, weight in used)
+            if problem.pieces_count is not None:
+                model.add(total <= copies)
+            elif copies == 1:
                 model.add_exactly_one([variable for variable, weight in used if weight == 1])
                 model.add(sum(variable for variable, weight in used if weight > 1) == 0)
             else:
-                model.add(sum(weight * variable for variable, weight in used) == copies)
+                model.add(total == copies)
+        if problem.pieces_count is not None:
+            weights = [option.copies for option in problem.options]
+            total = cp_model.LinearExpr.weighted_sum(chosen, weights)
+            model.add(total == problem.pieces_count)
 
         class Listener(cp_model.CpSolverSolutionCallback):
             """Called in the middle of the search."""

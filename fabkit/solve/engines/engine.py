@@ -6,7 +6,9 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
 
+from fabkit.core.errors import InputError, did_you_mean, shown
 from fabkit.solve.problem import ExactCoverProblem
 
 #: The positions of a solution's options, ascending.
@@ -137,3 +139,37 @@ class Engine(ABC):
     def prove(self, problem: ExactCoverProblem, effort: Effort) -> Outcome:
         """Whether there is no solution: complete with a count of 0, or a counterexample."""
         return self.first(problem, effort)
+
+
+_PLACES = {
+    "search": ("fabkit.solve.engines.search", "Search"),
+    "count": ("fabkit.solve.engines.frontier", "Count"),
+    "sat": ("fabkit.solve.engines.sat", "Sat"),
+    "cp-sat": ("fabkit.solve.engines.cpsat", "CpSat"),
+    "mip": ("fabkit.solve.engines.mip", "Mip"),
+}
+
+#: The engines' names, the fastest for most things first.
+ENGINES = tuple(_PLACES)
+
+
+def engine_named(name: str) -> Engine:
+    """The engine of that name, imported when it is wanted.
+
+    Raises:
+        InputError: when there is none.
+
+    Example:
+        >>> engine_named("search").name
+        'search'
+    """
+    if name not in _PLACES:
+        known = ", ".join(ENGINES)
+        hint = did_you_mean(name, ENGINES)
+        raise InputError.of(
+            "--engine", f"there is no engine {shown(name)}{hint or f'; known are {known}'}"
+        )
+    module, cls = _PLACES[name]
+    made = getattr(import_module(module), cls)()
+    assert isinstance(made, Engine)
+    return made

@@ -1,4 +1,4 @@
-"""Counting without listing: dynamic programming over the ragged edge of what is covered.
+"""The engine `count`: counting without listing, by dynamic programming along the frontier.
 
 Cells are covered in order. All ways that leave the same cells covered beyond the lowest bare
 one, with the same pieces left, have the same completions; so only their number is kept. A
@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabkit.solve.engines.compiled import ONE, ZERO, Word, kernel, trailing_zeros
-from fabkit.solve.engines.engine import Effort, EngineUnfitError
-from fabkit.solve.engines.patterns import by_pattern, list_of
-from fabkit.solve.packing import (
-    WORD_BITS,
-    WORD_MASK,
+from fabkit.solve.engines.compiled import (
+    ONE,
+    ZERO,
     CopyCounter,
-    Numbers,
-    Words,
-    in_a_row,
-    masks,
-    words,
+    Word,
+    kernel,
+    list_of,
+    option_lists,
+    trailing_zeros,
 )
-from fabkit.solve.problem import ExactCoverProblem
+from fabkit.solve.engines.engine import BudgetSpentError, Effort, Engine, EngineUnfitError, Outcome
+from fabkit.solve.problem import WORD_BITS, ExactCoverProblem, Words
 
 #: No count of a box challenge needs half of this; what needs more would fill the machine.
 MOST_BYTES = 3 << 30
@@ -32,9 +30,49 @@ _FIRST_SLOTS = 1024
 #: A table grows when it is fuller than this: probing is still short, and little lies idle.
 _FULLEST = 0.8
 _GROWTH = 1.5
-_ALL_ONES = np.uint64(WORD_MASK)
+_ALL_ONES = ~ZERO
 _LOW, _HIGH, _COUNT = 0, 1, 2
 _SLOT_BYTES = 3 * 8
+
+
+class Count(Engine):
+    """Counts solutions by their frontiers; the effort grows with frontiers, not with solutions.
+
+    Example:
+        >>> from fabkit.solve.problem import Option
+        >>> pair = ExactCoverProblem(2, (2,), (Option(0, (0,)), Option(0, (1,))))
+        >>> Count().count(pair, Effort()).count
+        1
+    """
+
+    name = "count"
+    abilities = frozenset({"count", "unique", "prove"})
+
+    def count(self, problem: ExactCoverProblem, effort: Effort) -> Outcome:
+        """See `Engine.count`. Where a state has 2^64 ways to it, the outcome is not complete."""
+        if not Frontier.fits(problem):
+            raise EngineUnfitError(
+                "the pieces reach over too many cells of this region for its frontier"
+            )
+        frontier = Frontier(problem)
+        try:
+            frontier.run(effort)
+        except (BudgetSpentError, CountOverflowError):
+            # Ways to an unfinished state, however many, need not lead to a solution.
+            return Outcome(frontier.count, False, (), frontier.states)
+        return Outcome(frontier.count, True, (), frontier.states)
+
+    unique = prove = count
+
+    def enumerate(
+        self, problem: ExactCoverProblem, effort: Effort, limit: int | None = None
+    ) -> Outcome:
+        """Not among its abilities.
+
+        Raises:
+            EngineUnfitError: always.
+        """
+        raise EngineUnfitError("it counts solutions and cannot list them")
 
 
 class CountOverflowError(Exception):
@@ -105,7 +143,7 @@ def _from_lowest_bare(low, high):  # type: ignore[no-untyped-def]
 
 @kernel
 def _expand(  # type: ignore[no-untyped-def]
-    table, slot, next_row, cell, start, rows, guard, copies_shift, leftover, cells,
+    table, slot, next_row, cell, start, rows, guard, done_bits, copies_shift, leftover, cells,
     batch, fill,
 ):  # fmt: skip
     """Covers (or leaves bare) the lowest bare cell of every state, in every way.
@@ -118,6 +156,7 @@ def _expand(  # type: ignore[no-untyped-def]
         start: where the lists of options begin.
         rows: mask from the lowest cell on (two words) and cost in copies, list after list.
         guard: the copy counters' guards.
+        done_bits: those that are the guards' once enough pieces are used.
         copies_shift: where the copies begin in the high word.
         leftover: whether cells may stay bare.
         cells: how many there are.
@@ -150,20 +189,20 @@ def _expand(  # type: ignore[no-untyped-def]
                 if left & guard != guard:
                     continue
                 after_low, after_high = low | rows[row, 0], high | rows[row, 1]
-            if leftover and left == guard:
+            if leftover and left & done_bits == guard & done_bits:
                 overflow = overflow or done + ways < ways
                 done += ways
                 continue
             after_low, after_high, step = _from_lowest_bare(after_low, after_high)
             if cell + step >= cells:
-                if left == guard:
+                if left & done_bits == guard & done_bits:
                     overflow = overflow or done + ways < ways
                     done += ways
                 continue
             if fill[step] == room:
                 return slot, row - start[options], done, overflow, step
             if not leftover and _is_dead(
-                after_low, after_high, left, cell + step, start, rows, guard, cells
+                after_low, after_high, left, cell + step, start, rows, guard, done_bits, cells
             ):
                 continue
             place = fill[step]
@@ -177,7 +216,9 @@ def _expand(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _is_dead(low, high, left, cell, start, rows, guard, cells):  # type: ignore[no-untyped-def]
+def _is_dead(  # type: ignore[no-untyped-def]
+    low, high, left, cell, start, rows, guard, done_bits, cells
+):
     """Whether a state is stuck, or is so after whatever covers its lowest bare cell.
 
     Two thirds of all states are like this, and what is not kept costs no memory. To look
@@ -193,7 +234,7 @@ def _is_dead(low, high, left, cell, start, rows, guard, cells):  # type: ignore[
         ):  # fmt: skip
             after_low, after_high, step = _from_lowest_bare(low | rows[row, 0], high | rows[row, 1])
             if cell + step >= cells:
-                if rest == guard:
+                if rest & done_bits == guard & done_bits:
                     return False
             elif not _is_stuck(after_low, after_high, rest, cell + step, start, rows, guard):
                 return False
@@ -231,9 +272,9 @@ class Frontier:
         self.count = 0
         self.states = 0
         self.peak_bytes = 0
-        self._counter = CopyCounter.of(problem.copies)
+        self._counter = CopyCounter.of(problem)
         self._copies_shift = WORD_BITS - self._counter.bits
-        self._rows, self._start = self._lists()
+        self._rows, self._start = option_lists(problem, self._counter, in_place=False)
         window = _window(problem)
         self._batch = np.zeros((window + 1, _BATCH, 3), dtype=np.uint64)
         self._fill = np.zeros(window + 1, dtype=np.int64)
@@ -243,7 +284,7 @@ class Frontier:
     @staticmethod
     def fits(problem: ExactCoverProblem) -> bool:
         """Whether a state fits into two words."""
-        bits = CopyCounter.of(problem.copies).bits
+        bits = CopyCounter.of(problem).bits
         return bits < WORD_BITS and _window(problem) + bits <= 2 * WORD_BITS
 
     def run(self, effort: Effort) -> int:
@@ -254,7 +295,7 @@ class Frontier:
                 CountOverflowError: when a state has 2^64 ways or more.
             EngineUnfitError: when the tables outgrow `MOST_BYTES`.
         """
-        if not any(self.problem.copies):
+        if not self.problem.pieces_used:
             self.count = int(self.problem.leftover or self.problem.cell_count == 0)
             return self.count
         first = [[0, self._counter.start << self._copies_shift, 1]]
@@ -265,19 +306,6 @@ class Frontier:
         effort.finish()
         return self.count
 
-    def _lists(self) -> tuple[Words, Numbers]:
-        """The options as rows for `_expand`, and where each pattern's begin."""
-        options = [self.problem.options[position] for position in self.problem.usable]
-        cells, starts = in_a_row([option.cells for option in options])
-        lowest = cells[starts[:-1]]
-        low, high = masks(cells - np.repeat(lowest, np.diff(starts)), starts, 2 * WORD_BITS).T
-        kinds = [option.kind for option in options]
-        cost = words(option.copies for option in options) << self._counter.shift[kinds]
-        order = np.lexsort((low, high, lowest))
-        first = np.searchsorted(lowest[order], range(self.problem.cell_count + 1))
-        rows = np.stack((low, high, cost), axis=1)[order]
-        return by_pattern(rows, rows[:, 0], first.astype(np.int64))
-
     def _cover(self, cell: int, effort: Effort) -> None:
         """Expands all states whose lowest bare cell is this one."""
         table = self._tables.pop(cell)
@@ -287,7 +315,7 @@ class Frontier:
         while step >= 0:
             slot, row, done, overflow, step = _expand(
                 table, slot, row, cell, self._start, self._rows, Word(self._counter.guard),
-                Word(self._copies_shift), self.problem.leftover, self.problem.cell_count,
+                Word(self._counter.done), Word(self._copies_shift), self.problem.leftover, self.problem.cell_count,
                 self._batch, self._fill,
             )  # fmt: skip
             self.count += int(done)

@@ -65,7 +65,11 @@ class Mip(OutsideEngine):
         for options in problem.by_cell:
             add_row(0 if problem.leftover else 1, 1, dict.fromkeys(options, 1))
         for kind, copies in enumerate(problem.copies):
-            add_row(copies, copies, {p: problem.options[p].copies for p in problem.by_kind[kind]})
+            least = copies if problem.pieces_count is None else 0
+            add_row(least, copies, {p: problem.options[p].copies for p in problem.by_kind[kind]})
+        if problem.pieces_count is not None:
+            weights = {position: one.copies for position, one in enumerate(problem.options)}
+            add_row(problem.pieces_count, problem.pieces_count, weights)
         nodes = count = 0
         while count != limit:
             solver.run()

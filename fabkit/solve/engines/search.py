@@ -1,20 +1,39 @@
-"""The engine `search`: compiled backtracking, with a budget."""
+"""The engine `search`: compiled backtracking, by one of two rules of what to branch on.
+
+- `ScanWalk`: the lowest bare cell, where all cells fit into one machine word. Cells come in lines
+  along the short side, so what is covered stays one block with a ragged edge; for every cell and
+  every pattern of the few cells after it, the options that fit are listed in advance. A node
+  costs a fortieth of a microsecond.
+- `FewestWalk`: the item with fewest options, for masks of any width. A node costs some twenty
+  times as much, and there are fewer. The items branched on are the whole proof: replaying them in
+  order visits the same tree.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+import numpy as np
+import numpy.typing as npt
+
+from fabkit.solve.engines.compiled import (
+    ONE,
+    ZERO,
+    CopyCounter,
+    Word,
+    kernel,
+    list_of,
+    option_lists,
+    trailing_zeros,
+)
 from fabkit.solve.engines.engine import BudgetSpentError, Effort, Engine, Outcome, Solution
-from fabkit.solve.engines.fewest import FewestWalk
-from fabkit.solve.engines.scan import ScanWalk
-from fabkit.solve.problem import ExactCoverProblem
+from fabkit.solve.problem import WORD_BITS, ExactCoverProblem, Numbers, in_a_row, masks
 
 #: How long a walk goes on between two looks at the clock, about.
 _SLICE_S = 0.05
 _FIRST_SLICE, _LONGEST_SLICE = 64, 1 << 20
-
-Walk = ScanWalk | FewestWalk
+_NO_LIMIT = np.iinfo(np.int64).max
 
 
 class Search(Engine):
@@ -143,13 +162,13 @@ def symmetric_start(problem: ExactCoverProblem) -> tuple[int | None, dict[int, i
         piece); and for the least option of each orbit the orbit's size. None and nothing when
         there is no symmetry to use.
     """
-    if len(problem.symmetries) == 1 or sum(problem.copies) < 2:
+    if len(problem.symmetries) == 1 or sum(problem.copies) < 2 or problem.pieces_count is not None:
         return None, {}
     best: tuple[tuple[int, int, int], dict[int, int]] | None = None
     for kind, copies in enumerate(problem.copies):
         if copies != 1:
             continue
-        orbits = dict(problem.orbits(kind))
+        orbits = problem.orbits(kind)
         size = max((len(problem.options[p].cells) for p in orbits), default=0)
         rank = (len(orbits), -size, kind)
         if best is None or rank < best[0]:
@@ -170,3 +189,517 @@ def start_walk(problem: ExactCoverProblem, reduced: bool, listing: bool) -> Walk
         roots = [(None, 1)] if kind is None else list(orbits.items())
         return ScanWalk(problem, roots, listing)
     return FewestWalk(problem, kind, None if kind is None else orbits, listing)
+
+
+class Walk:
+    """A walk through all solutions of a problem, in slices.
+
+    Attributes:
+        problem: what is searched.
+        nodes: placements tried so far.
+        count: solutions found so far, with those that are their images.
+        solutions: those found, where they are kept.
+    """
+
+    def __init__(self, problem: ExactCoverProblem) -> None:
+        self.problem = problem
+        self.nodes = 0
+        self.count = 0
+        self.solutions: list[Solution] = []
+
+    def step(self, nodes: int, limit: int | None) -> bool:
+        """Goes on for about so many nodes, or until `count` reaches the limit.
+
+        Returns:
+            Whether the walk is over: nothing is left, or the limit is reached.
+        """
+        raise NotImplementedError
+
+    def share(self) -> float:
+        """The share of the walk that is behind: each subtree weighs its part of the branching."""
+        raise NotImplementedError
+
+
+def _share_behind(levels: Sequence[tuple[npt.NDArray[np.bool_], int]]) -> float:
+    """The share of a tree that is behind.
+
+    Args:
+        levels: down the path, which rows of a list are children, and how many rows are behind.
+    """
+    share, weight = 0.0, 1.0
+    for children, behind in levels:
+        total = int(children.sum())
+        if total:
+            share += weight * int(children[:behind].sum()) / total
+            weight /= total
+    return share
+
+
+# --- the lowest bare cell ---------------------------------------------------------------------------
+
+_BUFFERED = 4096
+
+
+@kernel
+def _list_from(covered):  # type: ignore[no-untyped-def]
+    """Which list of options belongs to what is covered."""
+    cell = trailing_zeros(~covered)
+    return list_of(cell, covered >> cell)
+
+
+@kernel
+def _scan(  # type: ignore[no-untyped-def]
+    table, start, full, guard, done,
+    covered, left, cursor, found, depth, node_limit, solution_limit,
+):  # fmt: skip
+    """Goes on with the walk until it is over or a limit is reached.
+
+    The state lies in ``covered``, ``left`` and ``cursor``, one entry per depth; ``found``
+    takes the positions of a solution's options in each row, when it has rows.
+
+    Returns:
+        The depth it stands at (-1: it is over), nodes, solutions.
+    """
+    nodes = solutions = 0
+    while depth >= 0:
+        here, free = covered[depth], left[depth]
+        row, end = cursor[depth], start[_list_from(here) + 1]
+        descended = False
+        while row < end:
+            if table[row, 0] & here == ZERO:
+                rest = free - table[row, 1]
+                if rest & guard == guard:
+                    nodes += 1
+                    after = here | table[row, 0]
+                    if after == full:
+                        if rest & done == guard & done:
+                            if found.shape[0] > 0:
+                                for level in range(depth):
+                                    found[solutions, level] = table[cursor[level] - 1, 2]
+                                found[solutions, depth] = table[row, 2]
+                                found[solutions, depth + 1] = -1
+                            solutions += 1
+                            if solutions == solution_limit:
+                                cursor[depth] = row + 1
+                                return depth, nodes, solutions
+                    elif rest & done != guard & done:
+                        cursor[depth] = row + 1
+                        depth += 1
+                        covered[depth], left[depth] = after, rest
+                        cursor[depth] = start[_list_from(after)]
+                        descended = True
+                        break
+            row += 1
+        if not descended:
+            cursor[depth] = end
+            depth -= 1
+        if nodes >= node_limit:
+            break
+    return depth, nodes, solutions
+
+
+class ScanWalk(Walk):
+    """A walk that covers the lowest bare cell next.
+
+    Args:
+        problem: one that `fits`.
+        roots: options to start from, one after the other, with the multiplicity of what lies
+            below; ``[(None, 1)]`` for everything.
+        listing: whether solutions are kept in `solutions`.
+    """
+
+    def __init__(
+        self, problem: ExactCoverProblem, roots: Sequence[tuple[int | None, int]], listing: bool
+    ) -> None:
+        super().__init__(problem)
+        self._roots = list(roots)
+        self._root = -1
+        self._depth = -1
+        self._counter = CopyCounter.of(problem)
+        self._table, self._start = option_lists(problem, self._counter, in_place=True)
+        self._full = (1 << problem.cell_count) - 1
+        depths = problem.pieces_used + 2
+        self._covered = np.zeros(depths, dtype=np.uint64)
+        self._left = np.zeros(depths, dtype=np.uint64)
+        self._cursor = np.zeros(depths, dtype=np.int64)
+        self._found = np.zeros((_BUFFERED if listing else 0, depths), dtype=np.int64)
+
+    @staticmethod
+    def fits(problem: ExactCoverProblem) -> bool:
+        """Whether the cells and the counts of copies fit into a word each."""
+        bits = CopyCounter.of(problem).bits
+        return 0 < problem.cell_count <= WORD_BITS and bits <= WORD_BITS and not problem.leftover
+
+    def step(self, nodes: int, limit: int | None) -> bool:
+        """See `Walk.step`."""
+        while nodes > 0:
+            if self._depth < 0 and not self._next_root():
+                return True
+            most = _BUFFERED if len(self._found) else _NO_LIMIT
+            if limit is not None:
+                most = min(most, -(-(limit - self.count) // self._roots[self._root][1]))
+            self._depth, walked, found = _scan(
+                self._table, self._start, Word(self._full),
+                Word(self._counter.guard), Word(self._counter.done),
+                self._covered, self._left, self._cursor, self._found, self._depth, nodes, most,
+            )  # fmt: skip
+            self.nodes += walked
+            nodes -= walked
+            self.count += found * self._roots[self._root][1]
+            self._keep(found)
+            if limit is not None and self.count >= limit:
+                return True
+        return False
+
+    def share(self) -> float:
+        """See `Walk.share`."""
+        roots = len(self._roots)
+        if self._depth < 0:
+            return (self._root + 1) / roots if roots else 1.0
+        return (self._root + _share_behind(list(map(self._level, range(self._depth + 1))))) / roots
+
+    def _level(self, depth: int) -> tuple[npt.NDArray[np.bool_], int]:
+        """Which of a depth's list are children, and how many of the list are behind."""
+        index = int(_list_from(self._covered[depth]))
+        begin, guard = int(self._start[index]), Word(self._counter.guard)
+        rows = self._table[begin : self._start[index + 1]]
+        free = (rows[:, 0] & self._covered[depth]) == ZERO
+        there = (self._left[depth] - rows[:, 1]) & guard == guard
+        return free & there, int(self._cursor[depth]) - begin - (depth < self._depth)
+
+    def _next_root(self) -> bool:
+        """Sets the state to the next root; False when there is none."""
+        while self._root + 1 < len(self._roots):
+            self._root += 1
+            position = self._roots[self._root][0]
+            covered, left = 0, self._counter.start
+            if position is not None:
+                option = self.problem.options[position]
+                covered = sum(1 << cell for cell in option.cells)
+                left -= self._counter.cost(option)
+                if covered == self._full:
+                    continue  # a root is one of several pieces; alone it is not a solution
+            self._depth = 0
+            self._covered[0], self._left[0] = covered, left
+            self._cursor[0] = self._start[_list_from(Word(covered))]
+            return True
+        return False
+
+    def _keep(self, found: int) -> None:
+        """Takes the listed solutions out of the buffer."""
+        if not len(self._found):
+            return
+        root = self._roots[self._root][0]
+        begin: Solution = () if root is None else (root,)
+        for row in self._found[:found].tolist():
+            self.solutions.append(tuple(sorted((*begin, *row[: row.index(-1)]))))
+
+
+# --- the item with fewest options -------------------------------------------------------------------
+
+_OVER, _GOING, _FULL_LIST, _FULL_ITEMS = 0, 1, 2, 3
+_COMPLETE, _NOT_CHOSEN = -1, -2
+_BUFFERED_ITEMS = 1 << 16
+#: What need not be covered: nothing, cells, or kinds.
+_NOTHING, _CELLS, _KINDS = 0, 1, 2
+
+
+@kernel
+def _choose(  # type: ignore[no-untyped-def]
+    live, begin, end, cells, cell_start, kinds, covered, left, counts, optional
+):
+    """The item with fewest options, or `_COMPLETE` when the node is complete.
+
+    Kinds with several copies left are taken only when they cannot be placed, or when cells
+    need not be covered and nothing else is left to branch on.
+    """
+    cell_count, total = covered.shape[0], left.shape[0] - 1
+    counts[:] = 0
+    for place in range(begin, end):
+        option = live[place]
+        counts[cell_count + kinds[option]] += 1
+        for at in range(cell_start[option], cell_start[option + 1]):
+            counts[cells[at]] += 1
+    best, fewest, complete = -1, np.int64(1) << 62, left[total] == 0
+    if optional != _CELLS:
+        for cell in range(cell_count):
+            if not covered[cell]:
+                complete = False
+                if counts[cell] < fewest:
+                    best, fewest = cell, counts[cell]
+    if optional != _KINDS:
+        for kind in range(total):
+            count = counts[cell_count + kind]
+            if left[kind] > 0 and count < fewest and (
+                left[kind] == 1 or optional == _CELLS or count == 0
+            ):  # fmt: skip
+                best, fewest = cell_count + kind, count
+    return _COMPLETE if complete else best
+
+
+@kernel
+def _descend(  # type: ignore[no-untyped-def]
+    live, begin, end, masks, kinds, uses, left, chosen, item_kind
+):
+    """Writes those options behind ``end`` that fit beside the chosen one; returns their end.
+
+    After a branch on a kind (``item_kind``, else -1) its later copies come later in the order.
+    """
+    stop = end
+    for place in range(begin, end):
+        option = live[place]
+        kind = kinds[option]
+        if uses[option] > min(left[kind], left[-1]) or (kind == item_kind and option <= chosen):
+            continue
+        fits = True
+        for word in range(masks.shape[1]):
+            if masks[option, word] & masks[chosen, word] != ZERO:
+                fits = False
+                break
+        if fits:
+            live[stop] = option
+            stop += 1
+    return stop
+
+
+@kernel
+def _next_child(  # type: ignore[no-untyped-def]
+    live, place, end, masks, kinds, weights, item, cell_count, at_root
+):
+    """The next place in the list whose option covers the item; ``end`` when there is none."""
+    while place < end:
+        option = live[place]
+        if item >= cell_count:
+            wanted = kinds[option] == item - cell_count
+        else:
+            wanted = masks[option, item >> 6] >> Word(item & 63) & ONE != ZERO
+        if wanted and not (at_root and weights[option] == 0):
+            break
+        place += 1
+    return place
+
+
+@kernel
+def _use(  # type: ignore[no-untyped-def]
+    option, copies, covering, cells, cell_start, kinds, covered, left
+):
+    """Puts an option down (``copies`` negative) or takes it back."""
+    left[kinds[option]] += copies
+    left[-1] += copies
+    for at in range(cell_start[option], cell_start[option + 1]):
+        covered[cells[at]] = covering
+
+
+@kernel
+def _fewest(  # type: ignore[no-untyped-def]
+    masks, cells, cell_start, kinds, uses, weights, optional, first_item,
+    live, bounds, cursor, item, chosen, covered, left, counts, items, item_count,
+    depth, node_limit, solution_limit,
+):  # fmt: skip
+    """Goes on with the walk until it is over, a limit is reached, or a buffer is full.
+
+    At depth d the options that fit are ``live[bounds[d]:bounds[d + 1]]``; ``item[d]`` is the
+    item branched on (-1: the node is complete, -2: not chosen yet) and ``cursor[d]`` the next
+    place in the list. The last entry of ``left`` is how many pieces are still to be used.
+
+    Returns:
+        Why it stopped, the depth, nodes, the weight of the solutions found, items noted.
+    """
+    nodes = weight = 0
+    cell_count, noting = covered.shape[0], items.shape[0] > 0
+    while depth >= 0 and nodes < node_limit:
+        begin, end = bounds[depth], bounds[depth + 1]
+        if item[depth] == _NOT_CHOSEN:
+            if noting and item_count == items.shape[0]:
+                return _FULL_ITEMS, depth, nodes, weight, item_count
+            best = _choose(
+                live, begin, end, cells, cell_start, kinds, covered, left, counts, optional
+            )
+            if depth == 0 and first_item >= 0:
+                best = first_item
+            item[depth], cursor[depth] = best, begin
+            if best == _COMPLETE:
+                cursor[depth] = end
+                weight += weights[chosen[0]] if depth > 0 else 1
+                if weight >= solution_limit:
+                    return _GOING, depth, nodes, weight, item_count
+            elif noting:
+                items[item_count] = best
+                item_count += 1
+        place = _next_child(
+            live, cursor[depth], end, masks, kinds, weights, item[depth], cell_count, depth == 0
+        )
+        cursor[depth] = place
+        if place == end:
+            depth -= 1
+            if depth >= 0:
+                option = chosen[depth]
+                _use(option, uses[option], False, cells, cell_start, kinds, covered, left)
+            continue
+        if end + end - begin > live.shape[0]:
+            return _FULL_LIST, depth, nodes, weight, item_count
+        option = live[place]
+        cursor[depth], chosen[depth] = place + 1, option
+        nodes += 1
+        _use(option, -uses[option], True, cells, cell_start, kinds, covered, left)
+        item_kind = item[depth] - cell_count if item[depth] >= cell_count else -1
+        depth += 1
+        bounds[depth + 1] = _descend(live, begin, end, masks, kinds, uses, left, option, item_kind)
+        item[depth] = _NOT_CHOSEN
+    return _OVER if depth < 0 else _GOING, depth, nodes, weight, item_count
+
+
+@kernel
+def walk_from_root(  # type: ignore[no-untyped-def]
+    masks, cells, cell_start, kinds, weights, copies, cell_count, first_item, most_nodes
+):
+    """A walk to the first solution, or to the end, in one go; for kernels that set up many.
+
+    Options use one copy each, and everything is to be covered; see `_fewest` for the rest.
+
+    Returns:
+        0 when there is no solution, 1 when one was found, 2 when nodes ran out; nodes; the
+        solution's options (none unless found); the items branched on, in preorder.
+    """
+    depths = copies.sum() + 2
+    live = np.zeros(8 * masks.shape[0] + 64, dtype=np.int32)
+    for option in range(masks.shape[0]):
+        live[option] = option
+    bounds = np.zeros(depths + 1, dtype=np.int64)
+    bounds[1] = masks.shape[0]
+    cursor, chosen = np.zeros(depths, dtype=np.int64), np.zeros(depths, dtype=np.int64)
+    item = np.full(depths, np.int64(_NOT_CHOSEN), dtype=np.int64)
+    covered, left = np.zeros(cell_count, dtype=np.bool_), np.append(copies, copies.sum())
+    counts = np.zeros(cell_count + copies.shape[0], dtype=np.int64)
+    uses = np.ones(masks.shape[0], dtype=np.int64)
+    items, noted = np.zeros(256, dtype=np.int32), 0
+    depth = nodes = 0
+    while True:
+        why, depth, walked, weight, noted = _fewest(
+            masks, cells, cell_start, kinds, uses, weights, _NOTHING, first_item,
+            live, bounds, cursor, item, chosen, covered, left, counts, items, noted,
+            depth, most_nodes - nodes, 1,
+        )  # fmt: skip
+        nodes += walked
+        if weight > 0:
+            return 1, nodes, chosen[:depth].copy(), items[:noted].copy()
+        if why == _OVER:
+            return 0, nodes, chosen[:0].copy(), items[:noted].copy()
+        if why == _FULL_LIST:
+            live = np.concatenate((live, np.zeros_like(live)))
+        elif why == _FULL_ITEMS:
+            items = np.concatenate((items, np.zeros_like(items)))
+        else:
+            return 2, nodes, chosen[:0].copy(), items[:0].copy()
+
+
+class FewestWalk(Walk):
+    """A walk that branches on the item with fewest options.
+
+    Args:
+        problem: any.
+        first_kind: the kind to branch on first, or None.
+        weights: then the options to try, and the multiplicity of what lies below each.
+        listing: whether solutions are kept in `solutions`.
+        noting: whether the items branched on are kept in `items`, in preorder; cells first,
+            then kinds, as in a certificate.
+    """
+
+    def __init__(
+        self,
+        problem: ExactCoverProblem,
+        first_kind: int | None = None,
+        weights: Mapping[int, int] | None = None,
+        listing: bool = False,
+        noting: bool = False,
+    ) -> None:
+        super().__init__(problem)
+        self.items: list[int] = []
+        self._listing, self._over = listing, False
+        self._first = -1 if first_kind is None else problem.cell_count + first_kind
+        options = problem.options
+        self._cells, self._cell_start = in_a_row([option.cells for option in options])
+        self._masks = masks(self._cells, self._cell_start, problem.cell_count)
+        self._kinds = _numbers(option.kind for option in options)
+        self._uses = _numbers(option.copies for option in options)
+        self._weights = _numbers(
+            1 if weights is None else weights.get(position, 0) for position in range(len(options))
+        )
+        depths = problem.pieces_used + 2
+        self._optional = _CELLS if problem.leftover else _NOTHING
+        if problem.pieces_count is not None:
+            self._optional = _KINDS
+        fitting = list(problem.usable)
+        self._live = np.zeros(max(64, 4 * len(options)), dtype=np.int32)
+        self._live[: len(fitting)] = fitting
+        self._bounds = np.zeros(depths + 1, dtype=np.int64)
+        self._bounds[1] = len(fitting)
+        self._cursor = np.zeros(depths, dtype=np.int64)
+        self._item = np.full(depths, _NOT_CHOSEN, dtype=np.int64)
+        self._chosen = np.zeros(depths, dtype=np.int64)
+        self._covered = np.zeros(problem.cell_count, dtype=np.bool_)
+        self._left = _numbers((*problem.copies, problem.pieces_used))
+        self._counts = np.zeros(problem.cell_count + problem.kind_count, dtype=np.int64)
+        self._items = np.zeros(_BUFFERED_ITEMS if noting else 0, dtype=np.int32)
+        self._noted = 0
+        self._depth = 0
+
+    def step(self, nodes: int, limit: int | None) -> bool:
+        """See `Walk.step`."""
+        while nodes > 0 and not self._over:
+            most = _NO_LIMIT if limit is None else limit - self.count
+            why, self._depth, walked, weight, self._noted = _fewest(
+                self._masks, self._cells, self._cell_start, self._kinds, self._uses,
+                self._weights, self._optional, self._first,
+                self._live, self._bounds, self._cursor, self._item, self._chosen,
+                self._covered, self._left, self._counts, self._items, self._noted,
+                self._depth, nodes, 1 if self._listing else most,
+            )  # fmt: skip
+            self.nodes += walked
+            nodes -= walked
+            self.count += weight
+            self._over = why == _OVER
+            if weight and self._listing:
+                self.solutions.append(tuple(sorted(self._chosen[: self._depth].tolist())))
+            if why == _FULL_LIST:
+                self._live = np.concatenate((self._live, np.zeros_like(self._live)))
+            if why == _FULL_ITEMS or self._over:
+                self.items.extend(self._items[: self._noted].tolist())
+                self._noted = 0
+            if limit is not None and self.count >= limit:
+                return True
+        return self._over
+
+    def share(self) -> float:
+        """See `Walk.share`."""
+        if self._over:
+            return 1.0
+        behind = self._cursor - self._bounds[:-1]
+        return _share_behind(
+            [
+                (self._wanted(depth), int(behind[depth]) - (depth < self._depth))
+                for depth in range(self._depth + 1)
+            ]
+        )
+
+    def choices(self) -> list[int]:
+        """How many options there were for the item branched on, along the path to here."""
+        return [int(self._wanted(depth).sum()) for depth in range(self._depth)]
+
+    def _wanted(self, depth: int) -> npt.NDArray[np.bool_]:
+        """Which of the options that fit at a depth are children there."""
+        item, cells = int(self._item[depth]), self.problem.cell_count
+        live = self._live[self._bounds[depth] : self._bounds[depth + 1]]
+        if item < 0:  # not chosen yet, or complete
+            return np.zeros(len(live), dtype=np.bool_)
+        if item >= cells:
+            wanted = self._kinds[live] == item - cells
+        else:
+            wanted = self._masks[live, item >> 6] >> np.uint64(item & 63) & np.uint64(1) != 0
+        if depth == 0:
+            wanted = wanted & (self._weights[live] > 0)
+        return np.asarray(wanted)
+
+
+def _numbers(values: Iterable[int]) -> Numbers:
+    return np.array(list(values), dtype=np.int64)

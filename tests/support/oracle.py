@@ -58,7 +58,8 @@ class _Run:
         self.nodes += 1
         self.effort.tell(start)
         problem = self.problem
-        if not any(left) and (problem.leftover or len(covered) == problem.cell_count):
+        used = sum(problem.copies) - sum(left)
+        if used == problem.pieces_used and (problem.leftover or len(covered) == problem.cell_count):
             yield tuple(sorted(chosen))
             return
         ways = self._fewest_ways(chosen, covered, left)
@@ -79,10 +80,12 @@ class _Run:
         order, so that each set of placements is met once.
         """
         options = self.problem.options
+        used = sum(self.problem.copies) - sum(left)
         fitting = [
             position
             for position, option in enumerate(options)
-            if option.copies <= left[option.kind] and covered.isdisjoint(option.cells)
+            if option.copies <= min(left[option.kind], self.problem.pieces_used - used)
+            and covered.isdisjoint(option.cells)
         ]
         if not self.problem.leftover:
             bare = [cell for cell in range(self.problem.cell_count) if cell not in covered]
@@ -90,6 +93,8 @@ class _Run:
                 return min(
                     ([p for p in fitting if cell in options[p].cells] for cell in bare), key=len
                 )
+        if self.problem.pieces_count is not None:
+            return []
         last = max(chosen, default=-1)  # options are sorted by kind, so this works kind by kind
         kind = next(kind for kind, copies in enumerate(left) if copies)
         return [p for p in fitting if options[p].kind == kind and p > last]
