@@ -23,7 +23,7 @@ from fabkit.certify.certificate import (
 from fabkit.certify.node import Node
 from fabkit.core.errors import InputError, cut, printable, shown
 from fabkit.core.files import SCHEMA, read_bytes
-from fabkit.core.jsonfile import strict_json
+from fabkit.core.parsing import strict_json
 
 KIND = "fabkit certificate"
 MAX_BYTES = 512 * 1024 * 1024

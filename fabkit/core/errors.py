@@ -11,17 +11,14 @@ from dataclasses import dataclass
 
 _SHOWN_LENGTH = 60
 _SHOWN_DEPTH = 4
+_MAX_NAMED = 40
 
 
 def shown(value: object) -> str:
     r"""A value from outside as it may appear in a message: as TOML writes it, short, printable.
 
-    Args:
-        value: anything read from a file or the command line.
-
-    Returns:
-        Text without line breaks, control characters or direction marks, at most
-        about 60 characters long.
+    It is without line breaks, control characters or direction marks, and at most about 60
+    characters long.
 
     Example:
         >>> shown("fridge"), shown([True, 2.5, ["a"]])
@@ -80,6 +77,17 @@ def many(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def name_some(names: Sequence[str], most: int = _MAX_NAMED) -> str:
+    """The names in a row; of very many only the first.
+
+    Example:
+        >>> name_some(["A", "B", "C"], most=2)
+        'A, B and 1 more'
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
 def nearest(name: str, known: Sequence[str]) -> str:
     """The known name that was probably meant: one that begins so, or looks alike; or none.
 
@@ -131,7 +139,7 @@ class InputError(FabkitError):
 
     Attributes:
         source: the file or option at fault, such as ``mine.toml``; may be empty.
-        faults: at least one, in the order they were found.
+        faults: at least one, in the order in which they were found.
         unkept: how many more there were.
 
     Example:

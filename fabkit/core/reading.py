@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from fabkit.core.errors import Fault, InputError, cut, nearest, printable, shown
+from fabkit.core.errors import Fault, InputError, cut, name_some, nearest, printable, shown
 from fabkit.core.units import (
     format_degrees,
     format_mm,
@@ -26,7 +26,6 @@ from fabkit.core.units import (
 )
 
 _MAX_FAULTS = 50
-_MAX_NAMED = 40
 
 _T = TypeVar("_T")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -319,17 +318,6 @@ class Table:
     def _wrong(self, name: str, expected: str, found: object, neutral: _T) -> _T:
         self.fault(name, f"expected {expected}, found {shown(found)}")
         return neutral
-
-
-def name_some(names: Sequence[str]) -> str:
-    """The names in a row; of very many only the first.
-
-    Example:
-        >>> name_some(["A", "B"])
-        'A, B'
-    """
-    more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
-    return ", ".join(names[:_MAX_NAMED]) + more
 
 
 def _or(choices: Sequence[str]) -> str:

@@ -5,26 +5,34 @@ from __future__ import annotations
 
 import math
 import re
-from decimal import Decimal
+from fractions import Fraction
 
 from fabkit.core.errors import shown
 
 #: Millimetres in one of each unit that may be written.
 MM_PER_UNIT = {
-    "mm": Decimal(1),
-    "cm": Decimal(10),
-    "um": Decimal("0.001"),
-    "µm": Decimal("0.001"),  # the micro sign …
-    "μm": Decimal("0.001"),  # … and the Greek letter, which look the same
-    "in": Decimal("25.4"),
+    "mm": Fraction(1),
+    "cm": Fraction(10),
+    "um": Fraction(1, 1000),
+    "µm": Fraction(1, 1000),  # the micro sign …
+    "μm": Fraction(1, 1000),  # … and the Greek letter, which look the same
+    "in": Fraction(254, 10),
 }
-
-_LENGTH = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\s*([a-zA-Zµμ]*)\s*")
-_ANGLE = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\s*(?:deg|°)\s*")
-_NUMBER = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\s*")
+_NUMBER = r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\s*"
+#: A length in any of them, as a regular expression.
+LENGTH = rf"{_NUMBER}({'|'.join(MM_PER_UNIT)})\s*"
 _LONGEST = 40
 _DIGITS = 6  # nanometres: what is read can be written down exactly
-_LARGEST = 1e9
+#: A larger number is no measure of anything here.
+LARGEST = 1e9
+
+
+def _match(value: object, unit: str) -> tuple[Fraction, str] | None:
+    """The number of a text, and what stands behind it; None when it is not ``number unit``."""
+    if not isinstance(value, str) or len(value) > _LONGEST:
+        return None
+    match = re.fullmatch(rf"{_NUMBER}({unit})\s*", value)
+    return (Fraction(match[1]), match[2]) if match else None
 
 
 def parse_length_mm(text: object) -> float:
@@ -48,18 +56,19 @@ def parse_length_mm(text: object) -> float:
         ValueError: a length needs its unit: "20 mm" instead of "20"
     """
     is_number = isinstance(text, int | float) and not isinstance(text, bool)
-    if is_number and abs(text) <= _LARGEST:  # type: ignore[arg-type]
+    if is_number and abs(text) <= LARGEST:  # type: ignore[arg-type]
         raise ValueError(f'a length needs its unit: "{shown(text)} mm" instead of {shown(text)}')
-    match = _LENGTH.fullmatch(text) if isinstance(text, str) and len(text) <= _LONGEST else None
+    match = _match(text, "[a-zA-Zµμ]*")
     if match is None:
         raise ValueError(f'expected a length such as "20 mm", found {shown(text)}')
-    number, unit = match.groups()
+    number, unit = match
     if not unit:
-        raise ValueError(f'a length needs its unit: "{number} mm" instead of "{number}"')
+        bare = str(text).strip()
+        raise ValueError(f'a length needs its unit: "{bare} mm" instead of "{bare}"')
     if unit not in MM_PER_UNIT:
         known = ", ".join(dict.fromkeys(unit.replace("μ", "µ") for unit in MM_PER_UNIT))
         raise ValueError(f"unknown unit {shown(unit)} in {shown(text)}; known are {known}")
-    return float(round(Decimal(number) * MM_PER_UNIT[unit], _DIGITS))
+    return float(round(number * MM_PER_UNIT[unit], _DIGITS))
 
 
 def format_mm(value_mm: float, digits: int = 3) -> str:
@@ -76,25 +85,16 @@ def format_mm(value_mm: float, digits: int = 3) -> str:
 
 
 def parse_degrees(text: object) -> float:
-    """Reads an angle with its unit.
-
-    Args:
-        text: such as ``"45 deg"``.
-
-    Returns:
-        Degrees.
-
-    Raises:
-        ValueError: with a sentence that says what was found and what was expected.
+    """Reads an angle with its unit, as `parse_length_mm` does a length.
 
     Example:
         >>> parse_degrees("45 deg"), parse_degrees("52.5°")
         (45.0, 52.5)
     """
-    match = _ANGLE.fullmatch(text) if isinstance(text, str) and len(text) <= _LONGEST else None
+    match = _match(text, "deg|°")
     if match is None:
         raise ValueError(f'expected an angle such as "45 deg", found {shown(text)}')
-    return float(round(Decimal(match[1]), _DIGITS))
+    return float(round(match[0], _DIGITS))
 
 
 def format_degrees(value: float) -> str:
@@ -108,21 +108,18 @@ def format_degrees(value: float) -> str:
 
 
 def parse_number(value: object) -> float:
-    """Reads a number without a unit, also when it is given as a text.
-
-    Raises:
-        ValueError: with a sentence that says what was found and what was expected.
+    """Reads a number without a unit, also when it is given as a text; see `parse_length_mm`.
 
     Example:
         >>> parse_number(25), parse_number("0.5")
         (25.0, 0.5)
     """
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value) if abs(value) <= _LARGEST else math.copysign(math.inf, value)
-    match = _NUMBER.fullmatch(value) if isinstance(value, str) and len(value) <= _LONGEST else None
+        return float(value) if abs(value) <= LARGEST else math.copysign(math.inf, value)
+    match = _match(value, "")
     if match is None:
         raise ValueError(f"expected a number such as 25 or 0.5, found {shown(value)}")
-    return float(round(Decimal(match[1]), _DIGITS))
+    return float(round(match[0], _DIGITS))
 
 
 def format_number(value: float) -> str:

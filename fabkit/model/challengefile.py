@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from fabkit.core.errors import many, shown
-from fabkit.core.reading import Table, name_some
+from fabkit.core.errors import many, name_some, shown
+from fabkit.core.reading import Table
 from fabkit.model.drawing import Regions
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.numbering import Numbering

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from fabkit.core.errors import InputError, did_you_mean, printable, shown
-from fabkit.core.jsonfile import parse_json
+from fabkit.core.parsing import parse_json, parse_toml, read_text
 from fabkit.core.reading import Reader, Table
-from fabkit.core.tomlfile import parse_toml, read_text
 from fabkit.model.catalogfile import catalog_challenge
 from fabkit.model.challengefile import Surroundings, read_challenge, usual_board
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet

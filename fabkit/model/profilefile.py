@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tomli_w
 
-from fabkit.core.errors import Fault, InputError, printable, shown
-from fabkit.core.reading import Reader, Table
-from fabkit.core.tomlfile import read_toml
+from fabkit.core.errors import Fault, InputError, cut, name_some, nearest, printable, shown
+from fabkit.core.parsing import read_toml
 from fabkit.core.units import format_degrees, format_mm
 from fabkit.model.layers import MARK_BORES, MARK_DIAMETER_MM, mark_span, recess_span
 from fabkit.model.profile import (
@@ -28,9 +29,14 @@ from fabkit.model.profile import (
     Setting,
 )
 
+if TYPE_CHECKING:
+    from fabkit.core.documents import Check, Table
+
 _PRESETS = Path(__file__).resolve().parent / "presets"
 _LONGEST_TITLE = 200
 _LONGEST_TEXT = 40
+
+_BY_KEY = {setting.key: setting for setting in SETTINGS}
 
 #: Values by profile attribute.
 Values = dict[str, Any]
@@ -223,6 +229,8 @@ def _mouth_contradictions(profile: Profile, depth_mm: float) -> Iterable[Fault]:
 
 def _read_layer(name: str) -> Values:
     """The values of a preset or a file."""
+    from fabkit.core.documents import Faults
+
     if name in preset_names():
         path, source = _PRESETS / f"{name}.toml", f"profile {name}"
     elif name.endswith(".toml") or "/" in name or "\\" in name:
@@ -230,49 +238,76 @@ def _read_layer(name: str) -> Values:
     else:
         message = f"there is no profile {shown(name)}; shipped are {', '.join(preset_names())}"
         raise InputError.of("", f"{message}, or give a path to a .toml file")
-    top = Table(Reader(source), read_toml(path, source))
-    values: Values = {"name": path.stem, "title": top.text("title", path.stem, _LONGEST_TITLE)}
-    tables = {"": top}
+    faults = Faults(source)
+    layer = profile_table().read(read_toml(path, source), faults, elsewhere=[*_BY_KEY])
+    faults.finish()
+    values: Values = {"name": path.stem, "title": getattr(layer, "title", None) or path.stem}
+    for setting in SETTINGS:
+        value: Any = layer
+        for key in setting.key.split("."):
+            value = getattr(value, key, None)
+        if value is not None:
+            values[setting.attribute] = value
+    return values
+
+
+@cache
+def profile_table() -> type[Table]:
+    """The model of a profile file, made of `SETTINGS`."""
+    from pydantic import Field, create_model
+
+    from fabkit.core.documents import Table, text
+
+    title = Field(None, description="one line for people")
+    tables: dict[str, dict[str, Any]] = {
+        "": {"title": (Annotated[str, text(_LONGEST_TITLE)], title)}
+    }
+    about = re.sub(r"\n {9,}", " ", Profile.__doc__ or "")
     for setting in SETTINGS:
         section, _, key = setting.key.rpartition(".")
-        if section not in tables:
-            tables[section] = top.table(section)
-        values |= _read_setting(tables[section], key, setting)
-    for table in reversed(tables.values()):
-        table.refuse_unknown([setting.key for setting in SETTINGS])
-    top.reader.finish()
-    return values
+        said = re.search(rf"^ +{setting.attribute}: (.*)", about, re.MULTILINE)
+        field = Field(None, description=said[1] if said else None)
+        tables.setdefault(section, {})[key] = (Annotated[Any, _check(setting)], field)
+    top = tables.pop("")
+    for section, fields in tables.items():
+        top[section] = (create_model(section, __base__=Table, **fields), None)
+    return create_model("profile", __base__=Table, **top)
 
 
 def _read_settings(settings: Sequence[str]) -> Values:
-    """The values of ``-s key=value`` options."""
-    reader = Reader("-s")
-    data: dict[str, str] = {}
+    """The values of ``-s key=value`` options, the last one of a key."""
+    from fabkit.core.documents import Faults
+
+    faults, values = Faults("-s"), Values()
+    stated: dict[str, str] = {}
     for text in settings:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
-            reader.fault("", f'expected key=value such as "unit=15 mm", found {shown(text)}')
-        data[key.strip()] = value.strip()
-    reader.finish()
-    table = Table(reader, data, dotted=True)
-    values: Values = {}
-    for setting in SETTINGS:
-        values |= _read_setting(table, setting.key, setting)
-    table.refuse_unknown()
-    reader.finish()
+            faults.add("", f'expected key=value such as "unit=15 mm", found {shown(text)}')
+        stated[key.strip()] = value.strip()
+    faults.finish()
+    for key, value in stated.items():
+        if key not in _BY_KEY:
+            near = nearest(key, [*_BY_KEY])
+            hint = f'did you mean "{near}"?' if near else f"known are {name_some([*_BY_KEY])}"
+            faults.add(cut(printable(key)), f"unknown key; {hint}")
+            continue
+        try:
+            values[_BY_KEY[key].attribute] = _check(_BY_KEY[key]).read(value)
+        except ValueError as error:
+            faults.add(key, str(error))
+    faults.finish()
     return values
 
 
-def _read_setting(table: Table, key: str, setting: Setting) -> Values:
-    if not table.has(key):
-        return {}
-    read: dict[str, Callable[[], Any]] = {
-        LENGTH: lambda: table.length_mm(key, setting.low, setting.high),
-        ANGLE: lambda: table.degrees(key, setting.low, setting.high),
-        NUMBER: lambda: table.decimal(key, setting.low, setting.high),
-        CHOICE: lambda: table.choice(key, setting.choices),
-        COLOUR: lambda: table.colour(key),
-        TEXT: lambda: table.text(key, longest=_LONGEST_TEXT),
-    }
-    value = read[setting.kind]()
-    return {} if value is None else {setting.attribute: value}
+def _check(setting: Setting) -> Check:
+    """How a setting's value is read."""
+    from fabkit.core.documents import COLOUR as A_COLOUR
+    from fabkit.core.documents import choice, decimal, degrees, length_mm, text
+
+    if setting.kind == CHOICE:
+        return choice(*setting.choices)
+    if setting.kind in (COLOUR, TEXT):
+        return A_COLOUR if setting.kind == COLOUR else text(_LONGEST_TEXT)
+    measure = {LENGTH: length_mm, ANGLE: degrees, NUMBER: decimal}[setting.kind]
+    return measure(setting.low, setting.high)

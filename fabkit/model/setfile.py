@@ -8,8 +8,8 @@ from pathlib import Path
 
 from fabkit.core.errors import printable, shown
 from fabkit.core.files import digest, sha256
+from fabkit.core.parsing import read_toml
 from fabkit.core.reading import Reader, Table
-from fabkit.core.tomlfile import read_toml
 from fabkit.model.challengefile import Surroundings, read_challenge
 from fabkit.model.chequer import PARITIES, read_chequer, toned_cells
 from fabkit.model.drawing import MAX_CELLS_OF_FILE, Regions, flat_form, read_balls

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.etree import ElementTree
 
-from fabkit.core.reading import name_some
+from fabkit.core.errors import name_some
 from fabkit.output.pdf import REPLACEMENT, characters_of
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from fabkit.core.errors import InputError, many, printable
-from fabkit.core.reading import name_some
+from fabkit.core.errors import InputError, many, name_some, printable
 from fabkit.drawing.draft import draft_all
 from fabkit.model.entry import Entry
 from fabkit.model.profile import Profile

@@ -1,0 +1,140 @@
+"""Text that may be anything, parsed: TOML and JSON, neither larger nor deeper than is sane."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, NoReturn
+
+from fabkit.core.errors import InputError, cut, printable, shown
+from fabkit.core.files import read_bytes
+
+#: A set or profile larger than this is not a drawing any more.
+MAX_BYTES = 8 * 1024 * 1024
+
+#: Keys of very many parts, on which the parser would spend seconds and gigabytes.
+_DEEP_KEY = re.compile(r"""(?<![\w"'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){300}""")
+
+
+def read_text(path: Path, source: str, expected: str) -> str:
+    """Reads a text file that a person wrote.
+
+    Args:
+        path: the file.
+        source: its name in messages.
+        expected: what it should be, for messages, such as ``"a TOML file"``.
+
+    Returns:
+        Its text, without a byte order mark.
+
+    Raises:
+        InputError: when the file cannot be read, is too large or is not UTF-8.
+    """
+    content = read_bytes(path, source, expected, MAX_BYTES)
+    if len(content) > MAX_BYTES:
+        size = f"{MAX_BYTES // 1024**2} MiB"
+        raise InputError.of(source, f"is larger than {size}; expected {expected}")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError.of(source, f"is not UTF-8 text (byte {error.start})") from None
+
+
+def read_toml(path: Path, source: str) -> dict[str, Any]:
+    """Reads a TOML file; raises `InputError` as `read_text` and `parse_toml` do."""
+    return parse_toml(read_text(path, source, "a TOML file"), source)
+
+
+def parse_toml(text: str, source: str) -> dict[str, Any]:
+    """Parses TOML.
+
+    Raises:
+        InputError: when it is not TOML, or nested too deeply.
+
+    Example:
+        >>> parse_toml("pieces = 'IJMR'", "mine.toml")
+        {'pieces': 'IJMR'}
+    """
+    if _DEEP_KEY.search(text):
+        raise InputError.of(source, "is nested too deeply")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        reason = re.sub(r"\('([^']*)',\)", r"[\1]", str(error))
+        sentence, at, place = reason.rpartition(" (at ")  # the place in the file is kept whole
+        reason = f"{cut(printable(sentence))}{at}{place}" if at else cut(printable(reason))
+        raise InputError.of(source, f"is not TOML: {reason}") from None
+    except RecursionError:
+        raise InputError.of(source, "is nested too deeply") from None
+    except ValueError:  # an integer of more digits than Python will convert
+        raise InputError.of(source, "is not TOML: a number has too many digits") from None
+
+
+def parse_json(text: str, source: str) -> dict[str, Any]:
+    """Parses a JSON object as strictly as TOML is: no key twice, no null, no NaN, no infinity.
+
+    Raises:
+        InputError: when it is not such an object, or nested too deeply.
+
+    Example:
+        >>> parse_json('{"pieces": "IJMR"}', "mine.json")
+        {'pieces': 'IJMR'}
+        >>> parse_json('{"pieces": "IJ", "pieces": "MR"}', "mine.json")
+        Traceback (most recent call last):
+        ...
+        fabkit.core.errors.InputError: mine.json: is not JSON: the key "pieces" stands twice
+    """
+    document = strict_json(text, source)
+    if not isinstance(document, dict):
+        raise InputError.of(source, f"expected a JSON object, found {shown(document)}")
+    waiting: list[Any] = [document]
+    while waiting:
+        value = waiting.pop()
+        if value is None:
+            raise InputError.of(source, "holds null, which says nothing here; leave the key out")
+        if isinstance(value, dict | list):
+            waiting += value.values() if isinstance(value, dict) else value
+    return document
+
+
+def strict_json(text: str, source: str) -> Any:
+    """Parses any JSON value: no key twice, no NaN, no infinity.
+
+    Raises:
+        InputError: when it is not such a value, or nested too deeply.
+
+    Example:
+        >>> strict_json("[1, null]", "mine.json")
+        [1, None]
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_each_once, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        place = f"(at line {error.lineno}, column {error.colno})"
+        reason = f"{error.msg.removesuffix(' at')} {place}"
+    except _RefusedError as refused:
+        reason = str(refused)
+    except RecursionError:
+        raise InputError.of(source, "is nested too deeply") from None
+    except ValueError:  # an integer of more digits than Python will convert
+        reason = "a number has too many digits"
+    raise InputError.of(source, f"is not JSON: {reason}")
+
+
+class _RefusedError(ValueError):
+    """Something that Python's parser would let pass."""
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise _RefusedError(f"the key {shown(key)} stands twice")
+        found[key] = value
+    return found
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise _RefusedError(f"{cut(printable(name))} is not a number")
