@@ -8,6 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from functools import cache
 from typing import Annotated, Any
 
 import typer
@@ -156,9 +157,15 @@ def _give_up_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+@cache
+def _parser() -> Any:
+    """The command line parser, which takes longer to build than many a command to run."""
+    return typer.main.get_command(app)
+
+
 def _run(arguments: list[str]) -> int:
     """Runs the command line parser and the command, and renders the parser's own errors."""
-    command = typer.main.get_command(app)
+    command = _parser()
     usage_error: Any = typer.BadParameter.__mro__[1]
     try:
         result = command.main(args=arguments, prog_name="fabkit", standalone_mode=False)

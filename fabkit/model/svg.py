@@ -16,9 +16,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Never
 from xml.parsers import expat
 
-from fabkit.core.errors import InputError, cut, did_you_mean, printable, shown
+from fabkit.core.errors import InputError, cut, did_you_mean, name_some, printable, shown
 from fabkit.core.files import read_bytes
-from fabkit.core.reading import name_some
 from fabkit.core.units import format_mm
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.numbering import LARGEST_COORDINATE

@@ -19,8 +19,8 @@ from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.puzzle import Challenge, Given, PuzzleSet
 from fabkit.model.setfile import read_set
+from tests.support.mutations import mutated
 from tests.support.published import Sample, iqfit_samples, iqstars_samples
-from tests.test_bad import mutated
 
 DOMINOES = """
 [set]
