@@ -24,9 +24,8 @@ from tests.support.faults.planting import Fault, as_it_is
 from tests.support.prints import Order
 
 _THIN = Order((), ("thickness=4.45 mm",))
-_LOW_WALL = Order((), ("recess.wall=1.2 mm",))
-_FINE = Order((), ("label.stroke=0.2 mm",))
-_WIDE_GAPS = Order((), ("gap.max=5 mm",))
+#: With limits so wide that only the one rule can tell.
+_WIDE = Order((), ("recess.wall=1.2 mm", "label.stroke=0.2 mm", "gap.max=5 mm"))
 _NO_CHAMFERS = Order((), ("top_chamfer=0 mm", "foot_chamfer=0 mm"))
 
 FAULTS: list[Fault] = [
@@ -72,7 +71,7 @@ FAULTS: list[Fault] = [
     Fault("wrong letter", "shape", letters.wrong_letter, "RELOTSQDJBNIU"),
     Fault("mirrored letter", "letter", letters.mirrored_letter, CHIRAL_LETTERS),
     # So much is cut off the tips that sides are open there, beyond the ends that are left out.
-    Fault("blunt tips", "read-back", outline.blunt_tip, TIPPED, _WIDE_GAPS, (1.1, 1.3), True),
+    Fault("blunt tips", "read-back", outline.blunt_tip, TIPPED, _WIDE, (1.1, 1.3), True),
     # Outline.
     Fault("thickness off", "thickness", outline.thicker, clear=(2, 20), limited=True),
     Fault("top chamfer off", "top-chamfer", outline.top_chamfered, clear=(2, 5), limited=True),
@@ -152,7 +151,7 @@ FAULTS: list[Fault] = [
         "bed-wall",
         recesses.thin_bed_wall,
         ROOMY,
-        _LOW_WALL,
+        _WIDE,
         (1.3, 2),
         True,
     ),
@@ -200,7 +199,7 @@ FAULTS: list[Fault] = [
         "label-island",
         letters.narrow_island,
         WITH_ISLANDS,
-        _FINE,
+        _WIDE,
         (1.2, 1.6),
         True,
     ),
@@ -244,9 +243,9 @@ FAULTS: list[Fault] = [
     Fault("a piece missing", "missing", sets.piece_missing, at="set"),
     Fault("a piece twice", "twice", sets.piece_twice, at="set"),
     Fault("a strange part", "strange", sets.strange_part, at="set"),
-    Fault("a strange part cannot be read", "read-back", sets.strange_part),
+    Fault("a strange part cannot be read", "read-back", sets.strange_part, adds=True),
     Fault("a piece of another set", "strange", sets.foreign_part, at="set"),
-    Fault("another set's outline", "shape", sets.foreign_part),
+    Fault("another set's outline", "shape", sets.foreign_part, adds=True),
     Fault("files in another length", "lengths", sets.other_lengths, at="set"),
     Fault("one file in inches", "read-back", sets.one_in_inches, company=6),
     Fault(

@@ -87,15 +87,23 @@ def _good(order: Order, piece: str, before: str = "") -> tuple[Blueprint, Body]:
 
 
 @lru_cache(maxsize=512)
-def kit(order: Order, pieces: str) -> Kit:
-    """Some pieces of FridgeIQ with one challenge, which they solve; or all with all of its own."""
+def kit(order: Order, pieces: str, solved: bool = True) -> Kit:
+    """Some pieces of FridgeIQ with one challenge, which they solve; or all with all of its own.
+
+    Args:
+        order: what they are printed with.
+        pieces: their ids.
+        solved: whether there is that challenge; else there is none.
+    """
     whole = _fridgeiq()
     chosen = tuple(whole.piece(piece) for piece in pieces)
     puzzle = whole
     if len(chosen) < len(whole.pieces):
-        region = side_by_side(whole.lattice, chosen)
-        challenge = Challenge("together", region, tuple(pieces), answer="solved")
-        puzzle = replace(whole, pieces=chosen, challenges=(challenge,))
+        challenges: tuple[Challenge, ...] = ()
+        if solved:
+            region = side_by_side(whole.lattice, chosen)
+            challenges = (Challenge("together", region, tuple(pieces), answer="solved"),)
+        puzzle = replace(whole, pieces=chosen, challenges=challenges)
     marked = order.profile().polarity == "alternating"
     good = {
         piece.id: _good(order, piece.id, "".join(one.id for one in puzzle.pieces[:which] if marked))

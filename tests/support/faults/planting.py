@@ -9,7 +9,7 @@ mesh is built from.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -26,6 +26,7 @@ from fabkit.mesh.body import Body
 from fabkit.mesh.files.limits import sound_body
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.verify.answers import Answered
 from fabkit.verify.check import CheckReport, check
 from fabkit.verify.taking import take
 from tests.support.faults.kits import ALL, COMPANIONS, PLAIN, Kit, kit, printed
@@ -45,9 +46,9 @@ class Planted:
     #: The name of the faulty body; empty when the fault is the set's.
     faulty: str
 
-    def report(self) -> CheckReport:
+    def report(self, answers: Sequence[Answered] | None = None) -> CheckReport:
         taken = take(self.bodies, self.puzzle, self.profile.unit_mm)
-        return check(taken, self.profile)
+        return check(taken, self.profile, answers=answers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +167,7 @@ class Fault:
         at_limit: the pieces on which it can be planted at its limit, if not on all.
         company: how many good pieces lie beside it. Of a few a strange one may decide what the
             grid unit is taken for, and all the others are wrong.
+        adds: whether the fault is a part beside the piece, which is good.
     """
 
     name: str
@@ -180,9 +182,15 @@ class Fault:
     blames: bool = False
     at_limit: str = ""
     company: int = 2
+    adds: bool = False
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def shares(self) -> bool:
+        """Whether it can be planted on one of many pieces of a set without harm to the others."""
+        return self.at == "part" and not self.blames and self.company == 2 and not self.adds
 
     def planted(
         self, size: float, seed: int, piece: str | None = None, whole: bool = False
@@ -199,16 +207,59 @@ class Fault:
         near = self.limited and abs(size - 1) < 0.15
         chosen = random.choice((near and self.at_limit) or self.pieces)
         piece = piece or chosen
-        order = self.order if isinstance(self.order, Order) else self.order(size)
+        order = self.ordered(size)
         beside = [one for one in COMPANIONS if one != piece][: self.company]
         pieces = ALL if whole else piece + "".join(beside)
         return self.plant(Case(kit(order, pieces), piece, random), size)
+
+    def ordered(self, size: float) -> Order:
+        """What the pieces are printed with."""
+        return self.order if isinstance(self.order, Order) else self.order(size)
 
     def clearly(self, seed: int, piece: str | None = None, whole: bool = False) -> Planted:
         """The fault with a seeded size that is clearly too much."""
         low, high = self.clear or (0.0, 0.0)
         size = Random(f"size of {self.name} {seed}").uniform(low, high)
         return self.planted(size, seed, piece, whole)
+
+
+#: So many pieces of a set may be faulty, for the others to tell the unit.
+MOST_FAULTY = 8
+#: The pieces, first those that are read soonest: with few corners in their letters.
+QUICK = "YMEITLAJNDRUOBQS"
+
+
+def in_one_set(faults: Sequence[Fault], size: float) -> Iterator[tuple[Planted, dict[str, Fault]]]:
+    """Faults on several pieces of one set, as few sets as that takes.
+
+    Args:
+        faults: that `shares` is true of.
+        size: of those with a limit; the others are clearly faults.
+
+    Yields:
+        A set, and which fault is on the body of which name.
+    """
+    left = list(faults)
+    while left:
+        order = left[0].ordered(size)
+        on_piece: dict[str, Fault] = {}
+        for fault in left:
+            pieces = (fault.limited and fault.at_limit) or fault.pieces
+            free = [one for one in QUICK if one in pieces and one not in on_piece]
+            if fault.ordered(size) == order and free and len(on_piece) < MOST_FAULTY:
+                on_piece[free[0]] = fault
+        left = [fault for fault in left if fault not in on_piece.values()]
+        good = 2 if len(on_piece) > 3 else 1
+        others = [one for one in QUICK if one not in on_piece][:good]
+        made = kit(order, "".join([*on_piece, *others]), solved=False)
+        bodies = dict(made.bodies)
+        for piece, fault in on_piece.items():
+            case = Case(made, piece, Random(fault.name))
+            low, high = (size, size) if fault.limited else fault.clear or (0.0, 0.0)
+            planted = fault.plant(case, case.random.uniform(low, high))
+            (bodies[piece],) = planted.bodies[len(case.others) :]
+        named = {made.bodies[piece].name: fault for piece, fault in on_piece.items()}
+        yield Planted(made.puzzle, made.profile, tuple(bodies.values()), ""), named
 
 
 def beyond(limit: float, size: float) -> float:

@@ -1,31 +1,47 @@
-"""The checks of meshes can fail: planted faults are named, each by its rule, good prints never."""
+"""The checks of meshes can fail: each rule names its fault and no other, good prints have none."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 
-from fabkit.mesh.files.reading import read_bodies
+from fabkit.build.workbench import Workbench
+from fabkit.model.accessory import things
 from fabkit.model.library import load_set
+from fabkit.model.profilefile import load_profile
 from fabkit.verify.check import CheckReport, check
 from fabkit.verify.taking import take
+from tests.conftest import ROOT
 from tests.support import analytic, measure
 from tests.support.checks import lettered_faces
 from tests.support.faults.catalogue import FAULTS
 from tests.support.faults.harmless import HARMLESS
 from tests.support.faults.kits import PLAIN, RIBBED, TWO_FACED, kit
-from tests.support.faults.planting import Case, Fault, Planted
+from tests.support.faults.planting import Case, Fault, Planted, in_one_set
 from tests.support.measure import DOWN, UP
-from tests.support.prints import NO_STUBS, Order, Print, print_set
+from tests.support.prints import NO_STUBS, Order, Print
+from tests.support.taken import printed_set, taken
 
-LIMITED = [fault for fault in FAULTS if fault.limited]
 BEYOND, WITHIN = 1.1, 0.9
+
+
+def first_of_each_rule() -> Iterator[Fault]:
+    """For each rule one fault, with a limit where there is one."""
+    seen = set()
+    for fault in sorted(FAULTS, key=lambda one: not one.limited):
+        if fault.rule not in seen:
+            seen.add(fault.rule)
+            yield fault
+
+
+ONE_EACH = list(first_of_each_rule())
+OTHERS = [fault for fault in FAULTS if fault not in ONE_EACH]
 
 
 def failed(report: CheckReport, planted: Planted, fault: Fault) -> list[str]:
@@ -34,12 +50,12 @@ def failed(report: CheckReport, planted: Planted, fault: Fault) -> list[str]:
         return [finding.rule for finding in report.findings if not finding.ok]
     if fault.at == "assembly":
         return [message for one in report.assemblies for message in one.messages]
-    return [
-        finding.rule
-        for one in report.parts
-        for finding in one.failed
-        if one.part.name == planted.faulty
-    ]
+    return on_part(report, planted.faulty)
+
+
+def on_part(report: CheckReport, name: str) -> list[str]:
+    """The rules that a part breaks."""
+    return [finding.rule for one in report.parts for finding in one.failed if one.part.name == name]
 
 
 def everything(report: CheckReport) -> list[str]:
@@ -52,16 +68,7 @@ def everything(report: CheckReport) -> list[str]:
     return [*found, *(message for one in report.assemblies for message in one.messages)]
 
 
-def unjustly_blamed(report: CheckReport, planted: Planted) -> list[str]:
-    return [
-        f"{one.part.name}: {finding.message}"
-        for one in report.parts
-        for finding in one.failed
-        if one.part.name != planted.faulty
-    ]
-
-
-def assert_named(fault: Fault, planted: Planted) -> CheckReport:
+def assert_named(fault: Fault, planted: Planted) -> None:
     report = planted.report()
     found = failed(report, planted, fault)
     if fault.at == "assembly":
@@ -69,58 +76,66 @@ def assert_named(fault: Fault, planted: Planted) -> CheckReport:
     else:
         assert fault.rule in found, everything(report)
     if fault.at == "part" and not fault.blames:
-        assert unjustly_blamed(report, planted) == []
-    return report
+        blamed = [one.part.name for one in report.parts if one.failed]
+        assert set(blamed) == {planted.faulty}, everything(report)
 
 
 # --- planted faults -----------------------------------------------------------------------
 
 
-#: Where there is a limit, what is a tenth beyond it is named by default, and more with --long.
-CLEAR = [
-    pytest.param(fault, id=str(fault), marks=pytest.mark.long if fault.limited else ())
-    for fault in FAULTS
-]
+def assert_all_named(faults: Sequence[Fault]) -> None:
+    """Each fault on a piece of its own, and good pieces beside them: all are named, no other."""
+    for planted, on_piece in in_one_set([one for one in faults if one.shares], BEYOND):
+        report = planted.report(answers=[])
+        for name, fault in on_piece.items():
+            found = on_part(report, name)
+            assert fault.rule in found, (fault.name, name, everything(report))
+            if fault.limited:
+                assert set(found) == {fault.rule, *fault.also}, (fault.name, name)
+        assert {one.part.name for one in report.parts if one.failed} == set(on_piece)
+    for planted, _ in in_one_set([one for one in faults if one.shares and one.limited], WITHIN):
+        assert everything(planted.report(answers=[])) == []
 
 
-@pytest.mark.every(2)
-@pytest.mark.parametrize("fault", CLEAR)
-def test_a_clear_fault_is_named(fault: Fault) -> None:
-    assert_named(fault, fault.clearly(seed=0))
+def test_each_rule_names_its_fault_beyond_its_limit_and_nothing_within() -> None:
+    assert_all_named(ONE_EACH)
 
 
-# Both in one test, for which the same good pieces are printed once.
-@pytest.mark.every(3)
-@pytest.mark.parametrize("fault", LIMITED, ids=str)
-def test_a_tenth_beyond_its_limit_a_fault_is_named_alone_and_a_tenth_within_nothing(
-    fault: Fault,
-) -> None:
-    planted = fault.planted(BEYOND, seed=0)
-    report = assert_named(fault, planted)
-    if fault.at == "part" and not fault.blames:
-        assert set(failed(report, planted, fault)) == {fault.rule, *fault.also}
-    assert everything(fault.planted(WITHIN, seed=0).report()) == []
+@pytest.mark.integration
+def test_all_other_faults_are_named_as_well() -> None:
+    assert_all_named(OTHERS)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(
+            one,
+            id=one.name,
+            marks=() if one in ONE_EACH and one.at != "assembly" else pytest.mark.integration,
+        )
+        for one in FAULTS
+        if not one.shares
+    ],
+)
+def test_faults_of_sets_and_printers_are_named(fault: Fault) -> None:
+    assert_named(fault, fault.planted(BEYOND, 0) if fault.limited else fault.clearly(0))
+    if fault.limited:
+        assert everything(fault.planted(WITHIN, 0).report()) == []
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(1, 7))
+@pytest.mark.parametrize("seed", range(7))
 @pytest.mark.parametrize("fault", FAULTS, ids=str)
 def test_faults_are_named_wherever_they_are(fault: Fault, seed: int) -> None:
-    assert_named(fault, fault.clearly(seed))
-    if fault.limited:
-        assert_named(fault, fault.planted(BEYOND, seed))
-        assert everything(fault.planted(WITHIN, seed).report()) == []
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("fault", FAULTS, ids=str)
-def test_faults_are_named_on_every_piece(fault: Fault) -> None:
-    for seed, piece in enumerate(fault.pieces):
+    pieces = fault.pieces if seed == 0 else [None]
+    for piece in pieces:
         assert_named(fault, fault.clearly(seed, piece))
         if fault.limited:
             assert_named(fault, fault.planted(BEYOND, seed, piece))
-    for seed, piece in enumerate(fault.at_limit or fault.pieces if fault.limited else ""):
-        assert everything(fault.planted(WITHIN, seed, piece).report()) == []
+    if fault.limited:
+        for piece in fault.at_limit or pieces:
+            assert everything(fault.planted(WITHIN, seed, piece).report()) == []
 
 
 @pytest.mark.long
@@ -135,12 +150,15 @@ def test_faults_are_named_in_the_whole_set(fault: Fault) -> None:
 
 
 @pytest.mark.parametrize("piece", ["L", pytest.param("D", marks=pytest.mark.long)])
-@pytest.mark.parametrize(("name", "plant"), HARMLESS, ids=[name for name, _ in HARMLESS])
-def test_what_is_no_fault_is_not_reported(
-    name: str, plant: Callable[[Case, float], Planted], piece: str
-) -> None:
-    case = Case(kit(PLAIN, piece + "MY"), piece, Random(f"{name} {piece}"))
-    assert everything(plant(case, 1.0).report()) == []
+def test_what_is_no_fault_is_not_reported(piece: str) -> None:
+    """A piece elsewhere, one turned, one of smaller triangles; all shuffled and renamed."""
+    made = kit(PLAIN, piece + "MY")
+    planted = Case(made, piece, Random(piece)).planted(made.bodies[piece])
+    for one, (name, change) in zip((piece, "M", "Y", piece), HARMLESS.items(), strict=True):
+        bodies = {body.name.removesuffix(".stl"): body for body in planted.bodies}
+        case = Case(replace(made, bodies=bodies), one, Random(name))
+        planted = change(case, 1.0)
+    assert everything(planted.report()) == []
 
 
 def test_the_overlap_of_a_piece_that_is_too_large_is_measured() -> None:
@@ -148,65 +166,93 @@ def test_the_overlap_of_a_piece_that_is_too_large_is_measured() -> None:
     (fault,) = [one for one in FAULTS if one.name == "grown into each other"]
     planted = fault.planted(2.5, 0, "B")
     (assembly,) = planted.report().assemblies
-    assert assembly.overlap_mm3 > 0
     shared = 2 * 20.0
     least, most = (0.05 * length * 5.9 for length in (0.5 * shared, 3 * shared))
     assert least < assembly.overlap_mm3 < most
 
 
-@pytest.mark.parametrize("order", [PLAIN, RIBBED, TWO_FACED], ids=str)
-def test_every_rule_has_a_fault(order: Order) -> None:
+# --- the rules that there are ---------------------------------------------------------------
+
+#: Rules on what only some sets have.
+OF_BOARDS = ("ball-", "board-", "lid-", "seat-", "stub-")
+
+
+def told() -> list[str]:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = text[text.index("| rule | asks |") :].split("\n\n")[0]
+    return [rule for row in table.splitlines()[2:] for rule in re.findall(r"`([a-z-]+)`", row)]
+
+
+def rules_of(report: CheckReport) -> set[str]:
+    rules = {finding.rule for finding in report.findings}
+    return rules | {finding.rule for part in report.all_parts for finding in part.findings}
+
+
+def test_every_rule_has_a_fault_and_stands_in_the_readme() -> None:
     """What is said of good prints, which keep every rule, names all the rules that there are."""
-    good = kit(order, "QMY")
-    report = check(take([*good.bodies.values()], good.puzzle, good.profile.unit_mm), good.profile)
-    assert everything(report) == []
-    rules = {finding.rule for one in report.parts for finding in one.findings}
-    rules |= {finding.rule for finding in report.findings}
+    rules = set()
+    ribbed = Order((), ("recess.fit=ribs", "magnet.polarity=alternating"))
+    for order, pieces in ((PLAIN, "QMY"), (TWO_FACED, "M"), (ribbed, "L")):
+        good = kit(order, pieces)
+        bodies = [*good.bodies.values()]
+        report = check(take(bodies, good.puzzle, good.profile.unit_mm), good.profile)
+        assert everything(report) == []
+        rules |= rules_of(report)
     assert rules <= {fault.rule for fault in FAULTS}
+    assert sorted(told()) == sorted(set(told())), "each rule once"
+    assert {rule for rule in told() if not rule.startswith(OF_BOARDS)} == rules
 
 
-def test_kinds_of_faults_have_different_names() -> None:
-    assert len({fault.name for fault in FAULTS}) == len(FAULTS) >= 25
+@pytest.mark.integration
+def test_the_readme_names_every_rule_of_boards() -> None:
+    rules = set()
+    for name, settings in (("iqfit", []), ("iqstars", []), ("iqblock", ["lid.kind=snap"])):
+        puzzle = load_set(name)
+        profile = load_profile([], settings, puzzle.unit_mm)
+        wanted = things(puzzle, profile)
+        bench = Workbench(puzzle, wanted, profile)
+        bodies = [bench.body(one) for one in wanted]
+        report = check(take(bodies, puzzle, profile.unit_mm), profile)
+        assert [one for part in report.all_parts for one in part.failed] == []
+        rules |= rules_of(report)
+    assert {rule for rule in told() if rule.startswith(OF_BOARDS)} == {
+        rule for rule in rules if rule.startswith(OF_BOARDS)
+    }
 
 
 # --- good prints --------------------------------------------------------------------------
 
-#: With a few challenges put together: the first by default, the second with --long.
-USUAL = [("fridgeiq", PLAIN), ("fridgeiq", RIBBED)]
-FEW = 3
-#: Measured with --long, with all challenges.
-SETS = [
-    *USUAL,
+#: By default with three challenges put together, with --long with all.
+GOOD = [
+    ("fridgeiq", PLAIN),
+    ("fridgeiq", RIBBED),
     *(("fridgeiq", order) for order in (Order(("compact",)), Order(("petg",)), TWO_FACED)),
     ("iqstars", Order((), (NO_STUBS,))),
 ]
-PRINTS = [
-    *(
-        pytest.param(*one, FEW, id=f"{one[0]} {one[1]} {FEW}", marks=marks)
-        for one, marks in zip(USUAL, ([], [pytest.mark.long]), strict=True)
-    ),
-    *(
-        pytest.param(*one, None, id=f"{one[0]} {one[1]} all", marks=pytest.mark.long)
-        for one in SETS
-    ),
-]
 
 
-@pytest.mark.parametrize(("set_name", "order", "count"), PRINTS)
+@pytest.mark.parametrize(
+    ("set_name", "order", "count"),
+    [
+        (*GOOD[0], 3),
+        pytest.param(*GOOD[1], 3, marks=pytest.mark.integration),
+        *(pytest.param(*one, None, marks=pytest.mark.long) for one in GOOD),
+    ],
+    ids=str,
+)
 def test_good_prints_have_no_faults_and_measure_what_they_are(
-    set_name: str, order: Order, count: int | None, tmp_path: Path
+    set_name: str, order: Order, count: int | None
 ) -> None:
-    whole = load_set(set_name)
-    puzzle = replace(whole, challenges=whole.challenges[:count])
-    prints = print_set(set_name, order, tmp_path)
-    bodies = [body for path in sorted(tmp_path.glob("*.stl")) for body in read_bodies(path)]
-    report = check(take(bodies, puzzle, order.profile().unit_mm), order.profile())
+    found = taken(set_name, order)
+    puzzle = replace(found.puzzle, challenges=found.puzzle.challenges[:count])
+    report = check(replace(found, puzzle=puzzle), order.profile())
     assert everything(report) == []
     assert report.ok
-    found = {one.identity.piece: one for one in report.parts}
-    assert found.keys() == {one.drawing.id for one in prints}
+    parts = {one.identity.piece: one for one in report.parts}
+    prints = printed_set(set_name, order)
+    assert parts.keys() == {one.drawing.id for one in prints}
     for one in prints:
-        part = found[one.drawing.id]
+        part = parts[one.drawing.id]
         values = {finding.rule: finding.value for finding in part.findings}
         for rule, (value, tolerance) in expected(one, values).items():
             assert values[rule] == pytest.approx(value, abs=tolerance), (one.drawing.id, rule)
