@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import gc
+import inspect
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from functools import cache
@@ -68,7 +70,9 @@ class _PlainHelp:
         return found
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]  # type: ignore[misc]
+        pieces = super().collect_usage_pieces(ctx)  # type: ignore[misc]
+        # What is spelt with brackets already gets no more of them.
+        return [re.sub(r"^\[(\[.*\.\.\.)\]\.*$", r"\1", piece.strip("{}")) for piece in pieces]
 
 
 class _PlainCommand(_PlainHelp, TyperCommand):
@@ -84,13 +88,20 @@ def _app(**options: Any) -> typer.Typer:
     return typer.Typer(cls=_PlainGroup, context_settings=settings, **options)
 
 
+def _add(app: typer.Typer, name: str, command: Command, panel: str | None = None) -> None:
+    """Adds a command; its docstring becomes its help, each paragraph on one line."""
+    paragraphs = (inspect.getdoc(command) or "").split("\n\n")
+    text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    app.command(name, cls=_PlainCommand, help=text, rich_help_panel=panel)(command)
+
+
 app = _app(name="fabkit", no_args_is_help=True)
 for _panel, _commands in COMMANDS.items():
     for _name, _command in _commands.items():
-        app.command(_name, cls=_PlainCommand, rich_help_panel=_panel)(_command)
+        _add(app, _name, _command, _panel)
 _profiles = _app(invoke_without_command=True)
 _profiles.callback()(profiles)
-_profiles.command("dump", cls=_PlainCommand)(dump)
+_add(_profiles, "dump", dump)
 app.add_typer(_profiles, name="profiles", rich_help_panel="Print")
 
 

@@ -137,7 +137,7 @@ def snowflakes(
         bool, option("--timed", help="Record in the catalog how long the search took.")
     ] = False,
 ) -> int:
-    """Find all shapes of the pieces that have the symmetry of a square.
+    """Find all shapes of the pieces that have a square's symmetry.
 
     Exit code 1 if there are none, or some could not be decided.
     """

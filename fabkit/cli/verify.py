@@ -26,7 +26,7 @@ def verify(
         ),
     ] = None,
 ) -> int:
-    """Read meshes back, and solve the catalog with their outlines.
+    """Read meshes back and solve the catalog with their outlines.
 
     Exit code 1 if a challenge is not answered as the catalog says.
     """
