@@ -44,7 +44,8 @@ def dump(
     context: Context,
     called: typer.Context,
     name: Annotated[
-        str | None, argument("NAME", "A shipped profile, or a TOML file (default: `default`).", preset_names)
+        str | None,
+        argument("NAME", "A shipped profile, or a TOML file (default: `default`).", preset_names),
     ] = None,
 ) -> None:
     """Print the effective profile as TOML: a start for your own."""
