@@ -6,8 +6,10 @@ Only ``fabkit.cli`` turns these into text on a terminal and an exit code.
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 _SHOWN_LENGTH = 60
 _SHOWN_DEPTH = 4
@@ -86,6 +88,18 @@ def name_some(names: Sequence[str], most: int = _MAX_NAMED) -> str:
     """
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def to_install(extra: str) -> str:
+    """How one of fabkit's extras is installed, for messages.
+
+    Example:
+        >>> to_install("nest")[-9:]
+        "'.[nest]'"
+    """
+    # `scripts/fabkit` runs in an environment of its own, which holds the checkout itself.
+    pip = ".venv/bin/pip install -e" if Path(sys.prefix).name == ".venv" else "pip install"
+    return f"in a clone of fabkit: {pip} '.[{extra}]'"
 
 
 def nearest(name: str, known: Sequence[str]) -> str:

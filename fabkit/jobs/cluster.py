@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from fabkit import __version__
-from fabkit.core.errors import InputError, OutsideError, cut, printable, shown
+from fabkit.core.errors import InputError, OutsideError, cut, printable, shown, to_install
 from fabkit.jobs.parcel import opened, packed, perform
 from fabkit.jobs.pool import Pool, taken
 from fabkit.jobs.shard import Shard
@@ -61,8 +61,8 @@ such as tcp://10.0.0.1:8786
     try:
         import distributed
     except ModuleNotFoundError:
-        message = "working on a cluster needs Dask; install it with: pip install "
-        raise OutsideError(message + "'fabkit-puzzles[cluster]'") from None
+        message = f"working on a cluster needs Dask; install it {to_install('cluster')}"
+        raise OutsideError(message) from None
     except ImportError as error:
         raise OutsideError(f"cannot load Dask: {printable(str(error))}") from None
     return _Cluster(address, distributed)

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from fabkit.core.errors import InputError, OutsideError
+from fabkit.core.errors import InputError, OutsideError, to_install
 from fabkit.jobs.cluster import cluster_pool
 from fabkit.jobs.ledger import Ledger
 from fabkit.jobs.pool import local_pool
@@ -146,7 +146,7 @@ def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(OutsideError) as failure:
         cluster_pool("tcp://127.0.0.1:1")
     assert str(failure.value) == (
-        "working on a cluster needs Dask; install it with: pip install 'fabkit-puzzles[cluster]'"
+        f"working on a cluster needs Dask; install it {to_install('cluster')}"
     )
 
 

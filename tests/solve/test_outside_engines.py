@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from fabkit.core.errors import OutsideError
+from fabkit.core.errors import OutsideError, to_install
 from fabkit.model.library import load_set
 from fabkit.solve.engines import apart
 from fabkit.solve.engines.apart import OutsideEngine, answers
@@ -330,17 +330,16 @@ def test_files_beside_the_user_are_no_modules(
 @pytest.mark.parametrize(
     ("engine", "module", "message"),
     [
-        (Sat, "pysat", "the engine sat needs PySAT; install it with: pip install 'python-sat'"),
+        (Sat, "pysat", "the engine sat needs PySAT; install it with: pip install python-sat"),
         (
             CpSat,
             "ortools",
-            "the engine cp-sat needs OR-Tools; install it with: "
-            "pip install 'fabkit-puzzles[engines]'",
+            f"the engine cp-sat needs OR-Tools; install it {to_install('engines')}",
         ),
         (
             Mip,
             "highspy",
-            "the engine mip needs HiGHS; install it with: pip install 'fabkit-puzzles[engines]'",
+            f"the engine mip needs HiGHS; install it {to_install('engines')}",
         ),
     ],
 )

@@ -12,7 +12,7 @@ from typing import Any
 
 from shapely import Polygon
 
-from fabkit.core.errors import Fault, InputError, OutsideError
+from fabkit.core.errors import Fault, InputError, OutsideError, to_install
 from fabkit.printing.nesting.bin import (
     Room,
     Shape,
@@ -116,8 +116,8 @@ def _chosen(engine: str) -> str:
     if engine == "auto":
         return "rectpack"
     raise OutsideError(
-        "the nesting engine spyrrow is not installed, or older than 0.9: "
-        "pip install 'fabkit-puzzles[nest]', or use the engine rectpack"
+        "the nesting engine spyrrow is not installed, or older than 0.9; use the engine rectpack, "
+        f"or install it {to_install('nest')}"
     )
 
 

@@ -98,24 +98,24 @@ def _seek(job: Any, answer: Callable[[Any], None]) -> None:
 
 
 @contextlib.contextmanager
-def library(engine: str, name: str, requirement: str) -> Iterator[None]:
+def library(engine: str, name: str, how: str) -> Iterator[None]:
     """Says what to install when an import inside fails.
 
     Raises:
         OutsideError: when it does.
 
     Example:
-        >>> with library("magic", "Spells", "spells"):
+        >>> with library("magic", "Spells", "with: pip install spells"):
         ...     import spells_that_nobody_has
         Traceback (most recent call last):
         ...
         fabkit.core.errors.OutsideError: the engine magic needs Spells; install it with: pip \
-install 'spells'
+install spells
     """
     try:
         yield
     except ModuleNotFoundError:
-        message = f"the engine {engine} needs {name}; install it with: pip install '{requirement}'"
+        message = f"the engine {engine} needs {name}; install it {how}"
         raise OutsideError(message) from None
     except ImportError as error:
         reason = printable(str(error))

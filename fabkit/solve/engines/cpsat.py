@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fabkit.core.errors import OutsideError
+from fabkit.core.errors import OutsideError, to_install
 from fabkit.solve.engines.apart import OutsideEngine, library
 from fabkit.solve.engines.engine import Solution
 from fabkit.solve.problem import ExactCoverProblem
@@ -46,7 +46,7 @@ class CpSat(OutsideEngine):
         Raises:
             OutsideError: when OR-Tools is missing or gives up.
         """
-        with library("cp-sat", "OR-Tools", "fabkit-puzzles[engines]"):
+        with library("cp-sat", "OR-Tools", to_install("engines")):
             from ortools.sat.python import cp_model
 
         model = cp_model.CpModel()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fabkit.core.errors import OutsideError
+from fabkit.core.errors import OutsideError, to_install
 from fabkit.solve.engines.apart import OutsideEngine, library
 from fabkit.solve.engines.engine import GOALS, Solution
 from fabkit.solve.problem import ExactCoverProblem
@@ -48,7 +48,7 @@ class Mip(OutsideEngine):
         Raises:
             OutsideError: when HiGHS is missing or gives up.
         """
-        with library("mip", "HiGHS", "fabkit-puzzles[engines]"):
+        with library("mip", "HiGHS", to_install("engines")):
             import highspy
 
         solver = highspy.Highs()

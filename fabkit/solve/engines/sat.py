@@ -239,7 +239,7 @@ def refutation(formula: Formula, effort: Effort) -> str | None:
 
 
 def _refute(clauses: Any, answer: Callable[[Any], None]) -> None:
-    with library("sat", "PySAT", "python-sat"):
+    with library("sat", "PySAT", "with: pip install python-sat"):
         from pysat.solvers import Solver
     with Solver(_CADICAL, bootstrap_with=clauses, with_proof=True) as solver:
         answer(None if solver.solve() else "\n".join(solver.get_proof()) + "\n")
@@ -289,7 +289,7 @@ def models(
 
 def _seek_models(task: Any, answer: Callable[[Any], None]) -> None:
     """Finds the models in the child: the answers are their variables, the last the refusals."""
-    with library("sat", "PySAT", "python-sat"):
+    with library("sat", "PySAT", "with: pip install python-sat"):
         from pysat.solvers import Solver
     refine: Refine | None = None
     if task["refine"] is not None:
@@ -343,7 +343,7 @@ class Sat(OutsideEngine):
         Raises:
             OutsideError: when PySAT is missing.
         """
-        with library("sat", "PySAT", "python-sat"):
+        with library("sat", "PySAT", "with: pip install python-sat"):
             from pysat.solvers import Solver
         clauses = [list(clause) for clause in formula(problem).clauses]
         if [] in clauses:  # which PySAT overlooks
