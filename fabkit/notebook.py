@@ -142,7 +142,7 @@ class ShownSet:
         return piece_sheet(self.puzzle, self.puzzle.pieces, self.profile)
 
     def _repr_html_(self) -> str:
-        from fabkit.output.factsheet import fact_sheet
+        from fabkit.output.html import fact_sheet
 
         return fact_sheet(_plain(self.puzzle.title), self._facts(), self._repr_svg_())
 

@@ -185,7 +185,7 @@ def write_check(
     about: str | None = None,
 ) -> list[str]:
     """Writes ``check.json`` and ``check.html``; see `write_reports`."""
-    from fabkit.output.inspection import check_page
+    from fabkit.output.checkpage import check_page
     from fabkit.verify.page import check_sheet
 
     texts: dict[str, str | Path] = {

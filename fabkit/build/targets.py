@@ -195,7 +195,7 @@ def generator_digest(rooms: tuple[str, ...], libraries: tuple[str, ...]) -> str:
     parts: list[str | bytes] = [f"{name} {_version(name)}" for name in libraries]
     for room in rooms:
         for path in sorted((package / room).rglob("*")):
-            if path.suffix in (".py", ".ttf", ".ini"):
+            if path.suffix in (".py", ".ttf", ".ini", ".html"):
                 parts += [path.relative_to(package).as_posix(), path.read_bytes()]
     return digest(*parts)
 

@@ -11,7 +11,7 @@ from fabkit.core.units import format_mm
 from fabkit.mesh.finding import Finding, Limit
 from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.fitting.tolerance import Tolerance
-from fabkit.output.inspected import CheckSheet, PieceSheet, RuleRow, Section, SectionRow
+from fabkit.output.checkpage import CheckSheet, PieceSheet, RuleRow, Section, SectionRow
 from fabkit.output.svg import number
 from fabkit.verify.check import CheckReport
 from fabkit.verify.reports import PartReport
@@ -28,7 +28,7 @@ _STACK_HEAD = ("Longest row", "Slack as drawn", "Worst case", "Rattles up to", "
 
 
 def check_sheet(report: CheckReport) -> CheckSheet:
-    """What the page shows of a report, for `fabkit.output.inspection.check_page`.
+    """What the page shows of a report, for `fabkit.output.checkpage.check_page`.
 
     Args:
         report: what was found.

@@ -21,8 +21,7 @@ from fabkit.model.library import load_set
 from fabkit.model.piece import at_anchor, orientations
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.web.document import POLICY, Download, index_html, page_files, style_sheet
-from fabkit.output.web.playdata import data_script, play_data
-from fabkit.output.web.ways import Ways
+from fabkit.output.web.playdata import Ways, data_script, play_data
 from fabkit.output.words import LANGUAGES, load_words
 from tests.support.playpages import entries_of
 

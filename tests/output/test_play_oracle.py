@@ -15,7 +15,7 @@ from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set
 from fabkit.model.piece import orientations
 from fabkit.model.puzzle import Given, PuzzleSet
-from fabkit.output.web.ways import Ways
+from fabkit.output.web.playdata import Ways
 from tests.support import browser
 from tests.support.playpages import entries_of, write_page
 

@@ -14,7 +14,7 @@ import shapely
 from shapely import LineString, MultiPoint, Point, Polygon, box
 
 from fabkit.core.errors import printable
-from fabkit.output.inspected import CheckSheet, PieceSheet, RuleRow, Section, SectionRow
+from fabkit.output.checkpage import CheckSheet, PieceSheet, RuleRow, Section, SectionRow
 
 Element = ElementTree.Element
 Shape = Any  # shapely has no types

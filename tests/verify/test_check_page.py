@@ -9,29 +9,24 @@ import subprocess
 import sys
 from dataclasses import replace
 from itertools import combinations, pairwise
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-import shapely
 from shapely import Point, box
 
 from fabkit.core.errors import printable
-from fabkit.output import faultview, inspection
-from fabkit.output.inspected import CheckSheet, PieceSheet, RuleRow, Section, SectionRow
-from fabkit.output.inspection import check_page
+from fabkit.output.checkpage import CheckSheet, RuleRow, Section, SectionRow, check_page
+from fabkit.output.html import TEMPLATES
 from tests.conftest import ROOT
 from tests.support.checkpage import (
     PIECES,
     SHEET,
     SOUND,
     Element,
-    Shape,
     complaints,
     drawn,
     having,
-    moved,
     read,
     row,
     text_of,
@@ -240,14 +235,14 @@ def faint(style: str) -> list[str]:
 
 
 def test_colours_stand_out_in_light_and_dark() -> None:
-    style = inspection.style()
+    style = (TEMPLATES / "check.css").read_text()
     assert faint(style) == []
     assert faint(style.replace("--quiet: #5b5852", "--quiet: #8b8882")) != []
     assert faint(style.replace("--fail: #ff8f86", "--fail: #802020")) != []
 
 
 def test_colours_are_named_in_one_place() -> None:
-    rules = re.sub(r":root \{[^}]*\}", "", inspection.style())
+    rules = re.sub(r":root \{[^}]*\}", "", (TEMPLATES / "check.css").read_text())
     assert not re.search(r"#[0-9a-f]{3}|rgb|hsl", rules)
     assert set(re.findall(r"[{; ]color: var\(--([a-z-]+)\)", rules)) <= set(TEXTS)
     assert not re.search(r'(fill|stroke)="(?!none)', check_page(SHEET))
@@ -268,53 +263,3 @@ def test_the_same_sheet_gives_the_same_bytes() -> None:
         env={**os.environ, "PYTHONHASHSEED": "7"},
     )  # fmt: skip
     assert fresh.stdout.strip() == hashlib.sha256(page.encode()).hexdigest()
-
-
-# --- planted faults ---------------------------------------------------------------------------
-
-
-def forgets_the_last(piece: PieceSheet) -> list[RuleRow]:
-    return [one for one in piece.rows if not one.ok][:-1]
-
-
-def forgets_what_has_no_place(piece: PieceSheet) -> list[RuleRow]:
-    return [one for one in piece.rows if not one.ok and one.where is not None]
-
-
-def mixes_them_up(piece: PieceSheet) -> list[RuleRow]:
-    return [one for one in piece.rows if not one.ok][::-1]
-
-
-@pytest.mark.parametrize(
-    "planted",
-    [forgets_the_last, forgets_what_has_no_place, mixes_them_up],
-    ids=lambda f: f.__name__,
-)
-def test_a_page_that_forgets_a_fault_is_found(
-    planted: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(PieceSheet, "faults", property(planted))
-    assert complaints(SHEET, check_page(SHEET))
-
-
-def test_a_mark_beside_its_place_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    trace = faultview.Picture._trace
-
-    def beside(picture: Any, shape: Shape, class_: str, **data: str) -> None:
-        trace(picture, moved(shape, 0.1, 0) if class_ == "place" else shape, class_, **data)
-
-    monkeypatch.setattr(faultview.Picture, "_trace", beside)
-    assert any("is not marked" in one for one in complaints(SHEET, check_page(SHEET)))
-
-
-def test_a_number_beside_its_place_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def middle(place: Shape, spot: Shape) -> tuple[Shape, Shape]:
-        return shapely.centroid(moved(place, 20, 20)), spot
-
-    monkeypatch.setattr(faultview, "nearest_points", middle)
-    assert any("does not lead" in one for one in complaints(SHEET, check_page(SHEET)))
-
-
-def test_text_that_becomes_markup_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = check_page(filled("harmless")).replace(">harmless<", f">{HOSTILE[0]}<", 1)
-    assert structure(read(page)) != structure(read(check_page(filled("harmless"))))

@@ -16,7 +16,7 @@ from fabkit.drawing.glyphs import lettering
 from fabkit.mesh.body import Body
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
-from fabkit.output.inspection import check_page
+from fabkit.output.checkpage import check_page
 from fabkit.verify.check import CheckReport, check
 from fabkit.verify.page import check_sheet
 from fabkit.verify.taking import take

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from urllib.parse import quote
 
 from fabkit.core.errors import OutsideError, printable
 from fabkit.model.entry import Entry
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.output.html import render_html
 from fabkit.output.look import DARK, FAMILY, LIGHT, ROLES, Theme, font_file
 from fabkit.output.web.playdata import data_script, play_data
 from fabkit.output.words import load_words
@@ -105,21 +104,7 @@ def index_html(
     downloads: Sequence[Download] = (),
     viewer: bool = True,
 ) -> str:
-    """The page.
-
-    Args:
-        puzzle: the set.
-        unit_mm: length of a grid unit.
-        language: of its texts.
-        downloads: files to offer.
-        viewer: whether it has a place for the view in 3D and loads its script.
-
-    Returns:
-        An HTML document. All texts are escaped.
-
-    Raises:
-        InputError: when there are no texts in that language.
-        OutsideError: when a file of fabkit is missing.
+    """The page, with all texts escaped; see `page_files`.
 
     Example:
         >>> from fabkit.model.library import load_set
@@ -128,20 +113,21 @@ def index_html(
         (True, True)
     """
     words = load_words("page", language)
-    scripts = (*SCRIPTS, VIEWER) if viewer else SCRIPTS
-    places = {key: escape(text) for key, text in words.items()}
-    places |= {
-        "language": language,
-        "policy": escape(POLICY, quote=False),
-        "title": escape(printable(puzzle.title)),
-        "scripts": "\n".join(f'<script defer src="{name}"></script>' for name in scripts),
-        "tools_buttons": "\n".join(_tool(name, words) for name in _TOOLS),
-        "space": _space(words) if viewer else "",
-        "files": _files(words, unit_mm, downloads) if downloads else "",
-        "credits": _credits(puzzle, words),
-    }
-    places |= {f"icon_{name}": _icon(lines) for name, lines in _ICONS.items()}
-    return string.Template(static("index.html").decode()).substitute(places)
+    return render_html(
+        "page.html",
+        words=words,
+        language=language,
+        policy=POLICY,
+        title=printable(puzzle.title),
+        scripts=(*SCRIPTS, VIEWER) if viewer else SCRIPTS,
+        tools=_TOOLS,
+        icons=_ICONS,
+        viewer=viewer,
+        unit=f"{unit_mm:g}",
+        downloads=downloads,
+        quote=quote,
+        credits=[(*words[key].split(f"{{{key}}}"), value) for key, value in puzzle.origin.items()],
+    )
 
 
 def style_sheet() -> str:
@@ -177,56 +163,3 @@ def static(name: str) -> bytes:
 def _colours(theme: Theme) -> str:
     values = " ".join(f"--{role}: {getattr(theme, role)};" for role in ROLES)
     return f":root {{ {values} }}"
-
-
-def _tool(name: str, words: Mapping[str, str]) -> str:
-    text = escape(words[f"do_{name}"])
-    return (
-        f'<button type="button" class="tool" data-do="{name}">{_icon(_TOOLS[name])}'
-        f"<span>{text}</span></button>"
-    )
-
-
-def _icon(lines: str) -> str:
-    return f'<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="{lines}"/></svg>'
-
-
-def _space(words: Mapping[str, str]) -> str:
-    """Where the view in 3D goes."""
-    said = {key: escape(text) for key, text in words.items() if key.startswith("space_")}
-    return f"""<section id="viewer" aria-labelledby="play-space-title">
-<h2 id="play-space-title">{said["space_title"]}</h2>
-<canvas id="view"></canvas>
-<div class="under">
-<label>{said["space_apart"]} <input type="range" id="apart" min="0" max="100" value="0"></label>
-<button type="button" class="plain" data-do="pieces">{said["space_pieces"]}</button>
-<button type="button" class="plain" data-do="solution">{said["space_solution"]}</button>
-</div>
-<div id="view-note" role="status"></div>
-</section>"""
-
-
-def _files(words: Mapping[str, str], unit_mm: float, downloads: Sequence[Download]) -> str:
-    items = []
-    for one in downloads:
-        note = f" <span>{escape(printable(one.note))}</span>" if one.note else ""
-        path, name = quote(one.path), escape(PurePosixPath(one.path).name)
-        text = escape(printable(one.text))
-        items.append(f'<li><a href="{path}" download="{name}"><bdi>{text}</bdi></a>{note}</li>')
-    return f"""<section id="play-files" aria-labelledby="play-files-title">
-<h2 id="play-files-title">{escape(words["files_title"])}</h2>
-<p>{escape(words["files_text"].format(unit=f"{unit_mm:g}"))}</p>
-<ul class="downloads">
-{chr(10).join(items)}
-</ul>
-</section>"""
-
-
-def _credits(puzzle: PuzzleSet, words: Mapping[str, str]) -> str:
-    """Where the shapes come from, and on which terms; each apart from the words around it."""
-    found = []
-    for key, value in puzzle.origin.items():
-        before, after = words[key].split(f"{{{key}}}")
-        name = f"<bdi>{escape(printable(value))}</bdi>"
-        found.append(f"<p>{escape(before)}{name}{escape(after)}</p>")
-    return "\n".join(found)
