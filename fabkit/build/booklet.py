@@ -18,7 +18,7 @@ from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.booklet.book import Booklet, booklet
 from fabkit.output.booklet.paper import choose_paper
-from fabkit.output.words import LANGUAGES, load_words
+from fabkit.output.i18n import LANGUAGES, load_words
 from fabkit.puzzles.graded.challengelist import LIST
 
 #: What it is called in an output folder.
@@ -35,7 +35,7 @@ class Wish:
 
     Attributes:
         selection: which challenges.
-        language: one of `fabkit.output.words.LANGUAGES`.
+        language: one of `fabkit.output.i18n.LANGUAGES`.
         paper: one of `fabkit.output.booklet.paper.PAPERS`; None chooses.
         picture: whether the set is drawn on the cover as it comes from the printer; else its
             pieces are.

@@ -25,10 +25,10 @@ from fabkit.model.catalog import catalog_path
 from fabkit.model.entry import Entry
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.output.look import font_file
+from fabkit.output.i18n import LANGUAGES, load_words
+from fabkit.output.theme import font_file
 from fabkit.output.web import document
 from fabkit.output.web.document import Download, page_files, static
-from fabkit.output.words import LANGUAGES, load_words
 from fabkit.printing.nesting.bin import Shape, fitting_turns
 from fabkit.printing.plate import outline_from_above, room_of
 from fabkit.puzzles.graded.challengelist import LIST
@@ -58,7 +58,7 @@ class Wish:
 
     Attributes:
         selection: which challenges.
-        language: one of `fabkit.output.words.LANGUAGES`.
+        language: one of `fabkit.output.i18n.LANGUAGES`.
         budget_s: see `fabkit.build.entries.gather`.
     """
 

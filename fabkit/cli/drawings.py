@@ -68,16 +68,16 @@ class Target:
         if self.path.suffix.lower() == _SVG:
             write_whole(self.path, svg)
             return
-        from fabkit.output.png import png_of
-        from fabkit.output.unknown import unknown_characters, unknown_note
+        from fabkit.output.png import missing_glyphs, png_of
+        from fabkit.output.theme import missing_note
 
         try:
             write_whole(self.path, png_of(svg, self.width_px))
         except InputError as error:
             raise InputError("--width", error.faults) from None
-        unknown = unknown_characters(svg)
+        unknown = missing_glyphs(svg)
         if unknown:
-            report.warn(unknown_note(unknown, "an empty box"))
+            report.warn(missing_note(unknown, "an empty box"))
 
 
 def target(path: Path | None, theme: str | None, width_px: int | None) -> Target | None:

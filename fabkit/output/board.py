@@ -1,9 +1,9 @@
-"""A board on a page: the region to be covered, and pieces that lie on it."""
+"""Challenges and solutions on a page at any scale: the region to be covered, and its pieces."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import shapely
@@ -11,20 +11,22 @@ from shapely import Point, Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import PointMm
-from fabkit.model.entry import in_halves
+from fabkit.model.entry import Entry, in_halves
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.lattice import Point as FramePoint
 from fabkit.model.piece import Piece, tones_on
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import in_units
+from fabkit.model.puzzle import PuzzleSet, in_units
 from fabkit.output.canvas import Canvas
 from fabkit.output.labels import ends_and_middles, label_at, label_place, rooms
-from fabkit.output.look import CAPITAL, LIGHT, Theme, ink_on
 from fabkit.output.pieceview import BALL_OF_PITCH, parts_of
+from fabkit.output.theme import CAPITAL, LIGHT, Theme, ink_on
 
 #: Line widths and the height of a capital, in grid units, with the widest a line may be in mm.
 _GRID, _EDGE, _JOINT, _RIM, _LABEL = 0.016, 0.05, 0.014, 0.04, 0.36
 _WIDEST_MM = 0.6
+#: A scale of one to this is easy to reckon with.
+_EASY = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200)
 #: How much of its colour a piece keeps that lies there already, and one of balls below its balls.
 _PALE, _BELOW_BALLS = 0.3, 0.4
 
@@ -90,11 +92,8 @@ class BoardDrawing:
     def pieces(self, lying: Sequence[tuple[Piece, frozenset[Cell]]], pale: bool = False) -> None:
         """Pieces in their colours, with thin joints between them and their labels.
 
-        A joint is a light line in a dark one, since one of both stands out from any colour.
-
-        Args:
-            lying: each piece with its cells.
-            pale: whether they only show what lies there already.
+        A joint is a light line in a dark one, since one of both stands out from any colour. Pale
+        ones only show what lies there already.
         """
         for piece, cells in lying:
             self._area(piece, cells, _PALE if pale else 1.0)
@@ -104,10 +103,6 @@ class BoardDrawing:
             self._canvas.polygon(outlines, fill="none", **self._line("joint", _JOINT))
         for piece, cells in lying:
             self._label(piece, cells, pale)
-
-    def piece(self, piece: Piece, cells: frozenset[Cell], pale: bool = False) -> None:
-        """One piece; see `pieces`."""
-        self.pieces([(piece, cells)], pale)
 
     def _area(self, piece: Piece, cells: frozenset[Cell], strength: float) -> None:
         """What a piece fills, in one colour or two."""
@@ -135,8 +130,8 @@ class BoardDrawing:
 
     def _line(self, role: str, units: float) -> dict[str, str]:
         """The style of a line around pieces and regions."""
-        width = {"stroke_width": self._width(units), "stroke_linejoin": "round"}
-        return self._theme.lined(role) | width
+        width = f"{min(units * self._unit_mm, _WIDEST_MM):.2f}"
+        return self._theme.lined(role) | {"stroke_width": width, "stroke_linejoin": "round"}
 
     def _label(self, piece: Piece, cells: frozenset[Cell], pale: bool) -> None:
         """The label, as near to the middle of the piece as it lies well inside."""
@@ -172,13 +167,11 @@ class BoardDrawing:
         if self._balls:
             free_mm = [self._ball_mm / 2] * len(places)
         else:
-            more = [] if chequered else self._corners_and_midpoints(cells)
-            places, free_mm = rooms([*places, *more], self._outline(cells))
+            if not chequered:
+                edges = {edge for cell in cells for edge in self._lattice.cell_edges(cell)}
+                places += ends_and_middles(self._at(edge) for edge in edges)
+            places, free_mm = rooms(places, self._outline(cells))
         return label_place(piece.label, places, free_mm, middle, _LABEL * self._unit_mm)
-
-    def _corners_and_midpoints(self, cells: frozenset[Cell]) -> list[PointMm]:
-        edges = {edge for cell in cells for edge in self._lattice.cell_edges(cell)}
-        return ends_and_middles(self._at(edge) for edge in edges)
 
     def _inner_edges(self, cells: frozenset[Cell]) -> Iterator[tuple[FramePoint, FramePoint]]:
         """The edges between cells, each once; not the diagonals that quarter a square."""
@@ -203,9 +196,6 @@ class BoardDrawing:
             (left + x * cell_mm, bottom + y * cell_mm) for x, y in in_units(self._lattice, points)
         ]
 
-    def _width(self, units: float) -> str:
-        return f"{min(units * self._unit_mm, _WIDEST_MM):.2f}"
-
 
 def _rings(area: BaseGeometry) -> list[list[PointMm]]:
     """Every ring of an area, without its repeated last corner."""
@@ -214,3 +204,94 @@ def _rings(area: BaseGeometry) -> list[list[PointMm]]:
         for part in parts_of(area)
         for ring in (part.exterior, *part.interiors)
     ]
+
+
+def extent(lattice: Lattice, cells: Collection[Cell]) -> tuple[float, float, float, float]:
+    """Left, bottom, width and height of some cells, in grid units.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> block = load_set("iqblock")
+        >>> extent(block.lattice, block.boards[0].cells)
+        (0.0, -8.0, 8.0, 8.0)
+    """
+    corners = [point for ring in rings_of_cells(lattice, cells) for point in ring]
+    xs, ys = zip(*in_units(lattice, corners), strict=True)
+    return min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)
+
+
+def size_mm(puzzle: PuzzleSet, entry: Entry, unit_mm: float) -> tuple[float, float]:
+    """Width and height of a challenge's region."""
+    _, _, wide, high = extent(puzzle.lattice, entry.region)
+    return wide * unit_mm / entry.halves, high * unit_mm / entry.halves
+
+
+def easy_scale(size: tuple[float, float], room: tuple[float, float]) -> float:
+    """One to what something is drawn so that its width and height fit into a room.
+
+    The least easy number; a less easy one when even 1 : 200 is too large.
+
+    Example:
+        >>> easy_scale((160, 160), (60, 50))
+        4
+    """
+    least = max(want / there for want, there in zip(size, room, strict=True))
+    return next((scale for scale in _EASY if scale >= least - 1e-6), least)
+
+
+def board_at(
+    canvas: Canvas,
+    puzzle: PuzzleSet,
+    entry: Entry,
+    unit_mm: float,
+    corner: PointMm,
+    theme: Theme = LIGHT,
+    written: bool = False,
+) -> BoardDrawing:
+    """The lattice of a challenge, where its region's lower left corner is at a place.
+
+    `unit_mm` is the length of a grid unit of the pieces on the page.
+    """
+    left, bottom, _, _ = extent(puzzle.lattice, entry.region)
+    cell_mm = unit_mm / entry.halves
+    origin = corner[0] - left * cell_mm, corner[1] - bottom * cell_mm
+    balls = puzzle.made_of_balls
+    return BoardDrawing(
+        canvas, puzzle.lattice, unit_mm, origin, balls, theme, entry.halves, written
+    )
+
+
+def draw_challenge(
+    board: BoardDrawing, puzzle: PuzzleSet, entry: Entry, grid: bool = False
+) -> None:
+    """What is to be covered, with the pieces that are given.
+
+    A plain silhouette, unless there is more to see: a board of the set shows its cells or seats,
+    and so does a region on which pieces lie already.
+
+    With `grid`, cells are shown in any case.
+    """
+    if grid or entry.given or any(one.cells == entry.region for one in puzzle.boards):
+        board.region(entry.region)
+    else:
+        board.silhouette(entry.region)
+    draw_pieces(board, puzzle, {given.piece: given.cells for given in entry.given})
+    board.rim(entry.region)
+
+
+def draw_solution(board: BoardDrawing, puzzle: PuzzleSet, entry: Entry) -> None:
+    """A challenge's solution, with all of its pieces; see `draw_challenge`."""
+    board.region(entry.region)
+    draw_pieces(board, puzzle, entry.solution or {})
+    board.rim(entry.region)
+
+
+def draw_pieces(
+    board: BoardDrawing,
+    puzzle: PuzzleSet,
+    layout: Mapping[str, frozenset[Cell]],
+    pale: bool = False,
+) -> None:
+    """Pieces where they lie, in the set's order; see `BoardDrawing.pieces`."""
+    lying = [(piece, layout[piece.id]) for piece in puzzle.pieces if piece.id in layout]
+    board.pieces(lying, pale)

@@ -1,11 +1,19 @@
-"""What can be drawn on: the one set of strokes that SVG drawings and PDF pages share."""
+"""What SVG drawings and PDF pages share: the strokes, and measures made of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from fabkit.core.units import format_mm
+from fabkit.drawing.outline import PointMm
+from fabkit.output.theme import CAPITAL, Theme
+
 Points = Iterable[tuple[float, float]]
+#: Of measures: widths of lines and ticks, and the height of their numbers.
+_LINE_MM, _TICK_MM, _TEXT_MM = 0.25, 1.5, 2.6
+#: A dimension line's ticks stand this far out on both sides, and its number this far from it.
+_STROKE_MM, _APART_MM = 0.9, 0.9
 
 
 class Canvas(Protocol):
@@ -16,7 +24,7 @@ class Canvas(Protocol):
     ``stroke_dasharray``, ``text_anchor``, ``class_``. Of the classes, several of which are divided by
     spaces, ``title`` (bold) and ``quiet`` (grey) have a meaning for texts everywhere; others may be
     ignored. A text without ``fill`` is dark, an area without it is black, and there is no line
-    without ``stroke``. All colours are those of a `fabkit.output.look.Theme`, or of pieces.
+    without ``stroke``. All colours are those of a `fabkit.output.theme.Theme`, or of pieces.
     """
 
     def polygon(self, rings: Sequence[Points], **style: str) -> None:
@@ -30,3 +38,56 @@ class Canvas(Protocol):
 
     def text(self, x: float, y: float, text: str, size_mm: float, **style: str) -> None:
         """A line of text, beginning at a point on its base line."""
+
+
+def scale_bar(canvas: Canvas, at_mm: PointMm, length_mm: float, theme: Theme) -> None:
+    """A line with a tick at each end from a point to the right, and its length beside it."""
+    _bar(canvas, at_mm, length_mm, theme, "scale")
+    canvas.text(at_mm[0] + length_mm + 2, at_mm[1], format_mm(length_mm), _TEXT_MM)
+
+
+def unit_bar(canvas: Canvas, at_mm: PointMm, unit_mm: float, scale: float, theme: Theme) -> None:
+    """A line as long as a grid unit is drawn, and beside it how long that is at one to `scale`."""
+    _bar(canvas, at_mm, unit_mm, theme, "unit")
+    words = f"unit {format_mm(unit_mm * scale)}, drawn 1 : {scale:.3g}"
+    canvas.text(at_mm[0] + unit_mm + 2, at_mm[1], words, _TEXT_MM, class_="quiet")
+
+
+def width_line(
+    canvas: Canvas, left_mm: PointMm, length_mm: float, words: str, theme: Theme
+) -> None:
+    """A level dimension line from its left end, with strokes at its ends and words below."""
+    x, y = left_mm
+    _dimension(canvas, (x, y), (x + length_mm, y), (0.0, _STROKE_MM), theme)
+    base = y - _APART_MM - CAPITAL * _TEXT_MM
+    style = {"class_": "quiet", "text_anchor": "middle"}
+    canvas.text(x + length_mm / 2, base, words, _TEXT_MM, **style)
+
+
+def height_line(
+    canvas: Canvas, bottom_mm: PointMm, length_mm: float, words: str, theme: Theme
+) -> None:
+    """An upright dimension line from its lower end, with words to the right."""
+    x, y = bottom_mm
+    _dimension(canvas, (x, y), (x, y + length_mm), (_STROKE_MM, 0.0), theme)
+    middle = y + length_mm / 2 - CAPITAL / 2 * _TEXT_MM
+    canvas.text(x + _APART_MM, middle, words, _TEXT_MM, class_="quiet")
+
+
+def _bar(canvas: Canvas, at_mm: PointMm, length_mm: float, theme: Theme, name: str) -> None:
+    """A line with a tick at each end."""
+    x, y = at_mm
+    right = x + length_mm
+    line = [(x, y + _TICK_MM), (x, y), (right, y), (right, y + _TICK_MM)]
+    canvas.line(line, stroke_width=f"{_LINE_MM:g}", **theme.lined("ink", name))
+
+
+def _dimension(
+    canvas: Canvas, start: PointMm, end: PointMm, stroke: tuple[float, float], theme: Theme
+) -> None:
+    """A line, and a stroke across each of its ends."""
+    style = theme.lined("quiet", "measure") | {"stroke_width": f"{_LINE_MM * 0.6:g}"}
+    canvas.line([start, end], **style)
+    for x, y in (start, end):
+        dx, dy = stroke
+        canvas.line([(x - dx, y - dy), (x + dx, y + dy)], **style)

@@ -12,7 +12,7 @@ from fabkit.drawing.outline import PointMm
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet
 from fabkit.output.board import BoardDrawing
-from fabkit.output.measures import scale_bar
+from fabkit.output.canvas import scale_bar
 from fabkit.output.pdf import text_width_mm
 from fabkit.output.svg import Drawing, number
 
@@ -193,7 +193,7 @@ def _draw(
     board = BoardDrawing(drawing, puzzle.lattice, profile.unit_mm, origin, puzzle.made_of_balls)
     board.region(card.board.cells)
     for given in card.challenge.given:
-        board.piece(puzzle.piece(given.piece), given.cells)
+        board.pieces([(puzzle.piece(given.piece), given.cells)])
     board.rim(card.board.cells)
     scale_bar(drawing, (left, y + _MARGIN_MM + 4.5), BAR_MM, drawing.theme)
     size = f"card {number(form.width_mm)} x {format_mm(form.height_mm)}, print at 100 %"

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from fabkit.core.errors import cut, many
 from fabkit.model.entry import Entry
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.output.board import board_at, draw_challenge, draw_solution, easy_scale, size_mm
 from fabkit.output.booklet.typeset import lines_of, shortened
-from fabkit.output.measures import unit_bar
+from fabkit.output.canvas import unit_bar
 from fabkit.output.pdf import text_width_mm
-from fabkit.output.shape import board_at, draw_challenge, draw_solution, easy_scale, size_mm
 from fabkit.output.svg import Drawing
 
 #: The widest page, margins around it, gaps between panels, and the room that titles take.

@@ -11,13 +11,11 @@ from typing import Any
 
 from fabkit.core.errors import OutsideError
 from fabkit.output.canvas import Points
-from fabkit.output.look import FAMILY, LIGHT, font_file
+from fabkit.output.theme import FAMILY, LIGHT, REPLACEMENT, font_file
 
 #: Points of 1/72 inch in a millimetre.
 _POINTS = 72 / 25.4
 _REGULAR, _BOLD = FAMILY.replace(" ", ""), f"{FAMILY.replace(' ', '')}-Bold"
-#: Shown for characters that the fonts lack.
-REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _JOINS = {"miter": 0, "round": 1, "bevel": 2}
 _CAPS = {"butt": 0, "round": 1, "square": 2}
 _PRODUCER = "fabkit"

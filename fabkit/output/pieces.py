@@ -14,7 +14,7 @@ from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.booklet.typeset import shortened
-from fabkit.output.measures import height_line, scale_bar, width_line
+from fabkit.output.canvas import height_line, scale_bar, width_line
 from fabkit.output.pieceview import DASHES, PieceView, ball_views, draw_view, flat_view
 from fabkit.output.svg import Drawing
 

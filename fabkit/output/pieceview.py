@@ -13,10 +13,9 @@ from fabkit.drawing.outline import PointMm, RingMm, canonical_outline, rings_mm
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet, in_units
-from fabkit.output.canvas import Canvas
+from fabkit.output.canvas import Canvas, height_line, width_line
 from fabkit.output.labels import label_at, label_place
-from fabkit.output.look import CAPITAL, LIGHT, Theme, ink_on
-from fabkit.output.measures import height_line, width_line
+from fabkit.output.theme import CAPITAL, LIGHT, Theme, ink_on
 
 #: A ball's diameter: 12 mm on a pitch of 15 mm.
 BALL_OF_PITCH = 0.8

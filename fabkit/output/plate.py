@@ -13,8 +13,8 @@ from fabkit.core.units import format_mm
 from fabkit.drawing.glyphs import lettering
 from fabkit.drawing.outline import BlueprintError, rings_mm
 from fabkit.drawing.part import Drawn
-from fabkit.output.look import ink_on
 from fabkit.output.svg import Drawing
+from fabkit.output.theme import ink_on
 
 _MARGIN_MM, _HEAD_MM, _FOOT_MM = 10.0, 18.0, 7.0
 _HATCH_MM = 4.0

@@ -1,11 +1,19 @@
-"""Drawings as PNG pictures, with the shipped fonts and no others, so that they look alike anywhere."""
+"""PNG pictures: drawings, with the shipped fonts and no others; and plates in 3MF files."""
 
 from __future__ import annotations
 
+import io
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+from shapely import Polygon, union_all
 
 from fabkit.core.errors import InputError
-from fabkit.output.look import FAMILY, font_file
+from fabkit.drawing.outline import rings_mm
+from fabkit.output.pdf import characters_of
+from fabkit.output.theme import FAMILY, font_file, ink_on
 
 #: How wide a picture may be, in pixels.
 LEAST_WIDTH, MOST_WIDTH = 64, 8000
@@ -15,13 +23,16 @@ _MOST_PIXELS = 100_000_000
 _PIXELS_PER_MM = 10.0
 #: Pixels to the inch by which the library knows millimetres before it scales, rounded to whole ones.
 _DPI = 2540
+#: The side of a thumbnail and the margin in it, in pixels. It is drawn this many times as large,
+#: then made smaller, so that edges are smooth.
+_SIDE, _MARGIN, _FINER = 256, 12, 4
 
 
 def png_of(svg: str, width_px: int | None = None) -> bytes:
     """A drawing as a picture.
 
     Args:
-        svg: an SVG document that fabkit drew. One that follows its reader becomes light.
+        svg: as fabkit drew it. One that follows its reader becomes light.
         width_px: from `LEAST_WIDTH` to `MOST_WIDTH`; None for 10 pixels to the mm, or less where
             the drawing is very large. The height follows from it.
 
@@ -67,3 +78,76 @@ def _size_mm(svg: str) -> tuple[float, float]:
     page = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     assert page
     return float(page[1]), float(page[2])
+
+
+def missing_glyphs(svg: str) -> set[str]:
+    """The characters of a drawing's texts that are not in their font.
+
+    Raises:
+        OutsideError: when the fonts are missing.
+
+    Example:
+        >>> from fabkit.output.svg import Drawing
+        >>> drawing = Drawing(100, 20, "letters")
+        >>> drawing.text(5, 5, "A☃", 5)
+        >>> missing_glyphs(drawing.source())
+        {'☃'}
+    """
+    found: set[str] = set()
+    root = ElementTree.fromstring(svg)  # noqa: S314 (fabkit drew it)
+    for one in root.iter("{http://www.w3.org/2000/svg}text"):
+        found |= set(one.text or "") - characters_of(one.get("font-weight") is not None)
+    return found
+
+
+@dataclass(frozen=True)
+class Patch:
+    """An area of one colour.
+
+    Attributes:
+        area: in mm, where it lies.
+        colour: ``#rrggbb``.
+        marks: what shows on it, such as its letter, in black or white.
+    """
+
+    area: Polygon
+    colour: str
+    marks: tuple[Polygon, ...] = ()
+
+
+def thumbnail(patches: Sequence[Patch]) -> bytes:
+    """A square PNG picture of some areas seen from above, as large as it holds.
+
+    There is at least one patch, and the lower ones come first.
+
+    Example:
+        >>> thumbnail([Patch(Polygon([(0, 0), (20, 0), (0, 20)]), "#e69f00")])[1:4]
+        b'PNG'
+    """
+    from PIL import Image, ImageDraw
+
+    side = _SIDE * _FINER
+    left, bottom, right, top = union_all([patch.area for patch in patches]).bounds
+    scale = (side - 2 * _MARGIN * _FINER) / max(right - left, top - bottom)
+    middle = (left + right) / 2, (bottom + top) / 2
+
+    def mask(areas: Sequence[Polygon]) -> Image.Image:
+        """Areas in white, their holes in black."""
+        found = Image.new("L", (side, side), 0)
+        for area in areas:
+            for index, ring in enumerate(rings_mm(area)):
+                pixels = [
+                    (side / 2 + (x - middle[0]) * scale, side / 2 - (y - middle[1]) * scale)
+                    for x, y in ring
+                ]
+                ImageDraw.Draw(found).polygon(pixels, fill=0 if index else 255)
+        return found
+
+    picture = Image.new("RGBA", (side, side), (0, 0, 0, 0))
+    for patch in patches:
+        picture.paste(patch.colour, mask=mask([patch.area]))
+        picture.paste(ink_on(patch.colour), mask=mask(patch.marks))
+    written = io.BytesIO()
+    small = picture.resize((_SIDE, _SIDE), Image.Resampling.BOX)
+    small.save(written, "PNG", optimize=True)
+    return written.getvalue()

@@ -10,9 +10,9 @@ from fabkit.core.errors import many
 from fabkit.model.catalogfile import read_snowflakes
 from fabkit.model.entry import Entry
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.output.board import board_at, draw_pieces, size_mm
 from fabkit.output.booklet.typeset import shortened
 from fabkit.output.challenge import known_solutions
-from fabkit.output.shape import board_at, draw_pieces, size_mm
 from fabkit.output.svg import Drawing
 
 _PAGE_WIDTH_MM = 420.0

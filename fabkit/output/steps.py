@@ -10,7 +10,9 @@ from fabkit.model.entry import Entry
 from fabkit.model.lattice import Cell, Lattice, Point
 from fabkit.model.piece import Piece, is_image
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.output.board import board_at, draw_pieces, draw_solution, easy_scale, size_mm
 from fabkit.output.booklet.typeset import lines_of
+from fabkit.output.canvas import unit_bar
 from fabkit.output.challenge import (
     FOOT_MM,
     HEAD_MM,
@@ -21,9 +23,7 @@ from fabkit.output.challenge import (
     heading,
     heading_width_mm,
 )
-from fabkit.output.measures import unit_bar
 from fabkit.output.pdf import text_width_mm
-from fabkit.output.shape import board_at, draw_pieces, draw_solution, easy_scale, size_mm
 from fabkit.output.svg import Drawing
 
 #: Width and height of the room for one step, and of that for a region that is much wider than high.

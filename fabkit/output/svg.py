@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from xml.etree import ElementTree
 
 from fabkit.output.canvas import Points
-from fabkit.output.fontface import font_faces
-from fabkit.output.look import DARK, FAMILY, LIGHT, ROLES, THEMES, Theme
+from fabkit.output.theme import DARK, FAMILY, LIGHT, ROLES, THEMES, Theme, font_faces
 
 #: How a drawing may look: as the page on which it is read, light, or dark.
 LOOKS = ("auto", *THEMES)

@@ -25,7 +25,7 @@ from fabkit.mesh.body import Body
 from fabkit.mesh.files.writing3mf import Object3mf, Package3mf, Solid3mf
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.output.thumbnail import Patch, thumbnail
+from fabkit.output.png import Patch, thumbnail
 from fabkit.printing.nesting.bin import Spot
 from fabkit.printing.plate import Plate, is_coloured, layer_before_pause, mesh_rows
 

@@ -28,7 +28,7 @@ from fabkit.mesh.files.writing3mf import (
     Solid3mf,
     write_3mf,
 )
-from fabkit.output.thumbnail import Patch, thumbnail
+from fabkit.output.png import Patch, thumbnail
 from tests.conftest import ROOT
 
 CORE = "{http://schemas.microsoft.com/3dmanufacturing/core/2015/02}"

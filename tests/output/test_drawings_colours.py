@@ -14,7 +14,7 @@ import shapely
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.palette import PALETTE
 from fabkit.output.challenge import challenge_sheet
-from fabkit.output.look import THEMES, Theme, ink_on
+from fabkit.output.theme import THEMES, Theme, ink_on
 from fabkit.output.web.document import style_sheet
 from tests.support.colours import VISIONS, contrast, difference, lab, linear, seen
 from tests.support.drawings import Case, case, of_class, pixels, root_of, shapes

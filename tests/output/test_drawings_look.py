@@ -20,13 +20,13 @@ from PIL import Image
 from fabkit.core.errors import InputError, OutsideError
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
-from fabkit.output import fontface, look
+from fabkit.output import theme as theme_module
 from fabkit.output.challenge import challenge_sheet
-from fabkit.output.look import DARK, LIGHT, font_file
 from fabkit.output.pieces import piece_sheet
 from fabkit.output.png import png_of
 from fabkit.output.steps import steps_sheet
 from fabkit.output.svg import Drawing
+from fabkit.output.theme import DARK, LIGHT, ROLES, font_file
 from tests.conftest import ROOT
 from tests.support import browser
 from tests.support.drawings import SVG, case, page_mm, root_of
@@ -106,8 +106,8 @@ def test_letters_that_the_font_lacks_are_left_to_the_reader() -> None:
 def test_a_missing_or_damaged_font_is_told_in_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fontface.subset.cache_clear()
-    monkeypatch.setattr(look, "__file__", str(tmp_path / "look.py"))
+    theme_module.subset.cache_clear()
+    monkeypatch.setattr(theme_module, "__file__", str(tmp_path / "theme.py"))
     drawing = Drawing(100, 20, "letters")
     drawing.text(5, 5, "A", 5)
     with pytest.raises(
@@ -120,7 +120,7 @@ def test_a_missing_or_damaged_font_is_told_in_one_sentence(
         drawing.source()
     with pytest.raises(OutsideError, match=r"OpenSans-Bold\.ttf"):
         png_of('<svg viewBox="0 0 10 10"/>')
-    fontface.subset.cache_clear()
+    theme_module.subset.cache_clear()
 
 
 # --- light and dark ---------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def test_every_colour_is_of_the_theme_or_of_a_piece(draw: Draw) -> None:
     every = [piece for name in sets for piece in load_set(name).pieces]
     own = {piece.colour for piece in every} | {piece.tone for piece in every}
     for theme in (LIGHT, DARK):
-        allowed = own | {getattr(theme, role) for role in look.ROLES}
+        allowed = own | {getattr(theme, role) for role in ROLES}
         allowed |= {"#000000", "#ffffff", "none"}
         root = root_of(draw(theme.name))
         used = {one.get(key) for one in root.iter() for key in ("fill", "stroke")} - {None}

@@ -12,8 +12,8 @@ from fabkit.drawing.draft import draft_all
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
 from fabkit.output.challenge import challenge_sheet
-from fabkit.output.look import LIGHT
 from fabkit.output.pieces import piece_sheet
+from fabkit.output.theme import LIGHT
 from tests.support.drawings import (
     Case,
     case,

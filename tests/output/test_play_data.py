@@ -20,9 +20,9 @@ from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set
 from fabkit.model.piece import at_anchor, orientations
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.output.i18n import LANGUAGES, load_words
 from fabkit.output.web.document import POLICY, Download, index_html, page_files, style_sheet
 from fabkit.output.web.playdata import Ways, data_script, play_data
-from fabkit.output.words import LANGUAGES, load_words
 from tests.support.playpages import entries_of
 
 SHIPPED = ("fridgeiq", "iqfit", "iqblock", "iqstars", "cubimagici")

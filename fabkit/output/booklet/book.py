@@ -19,9 +19,9 @@ from fabkit.output.booklet.leaf import Edition, Leaf, Places, key_of
 from fabkit.output.booklet.paper import PAPERS, choose_paper
 from fabkit.output.booklet.piecepages import PieceLeaf, piece_leaves
 from fabkit.output.booklet.solutionpages import SolutionLeaf, solution_leaves
+from fabkit.output.i18n import counted, load_words
 from fabkit.output.pdf import PdfBook
-from fabkit.output.unknown import unknown_note
-from fabkit.output.words import counted, load_words
+from fabkit.output.theme import missing_note
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def booklet(
         puzzle: the set.
         entries: its challenges, each with a solution.
         profile: gives the unit, and the sizes of pieces.
-        language: of the texts, one of `fabkit.output.words.LANGUAGES`.
+        language: of the texts, one of `fabkit.output.i18n.LANGUAGES`.
         paper: one of `fabkit.output.booklet.paper.PAPERS`; None takes the smallest that suits most
             challenges.
         cover: a PNG picture for the cover; the pieces when None.
@@ -92,7 +92,7 @@ def booklet(
     book = PdfBook(puzzle.title, subject, language)
     _draw(book, leaves)
     if book.missing:
-        notes.append(unknown_note(book.missing))
+        notes.append(missing_note(book.missing))
     return Booklet(book.finish(), name, len(leaves), tuple(notes))
 
 

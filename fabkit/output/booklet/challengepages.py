@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from fabkit.output.board import board_at, draw_challenge, easy_scale, size_mm
 from fabkit.output.booklet.facts import Facts
 from fabkit.output.booklet.items import Item
 from fabkit.output.booklet.leaf import MARGIN_MM, Edition, Places, PlainLeaf, draw_frame, draw_size
@@ -18,7 +19,6 @@ from fabkit.output.booklet.paper import (
     holds,
 )
 from fabkit.output.pdf import PdfPage
-from fabkit.output.shape import board_at, draw_challenge, easy_scale, size_mm
 
 #: Columns and rows of challenges that may share a page, those with most challenges first.
 _GRIDS = ((2, 2), (1, 2), (2, 1))

@@ -6,14 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fabkit.output.board import BoardDrawing
+from fabkit.output.board import BoardDrawing, extent
 from fabkit.output.booklet.leaf import LEADING, SMALL_MM, TEXT_MM, Places, UsualLeaf
 from fabkit.output.booklet.typeset import lines_of
 from fabkit.output.canvas import Canvas
-from fabkit.output.look import LIGHT
+from fabkit.output.i18n import counted
 from fabkit.output.pdf import PdfPage
-from fabkit.output.shape import extent
-from fabkit.output.words import counted
+from fabkit.output.theme import LIGHT
 
 _MARGIN_MM = 16.0
 #: The largest and the smallest that the title is set in, and in how many lines at most.
@@ -107,7 +106,7 @@ class CoverLeaf(UsualLeaf):
                 middle[1] - (one[1] + one[3] / 2) * unit_mm,
             )
             board = BoardDrawing(page, puzzle.lattice, unit_mm, origin, puzzle.made_of_balls)
-            board.piece(piece, cells)
+            board.pieces([(piece, cells)])
 
 
 def _title(title: str, room: float) -> tuple[float, list[str]]:

@@ -7,6 +7,7 @@ from functools import cached_property
 from fabkit.model.piece import Piece
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import rings_in_units
+from fabkit.output.board import extent
 from fabkit.output.booklet.items import Item
 from fabkit.output.booklet.leaf import SMALL_MM, TEXT_MM, TITLE_MM, Edition, draw_reference
 from fabkit.output.booklet.typeset import (
@@ -17,10 +18,9 @@ from fabkit.output.booklet.typeset import (
     stars_width_mm,
 )
 from fabkit.output.canvas import Canvas
-from fabkit.output.look import LIGHT
+from fabkit.output.i18n import counted
 from fabkit.output.pdf import PdfPage, text_width_mm
-from fabkit.output.shape import extent
-from fabkit.output.words import counted
+from fabkit.output.theme import LIGHT
 
 _NUMBER_MM, _STAR_MM = 6.5, 2.0
 #: Heights of the first line of the title, of its others, and of one line of text.

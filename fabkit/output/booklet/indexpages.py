@@ -20,8 +20,8 @@ from fabkit.output.booklet.leaf import (
 )
 from fabkit.output.booklet.paper import FOOT_MM, HEAD_MM, Size
 from fabkit.output.booklet.typeset import few_lines, shortened
-from fabkit.output.look import LIGHT
 from fabkit.output.pdf import PdfPage
+from fabkit.output.theme import LIGHT
 
 #: A title takes so many lines at most, all but the first of which begin further right.
 _LINE_MM, _MOST_LINES, _INDENT_MM = 4.7, 3, 2.5

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from fabkit.model.entry import KINDS, Entry
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.output.board import extent
 from fabkit.output.pdf import printed
-from fabkit.output.shape import extent
 
 
 @dataclass(frozen=True)

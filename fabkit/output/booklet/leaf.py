@@ -11,9 +11,9 @@ from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.booklet.items import Item
 from fabkit.output.booklet.paper import FOOT_MM, Size
 from fabkit.output.booklet.typeset import shortened
-from fabkit.output.look import LIGHT
+from fabkit.output.i18n import figure
 from fabkit.output.pdf import PdfPage, text_width_mm
-from fabkit.output.words import figure
+from fabkit.output.theme import LIGHT
 
 #: Texts stay this far from the edges of a page.
 MARGIN_MM = 12.0

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fabkit.drawing.draft import Blueprint
+from fabkit.output.board import easy_scale
 from fabkit.output.booklet.leaf import (
     HEADING_MM,
     MARGIN_MM,
@@ -20,10 +21,9 @@ from fabkit.output.booklet.leaf import (
 from fabkit.output.booklet.namedpieces import NamedPiece, named_pieces
 from fabkit.output.booklet.paper import EDGE_MM, HEAD_MM, Size, content_of, fold_out, holds
 from fabkit.output.booklet.typeset import shortened
-from fabkit.output.look import LIGHT
-from fabkit.output.measures import scale_bar
+from fabkit.output.canvas import scale_bar
 from fabkit.output.pdf import PdfPage
-from fabkit.output.shape import easy_scale
+from fabkit.output.theme import LIGHT
 
 #: The bar by which a print's scale is checked.
 BAR_MM = 100.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fabkit.output.board import board_at, draw_solution, easy_scale, size_mm
 from fabkit.output.booklet.items import Item
 from fabkit.output.booklet.leaf import (
     HEADING_MM,
@@ -19,9 +20,8 @@ from fabkit.output.booklet.leaf import (
 )
 from fabkit.output.booklet.paper import FOOT_MM, HEAD_MM, Size
 from fabkit.output.booklet.typeset import few_lines, shortened
+from fabkit.output.i18n import figure
 from fabkit.output.pdf import PdfPage, text_width_mm
-from fabkit.output.shape import board_at, draw_solution, easy_scale, size_mm
-from fabkit.output.words import figure
 
 #: A solution takes about this much of a page, in mm, and less height when it is flat …
 _ABOUT: Size = (58.0, 60.0)

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 
 from fabkit.output.canvas import Canvas
-from fabkit.output.look import LIGHT
 from fabkit.output.pdf import printed, text_width_mm
+from fabkit.output.theme import LIGHT
 
 #: How many stars there are for the hardest challenges.
 MOST_STARS = 5

@@ -11,9 +11,9 @@ from fabkit.core.errors import OutsideError, printable
 from fabkit.model.entry import Entry
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.html import render_html
-from fabkit.output.look import DARK, FAMILY, LIGHT, ROLES, Theme, font_file
+from fabkit.output.i18n import load_words
+from fabkit.output.theme import DARK, FAMILY, LIGHT, ROLES, Theme, font_file
 from fabkit.output.web.playdata import data_script, play_data
-from fabkit.output.words import load_words
 
 _STATIC = Path(__file__).parent / "static"
 #: The scripts of the game, in the order in which they are run.

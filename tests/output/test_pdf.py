@@ -14,8 +14,8 @@ from PIL import Image
 from fabkit.core.errors import OutsideError
 from fabkit.output import pdf as module
 from fabkit.output.canvas import Canvas
-from fabkit.output.look import LIGHT, font_file
 from fabkit.output.pdf import REPLACEMENT, PdfBook, PdfPage, printed, text_width_mm
+from fabkit.output.theme import LIGHT, font_file
 from tests.support.booklets import Read, faults_of_words
 
 DPI = 127  # five pixels a millimetre

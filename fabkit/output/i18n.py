@@ -17,12 +17,9 @@ LANGUAGES = ("en", "de", "it", "fr")
 def load_words(part: str, language: str) -> dict[str, str]:
     """The texts of a part of fabkit in a language.
 
-    Args:
-        part: ``booklet`` or ``page``.
-        language: one of `LANGUAGES`.
-
     Returns:
-        Texts by key. They have named places, such as ``{title}``, to be filled with `str.format`.
+        Texts of ``booklet`` or ``page`` by key. They have named places, such as ``{title}``, to be
+        filled with `str.format`.
 
     Raises:
         InputError: when there is no such language.
@@ -42,11 +39,8 @@ def load_words(part: str, language: str) -> dict[str, str]:
 def counted(words: Mapping[str, str], key: str, count: int) -> str:
     """A text about some number of things.
 
-    Args:
-        words: texts by key: ``{key}_one`` for exactly one thing, ``{key}_many`` for more or none,
-            with the place ``{count}``; and ``decimal`` and ``thousands``, see `figure`.
-        key: what is counted.
-        count: how many.
+    It is ``{key}_one`` for exactly one thing, ``{key}_many`` for more or none, with the place
+    ``{count}``.
 
     Example:
         >>> words = {"decimal": ".", "thousands": ","}
@@ -60,9 +54,7 @@ def counted(words: Mapping[str, str], key: str, count: int) -> str:
 def figure(words: Mapping[str, str], value: float) -> str:
     """A number as it is written in a language.
 
-    Args:
-        words: texts by key, with ``decimal`` and ``thousands``.
-        value: any number; three decimals are shown at most.
+    The texts have ``decimal`` and ``thousands``; three decimals are shown at most.
 
     Example:
         >>> words = {"decimal": ",", "thousands": "."}

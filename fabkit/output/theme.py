@@ -12,15 +12,23 @@ deuteranopia and tritanopia:
 
 from __future__ import annotations
 
+import base64
+import io
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
-from fabkit.core.errors import OutsideError, printable
+from fabkit.core.errors import OutsideError, name_some, printable
 
 #: The family of all text, which comes with fabkit.
 FAMILY = "Open Sans"
 #: The height of its capitals in font sizes: 1462 of 2048 units.
 CAPITAL = 0.714
+#: Shown for characters that the fonts lack.
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+#: What of a font is not needed to set letters on a line.
+_UNUSED = ("DSIG", "GDEF", "GPOS", "GSUB", "gasp", "kern")
 
 
 @dataclass(frozen=True)
@@ -57,10 +65,6 @@ class Theme:
         It has the class of that name, by which a drawing that follows its reader's light or dark
         page finds what it has to change.
 
-        Args:
-            role: an attribute, such as ``ground``.
-            names: more classes.
-
         Example:
             >>> LIGHT.filled("ground", "region")
             {'fill': '#f3f1ec', 'class_': 'ground region'}
@@ -77,30 +81,16 @@ class Theme:
         return {"stroke": getattr(self, role), "class_": " ".join((f"{role}-line", *names))}
 
 
+# fmt: off
 LIGHT = Theme(
-    "light",
-    "#ffffff",
-    "#333333",
-    "#666666",
-    "#f3f1ec",
-    "#e2dfd6",
-    "#c6c1b3",
-    "#b5b0a4",
-    "#222222",
-    "#ffffff",
+    "light", "#ffffff", "#333333", "#666666",
+    "#f3f1ec", "#e2dfd6", "#c6c1b3", "#b5b0a4", "#222222", "#ffffff",
 )
 DARK = Theme(
-    "dark",
-    "#16181d",
-    "#e4e2dc",
-    "#a09c92",
-    "#2b2e36",
-    "#3a3e48",
-    "#4a4e59",
-    "#6b6f7a",
-    "#0b0c0f",
-    "#e4e2dc",
+    "dark", "#16181d", "#e4e2dc", "#a09c92",
+    "#2b2e36", "#3a3e48", "#4a4e59", "#6b6f7a", "#0b0c0f", "#e4e2dc",
 )
+# fmt: on
 #: The themes by name.
 THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
 #: The colours of a theme by name.
@@ -124,11 +114,86 @@ def font_file(bold: bool = False) -> Path:
     return path
 
 
-def ink_on(colour: str) -> str:
-    """Black or white, whichever stands out more.
+def font_faces(regular: str, bold: str) -> list[str]:
+    """The style rules that bring the letters of a drawing along, as data.
 
     Args:
-        colour: ``#rrggbb``.
+        regular: characters set in the regular font, in any order.
+        bold: those set in the bold one.
+
+    Returns:
+        A rule for each font of which some letter is used. Letters that a font lacks are left to
+        the reader's own fonts.
+
+    Raises:
+        OutsideError: when a font is missing or damaged.
+
+    Example:
+        >>> [rule[:61] for rule in font_faces("mm", "")]
+        ["@font-face { font-family: 'Open Sans'; font-weight: 400; src:"]
+    """
+    found = []
+    for weight, characters in ((400, regular), (700, bold)):
+        data = subset("".join(sorted(set(characters))), weight == 700)
+        if data:
+            source = f"url(data:font/ttf;base64,{base64.b64encode(data).decode()})"
+            found.append(
+                f"@font-face {{ font-family: '{FAMILY}'; font-weight: {weight}; src: {source} }}"
+            )
+    return found
+
+
+@lru_cache(maxsize=256)
+def subset(characters: str, bold: bool) -> bytes:
+    """A TrueType font with some of the letters of a shipped one; the same bytes every time.
+
+    It is empty when it has none of them. `characters` has each once.
+
+    Raises:
+        OutsideError: when the font is missing or damaged.
+
+    Example:
+        >>> 1000 < len(subset("0123456789", bold=False)) < 4000
+        True
+        >>> subset("☃", bold=False)
+        b''
+    """
+    from fontTools.subset import Options, Subsetter
+    from fontTools.ttLib import TTFont, TTLibError
+
+    path = font_file(bold)
+    try:
+        font = TTFont(io.BytesIO(path.read_bytes()), recalcTimestamp=False, lazy=True)
+        wanted = {ord(character) for character in characters} & font.getBestCmap().keys()
+        if not wanted:
+            return b""
+        options = Options(hinting=False, name_IDs=[])
+        options.drop_tables += _UNUSED
+        subsetter = Subsetter(options)
+        subsetter.populate(unicodes=wanted)
+        subsetter.subset(font)
+        written = io.BytesIO()
+        font.save(written)
+    except (OSError, TTLibError) as error:
+        reason = printable(str(error))
+        message = f"cannot read {printable(str(path))}: {reason}; install fabkit again"
+        raise OutsideError(message) from None
+    return written.getvalue()
+
+
+def missing_note(characters: Iterable[str], instead: str = REPLACEMENT) -> str:
+    """What is said of characters that the fonts lack, and of what is shown in their place.
+
+    Example:
+        >>> missing_note("☃")
+        'the font has no U+2603; � is shown instead'
+    """
+    named = [f"U+{ord(character):04X}" for character in sorted(characters)]
+    return f"the font has no {name_some(named)}; {instead} is shown instead"
+
+
+def ink_on(colour: str) -> str:
+    """Black or white, whichever stands out more from a colour (``#rrggbb``).
 
     Example:
         >>> ink_on("#f0e442"), ink_on("#0072b2")
@@ -138,11 +203,7 @@ def ink_on(colour: str) -> str:
 
 
 def contrast(one: str, other: str) -> float:
-    """The contrast of two colours, from 1 to 21 (WCAG 2.2).
-
-    Args:
-        one: ``#rrggbb``.
-        other: the same.
+    """The contrast of two colours (``#rrggbb``), from 1 to 21 (WCAG 2.2).
 
     Example:
         >>> contrast("#ffffff", "#000000")

@@ -9,9 +9,9 @@ import pytest
 from fontTools.ttLib import TTFont
 
 from fabkit.core.errors import InputError, OutsideError
-from fabkit.output import words as module
-from fabkit.output.look import font_file
-from fabkit.output.words import LANGUAGES, counted, figure, load_words, places
+from fabkit.output import i18n as module
+from fabkit.output.i18n import LANGUAGES, counted, figure, load_words, places
+from fabkit.output.theme import font_file
 
 FOLDER = Path(module.__file__).parent / "words"
 PARTS = sorted({path.name.split(".")[0] for path in FOLDER.glob("*.toml")})
