@@ -148,15 +148,15 @@ def _tell(made: Made, report: Report) -> None:
         report.detail(f"{one.posed.challenge.id}: {title(one)}")
 
 
-def _table(made: Made) -> tuple[list[str], list[list[str]]]:
+def _table(made: Made) -> tuple[list[str], list[list[object]]]:
     on_board = made.wish.board is not None
-    rows = []
+    rows: list[list[object]] = []
     for level, found in made.levels.items():
         scores = [f"{one.rating.score:.1f}" for one in found]
         sizes = [_size(one) for one in found]
-        row = [level, str(len(found)), f"{scores[0]}-{scores[-1]}" if found else "-"]
+        row = [level, len(found), f"{scores[0]}-{scores[-1]}" if found else "-"]
         row.append(f"{min(sizes)}-{max(sizes)}" if found else "-")
-        row += [str(sum(bool(one.candidate.minimal) for one in found))] if on_board else []
+        row += [sum(bool(one.candidate.minimal) for one in found)] if on_board else []
         rows.append(row)
     columns = ["given", "minimal"] if on_board else ["pieces"]
     return ["level", "challenges", "scores", *columns], rows

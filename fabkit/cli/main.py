@@ -30,9 +30,8 @@ from fabkit.cli.make import make
 from fabkit.cli.page import page
 from fabkit.cli.picture import picture
 from fabkit.cli.plate import plate
-from fabkit.cli.profiles import dump, profiles
 from fabkit.cli.report import to_stderr
-from fabkit.cli.sets import sets
+from fabkit.cli.shipped import dump, profiles, sets
 from fabkit.cli.show import show
 from fabkit.cli.slice import slice_plates
 from fabkit.cli.snowflakes import snowflakes

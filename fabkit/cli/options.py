@@ -7,7 +7,7 @@ A reader takes the text behind an option and the option's name; it returns a val
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,20 @@ def _completer(known: Callable[[], Iterable[str]] | None) -> Callable[[str], lis
     if known is None:
         return None
     return lambda incomplete: [name for name in known() if name.startswith(incomplete)]
+
+
+def exclusive(given: Mapping[str, object]) -> None:
+    """Refuses options that ask for different things, of which several are given."""
+    names = [name for name, value in given.items() if value]
+    if len(names) > 1:
+        raise InputError.of("", f"{' and '.join(names)} exclude each other; choose one")
+
+
+def refuse(given: Mapping[str, object], message: str) -> None:
+    """Refuses options that are of no use here."""
+    for name, value in given.items():
+        if value:
+            raise InputError.of(name, message)
 
 
 def path(expected: str) -> Reader:

@@ -55,8 +55,11 @@ class Report:
         if self.json:
             print(json_text(document), end="")
 
-    def table(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Aligned columns; numbers to the right."""
+    def table(self, head: Sequence[str], values: Sequence[Sequence[object]]) -> None:
+        """Aligned columns for people; numbers to the right."""
+        if self.json:
+            return
+        rows = [[str(value) for value in row] for row in values]
         columns = list(zip(head, *rows, strict=True))
         widths = [max(len(cell) for cell in column) for column in columns]
         right = [all(_is_number(cell) for cell in column[1:]) for column in columns]

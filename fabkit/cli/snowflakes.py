@@ -210,9 +210,9 @@ def _funnel(found: Sequence[Searched], report: Report) -> None:
     rows = []
     for one in found:
         funnel = one.funnel
-        steps = [str(funnel[key]) for key in ("unions", "full_area", "candidates", "solved")]
-        impossible = str(sum(funnel["impossible"].values()))
-        rows.append([one.parity, spelt(one.half_width), *steps, impossible, str(funnel["unknown"])])
+        steps = [funnel[key] for key in ("unions", "full_area", "candidates", "solved")]
+        impossible = sum(funnel["impossible"].values())
+        rows.append([one.parity, spelt(one.half_width), *steps, impossible, funnel["unknown"]])
     report.table([*head, "solved", "impossible", "unknown"], rows)
 
 
