@@ -28,7 +28,7 @@ from fabkit.puzzles.snowflakes import COUNT_S, DECIDE_S
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from fabkit.jobs.pool import Pool
+    from fabkit.jobs.run import Pool
     from fabkit.puzzles.snowflakes.search import Searched
     from fabkit.puzzles.snowflakes.wish import Wish
 
@@ -144,7 +144,7 @@ def snowflakes(
     report, puzzle, folder = context.report, context.puzzle, context.folder
     _refuse_other(folder, puzzle)  # before hours have been spent
 
-    from fabkit.jobs.ledger import Ledger
+    from fabkit.jobs.checkpoint import Checkpoint
     from fabkit.puzzles.snowflakes.search import find
     from fabkit.puzzles.snowflakes.wish import Wish
 
@@ -164,13 +164,13 @@ def snowflakes(
     with (
         at_stop(lambda: message),
         _pool(workers, cluster) as pool,
-        Ledger(run, wish.identity) as ledger,
+        Checkpoint(run, wish.identity) as checkpoint,
     ):
-        kept = len(ledger.keys())
+        kept = len(checkpoint.keys())
         if kept:
-            report.say(f"going on with the run in {run}: {many(kept, 'shard')} done already")
+            report.say(f"going on with the run in {run}: {many(kept, 'task')} done already")
         with report.stages() as told:
-            found = find(wish, ledger, pool, told)
+            found = find(wish, checkpoint, pool, told)
     return _tell(wish, found, folder, proof, context.begin if timed else None, report)
 
 
@@ -269,14 +269,14 @@ def _pool(workers: int | None, cluster: str | None) -> Pool:
         if workers is not None:
             raise InputError.of("--workers", "a cluster has its own workers; leave one of them out")
         return cluster_pool(cluster)
-    from fabkit.jobs.pool import local_pool
+    from fabkit.jobs.run import local_pool
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return local_pool(workers or cores or 1)
 
 
 def _run_folder(folder: Path, wish: Wish) -> Path:
-    """Where the ledger is: a folder of its own for every question."""
+    """Where the checkpoint is: a folder of its own for every question."""
     said = json_text(wish.identity, indent=None)
     return folder / RUNS / f"snowflakes-{digest(said)[:12]}"
 

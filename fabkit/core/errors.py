@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 _SHOWN_LENGTH = 60
 _SHOWN_DEPTH = 4
@@ -168,6 +169,9 @@ class InputError(FabkitError):
         self.faults = tuple(faults)
         self.unkept = unkept
         super().__init__(self.render())
+
+    def __reduce__(self) -> tuple[Any, ...]:  # from another process
+        return type(self), (self.source, self.faults, self.unkept)
 
     @classmethod
     def of(cls, source: str, message: str, key: str = "") -> InputError:

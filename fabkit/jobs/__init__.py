@@ -1,1 +1,1 @@
-"""Long work in shards: a ledger that survives a kill, workers here or on a cluster."""
+"""Long work in tasks: done on processes or on a cluster, kept as it is done, resumed after a kill."""

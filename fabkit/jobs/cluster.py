@@ -1,42 +1,33 @@
-"""Working on shards on a Dask cluster: the only place that knows Dask."""
+"""Working on tasks on a Dask cluster: the only place that knows Dask."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 import logging
-import queue
+import pickle
 import warnings
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Self
 
 from fabkit import __version__
 from fabkit.core.errors import InputError, OutsideError, cut, printable, shown, to_install
-from fabkit.jobs.parcel import opened, packed, perform
-from fabkit.jobs.pool import Pool, taken
-from fabkit.jobs.shard import Shard
+from fabkit.jobs.run import FuturesPool, LostError, Pool, Task, outcome
 
 #: So long a scheduler may take to answer, and a first worker, which may be starting, to be there.
 _CONNECT_S = 5.0
 _WORKERS_S = 15.0
-#: So long the result of a shard that has ended may take on its way.
+#: So long the result of a task that has ended may take on its way.
 _FETCH_S = 10.0
-#: So many shards are on their way at least, and so many for each thread of the workers.
-_LEAST_SENT = 16
-_SENT_PER_THREAD = 2
 #: The loggers whose complaints would stand beside our one message.
 _LOGGERS = ("distributed", "tornado", "asyncio")
-
-#: How a worker answers whose fabkit is another version. No pickle begins so.
-_OTHER = b"fabkit "
 
 
 def cluster_pool(address: str) -> Pool:
     """A pool on a Dask cluster that is already running.
 
-    Its workers need the same fabkit. Closing the pool takes back what has not begun; a shard
+    Its workers need the same fabkit. Closing the pool takes back what has not begun; a task
     that is being worked on ends by itself on its worker.
 
     Args:
@@ -49,14 +40,6 @@ def cluster_pool(address: str) -> Pool:
         OutsideError: when Dask is missing. On entering, when nobody answers within seconds, or
             the scheduler has no workers.
         InputError: on entering, when the address is none.
-
-    Example:
-        >>> with cluster_pool("nowhere") as pool:
-        ...     pass
-        Traceback (most recent call last):
-        ...
-        fabkit.core.errors.InputError: --cluster: "nowhere" is no address of a Dask scheduler, \
-such as tcp://10.0.0.1:8786
     """
     try:
         import distributed
@@ -68,15 +51,14 @@ such as tcp://10.0.0.1:8786
     return _Cluster(address, distributed)
 
 
-class _Cluster(Pool):
+class _Cluster(FuturesPool):
     """A client of the scheduler while it is entered."""
 
     def __init__(self, address: str, distributed: Any) -> None:
-        self._address = address
-        self._dask = distributed
+        self._address, self._dask = address, distributed
         self._held = contextlib.ExitStack()
 
-    def __enter__(self) -> _Cluster:
+    def __enter__(self) -> Self:
         with contextlib.ExitStack() as held:
             held.enter_context(_silence())
             self._client = held.enter_context(contextlib.closing(self._connected()))
@@ -117,67 +99,39 @@ class _Cluster(Pool):
     def close(self) -> None:
         self._held.close()
 
-    def results(self, shards: Sequence[Shard]) -> Generator[tuple[int, bytes], None, None]:
-        waiting = iter(enumerate(shards))
-        sent: dict[Any, int] = {}
-        ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    def submit(self, tasks: Iterable[Task]) -> Mapping[Any, Task]:
+        call = _by_value()
+        return {
+            self._client.submit(
+                call, pickle.dumps((task.call, task.arguments)), __version__, pure=False
+            ): task
+            for task in tasks
+        }
 
-        def send(index: int, shard: Shard) -> None:
-            future = self._client.submit(_by_value(), packed(shard), __version__, pure=False)
-            sent[future] = index
-            future.add_done_callback(ended.put)
+    def cancel(self, futures: Iterable[Any]) -> None:
+        with contextlib.suppress(Exception):  # the scheduler may be gone
+            self._client.cancel(list(futures), force=True)
 
-        failure: BaseException | None = None
-        threads = sum(self._client.nthreads().values())
-        with self._cancelling(sent):
-            for one in itertools.islice(waiting, max(_LEAST_SENT, _SENT_PER_THREAD * threads)):
-                send(*one)
-            while sent:
-                future = taken(ended)
-                index = sent.pop(future)
-                try:
-                    result = self._result(future, shards[index])
-                except _LostError:
-                    send(index, shards[index])
-                    continue
-                except BaseException as error:
-                    failure = failure or error
-                else:
-                    if failure is None:
-                        for one in itertools.islice(waiting, 1):
-                            send(*one)
-                    yield index, result
-                if failure is not None and ended.empty():
-                    raise failure
-
-    @contextlib.contextmanager
-    def _cancelling(self, futures: Collection[Any]) -> Iterator[None]:
-        """At the end, what is still among them is taken back."""
+    def result(self, future: Any, task: Task) -> bytes | BaseException:
+        """The exceptions here are Dask's own; the task's is returned."""
         try:
-            yield
-        finally:
-            with contextlib.suppress(Exception):  # the scheduler may be gone
-                self._client.cancel(list(futures), force=True)
-
-    def _result(self, future: Any, shard: Shard) -> bytes:
-        """What came of a shard; the exceptions here are Dask's own, the shard's are packed."""
-        try:
-            outcome: bytes = future.result(timeout=_FETCH_S)
+            version, found = future.result(timeout=_FETCH_S)
         except self._dask.TimeoutError:
-            raise _LostError from None
+            raise LostError("results were lost with their workers") from None
         except BaseException as error:  # some of its exceptions are no Exception
-            raise OutsideError(self._breakdown(error, shard)) from None
-        if outcome.startswith(_OTHER):
+            raise OutsideError(self._breakdown(error, task)) from None
+        if version != __version__:
             raise OutsideError(
-                f"a worker of the cluster has fabkit {outcome.removeprefix(_OTHER).decode()}, "
-                f"and here it is {__version__}; install the same on both sides"
+                f"a worker of the cluster has fabkit {version}, and here it is {__version__}; "
+                "install the same on both sides"
             )
-        return opened(outcome)
+        result: bytes | BaseException = found
+        return result
 
-    def _breakdown(self, error: BaseException, shard: Shard) -> str:
-        place = f"at the shard {shown(shard.key)}"
+    def _breakdown(self, error: BaseException, task: Task) -> str:
+        place = f"at the task {shown(task.key)}"
         if type(error).__name__ == "KilledWorker":
-            # Dask blames every shard that waited there when a worker went, and tells of one.
+            # Dask blames every task that waited there when a worker went, and tells of one.
             return (
                 "workers of the cluster were killed again and again, most likely because memory "
                 f"ran out, {place} or one beside it"
@@ -193,18 +147,14 @@ class _Cluster(Pool):
         return f"the cluster failed {place}: {_short(error)}"
 
 
-class _LostError(Exception):
-    """The result of a shard was lost with its worker, and the shard has to be done once more."""
-
-
-def _by_value() -> Callable[[bytes, str], bytes]:
+def _by_value() -> Callable[[bytes, str], tuple[str, Any]]:
     """A function that a worker without fabkit can unpickle, and so say what it lacks.
 
     Dask takes functions at the top of a module by their names. A worker that does not know one
     goes away without a word, and its client waits for ever.
     """
 
-    def perform_there(call: bytes, version: str) -> bytes:
+    def perform_there(call: bytes, version: str) -> tuple[str, Any]:
         from fabkit.jobs.cluster import _perform
 
         return _perform(call, version)
@@ -212,11 +162,11 @@ def _by_value() -> Callable[[bytes, str], bytes]:
     return perform_there
 
 
-def _perform(call: bytes, version: str) -> bytes:
+def _perform(call: bytes, version: str) -> tuple[str, Any]:
     """Runs on the cluster. Other versions may have other results, which must not be mixed."""
     if version != __version__:
-        return _OTHER + __version__.encode()
-    return perform(call)
+        return __version__, None
+    return __version__, outcome(*pickle.loads(call))  # noqa: S301 - from our own client
 
 
 def _short(error: BaseException | None) -> str:
@@ -226,12 +176,9 @@ def _short(error: BaseException | None) -> str:
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
     """Keeps Dask's log and warnings off standard error: what matters becomes an exception."""
-    loggers = [
-        logging.getLogger(name)
-        for name in (*_LOGGERS, *logging.root.manager.loggerDict)
-        if name.split(".")[0] in _LOGGERS
-    ]
-    before = [(logger, logger.level) for logger in loggers]
+    names = (*_LOGGERS, *logging.root.manager.loggerDict)
+    loggers = [logging.getLogger(name) for name in names if name.split(".")[0] in _LOGGERS]
+    before = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.CRITICAL + 1)
     try:
@@ -239,5 +186,5 @@ def _silence() -> Iterator[None]:
             warnings.simplefilter("ignore")
             yield
     finally:
-        for logger, level in before:
+        for logger, level in zip(loggers, before, strict=True):
             logger.setLevel(level)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fabkit.cli import main
-from fabkit.jobs.ledger import LEDGER_NAME
+from fabkit.jobs.checkpoint import CHECKPOINT_NAME
 from fabkit.puzzles.snowflakes import shards
 from fabkit.puzzles.snowflakes.tiling import OPEN, Attempt
 from tests.support.drat import refutes
@@ -201,7 +201,7 @@ def test_the_usual_places(here: Path) -> None:
     assert main(["snowflakes", "dots.toml", "--workers", "1", "-q"]) == 0
     assert names("output/dots") == ["runs", "snowflakes.json", "snowflakes.svg"]
     (run,) = Path("output/dots/runs").iterdir()
-    assert names(run) == [LEDGER_NAME]
+    assert names(run) == [CHECKPOINT_NAME]
 
 
 def test_timed(here: Path) -> None:
@@ -231,7 +231,7 @@ def test_a_second_run_goes_on(here: Path, capsys: Capture) -> None:
     made(*SEVEN)
     (run,) = Path("out/runs").iterdir()
     assert capsys.readouterr().out.splitlines()[0] == (
-        f"going on with the run in {run}: 17 shards done already"
+        f"going on with the run in {run}: 17 tasks done already"
     )
     assert files() == first
 
@@ -244,9 +244,9 @@ def test_workers_make_no_difference(here: Path) -> None:
 
 def test_resume(here: Path, capsys: Capture) -> None:
     made("hooks.toml", "--resume", "kept")
-    assert names("kept") == [LEDGER_NAME]
+    assert names("kept") == [CHECKPOINT_NAME]
     assert not Path("out/runs").exists()
-    before, ledger = files(), Path("kept", LEDGER_NAME).read_bytes()
+    before, checkpoint = files(), Path("kept", CHECKPOINT_NAME).read_bytes()
     capsys.readouterr()
     for other in (
         ["--parity", "odd"],
@@ -258,9 +258,9 @@ def test_resume(here: Path, capsys: Capture) -> None:
         assert main(["snowflakes", *arguments]) == 2
         out, err = capsys.readouterr()
         assert out == ""
-        assert "is the ledger of another problem: found " in err
+        assert "is the checkpoint of another problem: found " in err
         assert err.count("\n") == 1
-        assert Path("kept", LEDGER_NAME).read_bytes() == ledger
+        assert Path("kept", CHECKPOINT_NAME).read_bytes() == checkpoint
     assert not Path("other").exists()
     made("hooks.toml", "--resume", "kept")
     assert "done already" in capsys.readouterr().out

@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import sqlite3
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -15,8 +16,8 @@ from typing import Any
 import pytest
 
 from fabkit.cli import main
-from fabkit.jobs.ledger import LEDGER_NAME, Ledger
-from tests.support.shards import Child, child, said, say, wait_for
+from fabkit.jobs.checkpoint import CHECKPOINT_NAME, Checkpoint
+from tests.support.tasks import Child, child, said, say, wait_for
 
 pytestmark = [
     pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc"),
@@ -25,13 +26,13 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*:pytest.PytestUnraisableExceptionWarning"),
 ]
 
-KILLS, FEW_KILLS = 20, 4
+KILLS = 20
 FILES = ["snowflakes.json", "snowflakes.svg"]
 #: Five squares make many shapes that may fall apart.
 DOTS = '[set]\nname = "dots"\nlattice = "square"\nmoves = "rotations"\n' + "".join(
     f'\n[[piece]]\nid = "{name}"\ncells = [[0, 0]]\n' for name in "ABCDE"
 )
-#: Ten shards of the search, 23 of tries, and 35 that count solutions.
+#: Ten tasks of the search, 23 of tries, and 35 that count solutions.
 WISH = ["--wandering", "--max-half-width", "12"]
 WAVES = {"search": 10, "try": 23, "count": 35}
 SHARDS = sum(WAVES.values())
@@ -46,16 +47,17 @@ def command(log: str, moment: int, *arguments: str) -> None:
     quicker than the kill, however busy the machine.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    put = Ledger.put
+    put = Checkpoint.put
 
-    def telling(ledger: Ledger, key: str, result: bytes) -> None:
+    def telling(checkpoint: Checkpoint, key: str, result: bytes) -> None:
         if len(said(Path(log))) >= moment + AHEAD:
             time.sleep(60.0)
-        put(ledger, key, result)
+        put(checkpoint, key, result)
         say(log, f"1 {key}")
 
-    Ledger.put = telling  # type: ignore[method-assign]
-    raise SystemExit(main(["snowflakes", *arguments]))
+    Checkpoint.put = telling  # type: ignore[method-assign]
+    sys.argv[1:] = ["snowflakes", *arguments]
+    raise SystemExit(main())
 
 
 class Run:
@@ -68,13 +70,13 @@ class Run:
         self.arguments = [str(folder / "dots.toml"), *WISH, *where, *places]
 
     def call(self, moment: int = SHARDS) -> str:
-        """What a process does that is going to be killed when so many shards are done."""
+        """What a process does that is going to be killed when so many tasks are done."""
         arguments = [str(self.log), moment, *self.arguments]
         return f"from tests.puzzles.test_snowflakes_killed import command; command(*{arguments!r})"
 
     def done(self) -> set[str]:
-        """What the ledger holds, read while nobody has it open."""
-        path = self.kept / LEDGER_NAME
+        """What the checkpoint holds, read while nobody has it open."""
+        path = self.kept / CHECKPOINT_NAME
         if not path.exists():
             return set()
         connection = sqlite3.connect(path)
@@ -116,7 +118,7 @@ def cluster() -> Iterator[Any]:
 
 
 def kill_at(run: Run, moment: int, chance: random.Random, one: Child) -> None:
-    """Kills it when so many shards are done in all; or, when they are already, while it starts."""
+    """Kills it when so many tasks are done in all; or, when they are already, while it starts."""
     if len(said(run.log)) < moment:
         wait_for(run.log, moment, one)
         time.sleep(chance.uniform(0.0, 0.03))
@@ -148,7 +150,7 @@ def kill_and_go_on(run: Run, kills: int, seed: int) -> Counter[str]:
         out, err = one.end()
         assert (one.process.returncode, "Traceback" in err) == (0, False)
         assert one.left() == []
-    words = f"going on with the run in {run.kept}: {len(held)} shards done already"
+    words = f"going on with the run in {run.kept}: {len(held)} tasks done already"
     assert out.splitlines()[0] == words
     # Nothing that was put was done again.
     assert set(Counter(run.told()).values()) == {1}
@@ -156,40 +158,39 @@ def kill_and_go_on(run: Run, kills: int, seed: int) -> Counter[str]:
     return hit
 
 
-@pytest.mark.every(3)
-@pytest.mark.parametrize(
-    ("workers", "kills"),
-    [
-        (2, FEW_KILLS),
-        *(pytest.param(workers, KILLS, marks=pytest.mark.long) for workers in (1, 2, 4)),
-    ],
-)
-def test_killed_at_random_moments(
-    workers: int, kills: int, unbroken: list[bytes], tmp_path: Path
-) -> None:
-    run = Run(tmp_path, "--workers", str(workers))
-    hit = kill_and_go_on(run, kills, seed=workers)
+@pytest.mark.integration
+def test_killed_at_random_moments(unbroken: list[bytes], tmp_path: Path) -> None:
+    run = Run(tmp_path, "--workers", "2")
+    hit = kill_and_go_on(run, KILLS, seed=2)
     assert run.files() == unbroken
-    if kills == KILLS:
-        assert set(hit) == set(WAVES)
+    assert set(hit) == set(WAVES)
 
 
-@pytest.mark.long
+@pytest.mark.integration
 def test_killed_at_work_on_a_cluster(cluster: Any, unbroken: list[bytes], tmp_path: Path) -> None:
+    """One of its two workers is killed, too; Dask starts another."""
     run = Run(tmp_path, "--cluster", cluster.scheduler_address)
+    with child(run.call()) as one:
+        wait_for(run.log, 2, one)
+        os.kill(cluster.workers[0].pid, signal.SIGKILL)
+        one.process.kill()
+        one.end()
+    for key in sorted(run.done() - set(run.told())):
+        say(str(run.log), f"1 {key}")
     hit = kill_and_go_on(run, KILLS, seed=5)
     assert run.files() == unbroken
     assert set(hit) == set(WAVES)
 
 
-def test_a_ledger_that_loses_a_result_would_be_noticed(tmp_path: Path) -> None:
-    """The checks above can fail: a shard is done again when the ledger has forgotten it."""
+@pytest.mark.integration
+def test_a_checkpoint_that_loses_a_result_would_be_noticed(tmp_path: Path) -> None:
+    """The checks above can fail: a task is done again when the checkpoint has forgotten it."""
     run = Run(tmp_path, "--workers", "1")
     with child(run.call(3)) as one:
         wait_for(run.log, 3, one)
         one.process.kill()
         one.end()
-    connection = sqlite3.connect(run.kept / LEDGER_NAME)
+    connection = sqlite3.connect(run.kept / CHECKPOINT_NAME)
     connection.execute("DELETE FROM results WHERE rowid = 1")
     connection.commit()
     connection.close()
@@ -198,15 +199,15 @@ def test_a_ledger_that_loses_a_result_would_be_noticed(tmp_path: Path) -> None:
     assert max(Counter(run.told()).values()) == 2
 
 
-@pytest.mark.every(3)
 @pytest.mark.parametrize(
-    "how", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
+    ("moment", "workers", "how"),
+    [
+        (15, "2", signal.SIGINT),
+        pytest.param(1, "2", signal.SIGTERM, marks=pytest.mark.integration),
+        pytest.param(40, "1", signal.SIGHUP, marks=pytest.mark.integration),
+    ],
 )
-@pytest.mark.parametrize("workers", ["2", pytest.param("1", marks=pytest.mark.long)])
-@pytest.mark.parametrize(
-    "moment", [15, *(pytest.param(at, marks=pytest.mark.long) for at in (1, 40))]
-)
-def test_ctrl_c(
+def test_signals_stop_it(
     moment: int, workers: str, how: signal.Signals, unbroken: list[bytes], tmp_path: Path
 ) -> None:
     """The same command then goes on, and what it writes is the same."""
@@ -217,7 +218,7 @@ def test_ctrl_c(
         os.kill(one.process.pid, how)
         out, err = one.end()
         assert time.monotonic() - start < 5.0
-        assert one.process.returncode == 130
+        assert one.process.returncode == 128 + how
         assert one.left() == []
     assert out == ""
     assert [line for line in err.splitlines() if "% of the " not in line] == [

@@ -14,7 +14,7 @@ import pytest
 
 from fabkit.cli import main
 from fabkit.core.files import folder_lock
-from fabkit.jobs.ledger import LEDGER_NAME
+from fabkit.jobs.checkpoint import CHECKPOINT_NAME
 from tests.puzzles.test_snowflakes_command import PIECE, files, made, names, put_sets
 from tests.test_bad import content_of
 
@@ -128,11 +128,11 @@ DAMAGED = (
         (blot, f"{DAMAGED} anew"),
         (
             lambda path: path.write_text("mine\n"),
-            "kept/ledger.sqlite: is not one of fabkit's ledgers; choose another folder",
+            "kept/ledger.sqlite: is not one of fabkit's checkpoints; choose another folder",
         ),
         (
             lambda path: path.write_bytes(b""),
-            "kept/ledger.sqlite: is not one of fabkit's ledgers; choose another folder",
+            "kept/ledger.sqlite: is not one of fabkit's checkpoints; choose another folder",
         ),
     ],
     ids=["cut", "blot", "text", "empty"],
@@ -141,15 +141,15 @@ def test_a_corrupt_ledger(
     spoil: Callable[[Path], object], message: str, here: Path, capsys: Capture
 ) -> None:
     made("dots.toml", "--resume", "kept")
-    spoil(Path("kept", LEDGER_NAME))
+    spoil(Path("kept", CHECKPOINT_NAME))
     assert refused(2, capsys, "dots.toml", "--resume", "kept") == f"fabkit: {message}\n"
 
 
 def test_a_result_that_was_changed(here: Path, capsys: Capture) -> None:
     made("dots.toml", "--resume", "kept")
-    change(Path("kept", LEDGER_NAME))
+    change(Path("kept", CHECKPOINT_NAME))
     said = refused(2, capsys, "dots.toml", "--resume", "kept")
-    assert said.startswith('fabkit: kept/ledger.sqlite: the result of the shard "')
+    assert said.startswith('fabkit: kept/ledger.sqlite: the result of the task "')
     assert said.endswith(
         '" is damaged; restore the file from a copy, or choose another folder to begin anew\n'
     )
@@ -158,14 +158,16 @@ def test_a_result_that_was_changed(here: Path, capsys: Capture) -> None:
 def test_a_ledger_of_another_set(here: Path, capsys: Capture) -> None:
     made("dots.toml", "--resume", "kept")
     assert refused(2, capsys, "ring.toml", "--resume", "kept", "-o", "other") == (
-        'fabkit: kept/ledger.sqlite: set: is the ledger of another problem: found "dots", '
+        'fabkit: kept/ledger.sqlite: set: is the checkpoint of another problem: found "dots", '
         'expected "ring"; choose another folder\n'
     )
     Path("dots.toml").write_text(
         Path("dots.toml").read_text().replace('lattice = "square"', 'lattice = "quarter-square"')
     )
     said = refused(2, capsys, "dots.toml", "--resume", "kept", "-o", "other")
-    assert said.startswith("fabkit: kept/ledger.sqlite: pieces_sha256: is the ledger of another")
+    assert said.startswith(
+        "fabkit: kept/ledger.sqlite: pieces_sha256: is the checkpoint of another"
+    )
 
 
 def test_a_ledger_of_another_algorithm(
@@ -175,7 +177,7 @@ def test_a_ledger_of_another_algorithm(
     monkeypatch.setattr("fabkit.puzzles.snowflakes.wish.ALGORITHM", 99)
     said = refused(2, capsys, "dots.toml", "--resume", "kept")
     assert said.startswith(
-        "fabkit: kept/ledger.sqlite: algorithm: is the ledger of another problem"
+        "fabkit: kept/ledger.sqlite: algorithm: is the checkpoint of another problem"
     )
 
 
@@ -222,7 +224,7 @@ def test_a_full_disk_during_the_search(here: Path, capsys: Capture) -> None:
     out, err = capsys.readouterr()
     (said,) = [line for line in err.splitlines() if "% of the " not in line]
     assert out == ""
-    assert said.startswith(f"fabkit: cannot write {Path('kept', LEDGER_NAME)}: ")
+    assert said.startswith(f"fabkit: cannot write {Path('kept', CHECKPOINT_NAME)}: ")
     assert said.endswith(f"; {FULL}")
     assert not Path("out").exists() or names("out") == []
     assert made(*wish, "--resume", "kept") == usual
@@ -243,10 +245,10 @@ def test_a_full_disk_when_files_are_written(here: Path, capsys: Capture) -> None
     assert capsys.readouterr().err.startswith("fabkit: cannot write ")
     assert files() == first
     limit = len(Path("other/snowflakes.svg").read_bytes()) - 1
-    ledger = len(Path("hooks", LEDGER_NAME).read_bytes())
+    checkpoint = len(Path("hooks", CHECKPOINT_NAME).read_bytes())
     with room(limit):
         code = main(["snowflakes", "hooks.toml", "--resume", "hooks", "-o", "out"])
-    assert (code, ledger) == (3, ledger)
+    assert (code, checkpoint) == (3, checkpoint)
     said = capsys.readouterr().err.splitlines()[-1]
     assert said.startswith("fabkit: cannot write ")
     assert files() == first

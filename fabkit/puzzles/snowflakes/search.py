@@ -1,7 +1,7 @@
 """The search for all snowflakes of a set: waves of shards, and what they add up to.
 
 sets of orbits (closure) -> candidates -> a try for each -> the hard ones decided -> solutions
-counted. Every wave begins when the one before is done; what the ledger holds is not done again.
+counted. Every wave begins when the one before is done; what the checkpoint holds is not done again.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fabkit.jobs.ledger import Ledger
-from fabkit.jobs.pool import Pool
-from fabkit.jobs.work import Shard, run_shards
+from fabkit.jobs.checkpoint import Checkpoint
+from fabkit.jobs.run import Pool, Task, run_tasks
 from fabkit.puzzles.snowflakes import shards
 from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, Field, HalfWidth, spelt
 from fabkit.puzzles.snowflakes.proof import combined_sha256
@@ -93,19 +92,19 @@ class Searched:
 Told = Callable[[str, float], None]
 
 
-def find(wish: Wish, ledger: Ledger, pool: Pool, told: Told) -> list[Searched]:
+def find(wish: Wish, checkpoint: Checkpoint, pool: Pool, told: Told) -> list[Searched]:
     """Searches for all snowflakes.
 
     Args:
         wish: what is searched for.
-        ledger: keeps what is done.
+        checkpoint: keeps what is done.
         pool: where the work is done.
         told: progress.
 
     Returns:
         One for each parity that can have the pieces' area.
     """
-    run = _Run(wish, ledger, pool, told)
+    run = _Run(wish, checkpoint, pool, told)
     parities = [parity for parity in wish.parities if wish.can_have_area(parity)]
     # The largest search first, so that all workers are busy to the end.
     found = dict(run.search(sorted(parities, key=_SEARCH_PARTS.__getitem__, reverse=True)))
@@ -156,19 +155,21 @@ def _grouped(wish: Wish, parity: str, candidates: Sequence[Sequence[int]]) -> _G
 class _Run:
     """The waves of one search."""
 
-    def __init__(self, wish: Wish, ledger: Ledger, pool: Pool, told: Told) -> None:
-        self._wish, self._ledger, self._pool, self._told = wish, ledger, pool, told
+    def __init__(self, wish: Wish, checkpoint: Checkpoint, pool: Pool, told: Told) -> None:
+        self._wish, self._checkpoint, self._pool, self._told = wish, checkpoint, pool, told
 
-    def _wave(self, what: str, wave: Sequence[Shard]) -> list[Any]:
+    def _wave(self, what: str, wave: Sequence[Task]) -> list[Any]:
         if not wave:
             return []
-        results = run_shards(wave, self._ledger, self._pool, lambda share: self._told(what, share))
+        results = run_tasks(
+            wave, self._checkpoint, self._pool, lambda share: self._told(what, share)
+        )
         return [shards.unpacked(result) for result in results]
 
     def search(self, parities: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
         """For each parity the candidates of all parts of its search, each once."""
         wave = [
-            Shard(
+            Task(
                 f"{parity}/search/{part + 1}-of-{_SEARCH_PARTS[parity]}",
                 shards.search,
                 (
@@ -203,7 +204,7 @@ class _Run:
                 some = each[start : start + _TRIED_AT_ONCE]
                 key = f"{_place(field)}/try/{start // _TRIED_AT_ONCE}"
                 arguments = (self._wish.kind(field.parity), field.half_width, some)
-                wave.append(Shard(key, shards.try_all, arguments, len(some) + 100))
+                wave.append(Task(key, shards.try_all, arguments, len(some) + 100))
                 tried.append((field, some))
         outcomes = self._wave("of the candidates tried", wave)
         return [
@@ -245,7 +246,7 @@ class _Run:
         for field, orbits in ((shapes[at].field, shapes[at].orbits) for at in chosen):
             key = f"{_place(field)}/{name}/{'-'.join(map(str, orbits))}"
             arguments = (self._wish.kind(field.parity), field.half_width, orbits, budget_s)
-            wave.append(Shard(key, call, arguments))
+            wave.append(Task(key, call, arguments))
         return zip(chosen, self._wave(what, wave), strict=True)
 
 

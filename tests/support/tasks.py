@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from fabkit.core.errors import FabkitError, Fault, InputError, OutsideError
-from fabkit.jobs.ledger import Ledger
-from fabkit.jobs.pool import local_pool
-from fabkit.jobs.work import Shard, run_shards
+from fabkit.jobs.checkpoint import Checkpoint
+from fabkit.jobs.run import Task, local_pool, run_tasks
 
 #: The checkout. (tests.conftest would load pytest in every worker.)
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,13 +38,13 @@ def say(log: str, line: str) -> None:
 
 
 def said(log: Path) -> list[int]:
-    """The shards that were done, as often as they were."""
+    """The tasks that were done, as often as they were."""
     return [int(line.split()[0]) for line in log.read_text().splitlines()] if log.exists() else []
 
 
-def hashing(log: Path, count: int, seconds: float) -> list[Shard]:
+def hashing(log: Path, count: int, seconds: float) -> list[Task]:
     return [
-        Shard(f"hash/{n}", hashed, (str(log), n, seconds * (n % 3)), 1.0 + n % 3)
+        Task(f"hash/{n}", hashed, (str(log), n, seconds * (n % 3)), 1.0 + n % 3)
         for n in range(count)
     ]
 
@@ -96,16 +95,16 @@ def spins(log: str, seconds: float) -> bytes:
 def run(folder: str, log: str, count: int, workers: int, seconds: float) -> None:
     """What a killed process does."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    shards = hashing(Path(log), count, seconds)
-    with local_pool(workers) as pool, Ledger(Path(folder), PROBLEM) as ledger:
-        run_shards(shards, ledger, pool)
+    tasks = hashing(Path(log), count, seconds)
+    with local_pool(workers) as pool, Checkpoint(Path(folder), PROBLEM) as checkpoint:
+        run_tasks(tasks, checkpoint, pool)
 
 
 def spin(folder: str, log: str, workers: int) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    shards = [Shard(str(n), spins, (log, 60.0)) for n in range(workers)]
-    with local_pool(workers) as pool, Ledger(Path(folder), PROBLEM) as ledger:
-        run_shards(shards, ledger, pool)
+    tasks = [Task(str(n), spins, (log, 60.0)) for n in range(workers)]
+    with local_pool(workers) as pool, Checkpoint(Path(folder), PROBLEM) as checkpoint:
+        run_tasks(tasks, checkpoint, pool)
 
 
 class Child:
@@ -114,7 +113,7 @@ class Child:
     def __init__(self, call: str) -> None:
         self.tag = uuid.uuid4().hex
         self.process = subprocess.Popen(
-            [sys.executable, "-c", f"from tests.support.shards import *; {call}"],
+            [sys.executable, "-c", f"from tests.support.tasks import *; {call}"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

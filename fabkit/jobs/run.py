@@ -1,0 +1,348 @@
+"""Working through tasks: what the checkpoint holds is not done again, what is done is put there."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import multiprocessing
+import os
+import pickle
+import queue
+import signal
+import sys
+import traceback
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import Any, Self
+
+from fabkit.core.errors import FabkitError, OutsideError, many, shown
+from fabkit.core.process import die_with
+from fabkit.core.signals import at_stop, held
+from fabkit.jobs.checkpoint import Checkpoint
+
+#: So often Python looks for signals where waiting hides them (on Windows).
+_POLL_S = 0.2
+#: For Python's process that tidies after workers: it complains when we are killed.
+_SILENT = "ignore:resource_tracker:UserWarning"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A part of long work: a call whose result is bytes.
+
+    The same call always has to return the same bytes: after a kill it may be made again.
+
+    Attributes:
+        key: its name, unique within the work, such as ``"even/search"``.
+        call: a function at the top of a module that every worker can import.
+        arguments: what to call it with; pickled on the way to a worker.
+        weight: its part of the progress, in proportion to the work that is expected of it.
+    """
+
+    key: str
+    call: Callable[..., bytes]
+    arguments: tuple[Any, ...]
+    weight: float = 1.0
+
+
+def run_tasks(
+    tasks: Sequence[Task],
+    checkpoint: Checkpoint,
+    pool: Pool,
+    on_progress: Callable[[float], None] = lambda share: None,
+) -> list[bytes]:
+    """Does the tasks that the checkpoint does not hold yet, and puts each there as it ends.
+
+    Args:
+        tasks: they are begun in this order: with the longest first, all workers are busy to the
+            end.
+        checkpoint: open.
+        pool: where to work.
+        on_progress: called with the share that is done, from 0 to 1, never decreasing. Tasks of
+            earlier runs count at once. What it raises stops the work.
+
+    Returns:
+        Their results in the order of `tasks`, whatever order they ended in.
+
+    Raises:
+        OutsideError: when workers break down again and again, or the checkpoint cannot be
+            written. What had ended before is in the checkpoint.
+        InputError: when a result in the checkpoint is damaged.
+        ValueError: when two tasks have the same key, or a weight is not a positive number.
+        BaseException: what a task raises.
+
+    Example:
+        >>> import tempfile
+        >>> from operator import concat
+        >>> from pathlib import Path
+        >>> tasks = [Task("a", concat, (b"a", b"b")), Task("b", concat, (b"c", b"d"), 3.0)]
+        >>> with tempfile.TemporaryDirectory() as folder, local_pool(1) as pool:
+        ...     with Checkpoint(Path(folder), {"letters": "abcd"}) as checkpoint:
+        ...         print(run_tasks(tasks, checkpoint, pool, on_progress=print))
+        0.0
+        0.25
+        1.0
+        [b'ab', b'cd']
+    """
+    results: dict[str, bytes | None] = {}
+    for task in tasks:
+        if task.key in results:
+            raise ValueError(f"two tasks have the key {shown(task.key)}")
+        if not 0 < task.weight < math.inf:
+            raise ValueError(f"the task {shown(task.key)} has the weight {task.weight}")
+        results[task.key] = checkpoint.get(task.key)
+    left = {task.key: task for task in tasks if results[task.key] is None}
+    total = math.fsum(task.weight for task in tasks)
+    done = total - math.fsum(task.weight for task in left.values())
+    on_progress(done / total if left else 1.0)
+    with contextlib.closing(pool.results(list(left.values()))) as finished:
+        for task, result in finished:
+            checkpoint.put(task.key, result)
+            results[task.key] = result
+            del left[task.key]
+            done += task.weight  # the sum may be rounded to an end that it has not reached
+            on_progress(min(done / total, 1.0) if left else 1.0)
+    return [result for result in results.values() if result is not None]
+
+
+class LostError(Exception):
+    """A task was lost with its worker and has to be done once more; says why."""
+
+
+class Pool(ABC):
+    """Somewhere to work on tasks. Use it as a context manager: leaving it ends all work."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @abstractmethod
+    def results(self, tasks: Sequence[Task]) -> Generator[tuple[Task, bytes], None, None]:
+        """Works on tasks; close the generator to stop.
+
+        One that fails stops all: what others had finished by then is yielded first.
+
+        Yields:
+            A task and its result, in the order in which they end.
+
+        Raises:
+            OutsideError: when workers break down twice, and nothing is done in between.
+            BaseException: what a task raised.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Ends all work at once."""
+
+
+class FuturesPool(Pool):
+    """A pool whose workers are elsewhere."""
+
+    @abstractmethod
+    def submit(self, tasks: Iterable[Task]) -> Mapping[Any, Task]:
+        """Sends tasks to the workers: their futures, fewer when workers break down meanwhile."""
+
+    @abstractmethod
+    def result(self, future: Any, task: Task) -> bytes | BaseException:
+        """The `outcome` of a future that is done.
+
+        Raises:
+            LostError: when there is none, and the task is worth another try.
+            OutsideError: when it is not.
+        """
+
+    @abstractmethod
+    def cancel(self, futures: Iterable[Any]) -> None:
+        """Ends work that nobody waits for any more."""
+
+    def results(self, tasks: Sequence[Task]) -> Generator[tuple[Task, bytes], None, None]:
+        """See `Pool.results`; what is lost with a worker is sent again."""
+        left, idle = {task.key: task for task in tasks}, 0
+        while left:
+            before, lost = len(left), ""
+            finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
+            futures = dict(self.submit(left.values()))
+            for future in futures:
+                future.add_done_callback(finished.put)
+            failure: BaseException | None = None
+            try:
+                while futures and (failure is None or not finished.empty()):
+                    future = _next(finished)
+                    task = futures.pop(future)
+                    try:
+                        result = self.result(future, task)
+                    except LostError as error:
+                        lost = str(error)
+                        continue
+                    except OutsideError as error:
+                        result = error
+                    if isinstance(result, BaseException):
+                        failure = failure or result
+                    else:
+                        del left[task.key]
+                        yield task, result
+            finally:
+                if futures:
+                    self.cancel(futures)
+            if failure is not None:
+                raise failure
+            idle = idle + 1 if len(left) == before else 0
+            if idle == 2:
+                where = f"the task {shown(next(iter(left)))}"
+                where = where if len(left) == 1 else f"one of {many(len(left), 'task')}"
+                raise OutsideError(f"{lost}, twice at {where}")
+
+
+def _next(finished: queue.SimpleQueue[Any]) -> Any:
+    while True:
+        with contextlib.suppress(queue.Empty):
+            return finished.get(timeout=_POLL_S)
+
+
+def outcome(call: Callable[..., bytes], arguments: tuple[Any, ...]) -> bytes | BaseException:
+    """Makes a task's call, wherever it is.
+
+    Returns:
+        The result, or what the call raised, in a form that pickle carries as it is. What is a
+        bug says where in the worker it happened.
+
+    Example:
+        >>> outcome(bytes, ([102, 103],)), outcome(bytes.decode, (b"",))
+        (b'fg', TypeError('the result of a task has to be bytes, not str'))
+    """
+    try:
+        result = call(*arguments)
+        if not isinstance(result, bytes):
+            kind = type(result).__name__
+            return TypeError(f"the result of a task has to be bytes, not {kind}")
+        return result
+    except BaseException as error:
+        if not isinstance(error, FabkitError):
+            error.add_note("In the worker:\n" + "".join(traceback.format_exception(error)).rstrip())
+        with contextlib.suppress(Exception):
+            copy = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
+            if type(copy) is type(error) and str(copy) == str(error):
+                return error
+        substitute = RuntimeError(f"{type(error).__qualname__}: {error}")
+        substitute.__notes__ = getattr(error, "__notes__", [])
+        return substitute
+
+
+def local_pool(workers: int) -> Pool:
+    """A pool on this machine.
+
+    Args:
+        workers: so many tasks are worked on at the same time. One is worked on in this process.
+
+    Raises:
+        ValueError: for less than one worker.
+    """
+    if workers < 1:
+        raise ValueError(f"a pool needs at least one worker, not {workers}")
+    return _Here() if workers == 1 else _Processes(workers)
+
+
+class _Here(Pool):
+    """One task after the other, in this process."""
+
+    def results(self, tasks: Sequence[Task]) -> Generator[tuple[Task, bytes], None, None]:
+        for task in tasks:
+            yield task, task.call(*task.arguments)
+
+    def close(self) -> None:
+        pass
+
+
+class _Processes(FuturesPool):
+    """Several at a time, in processes that start when they are needed, and stay.
+
+    They are new Python processes, not forks: these would inherit the lock of the checkpoint's
+    folder, and locks that other threads held at that moment.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+        self._executor: ProcessPoolExecutor | None = None
+        self._processes: set[Any] = set()
+        self._held = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        self._held.enter_context(at_stop(self._kill))
+        return self
+
+    def submit(self, tasks: Iterable[Task]) -> Mapping[Any, Task]:
+        if self._executor is None:
+            self._processes.clear()
+            if _SILENT not in sys.warnoptions:
+                sys.warnoptions.append(_SILENT)
+            self._executor = ProcessPoolExecutor(
+                self._workers, multiprocessing.get_context("spawn"), _begin, (os.getpid(),)
+            )
+        others = set(multiprocessing.active_children()) - self._processes
+        futures = {}
+        with held(), _children_without_ctrl_c(), contextlib.suppress(BrokenProcessPool):
+            for task in tasks:
+                future = self._executor.submit(outcome, task.call, task.arguments)
+                futures[future] = task
+        self._processes |= set(multiprocessing.active_children()) - others
+        return futures
+
+    def result(self, future: Any, task: Task) -> bytes | BaseException:
+        try:
+            found: bytes | BaseException = future.result()
+        except BrokenProcessPool:
+            raise LostError(self._breakdown()) from None
+        return found
+
+    def _breakdown(self) -> str:
+        """Half a sentence about why a worker ended by itself; the others are ended by then."""
+        if self._executor is not None:
+            self._executor.shutdown()
+            self._executor = None
+        codes = {process.exitcode for process in self._processes}
+        own = codes - {None, 0, -signal.SIGTERM} or codes  # the others were ended so
+        if -signal.SIGKILL in own:
+            return (
+                "a worker process was killed, most likely because memory ran out "
+                "(fewer workers need less)"
+            )
+        return f"a worker process broke down (exit code {', '.join(map(str, own))})"
+
+    def cancel(self, futures: Iterable[Any]) -> None:
+        self._kill()
+        if self._executor is not None:
+            self._executor.shutdown(cancel_futures=True)
+            self._executor = None
+
+    def _kill(self) -> None:
+        for process in self._processes:
+            process.kill()
+
+    def close(self) -> None:
+        self.cancel(())
+        self._held.close()
+
+
+def _begin(parent: int) -> None:
+    """What a worker process does first."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C ends
+    die_with(parent)
+    os.dup2(2, 1)  # what libraries print is no result of the command
+
+
+@contextlib.contextmanager
+def _children_without_ctrl_c() -> Iterator[None]:
+    """Processes that start inside are deaf to the terminal's Ctrl-C, also before they begin."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    usual = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, usual)

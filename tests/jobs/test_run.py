@@ -1,0 +1,403 @@
+"""The checkpoint and the pools: results, progress, refusals that change nothing, a full disk."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabkit.core.errors import FabkitError, InputError, OutsideError, to_install
+from fabkit.jobs.checkpoint import CHECKPOINT_NAME, Checkpoint
+from fabkit.jobs.cluster import cluster_pool
+from fabkit.jobs.run import Task, local_pool, run_tasks
+from tests.support.tasks import PROBLEM, ROOT, child, hashing, said, wrong
+
+ANOTHER = "choose another folder"
+ANEW = f"restore it from a copy, or {ANOTHER} to begin anew"
+
+
+def fill(folder: Path, count: int = 3) -> None:
+    with Checkpoint(folder, PROBLEM) as checkpoint:
+        for n in range(count):
+            checkpoint.put(str(n), bytes(1000 + n))
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {p.name: p.read_bytes() for p in folder.iterdir() if p.is_file() and p.suffix != ".lock"}
+
+
+# --- working ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_results_come_in_order_and_progress_is_honest(workers: int, tmp_path: Path) -> None:
+    tasks = hashing(tmp_path / "log", 12, 0.003)
+    told: list[float] = []
+    with local_pool(workers) as pool, Checkpoint(tmp_path / "run", PROBLEM) as checkpoint:
+        first = run_tasks(tasks[3:6], checkpoint, pool)
+        results = run_tasks(tasks, checkpoint, pool, told.append)
+        assert results[3:6] == first
+        assert [checkpoint.get(task.key) for task in tasks] == results
+        again: list[float] = []
+        assert run_tasks(tasks, checkpoint, pool, again.append) == results
+        assert again == [1.0]
+        assert run_tasks([], checkpoint, pool, again.append) == []
+    assert sorted(said(tmp_path / "log")) == list(range(12))  # none twice
+    assert told[0] == 0.25  # what an earlier run did
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    assert len(told) == 10
+    assert len(set(results)) == 12
+
+
+#: What tasks raise: kind, type, text.
+RAISED: list[tuple[str, type[BaseException], str]] = [
+    ("input", InputError, "mine.toml: 5 faults\n  set.id: is missing\n  is bad\n  … and 3 more"),
+    ("outside", OutsideError, "no room"),
+    ("fabkit", FabkitError, "odd"),
+    ("value", ValueError, "broken"),
+    ("os", FileNotFoundError, "[Errno 2] there is none: 'some.file'"),
+    ("memory", MemoryError, ""),
+    ("exit", SystemExit, "7"),
+    ("odd", RuntimeError, "_OddError: 3, 4"),  # which pickle cannot carry
+    ("text", TypeError, "the result of a task has to be bytes, not str"),
+]
+
+
+def test_an_exception_is_the_same_from_a_worker(tmp_path: Path) -> None:
+    with local_pool(2) as pool, Checkpoint(tmp_path / "run", PROBLEM) as checkpoint:
+        for kind, error, text in RAISED:
+            tasks = [*hashing(tmp_path / kind, 2, 0.0), Task("bad", wrong, (kind,))]
+            with pytest.raises(error) as failure:
+                run_tasks(tasks, checkpoint, pool)
+            assert (type(failure.value), str(failure.value)) == (error, text)
+            if kind == "input":
+                assert isinstance(failure.value, InputError)
+                assert failure.value.faults[0].key == "set.id"
+            if kind in ("value", "odd"):
+                assert "in wrong" in failure.value.__notes__[0]  # where it happened
+        assert checkpoint.keys() >= {"hash/0"}  # what others finished
+        assert "bad" not in checkpoint.keys()  # noqa: SIM118
+    with (
+        local_pool(1) as pool,
+        Checkpoint(tmp_path / "run", PROBLEM) as checkpoint,
+        pytest.raises(InputError, match="5 faults"),
+    ):
+        run_tasks([Task("bad", wrong, ("input",))], checkpoint, pool)
+
+
+def test_what_told_raises_stops_the_work(tmp_path: Path) -> None:
+    def enough(share: float) -> None:
+        if share > 0.2:
+            raise TimeoutError("enough")
+
+    tasks = hashing(tmp_path / "log", 20, 0.01)
+    with local_pool(2) as pool, Checkpoint(tmp_path / "run", PROBLEM) as checkpoint:
+        with pytest.raises(TimeoutError, match="enough"):
+            run_tasks(tasks, checkpoint, pool, enough)
+        held = checkpoint.keys()
+        assert 3 <= len(held) < 10
+        assert len(run_tasks(tasks, checkpoint, pool)) == 20
+    assert len(said(tmp_path / "log")) <= 22
+
+
+def test_mistakes_of_the_caller(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="at least one worker, not 0"):
+        local_pool(0)
+    twins = [Task("a", wrong, ()), Task("a", wrong, ())]
+    with local_pool(1) as pool, Checkpoint(tmp_path, PROBLEM) as checkpoint:
+        with pytest.raises(ValueError, match='two tasks have the key "a"'):
+            run_tasks(twins, checkpoint, pool)
+        for weight in (0.0, -1.0, float("nan"), float("inf")):
+            with pytest.raises(ValueError, match='the task "a" has the weight'):
+                run_tasks([Task("a", wrong, (), weight)], checkpoint, pool)
+        checkpoint.put("a", b"one")
+        checkpoint.put("a", b"one")
+        with pytest.raises(ValueError, match='the task "a" has two results'):
+            checkpoint.put("a", b"other")
+        assert checkpoint.get("a") == b"one"
+
+
+# --- refusals ---------------------------------------------------------------------------------------
+
+
+def refused(folder: Path, error: type[FabkitError], message: str, **problem: Any) -> None:
+    """The message is this one, and every byte is as it was."""
+    before = files(folder)
+    with pytest.raises(error) as failure, Checkpoint(folder, problem or PROBLEM):
+        pass
+    assert str(failure.value) == message.format(checkpoint=folder / CHECKPOINT_NAME)
+    assert failure.value.exit_code == (2 if error is InputError else 3)
+    assert files(folder) == before
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_another_problem(killed: bool, tmp_path: Path) -> None:
+    if killed:  # everything is in the -wal file still
+        call = f"l = Checkpoint(Path({str(tmp_path)!r}), PROBLEM).__enter__()"
+        with child(f"{call}; l.put('0', b'x'); os.kill(os.getpid(), 9)") as one:
+            one.end()
+        assert len(files(tmp_path)) == 2
+    else:
+        fill(tmp_path)
+    others: list[tuple[dict[str, Any], str, str, str]] = [
+        ({"work": "cubes"}, "work", '"squares"', '"cubes"'),
+        ({"versions": {"search": 1, "cover": 3}}, "versions.cover", "2", "3"),
+        ({"versions": {"search": True, "cover": 2}}, "versions.search", "1", "true"),
+        ({"versions": {"search": 1}}, "versions.cover", "2", "nothing"),
+        ({"size": [6]}, "size", "nothing", "[6]"),
+    ]
+    for change, key, found, expected in others:
+        refused(
+            tmp_path,
+            InputError,
+            f"{{checkpoint}}: {key}: is the checkpoint of another problem: found {found}, "
+            f"expected {expected}; {ANOTHER}",
+            **{**PROBLEM, **change},
+        )
+    with Checkpoint(tmp_path, PROBLEM) as checkpoint:
+        assert "0" in checkpoint.keys()  # noqa: SIM118
+
+
+def foreign(path: Path) -> None:
+    path.unlink()
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE results (key)")
+    connection.close()
+
+
+def changed(statement: str) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        connection = sqlite3.connect(path)
+        with connection:
+            connection.execute(statement)
+        connection.close()
+
+    return change
+
+
+def overwritten(start: int, content: bytes) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        whole = path.read_bytes()
+        path.write_bytes(whole[:start] + content + whole[start + len(content) :])
+
+    return change
+
+
+NOT_OURS = f"is not one of fabkit's checkpoints; {ANOTHER}"
+DAMAGED = f"is damaged; {ANEW}"
+FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
+    "garbage": (lambda path: path.write_bytes(b"garbage" * 999), NOT_OURS),
+    "another database": (foreign, NOT_OURS),
+    "no results": (changed("DROP TABLE problem"), NOT_OURS),
+    "no problem": (changed("DELETE FROM problem"), DAMAGED),
+    "no JSON": (changed("UPDATE problem SET text = '{'"), DAMAGED),
+    "truncated": (lambda path: os.truncate(path, 8192), DAMAGED),
+    "header only": (lambda path: os.truncate(path, 100), DAMAGED),
+    "page overwritten": (overwritten(4096, b"\xff" * 4096), DAMAGED),
+    "newer": (
+        changed("PRAGMA user_version = 2"),
+        "was written by a newer fabkit (schema 2, this one knows 1); update fabkit or " + ANOTHER,
+    ),
+}  # fmt: skip
+
+
+def test_a_file_that_is_no_whole_checkpoint(tmp_path: Path) -> None:
+    for fault, (change, message) in FAULTS.items():
+        folder = tmp_path / fault
+        fill(folder, 20)
+        change(folder / CHECKPOINT_NAME)
+        refused(folder, InputError, f"{{checkpoint}}: {message}")
+
+
+def test_an_empty_file_is_begun_anew(tmp_path: Path) -> None:
+    """A full disk or a kill at another time may leave one; it holds nothing to lose."""
+    (tmp_path / CHECKPOINT_NAME).touch()
+    fill(tmp_path)
+    with Checkpoint(tmp_path, PROBLEM) as checkpoint:
+        assert checkpoint.keys() == {"0", "1", "2"}
+
+
+def test_a_folder_in_its_place(tmp_path: Path) -> None:
+    (tmp_path / CHECKPOINT_NAME).mkdir()
+    refused(tmp_path, InputError, "{checkpoint}: is a folder; expected a checkpoint of fabkit's")
+
+
+def test_a_link_to_nowhere(tmp_path: Path) -> None:
+    (tmp_path / CHECKPOINT_NAME).symlink_to(tmp_path / "nowhere")
+    refused(tmp_path, InputError, "{checkpoint}: there is no such file")
+
+
+def test_results_without_their_ledger(tmp_path: Path) -> None:
+    (tmp_path / f"{CHECKPOINT_NAME}-wal").write_bytes(b"results")
+    refused(
+        tmp_path,
+        InputError,
+        f"{{checkpoint}}: there is no such file, but {CHECKPOINT_NAME}-wal beside it; "
+        f"put it back to its place, or {ANOTHER}",
+    )
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE results SET result = zeroblob(1000) || x'01' WHERE key = '1'",
+        "UPDATE results SET digest = (SELECT digest FROM results WHERE key = '2') WHERE key = '1'",
+        "UPDATE results SET key = CASE key WHEN '1' THEN '9' ELSE '1' END WHERE key != '0'",
+    ],
+)
+def test_a_damaged_result_is_noticed(statement: str, tmp_path: Path) -> None:
+    fill(tmp_path)
+    if "CASE" in statement:
+        changed("DELETE FROM results WHERE key = '0'")(tmp_path / CHECKPOINT_NAME)
+    changed(statement)(tmp_path / CHECKPOINT_NAME)
+    with (
+        local_pool(1) as pool,
+        Checkpoint(tmp_path, PROBLEM) as checkpoint,
+        pytest.raises(InputError) as failure,
+    ):
+        run_tasks([Task("1", wrong, ("value",))], checkpoint, pool)
+    assert str(failure.value) == (
+        f'{tmp_path / CHECKPOINT_NAME}: the result of the task "1" is damaged; '
+        f"restore the file from a copy, or {ANOTHER} to begin anew"
+    )
+
+
+def test_a_folder_at_work(tmp_path: Path) -> None:
+    with Checkpoint(tmp_path, PROBLEM):
+        code = (
+            "from tests.support.tasks import *\n"
+            f"try:\n with Checkpoint(Path({str(tmp_path)!r}), PROBLEM): pass\n"
+            "except OutsideError as error: print(error)"
+        )
+        result = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
+        )
+    assert result.stdout == (
+        f"another fabkit is at work in {tmp_path}; wait for it, or {ANOTHER}\n"
+    )
+
+
+def test_a_program_that_has_the_ledger_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fabkit.jobs.checkpoint._BUSY_S", 0.05)
+    fill(tmp_path)
+    other = sqlite3.connect(tmp_path / CHECKPOINT_NAME, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with (
+        pytest.raises(OutsideError, match="another program has it open"),
+        Checkpoint(tmp_path, PROBLEM),
+    ):
+        pass
+    other.close()
+
+
+# --- disks ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def plain_user() -> Iterator[Path]:
+    """A folder of somebody whom permissions bind, as they do not bind root."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    is_root = os.geteuid() == 0
+    if is_root:
+        os.chown(folder, 65534, 65534)
+        os.seteuid(65534)
+    try:
+        yield folder
+    finally:
+        if is_root:
+            os.seteuid(0)
+        folder.chmod(0o755)
+        shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("what", ["folder", "new folder", "checkpoint", "unreadable"])
+def test_without_permission(what: str, plain_user: Path) -> None:
+    folder = plain_user / "run"
+    message = {
+        "folder": f"cannot write {folder / CHECKPOINT_NAME}: ",
+        "new folder": f"cannot use the folder {folder}: Permission denied",
+        "checkpoint": f"cannot write {folder / CHECKPOINT_NAME}: Permission denied",
+        "unreadable": f"{folder / CHECKPOINT_NAME}: cannot be read: Permission denied",
+    }[what]
+    if what == "new folder":
+        plain_user.chmod(0o555)
+    else:
+        fill(folder)
+        before = files(folder)
+        if what == "folder":
+            folder.chmod(0o555)
+        else:
+            (folder / CHECKPOINT_NAME).chmod(0o444 if what == "checkpoint" else 0)
+    error = InputError if what == "unreadable" else OutsideError
+    with pytest.raises(error) as failure, Checkpoint(folder, PROBLEM):
+        pass
+    assert str(failure.value).startswith(message)
+    if what != "new folder":
+        folder.chmod(0o755)
+        (folder / CHECKPOINT_NAME).chmod(stat.S_IRUSR | stat.S_IWUSR)
+        assert files(folder) == before
+        with Checkpoint(folder, PROBLEM) as checkpoint:
+            assert len(checkpoint.keys()) == 3
+
+
+FULL = "what was done before is kept; mend that, and run it again to go on"
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    with Checkpoint(tmp_path, PROBLEM) as checkpoint:
+        checkpoint._connection.execute("PRAGMA max_page_count = 40")
+        checkpoint.put("small", b"result")
+        with pytest.raises(OutsideError) as failure:
+            checkpoint.put("large", bytes(999_999))
+        assert str(failure.value) == (
+            f"cannot write {tmp_path / CHECKPOINT_NAME}: the disk is full; {FULL}"
+        )
+        assert checkpoint.get("small") == b"result"
+        assert checkpoint.keys() == {"small"}
+        checkpoint.put("other", b"fits")
+    with Checkpoint(tmp_path, PROBLEM) as checkpoint:
+        assert checkpoint.keys() == {"small", "other"}
+        checkpoint.put("large", bytes(999_999))
+
+
+@pytest.mark.parametrize("room", [0, 3000, 5000, 20_000, 50_000, 200_000])
+def test_files_that_may_grow_no_further(room: int, tmp_path: Path) -> None:
+    """The system's own refusal in the middle of a write, also of the first one."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    done = 0
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
+    try:
+        with pytest.raises(OutsideError), Checkpoint(tmp_path, PROBLEM) as checkpoint:  # noqa: PT012
+            for n in range(1000):
+                checkpoint.put(str(n), bytes(5000))
+                done += 1
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert (done > 0) == (room >= 50_000)
+    with Checkpoint(tmp_path, PROBLEM) as checkpoint:
+        assert checkpoint.keys() == {str(n) for n in range(done)}
+        assert all(checkpoint.get(str(n)) == bytes(5000) for n in range(done))
+        checkpoint.put("more", b"room")
+
+
+def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(OutsideError) as failure:
+        cluster_pool("tcp://127.0.0.1:1")
+    assert str(failure.value) == (
+        f"working on a cluster needs Dask; install it {to_install('cluster')}"
+    )
