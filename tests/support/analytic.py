@@ -26,7 +26,7 @@ from shapely.geometry.polygon import orient
 from fabkit.model.profile import Profile
 from tests.conftest import ROOT
 
-FONT = ROOT / "fabkit" / "blueprint" / "fonts" / "OpenSans-ExtraBold.ttf"
+FONT = ROOT / "fabkit" / "drawing" / "fonts" / "OpenSans-ExtraBold.ttf"
 
 RIBS = 8
 

@@ -65,8 +65,21 @@ MORE_ORDERS = [
     Order((), ("recess.fit=none",)),
     Order((), ("label.faces=none",)),
 ]
-ORDERS_TO_PRINT = [pytest.param(order, id=str(order)) for order in ORDERS]
-ORDERS_TO_PRINT += [pytest.param(o, id=str(o), marks=pytest.mark.long) for o in MORE_ORDERS]
+#: What the default run prints: every fit, one magnet and two, letters on both faces, handed pieces.
+QUICK_ORDERS = [
+    (Order(), "DLNS"),
+    (Order(("flippable",)), "JT"),
+    (Order((), ("recess.fit=ribs",)), "RU"),
+    (Order(("compact",), ("recess.fit=glue",)), "BY"),
+    (Order((), ("recess.fit=embedded", "label.faces=none")), "I"),
+]
+ORDERS_TO_PRINT = [pytest.param(*one, id=str(one[0])) for one in QUICK_ORDERS]
+ORDERS_TO_PRINT += [
+    pytest.param(
+        one, "", id=f"all {one}", marks=pytest.mark.long if i % 4 else pytest.mark.integration
+    )
+    for i, one in enumerate(ORDERS + MORE_ORDERS)
+]
 
 
 @dataclass(frozen=True)
@@ -95,19 +108,20 @@ class Print:
         return measure.section(self.mesh, z_mm)
 
 
-def print_set(set_name: str, order: Order, folder: Path) -> list[Print]:
-    """All pieces of a set, built, written and read back."""
+def print_set(set_name: str, order: Order, folder: Path, pieces: str = "") -> list[Print]:
+    """All pieces of a set, or some with ids of one letter: built, written and read back."""
     puzzle, profile, workshop = load_set(set_name), order.profile(), Workshop()
-    blueprints = draft_all(puzzle, puzzle.pieces, profile)
+    chosen = [one for one in puzzle.pieces if not pieces or one.id in pieces]
+    drawings = {one.id: one for one in analytic.drawings(set_name)}
     return [
         Print(
-            drawing,
+            drawings[blueprint.piece],
             profile,
             blueprint,
-            print_one(workshop, blueprint, folder / f"{drawing.id}.stl"),
-            analytic.printed(drawing.outline, profile),
+            print_one(workshop, blueprint, folder / f"{blueprint.piece}.stl"),
+            analytic.printed(drawings[blueprint.piece].outline, profile),
         )
-        for drawing, blueprint in zip(analytic.drawings(set_name), blueprints, strict=True)
+        for blueprint in draft_all(puzzle, chosen, profile)
     ]
 
 

@@ -1,23 +1,30 @@
-"""The checks can fail: the gauges measure known shapes, and planted faults are reported."""
+"""Pieces, measured on the meshes that would be printed; and planted faults, which are reported."""
 
 from __future__ import annotations
 
 import math
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 import trimesh
-from shapely import LineString, Point, Polygon, affinity, box
+from shapely import LineString, affinity, box
 
+from fabkit.core.errors import InputError
+from fabkit.core.units import format_mm
+from fabkit.drawing.draft import draft_all
 from fabkit.drawing.magnets import Bores
-from fabkit.drawing.outline import chamfered
+from fabkit.drawing.outline import chamfered, largest_chamfer_mm
+from fabkit.model.library import load_set
+from fabkit.model.profilefile import load_profile
 from fabkit.solid.pieces import Workshop
 from tests.support import analytic, measure
 from tests.support.checks import (
+    CHECKS,
     Complaints,
     check_letters,
     check_levels,
@@ -28,72 +35,90 @@ from tests.support.checks import (
     check_shells,
     check_volume,
     check_walls,
+    complaints,
+    roofs,
 )
-from tests.support.prints import Order, Print, print_one, print_set
+from tests.support.prints import (
+    LONG_PIECES,
+    NO_STUBS,
+    ORDERS_TO_PRINT,
+    Order,
+    Print,
+    print_one,
+    print_set,
+)
 
 
-def wheel(root_mm: float, crest_mm: float, ribs: int, turn: float = 0.0) -> Polygon:
-    """A bore with ribs, each taking a third of its share of the circle."""
-    angles = np.linspace(0, 2 * math.pi, 90 * ribs, endpoint=False) + turn
-    on_rib = (np.arange(90 * ribs) % 90) < 30
-    radii = np.where(on_rib, crest_mm, root_mm) / 2
-    return Polygon(np.column_stack([radii * np.cos(angles), radii * np.sin(angles)]))
+@pytest.mark.parametrize(("order", "pieces"), ORDERS_TO_PRINT)
+def test_fridgeiq_passes(order: Order, pieces: str, tmp_path: Path) -> None:
+    prints = print_set("fridgeiq", order, tmp_path, pieces)
+    assert [wrong for check in CHECKS for wrong in complaints(prints, check)] == []
+    for one in prints:
+        if one.profile.has_recesses:
+            assert len(roofs(one)) == (2 if one.drawing.id in LONG_PIECES else 1)
+        if one.drawing.id in "LN":  # handed: printed as drawn
+            z_mm = one.profile.thickness_mm - one.profile.top_chamfer_mm - 0.013
+            drawn = measure.filled(one.section(z_mm))
+            assert measure.difference_from_mirror_mm2(drawn) > 0.1 * drawn.area
+            assert measure.difference_mm2(drawn, one.outline) < 0.005
 
 
-def test_ribs_are_counted_and_measured() -> None:
-    for count in (7, 8, 9):
-        ribs = measure.ribs_of(affinity.translate(wheel(10.5, 9.9, count, turn=0.3), 5, 7))
-        assert ribs.count == count
-        assert ribs.root.diameter_mm == pytest.approx(10.5)
-        assert ribs.crest.diameter_mm == pytest.approx(9.9)
-        assert (ribs.crest.x_mm, ribs.crest.y_mm) == pytest.approx((5, 7), abs=1e-3)
-        width_mm = 10.5 * math.sin(math.pi * 31 / 90 / count)
-        assert ribs.width_mm == pytest.approx(width_mm, abs=1e-6)
+@pytest.mark.integration
+@pytest.mark.parametrize("set_name", ["cubimagici", "iqblock", "iqstars"])
+def test_other_sets_pass(set_name: str, tmp_path: Path) -> None:
+    preset = "compact" if set_name == "iqblock" else "default"
+    prints = print_set(set_name, Order((preset,), (NO_STUBS,)), tmp_path)
+    assert len(prints) == len(load_set(set_name).pieces)
+    assert [wrong for check in CHECKS for wrong in complaints(prints, check)] == []
 
 
-def test_a_circle_that_is_none_is_told() -> None:
+@pytest.mark.parametrize(
+    ("key", "flat_mm"),
+    [("top_chamfer", 1.2), pytest.param("foot_chamfer", 0.8, marks=pytest.mark.long)],
+)
+def test_the_largest_chamfer_builds_and_a_larger_one_is_refused(
+    key: str, flat_mm: float, tmp_path: Path
+) -> None:
+    flat = (f"tip_flat={flat_mm} mm", "top_chamfer=0.1 mm", "foot_chamfer=0.1 mm")
+    # A flat across a 45-degree tip has two angles of 112.5 degrees; a chamfer of 1 takes
+    # cot(56.25 degrees) off either end, and a hundredth of the flat has to stay.
+    limit_mm = 0.99 * flat_mm / (2 / math.tan(math.radians(56.25)))
+    small = load_profile((), flat)
+    outlines = [analytic.printed(one.outline, small) for one in analytic.drawings("fridgeiq")]
+    assert min(map(largest_chamfer_mm, outlines)) == pytest.approx((limit_mm, flat_mm))
+    below, above = (f"{key}={limit_mm + step_mm:.4f} mm" for step_mm in (-0.001, 0.001))
+    prints = print_set("fridgeiq", Order((), (*flat, below)), tmp_path, "DR")
+    checks = (check_shells, check_volume, check_outline, check_levels)
+    assert [wrong for check in checks for wrong in complaints(prints, check)] == []
+    puzzle, profile = load_set("fridgeiq"), load_profile((), [*flat, above])
+    with pytest.raises(InputError) as refusal:
+        draft_all(puzzle, puzzle.pieces, profile)
+    assert f"{key} {format_mm(limit_mm + 0.001)} is too large" in str(refusal.value)
+    assert f"at most {format_mm(math.floor(limit_mm * 1000) / 1000)}" in str(refusal.value)
+
+
+# --- the gauges themselves ------------------------------------------------------------------
+
+
+def test_gauges_measure_known_shapes() -> None:
     square = measure.fit_circle([(0, 0), (1, 0), (2, 0), (2, 1), (2, 2), (1, 2), (0, 2), (0, 1)])
     assert square.off_mm > 0.1
-
-
-@pytest.mark.parametrize("width_mm", [0.3, 0.7, 0.79, 0.81, 1.0])
-def test_strokes_are_measured_whatever_their_shape(width_mm: float) -> None:
     bent = LineString([(0, 0), (0, 5), (4, 5), (2, 0)])
-    ring = Point(0, 0).buffer(3, quad_segs=64)
-    joined = box(-3, -3, 0, 3).union(box(3, -3, 6, 3)).union(box(0, 0, 3, width_mm))
-    for shape in (
-        box(0, 0, 5, width_mm),
-        bent.buffer(width_mm / 2, cap_style="flat", join_style="mitre"),
-        ring.difference(Point(0, 0).buffer(3 - width_mm, quad_segs=64)),
-        joined,
-    ):
-        found_mm = measure.thinnest_stroke_mm(affinity.rotate(shape, 17), 0.8)
-        assert found_mm == pytest.approx(width_mm, abs=0.01)
-
-
-def test_mirror_images_are_told_apart() -> None:
+    for width_mm in (0.7, 0.79, 0.81, 1.0):
+        shape = bent.buffer(width_mm / 2, cap_style="flat", join_style="mitre")
+        for one in (shape, box(0, 0, 5, width_mm)):
+            found_mm = measure.thinnest_stroke_mm(affinity.rotate(one, 17), 0.8)
+            assert found_mm == pytest.approx(width_mm, abs=0.01)
     drawn = {one.id: one.outline for one in analytic.drawings("fridgeiq")}
-    differences = {piece: measure.difference_from_mirror_mm2(drawn[piece]) for piece in "DBULN"}
-    assert all(differences[piece] < 1e-9 for piece in "DB")
-    assert all(differences[piece] > 0.1 * drawn[piece].area for piece in "LN")
-
-
-def test_points_inside_outside_and_in_a_cavity_are_told_apart() -> None:
+    assert measure.difference_from_mirror_mm2(drawn["D"]) < 1e-9
     cube, cavity = trimesh.creation.box((4, 4, 4)), trimesh.creation.box((2, 2, 2))
     cavity.invert()
     both = trimesh.util.concatenate([cube, cavity])
     points = np.array([[0.1, 0.2, 0.3], [1.5, 0.2, 0.3], [2.5, 0.2, 0.3]])
-    assert measure.winding_numbers(cube, points) == pytest.approx([1, 1, 0])
     assert measure.winding_numbers(both, points) == pytest.approx([0, 1, 0])
     assert [round(shell.volume, 6) for shell in measure.shells(both)] == [64, -8]
-
-
-def test_a_mesh_with_a_gap_has_no_section() -> None:
-    cube = trimesh.creation.box((2, 2, 2))
-    assert measure.section(cube, 0.1).area == pytest.approx(4)
     upright = np.flatnonzero(np.abs(cube.face_normals[:, 2]) < 0.5)
     cube.update_faces(np.arange(len(cube.faces)) != upright[0])
-    assert not measure.is_closed(cube)
     with pytest.raises(measure.MeshError, match="does not close"):
         measure.section(cube, 0.1)
 
@@ -104,16 +129,11 @@ PLAIN, RIBBED = Order(), Order((), ("recess.fit=ribs",))
 CLOSED, TWO_FACED = Order((), ("recess.fit=embedded",)), Order(("flippable",))
 
 
-@pytest.fixture(scope="module")
-def good(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Order], Print]:
-    """Gives the print of one piece."""
-
-    @lru_cache
-    def prints(order: Order) -> dict[str, Print]:
-        printed = print_set("fridgeiq", order, tmp_path_factory.mktemp("good"))
-        return {one.drawing.id: one for one in printed}
-
-    return lambda piece, order: prints(order)[piece]
+@cache
+def good(piece: str, order: Order) -> Print:
+    with tempfile.TemporaryDirectory() as folder:
+        [one] = print_set("fridgeiq", order, Path(folder), piece)
+    return one
 
 
 def rebuilt(one: Print, path: Path, **changes: object) -> Print:
@@ -236,7 +256,6 @@ def test_planted_faults_are_reported(
     fault: Callable[..., Print],
     how: dict[str, object],
     checks: Sequence[Callable[[Print], Complaints]],
-    good: Callable[[str, Order], Print],
     tmp_path: Path,
 ) -> None:
     one = good(piece, order)
@@ -246,9 +265,7 @@ def test_planted_faults_are_reported(
         assert list(check(faulty)), f"{check.__name__} saw nothing"
 
 
-def test_a_chamfer_of_another_width_is_reported(
-    good: Callable[[str, Order], Print], tmp_path: Path
-) -> None:
+def test_a_chamfer_of_another_width_is_reported(tmp_path: Path) -> None:
     one = good("D", PLAIN)
     face = chamfered(one.blueprint.outline, 0.55)
     faulty = rebuilt(one, tmp_path / "faulty.stl", face=face)
@@ -256,8 +273,6 @@ def test_a_chamfer_of_another_width_is_reported(
     assert list(check_levels(faulty))
 
 
-def test_a_letter_with_thin_strokes_is_reported(
-    good: Callable[[str, Order], Print], tmp_path: Path
-) -> None:
+def test_a_letter_with_thin_strokes_is_reported(tmp_path: Path) -> None:
     faulty = with_label(good("A", PLAIN), tmp_path / "faulty.stl", scale=0.65)
     assert any(complaint.startswith("a stroke of 0.7") for complaint in check_letters(faulty))

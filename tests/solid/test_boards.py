@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fabkit.drawing.boards.draft import draft_holes_board, draft_lid, draft_seats_board, draft_tray
+from fabkit.drawing.draft import draft_things
 from fabkit.mesh.boards.inspect import inspect_board
 from fabkit.mesh.boards.reading import read_boards
 from fabkit.mesh.body import Body
@@ -19,36 +19,28 @@ from tests.support.boardmeshes import thrown
 
 
 def exported(name: str, layers: Sequence[str], settings: Sequence[str], folder: Path) -> list[Body]:
-    from fabkit.solid.boards import build_board
     from fabkit.solid.export import write_stl
+    from fabkit.solid.making import Maker
 
-    drafts = {
-        "tray": draft_tray,
-        "holes": draft_holes_board,
-        "seats": draft_seats_board,
-        "lid": draft_lid,
-    }
     puzzle = load_set(name)
     profile = load_profile(layers, settings, puzzle.unit_mm)
     bodies = []
-    for one in accessories(puzzle, profile):
-        write_stl(build_board(drafts[one.kind](puzzle, one, profile)), folder / "x.stl")
+    for drawing in draft_things(puzzle, accessories(puzzle, profile), profile):
+        write_stl(Maker().build(drawing), folder / "x.stl")
         bodies += read_bodies(folder / "x.stl")
     return bodies
 
 
-@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("name", "layers", "settings"),
     [
-        ("iqfit", (), ()),
-        pytest.param("iqfit", (), ("lid.kind=snap",), marks=pytest.mark.long),
         ("iqstars", (), ("lid.kind=snap",)),
-        pytest.param("iqstars", ("compact",), (), marks=pytest.mark.long),
-        ("iqblock", (), ()),
+        pytest.param("iqfit", (), (), marks=pytest.mark.integration),
+        pytest.param("cubimagici", ("petg",), (), marks=pytest.mark.integration),
         pytest.param("iqblock", (), ("lid.kind=none",), marks=pytest.mark.long),
-        ("cubimagici", ("compact",), ("lid.kind=snap",)),
-        pytest.param("cubimagici", ("petg",), (), marks=pytest.mark.long),
+        pytest.param("iqfit", (), ("lid.kind=snap",), marks=pytest.mark.long),
+        pytest.param("iqstars", ("compact",), (), marks=pytest.mark.long),
+        pytest.param("cubimagici", ("compact",), ("lid.kind=snap",), marks=pytest.mark.long),
     ],
 )
 def test_exported_boards_have_no_faults(

@@ -24,11 +24,10 @@ from tests.support import analytic
 from tests.support.prints import NO_STUBS
 
 EXPORTS = [
-    ("fridgeiq", ("default",), ()),
-    ("fridgeiq", ("flippable",), ()),
-    ("fridgeiq", ("compact",), ("recess.fit=ribs",)),
-    ("iqstars", ("default",), (NO_STUBS, "board.make=none")),
-    ("cubimagici", ("default",), ("board.make=none",)),
+    pytest.param(("iqstars", ("default",), (NO_STUBS, "board.make=none"))),
+    pytest.param(("fridgeiq", ("compact",), ("recess.fit=ribs",)), marks=pytest.mark.integration),
+    pytest.param(("fridgeiq", ("flippable",), ()), marks=pytest.mark.long),
+    pytest.param(("cubimagici", ("default",), ("board.make=none",)), marks=pytest.mark.long),
 ]
 
 
@@ -48,9 +47,7 @@ class Exported:
         return [drawing.id for drawing in self.drawings]
 
 
-@pytest.fixture(
-    scope="session", params=EXPORTS, ids=lambda order: " ".join(sum(order[1:], order[:1]))
-)
+@pytest.fixture(scope="session", params=EXPORTS, ids=str)
 def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Exported:
     set_name, presets, changes = request.param
     folder = tmp_path_factory.mktemp("step")
@@ -85,38 +82,24 @@ def check_part(part: cq.Assembly, expected: Exported) -> None:
     assert (box.xmax, box.ymax, box.zmax) == pytest.approx((right, top, top_mm), abs=1e-5)
 
 
-@pytest.mark.every(3)
-def test_every_piece_has_a_file_of_one_named_coloured_solid(exported: Exported) -> None:
-    names = {path.stem for path in (exported.folder / "step").iterdir()}
-    assert names == set(exported.ids)
-    for name in names:
-        whole = cq.Assembly.importStep(str(exported.folder / "step" / f"{name}.step"))
-        (part,) = whole.children
+def test_files_hold_named_coloured_solids(exported: Exported) -> None:
+    """One file for each piece and one for the set; they open as plain shapes, too."""
+    files = {path.stem: path for path in (exported.folder / "step").iterdir()}
+    assert set(files) == set(exported.ids)
+    for name in exported.ids[:4]:
+        (part,) = cq.Assembly.importStep(str(files[name])).children
         assert part.name == name
         check_part(part, exported)
-
-
-@pytest.mark.every(3)
-def test_the_file_of_the_set_holds_all_pieces(exported: Exported) -> None:
-    whole = cq.Assembly.importStep(str(exported.folder / f"{exported.set_name}.step"))
+    path = str(exported.folder / f"{exported.set_name}.step")
+    whole = cq.Assembly.importStep(path)
     assert whole.name == exported.set_name
     assert [part.name for part in whole.children] == exported.ids
     for part in whole.children:
         check_part(part, exported)
-
-
-@pytest.mark.every(3)
-def test_files_open_as_plain_shapes_too(exported: Exported) -> None:
-    whole = cq.importers.importStep(str(exported.folder / f"{exported.set_name}.step"))
-    solids = whole.solids().vals()
+    solids = cq.importers.importStep(path).solids().vals()
     assert all(solid.isValid() for solid in solids)
     volumes = sorted(solid.Volume() for solid in solids)
     assert volumes == pytest.approx(sorted(exported.volumes_mm3.values()), rel=1e-5)
-    for name in exported.ids[:3]:
-        one = cq.importers.importStep(str(exported.folder / "step" / f"{name}.step"))
-        assert one.solids().size() == 1
-        volume = one.solids().vals()[0].Volume()
-        assert volume == pytest.approx(exported.volumes_mm3[name], rel=1e-5)
 
 
 def test_a_wrong_solid_is_told(exported: Exported) -> None:
@@ -133,23 +116,22 @@ def test_a_wrong_solid_is_told(exported: Exported) -> None:
 
 # --- the same bytes again -------------------------------------------------------------------
 
-PRESETS = ("default", "flippable")
-#: Both pairs that could be alike, and pieces with one magnet and with two.
-PIECES = "BDEILQRU"
 
+def write_all(
+    folder: Path, backwards: bool, ids: str = "BDEILQRU", presets: tuple[str, ...] = ("default",)
+) -> dict[str, str]:
+    """The hashes of STL, STEP and set files, for pieces built and written in either order.
 
-def write_all(folder: Path, backwards: bool) -> dict[str, str]:
-    """The hashes of STL, STEP and set files, for pieces built and written in either order."""
+    There are both pairs that could be alike, and pieces with one magnet and with two.
+    """
     puzzle = load_set("fridgeiq")
-    pieces = [piece for piece in puzzle.pieces if piece.id in PIECES]
-    hashes = {}
-    for preset in PRESETS[::-1] if backwards else PRESETS:
+    pieces = [piece for piece in puzzle.pieces if piece.id in ids]
+    for preset in presets[::-1] if backwards else presets:
         (folder / preset).mkdir(parents=True)
-        blueprints = draft_all(puzzle, pieces, load_profile([preset]))
+        drawings = draft_all(puzzle, pieces, load_profile([preset]))
         workshop, parts = Workshop(), {}
-        for blueprint in blueprints[::-1] if backwards else blueprints:
-            name = blueprint.piece
-            parts[name] = NamedSolid(name, blueprint.colour, workshop.build(blueprint))
+        for one in drawings[::-1] if backwards else drawings:
+            parts[one.piece] = NamedSolid(one.piece, one.colour, workshop.build(one))
         for kind in ("step", "stl") if backwards else ("stl", "step"):
             for name, part in parts.items():
                 path = folder / preset / f"{name}.{kind}"
@@ -159,31 +141,31 @@ def write_all(folder: Path, backwards: bool) -> dict[str, str]:
                     write_stl(part.solid, path)
         in_order = [parts[piece.id] for piece in pieces]
         write_step(in_order, puzzle.name, folder / preset / "fridgeiq.step")
-    for path in sorted(folder.rglob("*.*")):
-        hashes[path.relative_to(folder).as_posix()] = sha256(path.read_bytes()).hexdigest()
-    return hashes
+    return {
+        path.relative_to(folder).as_posix(): sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*.*"))
+    }
 
 
-def hashes_from_another_process(folder: Path) -> dict[str, str]:
-    """The same, backwards, in a process of its own with other hashes of strings."""
+def test_the_same_bytes_in_another_order(tmp_path: Path) -> None:
+    first = write_all(tmp_path / "first", backwards=False, ids="BLQ")
+    assert len(first) == len(set(first.values())) == 2 * 3 + 1
+    assert write_all(tmp_path / "again", backwards=True, ids="BLQ") == first
+
+
+@pytest.mark.integration
+def test_the_same_bytes_in_another_process(tmp_path: Path) -> None:
+    """Backwards, and with other hashes of strings."""
+    presets = ("default", "flippable")
+    first = write_all(tmp_path / "first", backwards=False, presets=presets)
     code = (
-        "import sys; from pathlib import Path; from tests.solid.test_step import write_all; "
-        f"found = write_all(Path({str(folder)!r}), backwards=True); "
+        "import sys; from pathlib import Path; from tests.solid.test_export import write_all; "
+        f"found = write_all(Path(sys.argv[1]), backwards=True, presets={presets}); "
         "print(*(f'{name} {hash}' for name, hash in found.items()), sep='\\n')"
     )
-    environment = {**os.environ, "PYTHONHASHSEED": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT, env=environment, capture_output=True, text=True, check=True,
+        [sys.executable, "-c", code, str(tmp_path / "other")],
+        cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": "1"},
+        capture_output=True, text=True, check=True,
     )  # fmt: skip
-    return dict(line.split() for line in done.stdout.splitlines())
-
-
-@pytest.mark.long
-def test_the_same_bytes_in_another_order_and_in_another_process(tmp_path: Path) -> None:
-    first = write_all(tmp_path / "first", backwards=False)
-    assert len(first) == len(PRESETS) * (2 * len(PIECES) + 1)
-    assert write_all(tmp_path / "again", backwards=True) == first
-    assert hashes_from_another_process(tmp_path / "other") == first
-    # Only two pairs of pieces could be alike, E and R or B and Q, and their letters differ.
-    assert len(set(first.values())) == len(first)
+    assert dict(line.split() for line in done.stdout.splitlines()) == first
