@@ -81,6 +81,7 @@ class Lettering:
         )
 
 
+@lru_cache(maxsize=256)
 def lettering(text: str) -> Lettering:
     """A text with capitals 1 mm high.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 
-from shapely import LineString, Point, Polygon, affinity, union_all
+import numpy as np
+import shapely
+from shapely import Point, Polygon, affinity, union_all
 from shapely.geometry.base import BaseGeometry
 from shapely.ops import nearest_points
 
@@ -66,17 +67,17 @@ def place_label(text: str, face: Polygon, balance: Point, profile: Profile) -> L
     if profile.faces == "none":
         return None
     unscaled = lettering(text)
-    shape = unscaled.polygon()
+    shape = letters = unscaled.polygon()
     if profile.faces == "both":
         shape = shape.union(affinity.scale(shape, xfact=-1, origin=(0, 0)))
-    wanted_mm = _wanted_height_mm(unscaled.polygon(), profile)
+    wanted_mm = _wanted_height_mm(letters, profile)
     cap_height_mm, places = _largest_place(shape, face, wanted_mm, profile.label_margin_mm)
     if cap_height_mm == 0:
         raise BlueprintError(
             f"label.margin {format_mm(profile.label_margin_mm)} leaves no room for a letter; choose a "
             "smaller margin, a larger unit or label.faces none"
         )
-    if not strokes_are_at_least(_scaled(unscaled.polygon(), cap_height_mm), profile.stroke_mm):
+    if not strokes_are_at_least(_scaled(letters, cap_height_mm), profile.stroke_mm):
         raise BlueprintError(_too_thin(cap_height_mm, wanted_mm, profile))
     nearest, _ = nearest_points(places, balance)
     x_mm, y_mm = round(nearest.x, 3), round(nearest.y, 3)
@@ -158,14 +159,13 @@ def _places(shape: BaseGeometry, room: BaseGeometry) -> BaseGeometry:
     The hull meets an edge of the room exactly when the origin lies in the sweep of the
     mirrored hull along that edge (a Minkowski sum), so all sweeps are cut away.
     """
-    mirrored = [(-x, -y) for x, y in shape.convex_hull.exterior.coords]
-    sweeps = []
-    for polygon in getattr(room, "geoms", [room]):
-        for ring in (polygon.exterior, *polygon.interiors):
-            corners = list(ring.coords)
-            for start, end in itertools.pairwise(corners):
-                both = [(x + px, y + py) for px, py in (start, end) for x, y in mirrored]
-                sweeps.append(LineString(both).convex_hull)
+    mirrored = -shapely.get_coordinates(shape.convex_hull.exterior)
+    sweeps: list[BaseGeometry] = []
+    for ring in shapely.get_rings(room):
+        corners = shapely.get_coordinates(ring)
+        edges = np.stack([corners[:-1], corners[1:]], axis=1)
+        ends = (edges[:, :, None] + mirrored).reshape(len(edges), -1, 2)
+        sweeps += list(shapely.convex_hull(shapely.linestrings(ends)))
     return room.difference(union_all(sweeps)) if sweeps else room
 
 

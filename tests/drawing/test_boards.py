@@ -1,25 +1,35 @@
-"""Boards with holes for balls and with seats for stubs, measured on their meshes."""
+"""Boards with holes for balls and with seats for stubs, trays and lids, measured on their meshes."""
 
 from __future__ import annotations
 
 import itertools
 import math
 import tempfile
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import manifold3d
 import numpy as np
 import pytest
 import shapely
 import trimesh
-from shapely import Point, Polygon
+from shapely import LineString, Point, Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.boards.draft import draft_holes_board, draft_seats_board
+from fabkit.drawing.boards.frame import block
+from fabkit.drawing.boards.lids import snap_strain
 from fabkit.drawing.boards.steps import BoardBlueprint, section_at
-from fabkit.drawing.draft import draft
+from fabkit.drawing.draft import draft as draft_flat
+from fabkit.drawing.glyphs import strokes_are_at_least
+from fabkit.drawing.label import place_title
 from fabkit.drawing.outline import BlueprintError
-from fabkit.mesh.section import UP, Sections
+from fabkit.mesh.anatomy import Anatomy
+from fabkit.mesh.rules.printing import printing_findings
+from fabkit.mesh.rules.sound import sound_findings
+from fabkit.mesh.section import DOWN, UP, Sections, filled
 from fabkit.model.accessory import Accessory, accessories
 from fabkit.model.lattice import LATTICES, Cell
 from fabkit.model.library import load_set
@@ -30,12 +40,28 @@ from fabkit.solid.boards import build_board
 from fabkit.solid.export import write_stl
 from fabkit.solid.pieces import Workshop
 from tests.support import analytic, measure
-
-#: The default run has boards and stubs in tests of commands and of whole sets.
-pytestmark = pytest.mark.long
+from tests.support.trayprints import (
+    EXACT_MM,
+    LIDDED,
+    SLIDING,
+    SNAPPING,
+    TOUCH_MM3,
+    TRAYS,
+    Case,
+    above_floor,
+    draft,
+    gaps_mm,
+    ledge,
+    made,
+    middle,
+    overlap,
+    region,
+    rings,
+    turned_over,
+)
 
 FIT, STARS = load_set("iqfit"), load_set("iqstars")
-PRESETS = ("default", "compact")
+PRESETS = ("default", pytest.param("compact", marks=pytest.mark.long))
 #: A board of whole squares with a hole, a notch, and an arm one cell wide.
 ODD = ["#####", "#.###", "###..", "#####", "....#"]
 
@@ -153,19 +179,14 @@ def test_a_bore_goes_through_at_every_cell(preset: str) -> None:
         check_circles(circles_at(cut_at(mesh, height_mm)), middles, profile.hole_mm)
     # A ball one pitch down stays above the table.
     assert equator_mm(profile) - profile.unit_mm - profile.ball_mm / 2 >= 1 - 1e-9
-
-
-def test_faults_in_bores_are_noticed() -> None:
-    profile = fit_profile("default")
-    found = circles_at(cut_at(built("holes", "default"), 5.01))
-    middles = squares(5, 10, profile.unit_mm)
-    for circles, places, hole_mm in (
-        (found, middles, profile.hole_mm - 0.3),
-        (found[1:], middles, profile.hole_mm),
-        (found, [(middles[0][0] + 0.02, middles[0][1]), *middles[1:]], profile.hole_mm),
+    # Another size or place would be noticed.
+    found = circles_at(cut_at(mesh, 5.01))
+    for places, hole_mm in (
+        (middles, profile.hole_mm - 0.3),
+        ([(middles[0][0] + 0.02, middles[0][1]), *middles[1:]], profile.hole_mm),
     ):
         with pytest.raises((AssertionError, ValueError)):
-            check_circles(circles, places, hole_mm)
+            check_circles(found, places, hole_mm)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -205,6 +226,7 @@ def test_channels_run_between_neighbouring_cells(preset: str) -> None:
     assert cut_at(mesh, high_mm + 0.013).disjoint(shapely.MultiPoint(middles))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("preset", PRESETS)
 def test_the_rim_keeps_its_distance(preset: str) -> None:
     profile, mesh = fit_profile(preset), built("holes", preset)
@@ -215,7 +237,12 @@ def test_the_rim_keeps_its_distance(preset: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [(), ("lid.kind=none",), ("lid.kind=snap",), ("board.notch=0 mm",)]
+    "settings",
+    [
+        pytest.param((), marks=pytest.mark.integration),
+        pytest.param(("lid.kind=none",), marks=pytest.mark.long),
+        pytest.param(("lid.kind=snap", "board.notch=0 mm"), marks=pytest.mark.long),
+    ],
 )
 def test_odd_boards_of_squares(settings: tuple[str, ...], tmp_path: Path) -> None:
     profile, cells = fit_profile("default", *settings), odd_cells()
@@ -317,17 +344,13 @@ def test_a_seat_for_every_stub(preset: str) -> None:
     mesh = built("seats", preset)
     check_whole(mesh)
     check_seats(mesh, stars_profile(preset))
+    # Another profile's seats would be noticed.
+    for other in ("board.seat=0.22 mm", "stub.height=2.1 mm", "board.clearance=0.3 mm"):
+        with pytest.raises((AssertionError, ValueError)):
+            check_seats(mesh, stars_profile(preset, other))
 
 
-@pytest.mark.parametrize(
-    "settings",
-    ["board.seat=0.22 mm", "stub.height=2.1 mm", "board.floor=2.1 mm", "board.clearance=0.3 mm"],
-)
-def test_faults_in_seats_are_noticed(settings: str) -> None:
-    with pytest.raises((AssertionError, ValueError)):
-        check_seats(built("seats", "default"), stars_profile("default", settings))
-
-
+@pytest.mark.long
 @pytest.mark.parametrize("settings", [("lid.kind=none",), ("lid.kind=snap", "stub.height=1 mm")])
 def test_seats_with_other_lids(settings: tuple[str, ...], tmp_path: Path) -> None:
     profile = stars_profile("default", *settings)
@@ -337,7 +360,8 @@ def test_seats_with_other_lids(settings: tuple[str, ...], tmp_path: Path) -> Non
         check_seats(mesh, profile)
 
 
-@pytest.mark.parametrize("shape", ["hexagon", "disc", "star"])
+@pytest.mark.integration
+@pytest.mark.parametrize("shape", ["hexagon", "star"])
 def test_stubs_enter_their_seats(shape: str, tmp_path: Path) -> None:
     """A piece where it was drawn lies over cells of the board: its stubs are in seats there, with
     the clearance asked for around and air below, and it rests on the plate."""
@@ -345,7 +369,7 @@ def test_stubs_enter_their_seats(shape: str, tmp_path: Path) -> None:
     board, rest_mm = built("seats", "default"), seats_board(profile).rest_mm
     for piece in STARS.pieces[:: 1 if shape == "hexagon" else 3]:
         path = tmp_path / "one.stl"
-        blueprint = draft(STARS, piece, profile)
+        blueprint = draft_flat(STARS, piece, profile)
         write_stl(Workshop().build(blueprint), path)
         mesh = measure.read_mesh(path)
         lowered_mm = rest_mm - blueprint.back_mm
@@ -381,6 +405,315 @@ def test_seats_that_cannot_be(settings: list[str], message: str) -> None:
     assert message in str(refusal.value)
 
 
+@pytest.mark.long
 def test_the_widest_seats_build(tmp_path: Path) -> None:
     profile = stars_profile("default", "stub.diameter=18.8 mm")
     check_whole(mesh_of(seats_board(profile), tmp_path))
+
+
+@pytest.mark.parametrize("case", TRAYS)
+def test_the_opening_is_the_region_and_its_clearance(case: Case) -> None:
+    found = gaps_mm(made(case), case)
+    assert len(found) > 50
+    clearance = case.profile.board_clearance_mm
+    assert min(found) == pytest.approx(clearance, abs=EXACT_MM)
+    assert max(found) == pytest.approx(clearance, abs=EXACT_MM)
+
+
+@pytest.mark.parametrize("case", TRAYS)
+def test_sharp_corners_go_in(case: Case) -> None:
+    tray, area = made(case), region(case)
+    walls, relief = tray.at(above_floor(tray)), case.profile.relief_mm
+    sharp = 0
+    for ring in rings(area):
+        for before, here, after in zip(np.roll(ring[:-1], 1, 0), ring[:-1], ring[1:], strict=True):
+            (ax, ay), (bx, by) = here - before, after - here
+            if ax * by - ay * bx > 1e-6:  # a corner that pieces fill
+                sharp += 1
+                assert walls.distance(Point(here)) > min(relief, case.profile.board_clearance_mm)
+                bisector = -(
+                    np.array([bx, by]) / math.hypot(bx, by)
+                    - np.array([ax, ay]) / math.hypot(ax, ay)
+                )
+                bisector /= np.linalg.norm(bisector)
+                ray = LineString([here, here + 9 * bisector]).intersection(walls)
+                assert Point(here).distance(ray) == pytest.approx(relief, abs=0.02)
+    assert sharp >= 4
+
+
+@pytest.mark.parametrize("case", TRAYS)
+def test_the_floor_is_whole_and_as_thick_as_it_should_be(case: Case) -> None:
+    tray = made(case)
+    flats = tray.sections.flats()
+    assert tray.body.vertices[:, 2].min() == pytest.approx(0.0, abs=1e-6)
+    (rest,) = [
+        height
+        for (height, facing), area in flats.items()
+        if facing == UP and area > 0.9 * region(case).area and height > 0
+    ][:1]
+    assert rest == pytest.approx(tray.drawn.rest_mm, abs=1e-4)
+    if "snap" not in str(case):
+        assert rest == pytest.approx(case.profile.board_floor_mm, abs=1e-4)
+    assert rest >= case.profile.board_floor_mm - 1e-4
+    assert flats[0.0, DOWN] == pytest.approx(tray.drawn.outline.area, rel=1e-6)
+
+
+@pytest.mark.parametrize("case", TRAYS)
+def test_walls_and_pillars_are_thick_enough(case: Case) -> None:
+    tray, profile = made(case), case.profile
+    walls = tray.at(above_floor(tray))
+    assert walls.geom_type in ("Polygon", "MultiPolygon")
+    assert strokes_are_at_least(walls, 2 * profile.nozzle_mm)
+    outside = filled(walls)
+    assert outside.area == pytest.approx(outside.envelope.area, rel=1e-6)
+    opening = shapely.union_all([Polygon(r) for p in shapely.get_parts(walls) for r in p.interiors])
+    for ring in shapely.get_parts(outside.boundary):
+        assert ring.distance(opening) >= profile.board_wall_mm - EXACT_MM
+    top = tray.sections.high
+    for height in np.arange(tray.drawn.rest_mm + 0.05, top, 0.4):
+        assert strokes_are_at_least(tray.at(float(height)), 0.4), height
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize("lid", [False, True])
+@pytest.mark.parametrize("case", TRAYS)
+def test_meshes_are_sound_and_can_be_printed(case: Case, lid: bool) -> None:
+    if lid and "lid.kind=none" in case.settings:
+        return
+    one = made(case, lid)
+    findings = list(sound_findings(one.part, Anatomy((), (), (), (), ()), case.profile))
+    findings += printing_findings(one.part, replace(case.profile, facing="up"))
+    assert [found.message for found in findings if not found.ok] == []
+    title = one.drawn.label
+    letters = title.front.polygon().area * title.depth_mm if title else 0.0
+    assert one.part.volume_mm3 == pytest.approx(one.drawn.solid_mm3 - letters, rel=1e-3)
+    assert one.part.size_mm[2] == pytest.approx(one.drawn.thickness_mm, abs=1e-4)
+
+
+# --- what is refused, and what the tests above would notice ---------------------------------
+
+
+CUBI = Case("cubimagici", (), ("lid.kind=sliding",))
+
+
+def test_a_tighter_opening_and_a_wider_lid_would_be_noticed() -> None:
+    tight = made(CUBI.with_("board.clearance=0.15 mm"))
+    assert max(gaps_mm(tight, CUBI)) < CUBI.profile.board_clearance_mm - EXACT_MM
+    lid, tray = made(CUBI.with_("board.relief=1.4 mm"), lid=True), made(CUBI)
+    assert overlap(lid.manifold, tray.manifold, (0, 0, ledge(tray))) > 1
+
+
+def test_without_relief_a_corner_is_only_as_free_as_an_edge() -> None:
+    sharp = made(CUBI.with_("board.relief=0 mm"))
+    corner = Point(region(CUBI).bounds[:2])
+    walls = sharp.at(above_floor(sharp))
+    assert walls.distance(corner) == pytest.approx(CUBI.profile.board_clearance_mm, abs=EXACT_MM)
+
+
+def test_the_frame_opens_to_the_front_only() -> None:
+    tray = made(CUBI)
+    walls = tray.at(tray.sections.high - 0.1)
+    left, bottom, right, _ = walls.bounds
+    assert walls.geom_type == "Polygon"
+    assert not walls.interiors
+    front = shapely.box(left + 10, bottom, right - 10, bottom + 30)
+    assert (walls & front).area == 0
+    # The notch for a finger is as wide as the profile says, and a sill remains below it.
+    notched = tray.at(tray.drawn.rest_mm + 2)
+    strip = LineString([(left, bottom + 1), (right, bottom + 1)]).difference(notched)
+    assert strip.length == pytest.approx(CUBI.profile.notch_mm, abs=EXACT_MM)
+    assert strip.centroid.x == pytest.approx(region(CUBI).centroid.x)
+    assert tray.at(above_floor(tray)).intersection(strip).length == pytest.approx(strip.length)
+
+
+def test_no_notch() -> None:
+    tray = made(CUBI.with_("board.notch=0 mm"))
+    assert len(tray.at(tray.drawn.rest_mm + 4).interiors) == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "lid", "words"),
+    [
+        (
+            ["lid.kind=snap", "lid.tongue=6 mm"],
+            False,
+            "3.3% when .*, and 2% is the most; .* 7.8 mm",
+        ),
+        (["lid.kind=snap", "lid.snap=0.8 mm"], True, "choose a lid.tongue of 9.8 mm or more"),
+        (["lid.thickness=1.2 mm"], False, "choose a lid.thickness of 2 mm or more"),
+        (["lid.clearance=1 mm"], False, "or a smaller lid.clearance"),
+        (["printer.overhang=40 deg"], False, "the grooves of a sliding lid overhang by 45 deg"),
+        (["lid.kind=snap", "printer.overhang=40 deg"], True, "the hooks of a snapping lid"),
+        (["board.relief=0.3 mm"], False, "does not reach the corners .* choose 0.4 mm or more"),
+        (["board.title_depth=1.8 mm"], True, "choose a smaller board.title_depth"),
+    ],
+)
+def test_bad_numbers_are_refused(settings: list[str], lid: bool, words: str) -> None:
+    with pytest.raises(BlueprintError, match=words):
+        draft(Case("cubimagici", (), tuple(settings)), lid)
+
+
+def test_what_a_refusal_proposes_is_taken() -> None:
+    draft(CUBI.with_("lid.thickness=2 mm"))
+    draft(CUBI.with_("board.relief=0.4 mm"))
+    draft(Case("cubimagici", (), ("lid.kind=snap", "lid.tongue=7.8 mm")))
+    draft(Case("cubimagici", (), ("lid.kind=snap", "lid.snap=0.8 mm", "lid.tongue=9.8 mm")), True)
+
+
+def test_pillars_that_are_too_thin_are_refused() -> None:
+    ring = shapely.box(0, 0, 60, 60) - shapely.box(30, 30, 31.2, 50)
+    with pytest.raises(BlueprintError, match=r"thinner than 0\.8 mm"):
+        block(ring, 2.0, 9.0, load_profile(), relieved=True)
+    thick = shapely.box(0, 0, 60, 60) - shapely.box(30, 30, 31.4, 50)
+    made_of = block(thick, 2.0, 9.0, load_profile(), relieved=True)
+    pillar = section_at(made_of.steps, 6.0) & shapely.box(20, 20, 40, 55)
+    assert pillar.area == pytest.approx((1.4 - 0.5) * (20 - 0.5), rel=1e-6)
+
+
+def test_a_region_in_parts_that_meet_in_a_point() -> None:
+    two = shapely.union_all([shapely.box(0, 0, 20, 20), shapely.box(20, 20, 40, 40)])
+    made_of = block(two, 2.0, 9.0, load_profile(), relieved=True)
+    assert section_at(made_of.steps, 3.0).covers(Point(10, 30))
+    assert not section_at(made_of.steps, 3.0).covers(Point(20, 20))
+
+
+def test_titles_shrink_break_and_give_way() -> None:
+    case = Case("cubimagici", (), ("lid.kind=sliding",))
+    puzzle = case.puzzle
+
+    def texts(title: str, *room: float) -> tuple[str, float] | None:
+        label = place_title(replace(puzzle, title=title), shapely.box(*room), case.profile)
+        return label and (label.text, label.cap_height_mm)
+
+    assert texts("Cubi magici", 0, 0, 100, 40) == ("Cubi magici", 6.9)
+    assert texts("\u7acb\u65b9", 0, 0, 100, 40) == ("cubimagici", 6.9)
+    assert texts("A very long title indeed of a small set", 0, 0, 60, 14) == ("cubimagici", 6.9)
+    assert texts("Cubi magici", 0, 0, 12, 12) is None
+    assert draft(case.with_("board.title=0 mm"), lid=True).label is None
+
+
+def closed(case: Case) -> Any:
+    """The lid's mesh in its seat: only what a user does with it is done."""
+    lid, tray = made(case, lid=True), made(case)
+    if "lid.kind=sliding" in case.settings:
+        low = ledge(tray)
+        return lid.manifold.translate((0, 0, low))
+    plate = max(
+        height
+        for (height, facing), area in lid.sections.flats().items()
+        if facing == UP and area > lid.drawn.outline.area / 2
+    )
+    return turned_over(lid.manifold, middle(case)).translate((0, 0, tray.sections.high + plate))
+
+
+def out(case: Case, by_mm: float) -> tuple[float, float, float]:
+    """The lid's way out: to the front, which is on the left of a board that is wider than deep."""
+    left, bottom, right, top = region(case).bounds
+    return (-by_mm, 0, 0) if right - left > top - bottom + 1e-6 else (0, -by_mm, 0)
+
+
+def steps_out(case: Case) -> np.ndarray[Any, Any]:
+    left, bottom, right, top = region(case).bounds
+    return np.arange(0.0, max(right - left, top - bottom) + 30, 3.0)
+
+
+@pytest.mark.parametrize("case", LIDDED)
+def test_a_closed_lid_leaves_pieces_their_air(case: Case) -> None:
+    case = case.with_("board.title=0 mm")
+    tray, lid = made(case), closed(case)
+    pieces_top = tray.drawn.rest_mm + case.profile.thickness_mm
+    inside = rings(region(case).buffer(-2))[0][:-1]
+    pieces = manifold3d.CrossSection([inside]).extrude(50).translate((0, 0, pieces_top))
+    above = (lid ^ pieces).bounding_box()[2] - pieces_top
+    assert (
+        case.profile.lid_air_mm - 1e-4
+        <= above
+        < case.profile.lid_air_mm + 2 * case.profile.layer_mm
+    )
+    assert overlap(lid, tray.manifold) <= TOUCH_MM3
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("case", SLIDING)
+def test_a_sliding_lid_slides_and_holds(case: Case) -> None:
+    # A title would not meet anything; without it the lid is a hundred times as quick.
+    case = case.with_("board.title=0 mm")
+    tray, lid = made(case).manifold, closed(case)
+    for by in steps_out(case):
+        assert overlap(lid, tray, out(case, float(by))) <= TOUCH_MM3, by
+    clearance = case.profile.lid_clearance_mm
+    x, y, _ = out(case, 1.0)
+    sideways = (-y, x)
+    for sign in (1, -1):
+        aside = (sign * sideways[0], sign * sideways[1])
+        assert (
+            overlap(lid, tray, (0.95 * clearance * aside[0], 0.95 * clearance * aside[1], 0))
+            <= TOUCH_MM3
+        )
+        assert (
+            overlap(lid, tray, (1.2 * clearance * aside[0], 1.2 * clearance * aside[1], 0))
+            > TOUCH_MM3
+        )
+    assert overlap(lid, tray, out(case, -1.2 * clearance)) > TOUCH_MM3
+    # Lifted, its leaning edges meet those of the walls: root 2 times the clearance further up.
+    assert overlap(lid, tray, (0, 0, 0.95 * clearance * math.sqrt(2))) <= TOUCH_MM3
+    for lifted in (1.1 * clearance * math.sqrt(2), 1.0, 2.0):
+        for by in (0.0, 5.0):
+            x, y, _ = out(case, by)
+            assert overlap(lid, tray, (x, y, lifted)) > TOUCH_MM3
+
+
+@pytest.mark.parametrize("case", SLIDING)
+def test_a_sliding_lid_has_its_clearance_at_right_angles(case: Case) -> None:
+    lid, tray = made(case, lid=True), made(case)
+    high = lid.sections.high
+    for part in (0.5, 0.75):
+        walls = tray.at(ledge(tray) + part * high)
+        sideways = walls.distance(lid.at(part * high))
+        assert sideways / math.sqrt(2) == pytest.approx(case.profile.lid_clearance_mm, abs=EXACT_MM)
+
+
+@pytest.mark.parametrize("case", SNAPPING)
+def test_a_snapping_lid_bends_no_further_than_it_should(case: Case) -> None:
+    tray, lid, profile = made(case).manifold, closed(case), case.profile
+    low = tray.bounding_box()[2]
+    assert lid.bounding_box()[2] > low + 0.3, "it stands on the frame, not on its tongues"
+    bites = []
+    for up in np.arange(0.0, profile.tongue_mm + 3, 0.5):
+        bite = lid.translate((0, 0, float(up))) ^ tray
+        if bite.volume() <= TOUCH_MM3:
+            bites.append(0.0)
+            continue
+        outer = tray.bounding_box()
+        bites.append(max(_depth(part, outer) for part in bite.decompose()))
+    assert bites[0] == bites[-1] == 0.0
+    assert max(bites) == pytest.approx(profile.snap_mm, abs=EXACT_MM)
+    up = (0.0, 0.0, 3 * profile.lid_clearance_mm)
+    assert overlap(lid, tray, up) > TOUCH_MM3, "it catches"
+    assert snap_strain(profile) <= 0.02
+
+
+def _depth(part: Any, outer: Any) -> float:
+    """How deep a bite of a hook goes into the frame's nearest outer face."""
+    x0, y0, _, x1, y1, _ = part.bounding_box()
+    left, front, _, right, back, _ = outer
+    return min(x1 - left, right - x0, y1 - front, back - y0)
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("case", LIDDED)
+def test_titles_are_wide_enough_and_right_way_round(case: Case) -> None:
+    lid = made(case, lid=True)
+    label = lid.drawn.label
+    assert label is not None
+    height = lid.drawn.label_low_mm + label.depth_mm / 2
+    letters = lid.drawn.outline.difference(lid.at(height)) & label.front.polygon().envelope
+    assert letters.symmetric_difference(label.front.polygon()).area < 0.02 * letters.area
+    assert strokes_are_at_least(letters, 0.95 * case.profile.stroke_mm)
+    reads = letters
+    if "snap" in str(case):  # it is read when the lid lies as it is used
+        reads = shapely.affinity.scale(letters, xfact=-1)
+    first = max(shapely.get_parts(reads), key=lambda one: -one.bounds[0])
+    # All these titles begin with I, C or F: the first letter has more on its left.
+    left, _, right, _ = first.bounds
+    assert first.centroid.x <= (left + right) / 2 + 1e-3

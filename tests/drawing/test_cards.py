@@ -83,6 +83,7 @@ def drawn(path: ElementTree.Element) -> Any:
     return affinity.scale(whole, 1, -1, origin=(0, 0))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", SETS)
 def test_a_card_shows_the_board_and_the_given_pieces_at_their_size(name: str) -> None:
     puzzle = load_set(name)
@@ -153,6 +154,7 @@ def test_cards_larger_than_a_sheet_are_on_none() -> None:
 # --- templates ----------------------------------------------------------------------------------
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", SETS)
 def test_a_template_fits_its_board(name: str) -> None:
     puzzle = load_set(name)
@@ -171,6 +173,7 @@ def test_a_template_fits_its_board(name: str) -> None:
     assert (drawing.kind, drawing.rest_mm, drawing.thickness_mm) == ("card", 1.0, 1.6)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", SETS)
 def test_a_templates_lines_follow_the_given_pieces(name: str) -> None:
     puzzle = load_set(name)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import shapely
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from shapely import Point, Polygon, affinity
 
@@ -58,7 +58,7 @@ def same(one: shapely.Geometry, other: shapely.Geometry) -> bool:
 # --- outlines and kerf ----------------------------------------------------------------------
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(7)
 @pytest.mark.parametrize(("set_name", "preset", "machine"), EVERY_CUT)
 def test_outlines_and_paths_are_those_of_the_drawing(
     set_name: str, preset: str, machine: tuple[str, ...]
@@ -107,6 +107,7 @@ def inner_corners(outline: Polygon) -> list[tuple[float, float]]:
     return found
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("kerf_mm", [0.0, 0.2, 1.5])
 @pytest.mark.parametrize("set_name", FLAT_SETS)
 def test_the_finished_outline_is_left_after_cutting(set_name: str, kerf_mm: float) -> None:
@@ -138,7 +139,6 @@ def microns(most: int) -> st.SearchStrategy[float]:
     return st.integers(0, most).map(lambda length: length / 1000)
 
 
-@settings(max_examples=60)
 @given(cell_sets(most=16), microns(4000), microns(1500))
 def test_any_shape_is_cut_or_refused(
     shape: tuple[Lattice, frozenset[Cell]], kerf_mm: float, inset_mm: float
@@ -211,6 +211,7 @@ def laid_on(piece: CutPiece, place: Polygon, unit_mm: float) -> CutPiece:
 # --- letters and magnets --------------------------------------------------------------------
 
 
+@pytest.mark.every(11)
 @pytest.mark.parametrize(("set_name", "preset", "machine"), EVERY_CUT)
 def test_letters_are_those_of_the_font(
     set_name: str, preset: str, machine: tuple[str, ...]
@@ -255,6 +256,7 @@ def test_large_letters_are_as_smooth() -> None:
     assert sum(len(contour) for contour in piece.engraving) < 300
 
 
+@pytest.mark.every(11)
 @pytest.mark.parametrize(("set_name", "preset", "machine"), EVERY_CUT)
 def test_magnets_have_their_walls(set_name: str, preset: str, machine: tuple[str, ...]) -> None:
     profile = cuts.profile_of(preset, machine)

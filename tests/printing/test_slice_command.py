@@ -15,6 +15,7 @@ from tests.support.platefiles import prusa_slicer
 
 
 @prusa_slicer
+@pytest.mark.integration
 def test_slice(pair: str, said: Callable[..., Any]) -> None:
     document = said("slice", pair, "-p", "flippable")
     (plate,) = document["plates"]
@@ -34,7 +35,7 @@ def test_slice(pair: str, said: Callable[..., Any]) -> None:
 
 @pytest.mark.every(3)
 @prusa_slicer
-@pytest.mark.long
+@pytest.mark.integration
 @pytest.mark.parametrize("profile", ["default", "flippable", "compact"])
 @pytest.mark.parametrize("more", ["plate.face=up", "plate.face=down", "label.inlay=letter"])
 def test_fridgeiq_is_printable(
@@ -49,6 +50,7 @@ def test_fridgeiq_is_printable(
 
 @pytest.mark.every(2)
 @prusa_slicer
+@pytest.mark.integration
 @pytest.mark.parametrize("profile", ["default", "flippable"])
 def test_the_estimate_is_right_to_a_tenth(
     profile: str, pair: str, said: Callable[..., Any]
@@ -67,6 +69,7 @@ def test_slice_without_a_slicer(
     assert not Path("output").exists()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("how", ["crashes", "hangs", "rubbish", "silent"])
 def test_a_bad_slicer_changes_nothing(
     how: str, pair: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

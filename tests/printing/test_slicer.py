@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
 from fabkit.core.errors import InputError, OutsideError
 from fabkit.model.profilefile import load_profile
+from fabkit.printing.package import pause_parts
 from fabkit.printing.slicer.finding import NAMES, ORCA, PRUSA, Slicer, find_slicer
 from fabkit.printing.slicer.running import MOST_SAID, run
+from fabkit.printing.slicer.settings import print_settings
 from fabkit.printing.slicer.slicing import slice_plate
-from fabkit.printing.slicer.verdict import Expected, Verdict
-from tests.support.fakeslicer import fake_slicer, gcode
+from fabkit.printing.slicer.verdict import Expected, Feature, Verdict
+from tests.support.fakeslicer import OPEN_OBJECT, SAID, fake_slicer, gcode
+from tests.support.platefiles import Thing, box, hollow, opened, prusa_slicer, write_plate
 
 PROFILE = load_profile()
 FAKE = Slicer(Path("unset"), PRUSA, "PrusaSlicer", "2.5.0")
@@ -236,6 +242,7 @@ def test_one_that_hangs_is_stopped_with_all_its_children(tmp_path: Path) -> None
     assert is_gone(int(note.read_text()))
 
 
+@pytest.mark.integration
 def test_children_that_outlive_a_good_one_are_ended(tmp_path: Path) -> None:
     note = tmp_path / "note"
     slice = GRANDCHILD.format(note=str(note)) + f"write({gcode()!r})"
@@ -243,6 +250,7 @@ def test_children_that_outlive_a_good_one_are_ended(tmp_path: Path) -> None:
     assert is_gone(int(note.read_text()))
 
 
+@pytest.mark.integration
 def test_ctrl_c_ends_the_slicer_and_leaves_nothing(tmp_path: Path) -> None:
     note = tmp_path / "note"
     slice = GRANDCHILD.format(note=str(note)) + "time.sleep(600)"
@@ -277,3 +285,316 @@ def test_the_users_settings_and_screen_stay_out_of_it(
     places = "print([os.environ[key] for key in ('HOME', 'XDG_CONFIG_HOME', 'TMPDIR')], os.environ.get('DISPLAY'))"
     said = run([fake_slicer(tmp_path, help=places), "--help"], tmp_path, 60).said
     assert said == f"{[str(tmp_path)] * 3} None\n"
+
+
+def reasons(
+    tmp_path: Path, text: str, expected: Expected | None = None, said: str = SAID, **more: str
+) -> str:
+    found = verdict(
+        fake_slicer(tmp_path, f"write({text!r}); print({said!r})", **more), tmp_path, expected
+    )
+    assert not found.printable
+    assert found.document()["printable"] is False
+    assert (tmp_path / "out" / "mine.gcode").exists()
+    return "; ".join(found.reasons)
+
+
+PAUSE = Expected(("A",), pause_height_mm=4.2)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "reason"),
+    [
+        (gcode(), PAUSE, "the pause at 4.2 mm is missing"),
+        (
+            gcode(pause_after=20),
+            PAUSE,
+            "there is a pause after layer 20, at 4 mm; expected it at 4.2 mm",
+        ),
+        (
+            gcode(pause_after=22),
+            PAUSE,
+            "there is a pause after layer 22, at 4.4 mm; expected it at 4.2 mm",
+        ),
+        (
+            gcode(pause_after=3),
+            Expected(("A",)),
+            "there is a pause after layer 3, at 0.6 mm, and none was asked for",
+        ),
+        (
+            gcode(layers=21, pause_after=21),
+            PAUSE,
+            "there is a pause after layer 21, at 4.2 mm, and nothing is printed after it",
+        ),
+        (
+            gcode(pause_after=21).replace("E-2 F2400\n;", "E-2 F2400\nM601\n;", 1),
+            PAUSE,
+            "there is a pause after layer 1, at 0.2 mm; expected it at 4.2 mm",
+        ),
+        (gcode(), Expected(("A", "B")), 'object "B" is printed 0 times, not 1'),
+        (gcode(), Expected(("A", "A")), 'object "A" is printed 1 times, not 2'),
+        (gcode(["A", "B"]), Expected(("A",)), 'object "B" is printed, and nobody asked for it'),
+        (gcode(["A", "B"], skip=[1]), Expected(("A", "B")), 'object "B" begins at 0.2 mm, not on'),
+        (gcode(["A", "B"], skip=[7]), Expected(("A", "B")), 'object "B" has 1 empty layer'),
+        (
+            gcode(skip=[7]),
+            Expected(("A",)),
+            "layer 7 reaches from 1.2 mm to 1.6 mm; expected a height of 0.2 mm",
+        ),
+        (gcode(layer_mm=0.1), Expected(("A",)), "layer 1 reaches from 0 mm to 0.1 mm"),
+        (gcode().replace("G1 X50", "G1 X0.1"), Expected(("A",)), "not all on the bed of 250 mm"),
+        (gcode().replace("G1 X70", "G1 X250"), Expected(("A",)), "not all on the bed of 250 mm"),
+        (gcode().replace("Y60", "Y0.1"), Expected(("A",)), "not all on the bed of 250 mm by 210"),
+        (gcode().replace("Y80", "Y210"), Expected(("A",)), "not all on the bed of 250 mm by 210"),
+        (gcode(layers=1051), Expected(("A",)), "it is 210.2 mm high; the printer reaches 210 mm"),
+        (
+            gcode(),
+            Expected(("A",), features=(Feature("letter", 6.4, 7.0),)),
+            "the letter between 6.4 mm and 7 mm lies in no layer",
+        ),
+    ],
+)
+def test_each_fault_is_a_reason(text: str, expected: Expected, reason: str, tmp_path: Path) -> None:
+    assert reason in reasons(tmp_path, text, expected)
+
+
+def test_a_pause_at_its_place_is_none(tmp_path: Path) -> None:
+    program = fake_slicer(tmp_path, f"write({gcode(pause_after=21)!r})")
+    assert verdict(program, tmp_path, PAUSE).reasons == ()
+
+
+def test_an_open_mesh_is_a_reason(tmp_path: Path) -> None:
+    found = reasons(tmp_path, gcode(), info=f"print({OPEN_OBJECT!r})")
+    assert found == 'the mesh of object "A" is not manifold: 3 open edges'
+
+
+def test_an_open_mesh_that_is_not_printed_is_one_too(tmp_path: Path) -> None:
+    found = reasons(
+        tmp_path,
+        gcode(),
+        info=f"print({('[plate.3mf]' + chr(10) + 'manifold = yes' + chr(10) + OPEN_OBJECT)!r})",
+    )
+    assert found == "the mesh of object number 2 is not manifold: 3 open edges"
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (
+            "print warning: Empty layer between 2 and 3.\n\nObject name: A\n",
+            "Empty layer between 2 and 3. Object name: A",
+        ),
+        (
+            "[2026-01-01 10:00:00.1] [0x00007f] [error]   Unable to do it\n",
+            "error: Unable to do it",
+        ),
+        ("[2026-01-01 10:00:00.1] [0x00007f] [warning]   Strange\n", "warning: Strange"),
+        ("something new\n", "something new"),
+        ("\x1b[31mred\n", "\\x1b[31mred"),
+    ],
+)
+def test_what_the_slicer_minds_is_a_reason(said: str, reason: str, tmp_path: Path) -> None:
+    found = reasons(tmp_path, gcode(), said=SAID.replace("90", said + "90"))
+    assert found == f"the slicer says: {reason}" or found.endswith(reason)
+    assert found.startswith("the slicer says: ")
+
+
+def test_progress_and_chat_are_no_reasons(tmp_path: Path) -> None:
+    said = "[2026-01-01 10:00:00.1] [0x00007f] [trace]   Initializing StaticPrintConfigs\n" + SAID
+    program = fake_slicer(tmp_path, f"write({gcode()!r}); print({said!r})")
+    assert verdict(program, tmp_path).reasons == ()
+
+
+PROFILE = load_profile()
+FLIPPABLE = load_profile(["flippable"])
+BODY = hollow(box((0, 0, 0), (20, 20, 5.2)), box((5, 5, 1.0), (15, 15, 4.2)))
+BLOCK = box((0, 0, 0), (20, 20, 4.6))
+LETTER = box((5, 5, 4.6), (15, 15, 5.2))
+
+
+def real(
+    folder: Path,
+    things: Sequence[Thing],
+    expected: Expected,
+    profile=PROFILE,
+    parts=MappingProxyType({}),
+) -> Verdict:
+    model = write_plate(folder / "plate one.3mf", things, parts)
+    return slice_plate(find_slicer(), model, folder / "out" / "plate.gcode", profile, expected)
+
+
+@prusa_slicer
+@pytest.mark.integration
+def test_a_hollow_box_with_a_pause(tmp_path: Path) -> None:
+    features = (Feature("letter", 4.8, 5.2), Feature("recess", 1.0, 4.2))
+    expected = Expected(("P",), 4.2, features=features)
+    found = real(
+        tmp_path, [Thing("P", [(BODY, 1)])], expected, FLIPPABLE, pause_parts(4.2, FLIPPABLE)
+    )
+    assert found.reasons == ()
+    document = json.loads(json.dumps(found.document()))
+    assert document["slicer"]["name"] == "PrusaSlicer"
+    assert document["pauses"] == [{"after_layer": 21, "height_mm": 4.2}]
+    assert (document["layers"], document["height_mm"]) == (26, 5.2)
+    assert document["objects"] == [
+        {
+            "name": "P",
+            "manifold": True,
+            "low_mm": 0.0,
+            "high_mm": 5.2,
+            "first_layer": 1,
+            "last_layer": 26,
+            "layers": 26,
+        }
+    ]
+    layers = {f["name"]: (f["first_layer"], f["last_layer"]) for f in document["features"]}
+    assert layers == {"letter": (25, 26), "recess": (6, 21)}
+    assert all(f["begins_on_layer"] and f["ends_on_layer"] for f in document["features"])
+    # The box weighs between what its shell of three lines does and what it would if it were full.
+    full_g = (20 * 20 * 5.2 - 10 * 10 * 3.2) / 1000 * PROFILE.filament_density
+    assert 0.5 * full_g < document["grams"] < full_g
+    length_m = document["grams"] / PROFILE.filament_density / (3.14159 * 0.0875**2) / 100
+    assert document["metres"] == pytest.approx(length_m, rel=0.01)
+    assert 120 < document["seconds"] < 3600
+    assert document["extruders"][0]["grams"] == document["grams"]
+
+
+@prusa_slicer
+@pytest.mark.integration
+def test_a_missing_pause_is_noticed(tmp_path: Path) -> None:
+    found = real(tmp_path, [Thing("P", [(BODY, 1)])], Expected(("P",), 4.2), FLIPPABLE)
+    assert found.reasons == ("the pause at 4.2 mm is missing",)
+
+
+@prusa_slicer
+@pytest.mark.integration
+def test_two_objects_with_odd_names_at_their_places(tmp_path: Path) -> None:
+    names = ("two words", 'B <&"é id:7 copy 3')
+    things = [
+        Thing(name, [(BLOCK, 1)], [(50.0 + 40 * index, 60.0)]) for index, name in enumerate(names)
+    ]
+    found = real(tmp_path, things, Expected(names))
+    assert found.reasons == ()
+    assert tuple(one.name for one in found.gcode.printed) == names
+    first, second = (one.box for one in found.gcode.printed)
+    assert first == pytest.approx((50.2, 60.2, 69.8, 79.8), abs=0.05)
+    assert second == pytest.approx((90.2, 60.2, 109.8, 79.8), abs=0.05)
+
+
+@prusa_slicer
+@pytest.mark.integration
+def test_an_object_twice(tmp_path: Path) -> None:
+    thing = Thing("A", [(BLOCK, 1)], [(50, 60), (90, 60)])
+    assert real(tmp_path, [thing], Expected(("A", "A"))).reasons == ()
+    assert real(tmp_path, [thing], Expected(("A",))).reasons == (
+        'object "A" is printed, and nobody asked for it',
+    )
+
+
+@prusa_slicer
+@pytest.mark.integration
+def test_an_open_mesh_is_sliced_and_yet_refused(tmp_path: Path) -> None:
+    things = [Thing("A", [(opened(BLOCK), 1)]), Thing("B", [(BLOCK, 1)], [(90, 50)])]
+    found = real(tmp_path, things, Expected(("A", "B")))
+    assert 'the mesh of object "A" is not manifold: 3 open edges' in found.reasons
+    assert {
+        one.name: closed for one, closed in zip(found.gcode.printed, found.manifold, strict=True)
+    } == {
+        "A": False,
+        "B": True,
+    }
+
+
+@prusa_slicer
+@pytest.mark.integration
+def test_an_empty_layer_is_refused(tmp_path: Path) -> None:
+    floating = Thing("A", [(box((0, 0, 0), (20, 20, 2)), 1), (box((0, 0, 3), (20, 20, 5)), 1)])
+    found = real(tmp_path, [floating], Expected(("A",)))
+    assert any("Empty layer between 2 and 3.2" in reason for reason in found.reasons)
+    assert any("layer 11 reaches from 2 mm to 3.2 mm" in reason for reason in found.reasons)
+
+
+@prusa_slicer
+@pytest.mark.integration
+def test_beside_the_bed_is_refused_though_the_slicer_does_not_mind(tmp_path: Path) -> None:
+    things = [Thing("A", [(BLOCK, 1)]), Thing("B", [(BLOCK, 1)], [(240, 50)])]
+    (reason,) = real(tmp_path, things, Expected(("A", "B"))).reasons
+    assert "which is not all on the bed" in reason
+
+
+@prusa_slicer
+@pytest.mark.integration
+@pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04" + bytes(1000)])
+def test_a_file_that_is_no_plate(content: bytes, tmp_path: Path) -> None:
+    model = tmp_path / "mine.3mf"
+    model.write_bytes(content)
+    with pytest.raises(OutsideError, match=r"^mine\.3mf: PrusaSlicer .* ended with exit code 1"):
+        slice_plate(find_slicer(), model, tmp_path / "out" / "g", PROFILE, Expected(()))
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@prusa_slicer
+@pytest.mark.integration
+def test_an_object_that_is_too_thin_to_print(tmp_path: Path) -> None:
+    thing = Thing("A", [(box((0, 0, 0), (0.05, 20, 5)), 1)])
+    with pytest.raises(OutsideError, match=r"plate one\.3mf: .*its last words: The print is empty"):
+        real(tmp_path, [thing], Expected(("A",)))
+
+
+@prusa_slicer
+@pytest.mark.integration
+@pytest.mark.parametrize("tower", [40.0, 0.0])
+def test_a_letter_of_a_second_colour(tower: float, tmp_path: Path) -> None:
+    profile = replace(FLIPPABLE, inlay="letter", tower_mm=tower)
+    thing = Thing("A", [(BLOCK, 1), (LETTER, 2)])
+    expected = Expected(("A",), 4.2, 2, (Feature("letter", 4.6, 5.2),))
+    found = real(tmp_path, [thing], expected, profile, pause_parts(4.2, profile))
+    assert found.reasons == ()
+    first, second = found.document()["extruders"]
+    assert first["grams"] > second["grams"] > 0
+    text = (tmp_path / "out" / "plate.gcode").read_text()
+    # The second filament is first taken for the letter's first layer.
+    change = text.rindex("\nT1")
+    assert f";Z:{4.8:g}\n" in text[:change]
+    if tower:  # it stands in the corner that plates keep free
+        left, _, right, back = found.gcode.box
+        assert (right, back) < (profile.bed_width_mm - profile.plate_edge_mm,) * 2
+        assert right > profile.bed_width_mm - profile.plate_edge_mm - tower
+        assert left == pytest.approx(50.2, abs=0.05)
+
+
+@prusa_slicer
+@pytest.mark.integration
+def test_the_same_plate_gives_the_same_bytes(tmp_path: Path) -> None:
+    texts = []
+    for _ in range(2):
+        assert real(tmp_path, [Thing("A", [(BODY, 1)])], Expected(("A",))).printable
+        texts.append((tmp_path / "out" / "plate.gcode").read_bytes())
+        time.sleep(1.1)
+    assert texts[0] == texts[1]
+
+
+@prusa_slicer
+@pytest.mark.integration
+def test_the_settings_reach_the_slicer(tmp_path: Path) -> None:
+    profile = replace(PROFILE, first_layer_mm=0.3, layer_mm=0.15, filament="PETG")
+    assert real(
+        tmp_path, [Thing("A", [(box((0, 0, 0), (20, 20, 4.5)), 1)])], Expected(("A",)), profile
+    ).printable
+    text = (tmp_path / "out" / "plate.gcode").read_text()
+    taken = dict(
+        line[2:].split(" = ", 1)
+        for line in text.splitlines()
+        if line.startswith("; ") and " = " in line
+    )
+    for line in print_settings(profile, 1).splitlines():
+        if not line.startswith("#") and "=" in line:
+            key, _, value = line.partition("=")
+            assert taken[key.strip()] == value.strip(), key
+
+
+def test_a_strange_material_stays_out_of_the_settings() -> None:
+    text = print_settings(replace(PROFILE, filament="PLA\npost_process = rm"), 1)
+    assert "rm" not in text.replace("perimeters", "").replace("perimeter", "").split()
+    assert "filament_type" not in text
+    assert "\ntemperature = 0\n" in text

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from shapely import Polygon
 
@@ -90,6 +90,7 @@ def edges_mm(polygon: Polygon) -> list[float]:
     ]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("set_name", PLANAR_SETS)
 @pytest.mark.parametrize("preset", ["default", "compact", "petg", "flippable"])
 def test_outlines_are_those_of_the_drawing(set_name: str, preset: str) -> None:
@@ -111,7 +112,6 @@ def test_outlines_are_those_of_the_drawing(set_name: str, preset: str) -> None:
 # --- layers ---------------------------------------------------------------------------------
 
 
-@settings(max_examples=400)
 @given(layered(least_air=0))
 def test_recesses_span_whole_layers(one: Layered) -> None:
     """All in hundredths of a millimetre, so that the expectation is exact."""

@@ -68,7 +68,7 @@ def names(plate: Plate) -> set[str]:
     return {spot.name for spot in plate.spots}
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(7)
 @pytest.mark.parametrize("engine", ["rectpack", "spyrrow"])
 @pytest.mark.parametrize("layer", PROFILES)
 @pytest.mark.parametrize("name", FLAT_SETS)

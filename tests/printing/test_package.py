@@ -72,6 +72,7 @@ def sliced(profile: Profile, parts: dict[str, bytes], folder: Path) -> str:
 
 
 @prusa_slicer
+@pytest.mark.integration
 def test_prusaslicer_pauses_between_the_open_and_the_closing_layer(tmp_path: Path) -> None:
     gcode = sliced(FLIPPABLE, pause_parts(4.2, FLIPPABLE), tmp_path)
     assert layers_around_pauses(gcode) == [(4.2, 4.4)]
@@ -81,6 +82,7 @@ def test_prusaslicer_pauses_between_the_open_and_the_closing_layer(tmp_path: Pat
 
 
 @prusa_slicer
+@pytest.mark.integration
 @pytest.mark.parametrize("layers", [(0.2, 0.1), (0.3, 0.2), (0.25, 0.15), (0.2, 0.28)])
 def test_prusaslicer_pauses_there_with_other_layers(
     layers: tuple[float, float], tmp_path: Path
@@ -93,6 +95,7 @@ def test_prusaslicer_pauses_there_with_other_layers(
 
 
 @prusa_slicer
+@pytest.mark.integration
 def test_the_pause_height_itself_would_be_a_layer_too_early(tmp_path: Path) -> None:
     parts = pause_parts(4.2, FLIPPABLE)
     early = {name: content.replace(b'"4.4"', b'"4.2"') for name, content in parts.items()}
@@ -101,6 +104,7 @@ def test_the_pause_height_itself_would_be_a_layer_too_early(tmp_path: Path) -> N
 
 
 @prusa_slicer
+@pytest.mark.integration
 def test_no_part_no_pause(tmp_path: Path) -> None:
     assert layers_around_pauses(sliced(FLIPPABLE, {}, tmp_path)) == []
 
