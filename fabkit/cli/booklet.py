@@ -19,22 +19,18 @@ if TYPE_CHECKING:
 Challenges = Annotated[
     list[str] | None,
     option(
-        "--challenges",
-        metavar="FILE",
-        help="Only what this challenge file, list or catalog holds; repeatable (default: the set's "
+        "--challenges FILE",
+        "Only what this challenge file, list or catalog holds; repeatable (default: the set's "
         "challenges, its catalog, and challenges.json in the output folder).",
     ),
 ]
-Only = Annotated[
-    list[str] | None, option("--only", metavar="ID", help="Only this challenge; repeatable.")
-]
+Only = Annotated[list[str] | None, option("--only ID", "Only this challenge; repeatable.")]
 Language = Annotated[
     str,
     option(
-        "--language",
-        metavar="en|de|it|fr",
+        "--language en|de|it|fr",
+        "Language of the texts (default: en).",
         complete=lambda: ("en", "de", "it", "fr"),
-        help="Language of the texts (default: en).",
     ),
 ]
 
@@ -45,11 +41,9 @@ def booklet(
     path: Annotated[
         Path | None,
         option(
-            "-o",
-            "--output",
-            metavar="FILE.pdf",
+            "-o --output FILE.pdf",
+            "Write to this file (default: output/SET/booklet.pdf).",
             read=options.file(".pdf"),
-            help="Write to this file (default: output/SET/booklet.pdf).",
         ),
     ] = None,
     challenges: Challenges = None,
@@ -58,14 +52,13 @@ def booklet(
     paper: Annotated[
         str | None,
         option(
-            "--paper",
-            metavar="a5|a4|letter",
+            "--paper a5|a4|letter",
+            "Page size (default: the smallest that most challenges fit on).",
             complete=lambda: ("a5", "a4", "letter"),
-            help="Page size (default: the smallest that most challenges fit on).",
         ),
     ] = None,
     no_picture: Annotated[
-        bool, option("--no-picture", help="Omit the picture on the cover; quicker.")
+        bool, option("--no-picture", "Omit the picture on the cover; quicker.")
     ] = False,
 ) -> None:
     """Write a booklet to print, as a PDF file.

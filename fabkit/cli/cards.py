@@ -20,30 +20,23 @@ _MOST_COUNT = 10_000
 def cards(
     context: Context,
     challenge: Annotated[
-        list[str] | None,
-        argument("[CHALLENGE]...", "Starting positions by name (default: all)."),
+        list[str] | None, argument("[CHALLENGE]...", "Starting positions by name (default: all).")
     ] = None,
     file: Annotated[
         Path | None,
         option(
-            "--file",
-            metavar="FILE",
-            read=options.path("a challenge file"),
-            help="A challenge file, or a list that `fabkit challenges` wrote (default: the set's "
+            "--file FILE",
+            "A challenge file, or a list that `fabkit challenges` wrote (default: the set's "
             "challenges, and challenges.json in the output folder).",
+            read=options.path("a challenge file"),
         ),
     ] = None,
     most: Annotated[
         int | None,
-        option(
-            "--count",
-            metavar="N",
-            read=options.whole(1, _MOST_COUNT),
-            help="Only the first N (default: all).",
-        ),
+        option("--count N", "Only the first N (default: all).", read=options.whole(1, _MOST_COUNT)),
     ] = None,
     no_templates: Annotated[
-        bool, option("--no-templates", help="Omit the raised templates; paper only.")
+        bool, option("--no-templates", "Omit the raised templates; paper only.")
     ] = False,
 ) -> None:
     """Write challenge cards to print.

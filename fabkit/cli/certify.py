@@ -20,8 +20,7 @@ def certify(
     context: Context,
     file: Annotated[str, argument("FILE", "A certificate, or a file of impossible shapes.")],
     set: Annotated[
-        str | None,
-        option("--set", metavar="SET", help="The set that it is about, if not a shipped one."),
+        str | None, option("--set SET", "The set that it is about, if not a shipped one.")
     ] = None,
 ) -> int:
     """Independently verify a certificate, without the solver.

@@ -36,51 +36,42 @@ def challenges(
     count: Annotated[
         int,
         option(
-            "--count",
-            metavar="N",
-            read=options.whole(1, MOST_COUNT),
-            help="Number of challenges (default: 20).",
+            "--count N", "Number of challenges (default: 20).", read=options.whole(1, MOST_COUNT)
         ),
     ] = 20,
     given: Annotated[
         str | None,
         option(
-            "--given",
-            metavar="N|minimal",
-            help="Number of given pieces, or minimal for none to spare (default: a mix).",
+            "--given N|minimal",
+            "Number of given pieces, or minimal for none to spare (default: a mix).",
         ),
     ] = None,
     difficulty: Annotated[
         str | None,
         option(
-            "--difficulty",
-            metavar="LEVEL,...",
+            "--difficulty LEVEL,...",
+            "Only these levels: starter, junior, expert, master, wizard (default: all, evenly).",
             read=options.some_of(_levels, "level", "the levels are"),
             complete=_levels,
-            help="Only these levels: starter, junior, expert, master, wizard (default: all, "
-            "evenly).",
         ),
     ] = None,
     seed: Annotated[
         int,
         option(
-            "--seed",
-            metavar="N",
+            "--seed N",
+            "Random seed; equal seeds give equal results (default: 1).",
             read=options.whole(0, MOST_SEED),
-            help="Random seed; equal seeds give equal results (default: 1).",
         ),
     ] = 1,
     board: Annotated[
-        str | None,
-        option("--board", metavar="ID", help="The board (default: the set's first board)."),
+        str | None, option("--board ID", "The board (default: the set's first board).")
     ] = None,
     budget_s: Annotated[
         float | None,
         option(
-            "--budget",
-            metavar="SECONDS",
+            "--budget SECONDS",
+            "Stop after this time with what was found (default: no limit).",
             read=options.seconds,
-            help="Stop after this time with what was found (default: no limit).",
         ),
     ] = None,
 ) -> int:

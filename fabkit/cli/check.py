@@ -34,28 +34,24 @@ def check(
     settings: Annotated[
         list[str] | None,
         option(
-            "-s",
-            "--set",
-            metavar="SET|KEY=VALUE",
-            help="The set, before mesh files; or override a profile value, as elsewhere.",
+            "-s --set SET|KEY=VALUE",
+            "The set, before mesh files; or override a profile value, as elsewhere.",
         ),
     ] = None,
     side_mm: Annotated[
         float | None,
         option(
-            "--printer-error",
-            metavar="LENGTH",
+            "--printer-error LENGTH",
+            'Check that rows still close if each printed side is off by this, such as "0.1mm".',
             read=options.length(MOST_ERROR_MM),
-            help='Check that rows still close if each printed side is off by this, such as "0.1mm".',
         ),
     ] = None,
     hole_mm: Annotated[
         float | None,
         option(
-            "--hole-error",
-            metavar="LENGTH",
+            "--hole-error LENGTH",
+            "How much smaller holes print (default: as --printer-error).",
             read=options.length(MOST_ERROR_MM),
-            help="How much smaller holes print (default: as --printer-error).",
         ),
     ] = None,
 ) -> int:

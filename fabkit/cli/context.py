@@ -42,57 +42,36 @@ class Context:
     ] = ""
     output: Annotated[
         Path | None,
-        option(
-            "-o",
-            "--output",
-            metavar="DIR",
-            read=options.folder,
-            help="Output folder (default: output/SET).",
-        ),
+        option("-o --output DIR", "Output folder (default: output/SET).", read=options.folder),
     ] = None
-    pieces: Annotated[
-        list[str], option("--piece", metavar="ID", help="Only this piece; repeatable.")
-    ] = field(default_factory=list)
+    pieces: Annotated[list[str], option("--piece ID", "Only this piece; repeatable.")] = field(
+        default_factory=list
+    )
     profiles: Annotated[
         list[str],
         option(
-            "-p",
-            "--profile",
-            metavar="NAME|FILE",
+            "-p --profile NAME|FILE",
+            "A print profile (see `fabkit profiles`) or a TOML file; repeatable, later ones win.",
             complete=preset_names,
-            help="A print profile (see `fabkit profiles`) or a TOML file; repeatable, later ones "
-            "win.",
         ),
     ] = field(default_factory=list)
     settings: Annotated[
         list[str],
         option(
-            "-s",
-            "--set",
-            metavar="KEY=VALUE",
-            help='Override a profile value, such as "unit=15 mm"; repeatable, takes precedence.',
+            "-s --set KEY=VALUE",
+            'Override a profile value, such as "unit=15 mm"; repeatable, takes precedence.',
         ),
     ] = field(default_factory=list)
-    force: Annotated[bool, option("--force", help="Rebuild files that are up to date.")] = False
+    force: Annotated[bool, option("--force", "Rebuild files that are up to date.")] = False
     budget_s: Annotated[
         float,
-        option(
-            "--budget",
-            metavar="SECONDS",
-            read=options.seconds,
-            help="Time limit per challenge (default: 60).",
-        ),
+        option("--budget SECONDS", "Time limit per challenge (default: 60).", read=options.seconds),
     ] = 60.0
     json: Annotated[
-        bool,
-        option("--json", help="Print one JSON document to standard output.", panel=_REPORT_PANEL),
+        bool, option("--json", "Print one JSON document to standard output.", panel=_REPORT_PANEL)
     ] = False
-    quiet: Annotated[
-        bool, option("-q", "--quiet", help="Print errors only.", panel=_REPORT_PANEL)
-    ] = False
-    verbose: Annotated[
-        bool, option("-v", "--verbose", help="Print details.", panel=_REPORT_PANEL)
-    ] = False
+    quiet: Annotated[bool, option("-q --quiet", "Print errors only.", panel=_REPORT_PANEL)] = False
+    verbose: Annotated[bool, option("-v --verbose", "Print details.", panel=_REPORT_PANEL)] = False
     #: When the command began, by the monotonic clock: reading files is part of a budget.
     begin: float = field(default_factory=time.monotonic)
 

@@ -21,21 +21,13 @@ def coupon(
     for_set: Annotated[
         str | None,
         option(
-            "--for",
-            metavar="SET",
+            "--for SET",
+            "Also calibrate the board of this set: a shipped one, or a TOML file.",
             complete=shipped_names,
-            help="Also calibrate the board of this set: a shipped one, or a TOML file.",
         ),
     ] = None,
     folder: Annotated[
-        Path,
-        option(
-            "-o",
-            "--output",
-            metavar="DIR",
-            read=options.folder,
-            help=f"Output folder (default: {_FOLDER}).",
-        ),
+        Path, option("-o --output DIR", f"Output folder (default: {_FOLDER}).", read=options.folder)
     ] = _FOLDER,
 ) -> None:
     """Write a fit gauge: print this first.

@@ -26,16 +26,14 @@ def _width(text: str, name: str) -> int:
 Theme = Annotated[
     str | None,
     option(
-        "--theme",
-        metavar="auto|light|dark",
+        "--theme auto|light|dark",
+        "Draw for light or dark pages (default: auto, which follows the reader's).",
         read=one_of((AUTO, "light", "dark")),
         complete=lambda: (AUTO, "light", "dark"),
-        help="Draw for light or dark pages (default: auto, which follows the reader's).",
     ),
 ]
 Width = Annotated[
-    int | None,
-    option("--width", metavar="PX", read=_width, help="Width of a PNG picture in pixels."),
+    int | None, option("--width PX", "Width of a PNG picture in pixels.", read=_width)
 ]
 
 

@@ -31,7 +31,7 @@ _REPORTS = ("check.json", "verify.json")
 def make(
     context: Context,
     slice_too: Annotated[
-        bool, option("--slice", help="Also slice the plates (needs PrusaSlicer).")
+        bool, option("--slice", "Also slice the plates (needs PrusaSlicer).")
     ] = False,
     slicer: SlicerPath = None,
     limit_s: TimeLimit = 600.0,

@@ -20,9 +20,8 @@ Reader = Callable[[str, str], Any]
 
 
 def option(
-    *names: str,
+    spelt: str,
     help: str,
-    metavar: str | None = None,
     read: Reader | None = None,
     complete: Callable[[], Iterable[str]] | None = None,
     panel: str | None = None,
@@ -30,13 +29,15 @@ def option(
     """An option; its help says its default.
 
     Args:
-        names: how it is typed; messages use the first.
+        spelt: its names and what stands for its value, as in the help: ``-o --output DIR``.
+            Messages use the first name.
         help: what it does.
-        metavar: what stands for its value in the help.
         read: turns its text into a value.
         complete: the values that a shell proposes.
         panel: the heading in the help below which it stands.
     """
+    names = [word for word in spelt.split() if word.startswith("-")]
+    metavar = " ".join(spelt.split()[len(names) :]) or None
 
     def parse(value: Any) -> Any:
         return read(value, names[0]) if read and isinstance(value, str) else value

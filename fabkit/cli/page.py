@@ -22,11 +22,7 @@ def page(
     output: Annotated[
         Path | None,
         option(
-            "-o",
-            "--output",
-            metavar="DIR",
-            read=options.folder,
-            help="The page's folder (default: output/SET/page).",
+            "-o --output DIR", "The page's folder (default: output/SET/page).", read=options.folder
         ),
     ] = None,
     challenges: Challenges = None,

@@ -40,38 +40,22 @@ def _size(text: str, name: str) -> tuple[int, int]:
 def picture(
     context: Context,
     path: Annotated[
-        Path,
-        option(
-            "-o",
-            "--output",
-            metavar="FILE.png",
-            read=options.file(".png"),
-            help="Draw to this file.",
-        ),
+        Path, option("-o --output FILE.png", "Draw to this file.", read=options.file(".png"))
     ],
     challenge: Annotated[
         str | None,
         option(
-            "--challenge",
-            metavar="ID",
-            help="The challenge to solve (default: the set's first board, or the challenge with the "
+            "--challenge ID",
+            "The challenge to solve (default: the set's first board, or the challenge with the "
             "most pieces).",
         ),
     ] = None,
     size: Annotated[
-        Any,
-        option(
-            "--size",
-            metavar="WxH",
-            read=_size,
-            help="Width and height in pixels (default: 1600x1000).",
-        ),
+        Any, option("--size WxH", "Width and height in pixels (default: 1600x1000).", read=_size)
     ] = _USUAL_SIZE,
-    apart: Annotated[
-        bool, option("--apart", help="Exploded view: pieces above their places.")
-    ] = False,
-    no_board: Annotated[bool, option("--no-board", help="Omit the board.")] = False,
-    transparent: Annotated[bool, option("--transparent", help="Omit the background.")] = False,
+    apart: Annotated[bool, option("--apart", "Exploded view: pieces above their places.")] = False,
+    no_board: Annotated[bool, option("--no-board", "Omit the board.")] = False,
+    transparent: Annotated[bool, option("--transparent", "Omit the background.")] = False,
 ) -> int:
     """Draw the assembled set from its printed meshes, as a PNG file.
 

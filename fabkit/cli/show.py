@@ -28,39 +28,31 @@ def show(
     path: Annotated[
         Path | None,
         option(
-            "-o",
-            "--output",
-            metavar="FILE.svg|.png",
-            read=options.file(".svg", ".png"),
-            help="Draw to this file.",
+            "-o --output FILE.svg|.png", "Draw to this file.", read=options.file(".svg", ".png")
         ),
     ] = None,
     catalog: Annotated[
-        bool, option("--catalog", help="Show the set's snowflakes instead, if it has any.")
+        bool, option("--catalog", "Show the set's snowflakes instead, if it has any.")
     ] = False,
     challenge: Annotated[
-        str | None,
-        option(
-            "--challenge", metavar="ID", help="Show this challenge, board or snowflake instead."
-        ),
+        str | None, option("--challenge ID", "Show this challenge, board or snowflake instead.")
     ] = None,
     file: Annotated[
         Path | None,
         option(
-            "--file",
-            metavar="FILE",
+            "--file FILE",
+            "Show the challenge in this file, list or catalog.",
             read=options.path("a file"),
-            help="Show the challenge in this file, list or catalog.",
         ),
     ] = None,
     solution: Annotated[
-        bool, option("--solution", help="With a challenge: draw a solution beside it.")
+        bool, option("--solution", "With a challenge: draw a solution beside it.")
     ] = False,
     steps: Annotated[
-        bool, option("--steps", help="With a challenge: draw the solution step by step.")
+        bool, option("--steps", "With a challenge: draw the solution step by step.")
     ] = False,
     grid: Annotated[
-        bool, option("--grid", help="With a challenge: draw the cells of its silhouette.")
+        bool, option("--grid", "With a challenge: draw the cells of its silhouette.")
     ] = False,
     theme: drawings.Theme = None,
     width_px: drawings.Width = None,

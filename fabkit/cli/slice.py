@@ -25,19 +25,12 @@ def _limit_s(text: str, name: str) -> float:
 
 SlicerPath = Annotated[
     str | None,
-    option(
-        "--slicer",
-        metavar="PROGRAM",
-        help="The slicer, by name or path (default: the first one found).",
-    ),
+    option("--slicer PROGRAM", "The slicer, by name or path (default: the first one found)."),
 ]
 TimeLimit = Annotated[
     float,
     option(
-        "--time-limit",
-        metavar="SECONDS",
-        read=_limit_s,
-        help="Time limit for slicing one plate (default: 600).",
+        "--time-limit SECONDS", "Time limit for slicing one plate (default: 600).", read=_limit_s
     ),
 ]
 

@@ -49,92 +49,81 @@ def snowflakes(
     parity: Annotated[
         str | None,
         option(
-            "--parity",
-            metavar="PARITY,...",
+            "--parity PARITY,...",
+            "Only with this centre: even (a corner of the grid), odd (the middle of a cell), "
+            "mixed (a ring and a centre half a unit apart).",
             read=options.some_of(_parities, "parity", "there are"),
             complete=_parities,
-            help="Only with this centre: even (a corner of the grid), odd (the middle of a cell), "
-            "mixed (a ring and a centre half a unit apart).",
         ),
     ] = None,
     flips: Annotated[
         bool | None,
         option(
             "--flips/--no-flips",
-            help="Allow or forbid turning pieces over; takes no value (default: as the set says).",
+            "Allow or forbid turning pieces over; takes no value (default: as the set says).",
         ),
     ] = None,
     pieces: Annotated[
-        str | None,
-        option("--pieces", metavar="IDS", help="Only these pieces, such as A,B,C (default: all)."),
+        str | None, option("--pieces IDS", "Only these pieces, such as A,B,C (default: all).")
     ] = None,
     max_half_width: Annotated[
         int | None,
         option(
-            "--max-half-width",
-            metavar="H",
-            read=options.whole(0, _MOST_HALF_WIDTH),
-            help="Only on boards with at most H cells from the centre to the edge (default: as far "
+            "--max-half-width H",
+            "Only on boards with at most H cells from the centre to the edge (default: as far "
             "as any shape can reach).",
+            read=options.whole(0, _MOST_HALF_WIDTH),
         ),
     ] = None,
     wandering: Annotated[
-        bool,
-        option("--wandering", help="Also list shapes that fall apart into movable blocks."),
+        bool, option("--wandering", "Also list shapes that fall apart into movable blocks.")
     ] = False,
     workers: Annotated[
         int | None,
         option(
-            "--workers",
-            metavar="N",
+            "--workers N",
+            "Number of processes (default: one per core).",
             read=options.whole(1, _MOST_WORKERS),
-            help="Number of processes (default: one per core).",
         ),
     ] = None,
     cluster: Annotated[
-        str | None,
-        option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster of this scheduler."),
+        str | None, option("--cluster ADDRESS", "Run on the Dask cluster of this scheduler.")
     ] = None,
     resume: Annotated[
         Path | None,
         option(
-            "--resume",
-            metavar="DIR",
+            "--resume DIR",
+            "Keep the run in this folder, or resume it (default: output/SET/runs/...).",
             read=options.folder,
-            help="Keep the run in this folder, or resume it (default: output/SET/runs/...).",
         ),
     ] = None,
     proof: Annotated[
         Path | None,
         option(
-            "--proof",
-            metavar="DIR",
+            "--proof DIR",
+            "Write a proof for every impossible shape, for `fabkit certify`.",
             read=options.folder,
-            help="Write a proof for every impossible shape, for `fabkit certify`.",
         ),
     ] = None,
     count_s: Annotated[
         float,
         option(
-            "--count-budget",
-            metavar="SECONDS",
-            read=options.seconds,
-            help=f"Time limit for counting the solutions of a snowflake; 0 skips it (default: "
+            "--count-budget SECONDS",
+            f"Time limit for counting the solutions of a snowflake; 0 skips it (default: "
             f"{COUNT_S:g}).",
+            read=options.seconds,
         ),
     ] = COUNT_S,
     budget_s: Annotated[
         float,
         option(
-            "--budget",
-            metavar="SECONDS",
+            "--budget SECONDS",
+            f"Time limit for a hard shape; it is then listed as unknown (default: {DECIDE_S:g}).",
             read=options.seconds,
-            help=f"Time limit for a hard shape; it is then listed as unknown (default: "
-            f"{DECIDE_S:g}).",
         ),
     ] = DECIDE_S,
     timed: Annotated[
-        bool, option("--timed", help="Record in the catalog how long the search took.")
+        bool, option("--timed", "Record in the catalog how long the search took.")
     ] = False,
 ) -> int:
     """Find all shapes of the pieces that have a square's symmetry.

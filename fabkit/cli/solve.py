@@ -30,93 +30,74 @@ def _limit(text: str, name: str) -> int:
 def solve(
     context: Context,
     challenge: Annotated[
-        str | None,
-        argument("CHALLENGE", "A challenge or board (default: the set's first board)."),
+        str | None, argument("CHALLENGE", "A challenge or board (default: the set's first board).")
     ] = None,
     file: Annotated[
         Path | None,
         option(
-            "--file",
-            metavar="FILE",
+            "--file FILE",
+            "Solve the challenge in this TOML or JSON file.",
             read=options.path("a challenge file"),
-            help="Solve the challenge in this TOML or JSON file.",
         ),
     ] = None,
-    first: Annotated[bool, option("--first", help="Find one solution (the default).")] = False,
-    count: Annotated[bool, option("--count", help="Count all solutions.")] = False,
-    all: Annotated[bool, option("--all", help="List all solutions.")] = False,
+    first: Annotated[bool, option("--first", "Find one solution (the default).")] = False,
+    count: Annotated[bool, option("--count", "Count all solutions.")] = False,
+    all: Annotated[bool, option("--all", "List all solutions.")] = False,
     unique: Annotated[
-        bool, option("--unique", help="Find out whether there is exactly one solution.")
+        bool, option("--unique", "Find out whether there is exactly one solution.")
     ] = False,
     starts: Annotated[
         bool,
-        option(
-            "--starts", help="Count the solutions left for every placement and every cell's piece."
-        ),
+        option("--starts", "Count the solutions left for every placement and every cell's piece."),
     ] = False,
     difficulty: Annotated[
-        bool, option("--difficulty", help="Rate how hard it is for a person.")
+        bool, option("--difficulty", "Rate how hard it is for a person.")
     ] = False,
     limit: Annotated[
-        int | None,
-        option("--limit", metavar="N", read=_limit, help="With --all: list at most N solutions."),
+        int | None, option("--limit N", "With --all: list at most N solutions.", read=_limit)
     ] = None,
     leftover: Annotated[
-        bool, option("--leftover", help="Allow cells of the region to stay uncovered.")
+        bool, option("--leftover", "Allow cells of the region to stay uncovered.")
     ] = False,
     engine: Annotated[
         str | None,
         option(
-            "--engine",
-            metavar="NAME",
+            "--engine NAME",
+            f"{', '.join(_ENGINES[:-1])} or {_ENGINES[-1]} (default: selected automatically).",
             complete=lambda: _ENGINES,
-            help=f"{', '.join(_ENGINES[:-1])} or {_ENGINES[-1]} (default: selected automatically).",
         ),
     ] = None,
     budget_s: Annotated[
         float | None,
         option(
-            "--budget",
-            metavar="SECONDS",
+            "--budget SECONDS",
+            "Time limit; the answer is then unknown (default: none).",
             read=options.seconds,
-            help="Time limit; the answer is then unknown (default: none).",
         ),
     ] = None,
     certificate: Annotated[
         Path | None,
         option(
-            "--certificate",
-            metavar="FILE.json",
+            "--certificate FILE.json",
+            "Write a proof of impossibility, uniqueness or the count, for `fabkit certify`.",
             read=options.file(".json"),
-            help="Write a proof of impossibility, uniqueness or the count, for `fabkit certify`.",
         ),
     ] = None,
     cnf: Annotated[
         Path | None,
         option(
-            "--cnf",
-            metavar="FILE.cnf",
+            "--cnf FILE.cnf",
+            "Write a formula for other checkers, and FILE.drat if there is no solution.",
             read=options.file(".cnf"),
-            help="Write a formula for other checkers, and FILE.drat if there is no solution.",
         ),
     ] = None,
     svg: Annotated[
         Path | None,
-        option(
-            "--svg",
-            metavar="FILE.svg",
-            read=options.file(".svg"),
-            help="Draw the challenge and a solution.",
-        ),
+        option("--svg FILE.svg", "Draw the challenge and a solution.", read=options.file(".svg")),
     ] = None,
     steps: Annotated[
         Path | None,
-        option(
-            "--steps",
-            metavar="FILE.svg",
-            read=options.file(".svg"),
-            help="Draw a solution step by step.",
-        ),
+        option("--steps FILE.svg", "Draw a solution step by step.", read=options.file(".svg")),
     ] = None,
     theme: drawings.Theme = None,
 ) -> int:

@@ -20,9 +20,8 @@ def verify(
     source_names: Annotated[
         list[str] | None,
         option(
-            "--from",
-            metavar="DIR|FILE",
-            help="A folder of meshes, or a mesh file; repeatable (default: output/SET/stl).",
+            "--from DIR|FILE",
+            "A folder of meshes, or a mesh file; repeatable (default: output/SET/stl).",
         ),
     ] = None,
 ) -> int:
