@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -12,24 +13,14 @@ from typer.main import get_command
 
 from fabkit.cli import main
 from fabkit.cli.main import app
-from fabkit.core.files import json_text
+from fabkit.core.errors import to_install
 from fabkit.model.catalog import catalog_entries
-from fabkit.model.challengeload import find_challenge
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.profilefile import load_profile, preset_names
-from fabkit.solve.posing import pose
-from fabkit.solve.transcript import certificate
 from tests.conftest import ROOT
 
-PROOF = json_text(
-    certificate(pose(load_set("iqstars"), find_challenge(load_set("iqstars"), None)), "count")
-)
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
-
-
-#: Commands of which each takes a second or two.
-QUICK = ("sets", "show", "profiles", "solve", "certify", "bom", "booklet", "export-svg")
 #: What stands outside of blocks.
 TEXT = re.sub(r"```.*?```", "", README, flags=re.DOTALL)
 #: Every command that there is, with its options.
@@ -37,23 +28,27 @@ COMMANDS_THERE = {
     name: {option for one in command.params for option in one.opts}
     for name, command in get_command(app).commands.items()
 }
+#: The options of the program itself.
+PROGRAM_OPTIONS = {option for one in get_command(app).params for option in one.opts}
 #: Results that one command counts: what the table tells, and the command.
 COUNTED = re.findall(
     r"^\|[^|]*\| ([^|]*) \| `(fabkit solve \S+(?: \S+)? --count)`", README, re.MULTILINE
 )
-
-
-#: The lines of each block of commands, with what stands behind the hash.
+#: Every command of every block in order, with what stands behind the hash.
 COMMANDS = [
-    [
-        (command.strip(), comment)
-        for line in text.splitlines()
-        for command, _, comment in [line.partition("#")]
-        if command.strip()
-    ]
+    (command.strip(), comment)
     for kind, text in BLOCKS
     if kind == "sh"
+    for line in text.splitlines()
+    for command, _, comment in [line.partition("#")]
+    if command.startswith("fabkit ")
 ]
+#: Commands of which each takes a second or two; so do these, unless they read what others write.
+QUICK = ("sets", "show", "profiles", "solve", "certify", "bom", "export-svg")
+
+
+def is_quick(command: str) -> bool:
+    return command.split()[1] in QUICK and not re.search("output/|proofs/", command)
 
 
 @pytest.fixture
@@ -67,33 +62,50 @@ def examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def taking_its_time(block: list[tuple[str, str]]) -> object:
-    """A block of commands; as a long test where the README says that it takes minutes.
-
-    Slow are half a minute, and exports, searches and what is read back from meshes: they have tests of their own.
-    """
-    if any("takes minutes" in comment for _, comment in block):
-        return pytest.param(block, marks=pytest.mark.long)
-    slow = any("takes half a minute" in comment for _, comment in block)
-    slow = slow or any(line.split()[1] not in QUICK for line, _ in block)
-    return pytest.param(block, marks=pytest.mark.long) if slow else block
-
-
-@pytest.mark.parametrize(
-    "block", [taking_its_time(b) for b in COMMANDS if b[0][0].startswith("fabkit")]
-)
-def test_every_command_runs(
-    block: list[tuple[str, str]], examples: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """One after the other, since some read what others wrote."""
-    (examples / "proof.json").write_text(PROOF)
-    for line, comment in block:
+def run_all(commands: list[tuple[str, str]], capsys: pytest.CaptureFixture[str]) -> None:
+    """One after the other in one folder, since some read what others wrote."""
+    for command, comment in commands:
         expected = 1 if "exit code 1" in comment else 0
-        assert main(shlex.split(line)[1:]) == expected, (line, capsys.readouterr().err)
+        assert main(shlex.split(command)[1:]) == expected, (command, capsys.readouterr().err)
+
+
+def test_quick_commands_run_in_order(examples: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    quick = [one for one in COMMANDS if is_quick(one[0])]
+    assert len(quick) > 20
+    run_all(quick, capsys)
+
+
+@pytest.mark.integration
+def test_all_commands_run_in_order(examples: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_all([one for one in COMMANDS if "takes minutes" not in one[1]], capsys)
+
+
+@pytest.mark.long
+def test_commands_that_take_minutes(examples: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_all([one for one in COMMANDS if "proofs" in one[0] or "minutes" in one[1]], capsys)
+
+
+def test_extras_are_installed_as_the_texts_say() -> None:
+    """From a clone, by names that there are: no index holds fabkit."""
+    there = set(
+        tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    )
+    sources = "".join(path.read_text() for path in (ROOT / "fabkit").rglob("*.py"))
+    named = set(re.findall(r"to_install\([\"'](\w+)", sources)) - {"extra"}
+    assert named == {"nest", "engines", "cluster"} < there
+    for text in (README, sources):
+        assert "fabkit-puzzles[" not in text
+        for extras in re.findall(r"'\.\[([\w,]+)\]'", text):
+            assert set(extras.split(",")) <= there
+    installs = re.findall(r"pip install .*?'\.\[[\w,]+\]'", README)
+    assert len(installs) == 2
+    assert to_install("nest").endswith(
+        ("pip install '.[nest]'", ".venv/bin/pip install -e '.[nest]'")
+    )
 
 
 def test_the_counts_in_comments_are_right(capsys: pytest.CaptureFixture[str]) -> None:
-    (line, comment) = next(one for block in COMMANDS for one in block if "--count" in one[0])
+    (line, comment) = next(one for one in COMMANDS if "--count" in one[0])
     main(shlex.split(line)[1:])
     assert comment.strip() in capsys.readouterr().out
 
@@ -116,10 +128,10 @@ def test_every_command_and_option_exists() -> None:
         words = quoted.split()
         options = [word.split("=")[0] for word in words if re.match("--?[a-z]", word)]
         if words[0] == "fabkit" and words[1:]:
-            assert words[1] in {*COMMANDS_THERE, "--version"}, quoted
+            assert words[1] in {*COMMANDS_THERE, *PROGRAM_OPTIONS}, quoted
             assert set(options) <= COMMANDS_THERE.get(words[1], every), quoted
         elif quoted.startswith("-"):
-            assert set(options) <= {*every, "--help", "--long"}, quoted
+            assert set(options) <= {*every, *PROGRAM_OPTIONS, "--help", "--long"}, quoted
 
 
 @pytest.mark.parametrize("row", COUNTED, ids=lambda row: shlex.split(row[1])[2])
