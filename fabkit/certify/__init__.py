@@ -6,24 +6,7 @@ real coordinates, placements and symmetries are derived a second time, and the a
 followed step by step. A file of impossible shapes argues for many at once, in the same way.
 """
 
-from fabkit.certify.certificate import Certificate
 from fabkit.certify.check import Verdict, check, judge
-from fabkit.certify.impossible import ShapesVerdict, check_shapes, judge_shapes
-from fabkit.certify.reading import certificate_of, read_certificate, read_document
-from fabkit.certify.shapes import ImpossibleShapes, is_of_shapes, shapes_of
+from fabkit.certify.document import Certificate, ImpossibleShapes, parse, read
 
-__all__ = [
-    "Certificate",
-    "ImpossibleShapes",
-    "ShapesVerdict",
-    "Verdict",
-    "certificate_of",
-    "check",
-    "check_shapes",
-    "is_of_shapes",
-    "judge",
-    "judge_shapes",
-    "read_certificate",
-    "read_document",
-    "shapes_of",
-]
+__all__ = ["Certificate", "ImpossibleShapes", "Verdict", "check", "judge", "parse", "read"]

@@ -1,25 +1,26 @@
-"""From a certificate to a verdict."""
+"""From a certificate, or a file of impossible shapes, to a verdict."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from fabkit.certify.certificate import (
+from fabkit.certify.board import Board
+from fabkit.certify.cover import Cover, Option, derive
+from fabkit.certify.document import (
     ByArea,
     ByColouring,
     ByTranscript,
     Certificate,
-    Claim,
-    Problem,
+    Counted,
+    ImpossibleShapes,
+    Proofs,
+    ShapeProof,
+    problem_sha256,
 )
-from fabkit.certify.cover import Cover, Option, derive
 from fabkit.certify.labels import compare
-from fabkit.certify.refusal import RefusedError
-from fabkit.certify.replay import Choices, Replay, kind_at_root
-from fabkit.certify.sums import follow_area, follow_colouring
+from fabkit.certify.replay import Replay, follow_area, follow_colouring, kind_at_root
+from fabkit.certify.tiling import TILINGS, RefusedError
 from fabkit.core.errors import InputError, many, shown
 
 #: Is called with the share of the work that is done, from 0 to 1.
@@ -28,15 +29,15 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a certificate.
+    """What became of a file.
 
     Attributes:
         holds: whether everything it says is proved.
         reason: why it is refused; None when it holds.
         nodes: how many branchings were followed.
-        not_compared: why the problem was not compared with the challenge that the labels name;
-            empty when it was, and is the same.
-        compared: whether it was.
+        compared: whether what it draws was compared with the set, or the challenge, it names.
+        not_compared: why it was not; empty when it was, and is the same.
+        shapes: of a file of shapes, how many are proved.
     """
 
     holds: bool
@@ -44,147 +45,149 @@ class Verdict:
     nodes: int = 0
     compared: bool = False
     not_compared: str = ""
-
-
-def check(certificate: Certificate, progress: Progress = lambda share: None) -> Verdict:
-    """Judges a certificate, deriving everything anew.
-
-    Args:
-        certificate: as it was read.
-        progress: is told the share that is done, never less than before.
-
-    Returns:
-        The verdict. That the labels name this problem is not judged here: see
-        `fabkit.certify.labels.compare`.
-
-    Raises:
-        InputError: when an outline is not drawn along its lattice, numbers do not fit the
-            problem in kind or count, or the problem is too large.
-    """
-    counted = _Counted(certificate.argument, progress)
-    try:
-        _refuse_checksum(certificate)
-        cover = derive(certificate.problem)
-        _follow(certificate, cover, counted)
-    except RefusedError as refusal:
-        return Verdict(False, str(refusal), counted.nodes)
-    except InputError as error:  # the steps do not know the file's name
-        raise InputError(certificate.source, error.faults) from None
-    progress(1.0)
-    return Verdict(True, None, counted.nodes)
+    shapes: int = 0
 
 
 def judge(
-    certificate: Certificate, set_name: str | None = None, progress: Progress = lambda share: None
+    file: Proofs, set_name: str | None = None, progress: Progress = lambda share: None
 ) -> Verdict:
-    """Judges a certificate, and whether it speaks of the challenge that its labels name.
+    """Judges a file, and whether it speaks of what its labels name.
 
     Args:
-        certificate: as it was read.
+        file: as it was read.
         set_name: the set to look in, shipped or a file; None: the one that the label names.
         progress: is told the share that is done, never less than before.
 
     Returns:
-        The verdict; refused at once when that challenge is another.
+        The verdict; refused at once when that set, or challenge, is another.
 
     Raises:
         InputError: as `check` does, or when there is no such set.
     """
     try:
-        not_compared = compare(certificate, set_name)
+        not_compared = compare(file, set_name)
     except RefusedError as refusal:
         return Verdict(False, str(refusal), compared=True)
-    verdict = check(certificate, progress)
-    return replace(verdict, compared=not not_compared, not_compared=not_compared)
+    return replace(check(file, progress), compared=not not_compared, not_compared=not_compared)
+
+
+def check(file: Proofs, progress: Progress = lambda share: None) -> Verdict:
+    """Judges a file by what it draws, deriving everything anew. `judge` also compares labels.
+
+    Args:
+        file: as it was read.
+        progress: is told the share that is done, never less than before.
+
+    Raises:
+        InputError: when an outline is not drawn along its lattice, numbers do not fit the
+            problem in kind or count, or the problem is too large.
+    """
+    counted = _Counted(file, progress)
+    try:
+        if isinstance(file, ImpossibleShapes):
+            _follow_shapes(file, counted)
+        else:
+            _follow(file, counted)
+    except RefusedError as refusal:
+        return Verdict(False, str(refusal), counted.nodes, shapes=counted.shapes)
+    except InputError as error:  # the steps do not know the file's name
+        raise InputError(file.source, error.faults) from None
+    progress(1.0)
+    return Verdict(True, None, counted.nodes, shapes=counted.shapes)
 
 
 class _Counted:
     """Counts the items read over several transcripts, and tells their share of all."""
 
-    def __init__(self, argument: object, progress: Progress) -> None:
-        self.nodes = 0
+    def __init__(self, file: Proofs, progress: Progress) -> None:
+        self.nodes = self.shapes = 0
         self._before = 0
         self._progress = progress
-        self._all = 1
-        if isinstance(argument, ByTranscript):
-            self._all += len(argument.items) + sum(map(len, argument.fixed or ()))
-
-    def told(self, read: int) -> None:
-        """So many items of this transcript are read."""
-        self.nodes = self._before + read
-        self._progress(self.nodes / self._all)
+        transcripts: list[Sequence[int]] = []
+        if isinstance(file, ImpossibleShapes):
+            transcripts = [shape.items for shape in file.shapes]
+        elif isinstance(file.argument, ByTranscript):
+            transcripts = [file.argument.items, *(file.argument.fixed or ())]
+        # A transcript takes about as long to set up as some items take to be read.
+        self._all = 1 + sum(len(items) + 1 for items in transcripts)
+        self._begun = -1
 
     def next(self) -> None:
         """The next transcript begins."""
         self._before = self.nodes
+        self._begun += 1
+
+    def told(self, read: int) -> None:
+        """So many items of this transcript are read."""
+        self.nodes = self._before + read
+        self._progress((self.nodes + self._begun) / self._all)
 
 
-def problem_sha256(problem: Problem) -> str:
-    """The checksum of a problem: of its JSON with sorted keys and no spaces."""
-    text = json.dumps(problem.plain, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+# --- certificates -----------------------------------------------------------------------------------
 
 
-def _refuse_checksum(certificate: Certificate) -> None:
-    found = problem_sha256(certificate.problem)
-    if certificate.problem_sha256 != found:
-        stated = certificate.problem_sha256
+def _follow(certificate: Certificate, counted: _Counted) -> None:
+    found, stated = problem_sha256(certificate.problem), certificate.problem_sha256
+    if stated != found:
         stated = stated if len(stated) == len(found) else shown(stated)
         raise RefusedError(f"problem_sha256 is {stated}, the problem's is {found}")
-
-
-def _follow(certificate: Certificate, cover: Cover, counted: _Counted) -> None:
-    argument = certificate.argument
+    cover, argument = derive(certificate.problem), certificate.argument
     if isinstance(argument, ByArea):
         follow_area(cover)
     elif isinstance(argument, ByColouring):
         follow_colouring(cover, argument.weights)
     else:
-        _follow_transcript(certificate.claim, argument, cover, counted)
+        _follow_transcript(certificate, argument, cover, counted)
 
 
 def _follow_transcript(
-    claim: Claim, argument: ByTranscript, cover: Cover, counted: _Counted
+    certificate: Certificate, argument: ByTranscript, cover: Cover, counted: _Counted
 ) -> None:
-    symmetries = cover.group[1:]  # without the identity, which is the least permutation
+    symmetries, claim = cover.group[1:], certificate.claim  # the least permutation is the identity
     if argument.fixed is not None and len(argument.fixed) != len(symmetries):
         found, expected = many(len(argument.fixed), "transcript"), len(symmetries)
         message = f"has {found}; expected {expected}, one for each symmetry but the identity"
         raise InputError.of("", message, "argument.fixed")
     at_root = _representatives(argument, cover)
-    replay = Replay.of(cover, cover.options)
+    counted.next()
+    replay = Replay.of(cover, cover.copies, cover.options)
     count = replay.count(argument.items, "items", counted.told, at_root)
-    _compare("count", count, claim.count)
-    if claim.labelled is not None:
-        _compare("count_labelled", count * cover.labellings, claim.labelled)
-    if argument.fixed is None or claim.up_to_symmetry is None:
+    _refuse_other("count", count, claim.count)
+    if not isinstance(claim, Counted):
+        return
+    labellings = cover.labellings if count else 1
+    labelled = None if labellings is None else count * labellings
+    _refuse_other("count_labelled", labelled, claim.count_labelled)
+    if argument.fixed is None or claim.count_up_to_symmetry is None:
         return
     total = count
     for index, (items, symmetry) in enumerate(zip(argument.fixed, symmetries, strict=True)):
         counted.next()
-        copies, options = _carried_round(cover, symmetry)
-        fixed = Replay(cover.cells, copies, cover.leftover, Choices.of(cover, options))
-        total += fixed.count(items, f"fixed[{index}]", counted.told)
+        replay = Replay.of(cover, *_carried_round(cover, symmetry))
+        total += replay.count(items, f"fixed[{index}]", counted.told)
     orbits, rest = divmod(total, len(cover.group))
     if rest:
         raise RefusedError(f"fixed: {total} is not a multiple of {len(cover.group)}")
-    _compare("count_up_to_symmetry", orbits, claim.up_to_symmetry)
+    _refuse_other("count_up_to_symmetry", orbits, claim.count_up_to_symmetry)
 
 
-def _compare(name: str, found: int, claimed: int) -> None:
+def _refuse_other(name: str, found: int | None, claimed: int | None) -> None:
     if found != claimed:
-        raise RefusedError(f"claim.{name}: counts {shown(found)}, claims {shown(claimed)}")
+        counts, claims = ("null" if one is None else shown(one) for one in (found, claimed))
+        raise RefusedError(f"claim.{name}: counts {counts}, claims {claims}")
 
 
 def _representatives(argument: ByTranscript, cover: Cover) -> dict[int, int] | None:
     """The options that stand for their orbits at the root, with the orbits' sizes.
 
-    Every solution holds one placement of the kind, and a symmetry carries solutions to
-    solutions: so each placement of an orbit is in equally many.
+    Every solution holds one placement of the kind, and a symmetry that keeps the kind carries
+    solutions to solutions: so each placement of an orbit is in equally many.
     """
     first = argument.branch_first
     if first is None:
         return None
+    if cover.pieces_count is not None:
+        raise RefusedError(f"branch_first: kind {shown(first)} need not be used")
     kind_at_root(first, argument.items, cover.cells, cover.copies)
     images = [cover.images(symmetry) for symmetry in cover.group if symmetry[first] == first]
     return {min(orbit): len(orbit) for orbit in cover.orbits(images)}
@@ -210,3 +213,68 @@ def _carried_round(cover: Cover, symmetry: tuple[int, ...]) -> tuple[tuple[int, 
         if len(set(cells)) == len(cells) and len(options) <= copies[kind]:
             found.append(Option(kind, tuple(cells), len(options)))
     return tuple(copies), sorted(found, key=lambda one: (one.kind, one.cells, one.copies))
+
+
+# --- files of impossible shapes ---------------------------------------------------------------------
+
+
+def _follow_shapes(file: ImpossibleShapes, counted: _Counted) -> None:
+    """Follows the proofs of all shapes.
+
+    A mixed shape whose two parts overlap is refused: it is no shape, and nothing is said of it.
+    """
+    points = [
+        {cell for shape in file.shapes for cell in shape.cells[at]}
+        for at in range(len(file.centres))
+    ]
+    board = Board(TILINGS[file.lattice], file.centres, points, file.pieces, file.flips)
+    for index, (shape, orbits) in enumerate(zip(file.shapes, _orbits(file, board), strict=True)):
+        counted.next()
+        nodes = counted.nodes
+        try:
+            _follow_shape(shape, board, orbits, f"shapes[{index}]", counted)
+        except RefusedError as refusal:
+            counted.nodes = nodes  # those of a proof that fails are not counted
+            where = f"shapes[{index}] (with the cell {shape.a_cell})"
+            raise RefusedError(f"{where}: {refusal}") from None
+        counted.shapes += 1
+
+
+def _orbits(file: ImpossibleShapes, board: Board) -> list[frozenset[int]]:
+    """The orbits of each shape; no orbit stands twice in one, and no shape twice in the file."""
+    first: dict[frozenset[int], int] = {}
+    for index, shape in enumerate(file.shapes):
+        owner: dict[int, str] = {}
+        for place, sheet, cell in _cells(shape):
+            key = f"shapes[{index}].{place}"
+            orbit = board.orbit_at(sheet, cell)
+            if orbit is None:
+                raise InputError.of("", f"{list(cell)} is not the centroid of a cell", key)
+            if owner.setdefault(orbit, place) != place:
+                message = f"{list(cell)} is in the orbit of {owner[orbit]} already"
+                raise InputError.of("", message, key)
+        orbits = frozenset(owner)
+        if first.setdefault(orbits, index) != index:
+            raise InputError.of("", f"is shapes[{first[orbits]}] again", f"shapes[{index}]")
+    return list(first)
+
+
+def _cells(shape: ShapeProof) -> Iterator[tuple[str, int, tuple[int, int]]]:
+    for sheet, cells in enumerate(shape.cells):
+        for at, cell in enumerate(cells):
+            yield f"cells[{sheet}][{at}]", sheet, cell
+
+
+def _follow_shape(
+    shape: ShapeProof, board: Board, orbits: frozenset[int], key: str, counted: _Counted
+) -> None:
+    if board.overlap(orbits):
+        raise RefusedError("cells of the two lattices overlap")
+    problem = board.problem(orbits, key)
+    at_root = None
+    if shape.branch_first is not None:
+        kind = kind_at_root(shape.branch_first, shape.items, problem.cells, board.copies)
+        at_root = problem.representatives(kind)
+    replay = Replay(problem.cells, board.copies, problem.choices)
+    if replay.count(shape.items, "items", counted.told, at_root):
+        raise RefusedError("its pieces can be laid so: the transcript leads to a solution")

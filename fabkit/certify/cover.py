@@ -11,11 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from shapely import MultiPoint, get_coordinates
 
-from fabkit.certify.certificate import Problem
-from fabkit.certify.images import Images, images_of
-from fabkit.certify.outline import Draughtsman
-from fabkit.certify.refusal import RefusedError
-from fabkit.certify.tiling import TILINGS, Keys, Tiling, moved
+from fabkit.certify.document import Problem
+from fabkit.certify.outline import Draughtsman, Images, images_of
+from fabkit.certify.tiling import TILINGS, Keys, RefusedError, Tiling, moved
 from fabkit.core.errors import InputError, shown
 
 #: Bounds on options, on the cells in them, and on looks at cells while they are found.
@@ -70,6 +68,7 @@ class Cover:
         group: the symmetries of the remaining region, sorted, the identity first; each permutes
             the cells, then the kinds.
         leftover: whether cells may stay uncovered.
+        pieces_count: how many of the remaining pieces are used; None for all.
     """
 
     cells: int
@@ -77,6 +76,7 @@ class Cover:
     options: tuple[Option, ...]
     group: tuple[Permutation, ...]
     leftover: bool
+    pieces_count: int | None = None
 
     @property
     def copies(self) -> tuple[int, ...]:
@@ -84,8 +84,10 @@ class Cover:
         return tuple(len(kind.pieces) for kind in self.kinds)
 
     @property
-    def labellings(self) -> int:
-        """In how many ways identical pieces can change places."""
+    def labellings(self) -> int | None:
+        """In how many ways identical pieces can change places; None when solutions differ."""
+        if self.pieces_count is not None and max(self.copies, default=0) > 1:
+            return None
         return prod(factorial(copies) for copies in self.copies)
 
     def images(self, permutation: Permutation) -> list[int]:
@@ -157,6 +159,7 @@ def derive(problem: Problem) -> Cover:
     numbers = numbers_of(tiling, remaining)
     lying = {given.piece for given in problem.given}
     kinds = kinds_of({one: images[one] for one in images if one not in lying})
+    some = problem.pieces_count
     return Cover(
         cells=len(remaining),
         kinds=tuple(kind for kind, _ in kinds),
@@ -165,6 +168,7 @@ def derive(problem: Problem) -> Cover:
         ),
         group=_group(tiling, remaining, numbers, problem.flips, kinds),
         leftover=problem.leftover,
+        pieces_count=None if some is None else some - len(problem.given),
     )
 
 

@@ -1,45 +1,19 @@
-"""Whether a certificate speaks of the challenge, or the set, whose name it bears."""
+"""Whether a file speaks of the set, and the challenge, whose names it bears."""
 
 from __future__ import annotations
 
-from fabkit.certify.certificate import Certificate
-from fabkit.certify.refusal import RefusedError
-from fabkit.certify.shapes import ImpossibleShapes
+from collections.abc import Sequence
+
+from fabkit.certify.document import DrawnPiece, ImpossibleShapes, Proofs
+from fabkit.certify.tiling import RefusedError
 from fabkit.core.errors import shown
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.model.statement import drawn, statement
 
 
-def compare(certificate: Certificate, set_name: str | None = None) -> str:
-    """Compares a certificate's problem with the challenge that its labels name.
-
-    Args:
-        certificate: as it was read.
-        set_name: the set to look in, shipped or a file; None: the one that the label names.
-
-    Returns:
-        Why they could not be compared; empty when they could, and are the same.
-
-    Raises:
-        InputError: when there is no set ``set_name``, or its file has faults.
-        RefusedError: when it is another.
-    """
-    puzzle = _set_named(certificate.set, set_name)
-    if puzzle is None:
-        return f"there is no shipped set {shown(certificate.set)}"
-    meant = _named(puzzle, certificate.challenge)
-    if not meant:
-        return f"{puzzle.name} has no challenge {shown(certificate.challenge)}"
-    leftover = certificate.problem.leftover
-    if any(statement(puzzle, one, leftover) == certificate.problem.plain for one in meant):
-        return ""
-    name = f"{certificate.challenge} of {puzzle.name}"
-    raise RefusedError(f"is not the challenge {name} that is {_where(puzzle)}")
-
-
-def compare_pieces(file: ImpossibleShapes, set_name: str | None = None) -> str:
-    """Compares the pieces of a file of shapes with those of the set that its label names.
+def compare(file: Proofs, set_name: str | None) -> str:
+    """Compares what a file draws with the set, and the challenge, that its labels name.
 
     Args:
         file: as it was read.
@@ -50,30 +24,40 @@ def compare_pieces(file: ImpossibleShapes, set_name: str | None = None) -> str:
 
     Raises:
         InputError: when there is no set ``set_name``, or its file has faults.
-        RefusedError: when one is another, or the set has none of that id.
+        RefusedError: when they differ.
     """
-    puzzle = _set_named(file.set, set_name)
-    if puzzle is None:
+    if set_name is None and file.set not in shipped_names():
         return f"there is no shipped set {shown(file.set)}"
-    if file.lattice != puzzle.lattice.name:
-        found = f"{puzzle.lattice.name}, not {file.lattice}"
+    puzzle = load_set(file.set if set_name is None else set_name)
+    if file.set != puzzle.name:
+        raise RefusedError(f"is about the set {shown(file.set)}, not about {puzzle.name}")
+    if isinstance(file, ImpossibleShapes):
+        _compare_pieces(puzzle, file.lattice, file.pieces)
+        return ""
+    meant = _named(puzzle, file.challenge)
+    said, leftover = file.problem.plain, file.problem.leftover
+    if any(statement(puzzle, one, leftover) == said for one in meant):
+        return ""
+    if meant:
+        name = f"{file.challenge} of {puzzle.name}"
+        raise RefusedError(f"is not the challenge {name} that is {_where(puzzle)}")
+    _compare_pieces(puzzle, file.problem.lattice, file.problem.pieces)
+    return f"{puzzle.name} has no challenge {shown(file.challenge)}"
+
+
+def _compare_pieces(puzzle: PuzzleSet, lattice: str, pieces: Sequence[DrawnPiece]) -> None:
+    """Refuses pieces that are none of a set's."""
+    if lattice != puzzle.lattice.name:
+        found = f"{puzzle.lattice.name}, not {lattice}"
         raise RefusedError(f"the lattice of {puzzle.name} is {found}")
     forms = {piece.id: drawn(piece)["forms"] for piece in puzzle.pieces}
-    for piece in file.plain:
-        name = shown(piece["id"])
-        if piece["id"] not in forms:
+    for piece in pieces:
+        name = shown(piece.id)
+        if piece.id not in forms:
             raise RefusedError(f"{puzzle.name} has no piece {name}")
-        if piece["forms"] != forms[piece["id"]]:
+        if piece.plain["forms"] != forms[piece.id]:
             where = _where(puzzle)
             raise RefusedError(f"is not about the piece {name} of {puzzle.name} that is {where}")
-    return ""
-
-
-def _set_named(label: str, set_name: str | None) -> PuzzleSet | None:
-    """The set to compare with; None when none is named but by a label that is not shipped."""
-    if set_name is None and label not in shipped_names():
-        return None
-    return load_set(label if set_name is None else set_name)
 
 
 def _where(puzzle: PuzzleSet) -> str:

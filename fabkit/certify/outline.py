@@ -1,4 +1,4 @@
-"""Outlines from a certificate as shapes in the plane, and the cells inside them."""
+"""Outlines from a file as shapes in the plane, the cells inside them, and pieces' images."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import shapely
 
-from fabkit.certify.certificate import Ring, Rings
-from fabkit.certify.tiling import TOLERANCE, Keys, Tiling
+from fabkit.certify.document import DrawnPiece, Ring, Rings
+from fabkit.certify.tiling import TOLERANCE, Keys, RefusedError, Tiling, moved
 from fabkit.core.errors import InputError
 
 #: More cells than this is not a puzzle any more.
@@ -141,3 +141,39 @@ def _refuse_steps_twice(rings: Rings, key: str) -> None:
 def _number(x: int, y: int) -> int:
     """A number for each frame point, with room for four directions: up or down, level, upright."""
     return (x * (1 << 22) + y) * 4
+
+
+#: A piece's distinct images, each as the keys of its cells with the translation divided out.
+Images = dict[bytes, Keys]
+
+
+def images_of(
+    tiling: Tiling, piece: DrawnPiece, flips: bool, draughtsman: Draughtsman, key: str
+) -> Images:
+    """A piece's distinct images, drawn, turned, and perhaps turned over.
+
+    Args:
+        tiling: the lattice.
+        piece: as the file draws it.
+        flips: whether it may be turned over.
+        draughtsman: who draws it.
+        key: the piece's place in the file, for messages.
+
+    Raises:
+        InputError: when an outline is not drawn along the lattice.
+    """
+    images: Images = {}
+    for index, rings in enumerate(piece.forms):
+        form = draughtsman.draw(rings, f"{key}.forms[{index}]")
+        for turn, flip in tiling.moves(flips):
+            keys = _cells_of_image(tiling, form, turn, flip)
+            images[keys.tobytes()] = keys
+    return images
+
+
+def _cells_of_image(tiling: Tiling, form: Shape, turn_degrees: int, flip: bool) -> Keys:
+    """A form's image is turned as a polygon, and its cells are looked for again."""
+    keys = tiling.inside(moved(form.polygon, turn_degrees, flip))
+    if len(keys) != len(form.keys):
+        raise RefusedError(f"a turn by {turn_degrees} degrees changes how many cells a form has")
+    return tiling.to_origin(keys)

@@ -1,15 +1,21 @@
-"""Following a transcript: a search tree in preorder, of which only the branchings are written."""
+"""Following arguments: sums that do not add up, and transcripts.
+
+A transcript is a search tree in preorder, of which only the branchings are written.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from fabkit.certify.cover import Cover, Option
-from fabkit.certify.refusal import RefusedError
-from fabkit.core.errors import shown
+from fabkit.certify.tiling import RefusedError
+from fabkit.core.errors import InputError, shown
 
+#: Sums are bits of one large number; this many may be shifted in all.
+MAX_BITS_SHIFTED = 20_000_000_000
 #: How many items are read between two reports of progress.
 _PACE = 2048
 
@@ -105,16 +111,22 @@ class Replay:
     Args:
         cells: how many there are.
         copies: how many pieces of each kind.
-        leftover: whether cells may stay uncovered.
         choices: what can be chosen.
+        leftover: whether cells may stay uncovered.
+        pieces_count: how many pieces are used; None for all.
     """
 
     def __init__(
-        self, cells: int, copies: tuple[int, ...], leftover: bool, choices: Choices
+        self,
+        cells: int,
+        copies: tuple[int, ...],
+        choices: Choices,
+        leftover: bool = False,
+        pieces_count: int | None = None,
     ) -> None:
         self._cells = cells
         self._copies = copies
-        self._leftover = leftover
+        self._leftover, self._pieces_count = leftover, pieces_count
         self._at, self._kinds, self._takes = choices.at, choices.kinds, choices.takes
         self._all_cells = (1 << cells) - 1
         #: An option's cells, and the bit of its kind.
@@ -122,13 +134,14 @@ class Replay:
             mask | 1 << (cells + kind)
             for mask, kind in zip(choices.masks, choices.kinds, strict=True)
         ]
-        #: Where no kind has copies, blocked kinds say all: nothing is counted, floors are idle.
-        self._has_copies = max(copies, default=0) > 1
+        #: Where every piece is used and has no copy, blocked kinds say all: nothing is counted.
+        self._counts = max(copies, default=0) > 1 or pieces_count is not None
 
     @classmethod
-    def of(cls, cover: Cover, options: Sequence[Option]) -> Replay:
+    def of(cls, cover: Cover, copies: tuple[int, ...], options: Sequence[Option]) -> Replay:
         """The replay of a cover problem, of which its own options can be chosen, or orbits."""
-        return cls(cover.cells, cover.copies, cover.leftover, Choices.of(cover, options))
+        choices = Choices.of(cover, options)
+        return cls(cover.cells, copies, choices, cover.leftover, cover.pieces_count)
 
     def count(
         self,
@@ -152,7 +165,8 @@ class Replay:
         Raises:
             RefusedError: when the transcript breaks a rule, ends early, or goes on too long.
         """
-        root = _State(0, sum(self._copies), self._copies, (0,) * len(self._copies), 1)
+        todo = sum(self._copies) if self._pieces_count is None else self._pieces_count
+        root = _State(0, todo, self._copies, (0,) * len(self._copies), 1)
         # A stack of open branches, so that a deep tree is no deep recursion; each makes its
         # states one by one, so that a wide one takes no memory.
         waiting: list[Iterator[_State]] = [iter((root,))]
@@ -193,6 +207,8 @@ class Replay:
             )
         if item < self._cells and self._leftover:
             raise RefusedError(f"{place}: branches on cell {item}, which may stay uncovered")
+        if item >= self._cells and self._pieces_count is not None:
+            raise RefusedError(f"{place}: branches on kind {item}, which need not be used")
         if state.blocked >> item & 1:
             blocked = (
                 f"cell {item} is already covered"
@@ -205,13 +221,13 @@ class Replay:
         """The options at an item that still fit, in order."""
         masks, blocked = self._masks, state.blocked
         fitting = [number for number in self._at(item) if not masks[number] & blocked]
-        if not self._has_copies:
+        if not self._counts:
             return fitting
         return [
             number
             for number in fitting
             if number >= state.floors[kind := self._kinds[number]]
-            and self._takes[number] <= state.left[kind]
+            and self._takes[number] <= min(state.left[kind], state.todo)
         ]
 
     def _all_below(
@@ -227,7 +243,7 @@ class Replay:
 
     def _below(self, state: _State, item: int, number: int) -> _State:
         """The state once an option is chosen at an item."""
-        if not self._has_copies:
+        if not self._counts:
             blocked = state.blocked | self._masks[number]
             return _State(blocked, state.todo - 1, state.left, state.floors, state.weight)
         kind, left, floors = self._kinds[number], state.left, state.floors
@@ -239,3 +255,76 @@ class Replay:
             floors = (*floors[:kind], number + 1, *floors[kind + 1 :])
         blocked = state.blocked | mask
         return _State(blocked, state.todo - self._takes[number], left, floors, state.weight)
+
+
+# --- sums: what the pieces can add up to is not what the region has ----------------------------------
+
+
+def follow_area(cover: Cover) -> None:
+    """Follows the argument that the pieces cannot have the region's area.
+
+    Raises:
+        RefusedError: when they can.
+    """
+    sizes = [(kind.sizes, len(kind.pieces)) for kind in cover.kinds]
+    least = sum(min(of_kind) * copies for of_kind, copies in sizes)
+    if cover.leftover:
+        if least <= cover.cells:
+            raise RefusedError(f"argument: the pieces need only {least} of {cover.cells} cells")
+    elif _attained(sizes, cover.cells, cover.pieces_count):
+        raise RefusedError(f"argument: the pieces can cover {cover.cells} cells, as many as remain")
+
+
+def follow_colouring(cover: Cover, weights: Sequence[int]) -> None:
+    """Follows the argument that the pieces cannot cover the region's weight.
+
+    Args:
+        cover: the problem.
+        weights: one for each remaining cell.
+
+    Raises:
+        InputError: when there are too many or too few weights.
+        RefusedError: when the pieces can, or cells may stay uncovered.
+    """
+    place = "argument.weights"
+    if len(weights) != cover.cells:
+        message = f"has {len(weights)} weights; expected {cover.cells}, one for each cell"
+        raise InputError.of("", message, place)
+    if cover.leftover:
+        raise RefusedError("argument: a colouring shows nothing where cells may stay uncovered")
+    values: dict[int, set[int]] = defaultdict(set)
+    for option in cover.options:
+        values[option.kind].add(sum(weights[cell] for cell in option.cells))
+    totals = [(frozenset(values[kind]), copies) for kind, copies in enumerate(cover.copies)]
+    if _attained(totals, sum(weights), cover.pieces_count):
+        raise RefusedError(f"{place}: the pieces can cover the weight {sum(weights)} of the region")
+
+
+def _attained(
+    summands: Sequence[tuple[frozenset[int], int]], total: int, pieces_count: int | None
+) -> bool:
+    """Whether a total is a sum that takes one of the values for each copy of each kind.
+
+    Args:
+        summands: for each kind its values, and the number of copies.
+        total: what they are to add up to.
+        pieces_count: how many copies are taken; None for all.
+    """
+    copies = sum(copies for _, copies in summands)
+    taken = copies if pieces_count is None else pieces_count
+    low = min((value for values, _ in summands for value in values), default=0)
+    # For each number of copies taken the sums of values, each less the lowest, as bits.
+    sums, work = {0: 1}, 0
+    for values, copies in summands:
+        for _ in range(copies):
+            more = {} if pieces_count is None else dict(sums)
+            for used, bits in sums.items():
+                for value in values if used < taken else ():
+                    work += bits.bit_length() + value - low
+                    if work > MAX_BITS_SHIFTED:
+                        message = "adds up too many values to be followed"
+                        raise InputError.of("", message, "argument")
+                    more[used + 1] = more.get(used + 1, 0) | bits << (value - low)
+            sums = more
+    rest = total - taken * low
+    return rest >= 0 and bool(sums.get(taken, 0) >> rest & 1)

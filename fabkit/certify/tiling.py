@@ -17,7 +17,10 @@ import shapely
 from numpy.typing import NDArray
 from shapely import affinity
 
-from fabkit.certify.refusal import RefusedError
+
+class RefusedError(Exception):
+    """The file is well formed, but does not hold; the sentence says where and why."""
+
 
 Keys = NDArray[np.int64]
 Points = NDArray[np.float64]

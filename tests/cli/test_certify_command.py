@@ -198,10 +198,28 @@ def test_a_set_file_is_compared_when_it_is_named(capsys: Capture) -> None:
     assert main(["certify", "--set", "mine.toml", written(wrong)]) == 1
     expected = "refused: mine one: is not the challenge one of mine that is in mine.toml\n"
     assert capsys.readouterr().out == expected
-    assert main(["certify", "--set", "fridgeiq", written(wrong)]) == 0
-    assert 'note: fridgeiq has no challenge "one"' in capsys.readouterr().err
+    assert main(["certify", "--set", "fridgeiq", written(wrong)]) == 1
+    expected = 'refused: mine one: is about the set "mine", not about fridgeiq\n'
+    assert capsys.readouterr().out == expected
     assert main(["certify", "--set", "frigdeiq", written(wrong)]) == 2
     assert 'there is no set "frigdeiq"' in capsys.readouterr().err
+
+
+def test_a_certificate_of_a_renamed_set_is_refused(capsys: Capture) -> None:
+    """Not only where the set has a challenge of that name: its pieces are others, too."""
+    Path("mine.toml").write_text(MINE.replace("cells = [[0, 0], [0, 1]]", "cells = [[0, 0]]"))
+    right = Sketch(SKETCHES["copies"].lattice, board("square", 2, 2), tuple(map(domino, "ab")))
+    document = certificate(right) | {"challenge": "other"}
+    assert main(["certify", "--set", "mine.toml", written(document)]) == 1
+    expected = 'is not about the piece "a" of mine that is in mine.toml\n'
+    assert capsys.readouterr().out == f"refused: mine other: {expected}"
+    other = shipped("iqblock", "square", {"by": "area"}) | {"challenge": "mine"}
+    for name, reason in (
+        ("cubimagici", "cubimagici has no piece"),
+        ("fridgeiq", "the lattice of fridgeiq is quarter-square, not square"),
+    ):
+        assert main(["certify", written(other, set=name)]) == 1
+        assert f"refused: {name} mine: {reason}" in capsys.readouterr().out
 
 
 def test_a_process_of_its_own_loads_no_solver() -> None:

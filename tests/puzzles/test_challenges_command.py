@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from fabkit.certify import certificate_of, check
+from fabkit.certify import check, parse
 from fabkit.cli import main
 from fabkit.model.challengeload import load_challenge
 from fabkit.model.library import load_set
@@ -91,7 +91,7 @@ def test_the_judge_of_certificates_agrees(run: Run) -> None:
     for entry in run.entries[::12]:
         posed = pose(run.puzzle, run.challenge(entry))
         document = json.loads(json.dumps({"schema": 1, **certificate(posed, "unique")}))
-        assert check(certificate_of(document, "made")).holds
+        assert check(parse(document, "made")).holds
 
 
 def test_minimal_ones_need_every_given(run: Run) -> None:
@@ -204,7 +204,7 @@ def test_with_another_seed_the_judge_agrees_with_all(name: str, given: str, here
         assert entry["minimal"] or given == "4" == str(len(entry["given"]))
         posed = pose(puzzle, load_challenge(folder / entry["file"], puzzle))
         document = json.loads(json.dumps({"schema": 1, **certificate(posed, "unique")}))
-        assert check(certificate_of(document, "made")).holds
+        assert check(parse(document, "made")).holds
 
 
 # --- the command -----------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from fabkit.certify import Verdict, certificate_of, judge
+from fabkit.certify import Verdict, judge, parse
 from fabkit.core.errors import InputError
 from fabkit.model.challengeload import find_challenge
 from fabkit.model.library import load_set
@@ -62,7 +62,7 @@ def accepted(one: PosedChallenge, claim: str, set_name: str | None = None) -> Do
     """The certificate of a shipped challenge, judged with what its labels name."""
     document = written(one, claim)
     assert document["claim"]["answer"] == claim
-    verdict = judge(certificate_of(document, "c.json"), set_name)
+    verdict = judge(parse(document, "c.json"), set_name)
     assert verdict == Verdict(True, None, length(document), compared=True)
     return document
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from fabkit.certify import ShapesVerdict, check_shapes, shapes_of
+from fabkit.certify import Verdict, check, parse
 from fabkit.core.errors import InputError
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import Piece, orientations
@@ -121,10 +121,10 @@ def filed(flake: Flake, *shapes: Document) -> Document:
     }
 
 
-def verdict_on(said: Document) -> ShapesVerdict | str:
+def verdict_on(said: Document) -> Verdict | str:
     """The verdict; or the message, where the file is not even well formed."""
     try:
-        return check_shapes(shapes_of(said, "s.json"))
+        return check(parse(said, "s.json"))
     except InputError as error:
         return str(error)
 

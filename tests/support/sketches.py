@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fabkit.certify import Verdict, certificate_of, check
+from fabkit.certify import Verdict, check, parse
 from fabkit.certify import cover as covers
 from fabkit.core.errors import InputError
 from fabkit.model.lattice import LATTICES
@@ -144,7 +144,7 @@ def by_items(*items: int, branch_first: int | None = None, fixed: Any = None) ->
 def judged(document: dict[str, Any]) -> Verdict:
     """The verdict; malformed counts as refused."""
     try:
-        return check(certificate_of(document, "c.json"))
+        return check(parse(document, "c.json"))
     except InputError as error:
         return Verdict(False, str(error))
 
@@ -165,7 +165,7 @@ def is_true(claim: dict[str, Any], sketch: Sketch) -> bool:
 def disagreements(sketch: Sketch) -> list[str]:
     """Where the checker's derivation differs from the model's."""
     document = stated(sketch, IMPOSSIBLE, {"by": "area"})
-    found = covers.derive(certificate_of(document, "c.json").problem)
+    found = covers.derive(parse(document, "c.json").problem)
     kinds = [kind.pieces for kind in found.kinds]
     options = [(option.kind, option.cells, option.copies) for option in found.options]
     ours = (found.cells, kinds, options, list(found.group))
