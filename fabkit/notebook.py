@@ -297,7 +297,7 @@ class ShownSolution:
         Raises:
             InputError: when there is no solution.
         """
-        from fabkit.output.steps import steps_sheet
+        from fabkit.output.challenge import steps_sheet
 
         if not self.layout:
             message = f"{self.entry.id}: {_WITHOUT[self.entry.status]}, so there are no steps"

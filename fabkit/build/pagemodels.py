@@ -16,7 +16,7 @@ from fabkit.model.accessory import LID, Accessory
 from fabkit.model.entry import Entry
 from fabkit.model.profile import Profile
 from fabkit.output.render.laying import Motion
-from fabkit.output.render.normals import corner_normals
+from fabkit.output.render.scene import corner_normals
 
 #: Motions are told to so many decimals of a mm, and of a rotation's entries.
 _DECIMALS = 6

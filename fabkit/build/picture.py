@@ -17,7 +17,7 @@ from fabkit.model.accessory import LID, Thing
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.output.render.laying import Motion
-from fabkit.output.render.scene import Lump
+from fabkit.output.render.scene import ShadedMesh
 
 if TYPE_CHECKING:
     from fabkit.mesh.body import Body
@@ -49,7 +49,7 @@ def assembled(
     wish: Wish | None = None,
     bench: Workbench | None = None,
     halves: int = 1,
-) -> list[Lump]:
+) -> list[ShadedMesh]:
     """The meshes of a set, laid together.
 
     Args:
@@ -74,7 +74,7 @@ def assembled(
     boards = boards_of(puzzle, challenge.region, profile, halves) if wish.board else ()
     bench = bench or picture_bench(puzzle, (*pieces, *boards), profile)
     drawings = bench.blueprints
-    found: list[Lump] = []
+    found: list[ShadedMesh] = []
     for one in boards:
         motion = Motion()
         if one.kind == LID:
@@ -107,7 +107,7 @@ def picture_bench(
     return Workbench(puzzle, things, replace(profile, tones="inlay"), has_stl)
 
 
-def lumps(bench: Workbench, thing: Thing, motion: Motion) -> Iterator[Lump]:
+def lumps(bench: Workbench, thing: Thing, motion: Motion) -> Iterator[ShadedMesh]:
     """A thing and what is inlaid in it, each in its colour.
 
     Args:
@@ -126,9 +126,9 @@ def lumps(bench: Workbench, thing: Thing, motion: Motion) -> Iterator[Lump]:
         yield _lump(inlay.body, inlay.colour, f"{thing.id} {inlay.name}", motion)
 
 
-def _lump(body: Body, colour: str, name: str, motion: Motion) -> Lump:
+def _lump(body: Body, colour: str, name: str, motion: Motion) -> ShadedMesh:
     faces = np.asarray(body.faces, dtype=np.int64)
-    return Lump(motion.of(np.asarray(body.vertices, dtype=np.float64)), faces, colour, name)
+    return ShadedMesh(motion.of(np.asarray(body.vertices, dtype=np.float64)), faces, colour, name)
 
 
 def _beside(board: Polygon, lid: Polygon) -> Motion:

@@ -17,7 +17,7 @@ from fabkit.solve.obstacles import obstacle
 from fabkit.solve.posing import Layout, pose
 
 if TYPE_CHECKING:
-    from fabkit.output.render.scene import Lump, View
+    from fabkit.output.render.scene import ShadedMesh, View
 
 #: The larger side of a cover's picture, in pixels.
 _COVER_PIXELS = 1200
@@ -114,7 +114,7 @@ def cover_picture(
     return render(lumps, _snug(lumps))
 
 
-def _snug(lumps: Sequence[Lump]) -> View:
+def _snug(lumps: Sequence[ShadedMesh]) -> View:
     """A view about as wide and as high as what it shows, with room for shadows."""
     from fabkit.output.render.scene import View, camera
 

@@ -71,8 +71,7 @@ def _draw(
     """The drawings that were asked for."""
     if files.svg is None and files.steps is None:
         return []
-    from fabkit.output.challenge import challenge_sheet
-    from fabkit.output.steps import steps_sheet
+    from fabkit.output.challenge import challenge_sheet, steps_sheet
 
     found = answer.solutions
     if answer.status == SOLVED and not found:  # a count lists none

@@ -141,7 +141,7 @@ def _show_catalog(context: Context, target: drawings.Target | None) -> int:
     if not entries:
         raise InputError.of(puzzle.name, f"comes without a catalog{_how_to_make_one(puzzle)}")
     if target is not None:
-        from fabkit.output.snowflakes import snowflake_sheet
+        from fabkit.output.challenge import snowflake_sheet
 
         target.write(snowflake_sheet(puzzle, entries, target.theme), report)
     head = ["snowflake", "parity", "moves", "solutions", "difficulty"]
@@ -218,8 +218,7 @@ def _drawn(
     grid: bool,
 ) -> str:
     """The drawing that is wanted."""
-    from fabkit.output.challenge import challenge_sheet
-    from fabkit.output.steps import steps_sheet
+    from fabkit.output.challenge import challenge_sheet, steps_sheet
 
     if steps:
         return steps_sheet(puzzle, entry, unit_mm, theme)

@@ -222,7 +222,7 @@ def _refuse_other(folder: Path, puzzle: PuzzleSet) -> None:
 
 
 def _write(folder: Path, puzzle: PuzzleSet, catalog: dict[str, Any]) -> list[str]:
-    from fabkit.output.snowflakes import snowflake_sheet
+    from fabkit.output.challenge import snowflake_sheet
     from fabkit.puzzles.snowflakes.catalog import text
 
     drawn = snowflake_sheet(puzzle, catalog["challenges"])

@@ -19,7 +19,7 @@ from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import PuzzleSet, in_units
 from fabkit.output.canvas import Canvas
 from fabkit.output.labels import ends_and_middles, label_at, label_place, rooms
-from fabkit.output.pieceview import BALL_OF_PITCH, parts_of
+from fabkit.output.pieces import BALL_OF_PITCH, parts_of
 from fabkit.output.theme import CAPITAL, LIGHT, Theme, ink_on
 
 #: Line widths and the height of a capital, in grid units, with the widest a line may be in mm.

@@ -76,12 +76,7 @@ class _Format:
 
 
 def card_svg(puzzle: PuzzleSet, card: Card, profile: Profile) -> str:
-    """Draws a card.
-
-    Args:
-        puzzle: the set.
-        card: what is drawn.
-        profile: gives the unit, so that printed pieces fit the drawing.
+    """Draws a card with the unit of the profile, so that printed pieces fit the drawing.
 
     Returns:
         An SVG document in mm, as large as the card.
@@ -104,11 +99,6 @@ def card_svg(puzzle: PuzzleSet, card: Card, profile: Profile) -> str:
 
 def card_sheets(puzzle: PuzzleSet, cards: Sequence[Card], profile: Profile) -> list[str]:
     """Draws cards on sheets of A4, as many on each as there is room for, with lines to cut along.
-
-    Args:
-        puzzle: the set.
-        cards: in order.
-        profile: gives the unit.
 
     Returns:
         SVG documents in mm, upright A4 or lying, whichever holds more; none when a card is larger

@@ -26,11 +26,7 @@ _CHARACTER_MM = 0.9
 def label_shape(label: str) -> BaseGeometry | None:
     """A label as an area, with capitals 1 mm high and its middle at the origin.
 
-    Args:
-        label: of a piece.
-
-    Returns:
-        The area; None when it has a character that cannot be engraved.
+    None when it has a character that cannot be engraved.
 
     Example:
         >>> round(label_shape("H").bounds[3], 6), label_shape("☃")
@@ -84,10 +80,7 @@ def label_place(
 
 
 def ends_and_middles(edges: Iterable[Sequence[PointMm]]) -> list[PointMm]:
-    """The ends of edges and what is halfway between: where labels may stand besides in cells.
-
-    Args:
-        edges: from point to point, the edges of whole rings.
+    """The ends of the edges of whole rings and what is halfway: where labels may stand, too.
 
     Example:
         >>> ends_and_middles([[(0, 0), (4, 0)], [(4, 0), (0, 0)]])
@@ -101,11 +94,7 @@ def ends_and_middles(edges: Iterable[Sequence[PointMm]]) -> list[PointMm]:
 def rooms(
     places: Sequence[PointMm], rings: Sequence[Sequence[PointMm]]
 ) -> tuple[list[PointMm], list[float]]:
-    """How far places are from an outline; of very many places only some.
-
-    Args:
-        places: points inside.
-        rings: the outline.
+    """How far places inside an outline are from it; of very many places only some.
 
     Example:
         >>> rooms([(1, 1)], [[(0, 0), (4, 0), (4, 4), (0, 4)]])

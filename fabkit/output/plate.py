@@ -76,9 +76,6 @@ def plate_sheet(view: PlateView) -> str:
     recess, or a magnet's cavity, under what is seen; a full one is open upwards. Of pieces that
     lie face down the letter is seen through the back.
 
-    Args:
-        view: all that is drawn.
-
     Returns:
         An SVG document in mm.
 
@@ -96,14 +93,8 @@ def plate_sheet(view: PlateView) -> str:
     drawing.text(_MARGIN_MM, top - 6.5, _summary(view), 3.6, class_="quiet")
     _Bed(drawing, (_MARGIN_MM, _MARGIN_MM + _FOOT_MM)).draw(view)
     front = f"front of the bed, {format_mm(width)} wide and {format_mm(depth)} deep"
-    drawing.text(
-        _MARGIN_MM + width / 2,
-        _MARGIN_MM + 1,
-        front,
-        _WORDS_MM,
-        class_="quiet",
-        text_anchor="middle",
-    )
+    style = {"class_": "quiet", "text_anchor": "middle"}
+    drawing.text(_MARGIN_MM + width / 2, _MARGIN_MM + 1, front, _WORDS_MM, **style)
     return drawing.source()
 
 

@@ -33,9 +33,9 @@ class Drawing:
         width_mm: of the page.
         height_mm: of the page.
         title: what it shows, for screen readers.
-        description: the same at more length, for screen readers.
+        description: the same at more length.
         theme: one of `LOOKS`; None for a drawing without paper, letters and style of its own.
-        scale: how many times as large as it is it shall be shown.
+        scale: how many times as large as it is it is shown.
 
     Example:
         >>> drawing = Drawing(10, 10, "a circle", theme="dark")
@@ -161,11 +161,7 @@ def _dark_rules(used: set[str]) -> Iterator[str]:
 def child(parent: ElementTree.Element, tag: str, **attributes: str) -> ElementTree.Element:
     """Adds an element to another one.
 
-    Args:
-        parent: the other one.
-        tag: what it is.
-        attributes: as Python can name them: ``class_`` for class, ``stroke_width`` for
-            stroke-width.
+    Attributes are named as Python can: ``class_`` for class, ``stroke_width`` for stroke-width.
 
     Example:
         >>> ElementTree.tostring(child(ElementTree.Element("p"), "b", class_="quiet"))

@@ -23,7 +23,7 @@ from fabkit.mesh.body import Body
 from fabkit.mesh.files.glb import GlbPart, write_glb
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
-from fabkit.output.render.normals import corner_normals
+from fabkit.output.render.scene import corner_normals
 from tests.conftest import ROOT
 from tests.support.glbfiles import joined, parts_of, read_glb
 

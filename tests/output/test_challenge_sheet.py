@@ -13,9 +13,8 @@ from shapely import union_all
 from fabkit.model.entry import Entry
 from fabkit.model.library import load_set
 from fabkit.model.setfile import read_set
-from fabkit.output.challenge import challenge_sheet
+from fabkit.output.challenge import challenge_sheet, steps_sheet
 from fabkit.output.pdf import text_width_mm
-from fabkit.output.steps import steps_sheet
 from tests.support.drawings import (
     SVG,
     Case,

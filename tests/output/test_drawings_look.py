@@ -21,10 +21,9 @@ from fabkit.core.errors import InputError, OutsideError
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
 from fabkit.output import theme as theme_module
-from fabkit.output.challenge import challenge_sheet
+from fabkit.output.challenge import challenge_sheet, steps_sheet
 from fabkit.output.pieces import piece_sheet
 from fabkit.output.png import png_of
-from fabkit.output.steps import steps_sheet
 from fabkit.output.svg import Drawing
 from fabkit.output.theme import DARK, LIGHT, ROLES, font_file
 from tests.conftest import ROOT

@@ -24,9 +24,8 @@ from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import rings_in_units
 from fabkit.output.render import raster
 from fabkit.output.render.laying import Motion, lay_balls, lay_flat
-from fabkit.output.render.normals import corner_normals
 from fabkit.output.render.picture import render
-from fabkit.output.render.scene import Lump, View, camera
+from fabkit.output.render.scene import ShadedMesh, View, camera, corner_normals
 
 #: Straight from above, each millimetre a square of pixels: what can be counted.
 PLAN = View(100, 100, 0.0, 90.0, orthographic=True, ground=False, ink=0.0)
@@ -35,14 +34,14 @@ RED, GREEN = "#cc2222", "#22cc22"
 
 def block(
     low: tuple[float, float, float], high: tuple[float, float, float], colour: str = RED
-) -> Lump:
+) -> ShadedMesh:
     corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
     squares = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
     faces = [f for a, b, c, d in squares for f in ((a, b, c), (a, c, d))]
-    return Lump(corners, np.array(faces), colour, "a block")
+    return ShadedMesh(corners, np.array(faces), colour, "a block")
 
 
-def ball(radius: float, steps: int = 24) -> Lump:
+def ball(radius: float, steps: int = 24) -> ShadedMesh:
     rows = []
     for i in range(steps + 1):
         tilt = np.pi * i / steps
@@ -57,10 +56,10 @@ def ball(radius: float, steps: int = 24) -> Lump:
         k = (j + 1) % (2 * steps)
         a, b, c, d = where[i, j], where[i + 1, j], where[i + 1, k], where[i, k]
         faces += [f for f in ((a, b, c), (a, c, d)) if len(set(f)) == 3]
-    return Lump(points, np.array(faces), GREEN, "a ball")
+    return ShadedMesh(points, np.array(faces), GREEN, "a ball")
 
 
-def pixels(lumps: list[Lump], view: View) -> Any:
+def pixels(lumps: list[ShadedMesh], view: View) -> Any:
     with Image.open(io.BytesIO(render(lumps, view))) as image:
         return np.asarray(image).astype(int)
 
@@ -194,7 +193,9 @@ def test_a_transparent_picture_has_no_background() -> None:
 
 def test_nothing_cannot_be_drawn() -> None:
     with pytest.raises(ValueError, match="nothing"):
-        render([Lump(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64), RED, "none")], View())
+        render(
+            [ShadedMesh(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64), RED, "none")], View()
+        )
 
 
 def test_round_things_look_round_and_flat_things_flat() -> None:

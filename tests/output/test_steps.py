@@ -11,8 +11,8 @@ from shapely import Polygon, union_all
 from fabkit.model.entry import Entry
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Given
+from fabkit.output.challenge import assembly_steps, steps_sheet
 from fabkit.output.pdf import text_width_mm
-from fabkit.output.steps import assembly_steps, steps_sheet
 from tests.support.drawings import (
     SVG,
     Case,

@@ -19,9 +19,9 @@ from fabkit.output.booklet.leaf import (
     key_of,
 )
 from fabkit.output.booklet.paper import FOOT_MM, HEAD_MM, Size
-from fabkit.output.booklet.typeset import few_lines, shortened
 from fabkit.output.pdf import PdfPage
 from fabkit.output.theme import LIGHT
+from fabkit.output.typeset import few_lines, shortened
 
 #: A title takes so many lines at most, all but the first of which begin further right.
 _LINE_MM, _MOST_LINES, _INDENT_MM = 4.7, 3, 2.5

@@ -10,10 +10,10 @@ from fabkit.drawing.draft import Blueprint
 from fabkit.model.piece import Form, Piece
 from fabkit.output.booklet.leaf import TEXT_MM, Edition
 from fabkit.output.booklet.paper import Size
-from fabkit.output.booklet.typeset import few_lines
 from fabkit.output.canvas import Canvas
 from fabkit.output.pdf import text_width_mm
-from fabkit.output.pieceview import PieceView, ball_views, draw_view, flat_view
+from fabkit.output.pieces import PieceView, ball_views, draw_view, flat_view
+from fabkit.output.typeset import few_lines
 
 #: Names have at least so much room, and so many lines at most, so far from each other.
 _LEAST_MM, _MOST_LINES, _LINE_MM = 34.0, 3, 4.6

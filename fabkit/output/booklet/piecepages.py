@@ -20,10 +20,10 @@ from fabkit.output.booklet.leaf import (
 )
 from fabkit.output.booklet.namedpieces import NamedPiece, named_pieces
 from fabkit.output.booklet.paper import EDGE_MM, HEAD_MM, Size, content_of, fold_out, holds
-from fabkit.output.booklet.typeset import shortened
 from fabkit.output.canvas import scale_bar
 from fabkit.output.pdf import PdfPage
 from fabkit.output.theme import LIGHT
+from fabkit.output.typeset import shortened
 
 #: The bar by which a print's scale is checked.
 BAR_MM = 100.0

@@ -5,16 +5,23 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.output.render.light import Shadow, lights
-from fabkit.output.render.normals import corner_normals, face_normals
-from fabkit.output.render.raster import Buffer, rasterise
-from fabkit.output.render.scene import Camera, Faces, Floats, Lump, View, camera
+from fabkit.output.render.raster import Buffer, Shadow, lights, rasterise
+from fabkit.output.render.scene import (
+    Camera,
+    Faces,
+    Floats,
+    ShadedMesh,
+    View,
+    camera,
+    corner_normals,
+    face_normals,
+)
 
 #: Samples in a pixel, across and down.
 _FINE = 3
@@ -32,11 +39,11 @@ _CREASE = 0.85
 _JUMP = 0.004
 
 
-def render(lumps: Sequence[Lump], view: View) -> bytes:
+def render(meshes: Sequence[ShadedMesh], view: View) -> bytes:
     r"""Draws solid things.
 
     Args:
-        lumps: what to draw; at least one, with at least one triangle.
+        meshes: what to draw; at least one, with at least one triangle.
         view: from where, and how large.
 
     Returns:
@@ -50,12 +57,12 @@ def render(lumps: Sequence[Lump], view: View) -> bytes:
     Example:
         >>> corners = np.array([[0.0, 0, 0], [2, 0, 0], [0, 2, 0], [0, 0, 2]])
         >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]])
-        >>> render([Lump(corners, faces, "#cc3333", "a corner")], View(32, 20))[:4]
+        >>> render([ShadedMesh(corners, faces, "#cc3333", "a corner")], View(32, 20))[:4]
         b'\x89PNG'
     """
-    if not any(len(lump.faces) for lump in lumps):
+    if not any(len(mesh.faces) for mesh in meshes):
         raise ValueError("there is nothing to draw")
-    scene = _Scene([lump.rounded() for lump in lumps], view)
+    scene = _Scene([mesh.rounded() for mesh in meshes], view)
     red, green, blue, alpha = scene.pixels()
     return _png((red, green, blue), None if view.background else alpha)
 
@@ -64,23 +71,23 @@ def render(lumps: Sequence[Lump], view: View) -> bytes:
 class _Scene:
     """All triangles together, and what is seen of them."""
 
-    lumps: Sequence[Lump]
+    meshes: Sequence[ShadedMesh]
     view: View
 
     @cached_property
     def vertices(self) -> Floats:
-        return np.concatenate([lump.vertices for lump in self.lumps]).astype(np.float64)
+        return np.concatenate([mesh.vertices for mesh in self.meshes]).astype(np.float64)
 
     @cached_property
     def faces(self) -> Faces:
-        counts = [len(lump.vertices) for lump in self.lumps]
+        counts = [len(mesh.vertices) for mesh in self.meshes]
         shifts = np.cumsum([0, *counts[:-1]])
-        parts = [lump.faces + shift for lump, shift in zip(self.lumps, shifts, strict=True)]
+        parts = [mesh.faces + shift for mesh, shift in zip(self.meshes, shifts, strict=True)]
         return np.concatenate(parts).astype(np.int64)
 
     @cached_property
-    def lump_of_face(self) -> NDArray[np.int32]:
-        counts = [len(lump.faces) for lump in self.lumps]
+    def mesh_of_face(self) -> NDArray[np.int32]:
+        counts = [len(mesh.faces) for mesh in self.meshes]
         return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
 
     @cached_property
@@ -90,17 +97,9 @@ class _Scene:
     @cached_property
     def fine(self) -> Camera:
         """The camera, in samples."""
-        one = camera(self.lumps, self.view)
+        one = camera(self.meshes, self.view)
         x, y = one.shift
-        return Camera(
-            one.right,
-            one.up,
-            one.near,
-            one.target,
-            one.far_mm,
-            one.scale * _FINE,
-            (x * _FINE, y * _FINE),
-        )
+        return replace(one, scale=one.scale * _FINE, shift=(x * _FINE, y * _FINE))
 
     @cached_property
     def seen(self) -> tuple[Floats, Floats, Floats, Floats]:
@@ -114,19 +113,19 @@ class _Scene:
 
     @cached_property
     def smooth(self) -> Floats:
-        parts = [corner_normals(one.vertices, one.faces) for one in self.lumps if len(one.faces)]
+        parts = [corner_normals(one.vertices, one.faces) for one in self.meshes if len(one.faces)]
         return np.concatenate(parts)
 
     @cached_property
     def colours(self) -> Floats:
-        """Of each lump, in linear light; shape (n, 3)."""
-        return np.array([_linear(lump.colour) for lump in self.lumps])
+        """Of each mesh, in linear light; shape (n, 3)."""
+        return np.array([_linear(mesh.colour) for mesh in self.meshes])
 
     def pixels(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Red, green, blue (in linear light, over the background) and cover, for each pixel."""
         ink = self._ink()
         found = [np.zeros((self.view.height, self.view.width)) for _ in range(4)]
-        groups = lights(self.lumps, self.faces, self.view, _FINE * _FINE)
+        groups = lights(self.meshes, self.faces, self.view, _FINE * _FINE)
         for group, shadows in enumerate(groups):
             down, across = divmod(group, _FINE)
             for top in range(0, self.view.height, _BAND):
@@ -159,7 +158,7 @@ class _Scene:
         behind = _linear(self.view.background) if self.view.background else (0.0, 0.0, 0.0)
         for channel in range(3):
             part = behind[channel] * (1.0 - shade)
-            colour = self.colours[self.lump_of_face[hit], channel] * light + gloss
+            colour = self.colours[self.mesh_of_face[hit], channel] * light + gloss
             part[row, column] = np.minimum(colour, 1.0) * darker
             found.append(part)
         cover[row, column] = 1.0
@@ -216,14 +215,14 @@ class _Scene:
         return shade, shade.copy()
 
     def _ink(self) -> NDArray[np.bool_]:
-        """The samples along edges: of lumps, of faces that meet at an angle, and in depth."""
+        """The samples along edges: of meshes, of faces that meet at an angle, and in depth."""
         face = self.buffer.face
         inked = np.zeros(face.shape, dtype=bool)
         if not self.view.ink:
             return inked
         normals, _ = face_normals(self.vertices, self.faces)
         table = np.concatenate([normals, np.zeros((1, 3))])
-        lump = np.concatenate([self.lump_of_face, np.array([-1], dtype=np.int32)])
+        mesh = np.concatenate([self.mesh_of_face, np.array([-1], dtype=np.int32)])
         for here, there in (
             (np.s_[:, :-1], np.s_[:, 1:]),
             (np.s_[:-1, :], np.s_[1:, :]),
@@ -233,7 +232,7 @@ class _Scene:
             a, b = one[rows, columns], other[rows, columns]
             (x, y, z), (ox, oy, oz) = table[a].T, table[b].T
             jump = np.abs(self.buffer.depth[here] - self.buffer.depth[there])[rows, columns]
-            edge = (lump[a] != lump[b]) | (x * ox + y * oy + z * oz < _CREASE) | (jump > _JUMP)
+            edge = (mesh[a] != mesh[b]) | (x * ox + y * oy + z * oz < _CREASE) | (jump > _JUMP)
             rows, columns = rows[edge], columns[edge]
             inked[here][rows, columns] = True
             inked[there][rows, columns] = True

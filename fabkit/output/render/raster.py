@@ -1,24 +1,50 @@
-"""Which triangle is seen at each sample of a picture: a depth buffer, filled row by row.
+"""Which triangle is seen at each sample of a picture, and which light reaches it: depth buffers.
 
 All triangles are worked on together: they are cut into rows of samples, the rows into samples,
 and each sample keeps the nearest. Only sums, products and quotients of single numbers are used,
 which every machine rounds alike.
+
+The light is a broad lamp from the viewer's left, and a bright sky; all of it casts shadows. Each of
+the samples that make up a pixel looks at a few directions of its own. Together they see the whole
+sky, so that a pixel is smooth where no single sample could afford it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.output.render.scene import Faces, Floats
+from fabkit.output.render.scene import (
+    Camera,
+    Faces,
+    Floats,
+    ShadedMesh,
+    Vector,
+    View,
+    camera,
+    direction,
+)
 
 #: So many samples are worked on at a time.
 _AT_A_TIME = 1 << 16
 #: Steps of depth.
 _DEPTHS = (1 << 31) - 1
+
+#: The lamp stands here, seen from the viewer, and is this wide.
+_LAMP_TURN_DEGREES, _LAMP_HEIGHT_DEGREES, _LAMP_DEGREES = -118.0, 47.0, 4.0
+#: The lamp's part of the light on a level face that nothing shades; the sky gives the rest.
+_LAMP_PART = 0.55
+#: Directions of the sky for each sample of a pixel, and the lowest height (a sine) of one.
+_SKY_EACH, _SKY_LEAST = 3, 0.22
+#: Samples of a shadow along its longer side.
+_SHADOW_SIZE = 900
+#: So many of a shadow's samples a surface is lifted before it is looked up, or it would shade itself.
+_LIFTED = 1.4
+_GOLDEN_DEGREES = 137.50776405
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +69,14 @@ def rasterise(x: Floats, y: Floats, near: Floats, faces: Faces, width: int, heig
         near: how near they are; must be linear along straight lines.
         faces: triangles. Those that turn clockwise as seen (with y down: counter-clockwise in
             numbers) show their backs, and are left out.
-        width: of the picture in samples.
-        height: of the picture in samples.
+        width: of the picture in samples, as its height.
+        height: of the picture.
 
     Returns:
         The buffer. Of two triangles at the same depth the one with the lower number is seen; two
         that share an edge leave no sample between them out.
     """
-    low, high = (float(near.min()), float(near.max())) if len(near) else (0.0, 0.0)
-    depth = 0.25 + 0.5 * (near - low) / max(high - low, 1e-12)
+    depth = depth_of(near, float(near.min()), float(near.max())) if len(near) else near
     best = np.zeros(width * height, dtype=np.uint64)
     for place, value, face in _samples(x, y, depth, faces, width, height):
         steps = (value * _DEPTHS).astype(np.uint64)
@@ -126,14 +151,9 @@ def _of_rows(
     long_share = (at - y[top]) / (y[bottom] - y[top])
     fall = y[stop] - y[start]
     short_share = np.where(fall > 0, (at - y[start]) / np.where(fall > 0, fall, 1.0), 0.0)
-    x1, x2 = (
-        x[a] + (x[b] - x[a]) * s
-        for a, b, s in ((top, bottom, long_share), (start, stop, short_share))
-    )
-    z1, z2 = (
-        depth[a] + (depth[b] - depth[a]) * s
-        for a, b, s in ((top, bottom, long_share), (start, stop, short_share))
-    )
+    sides = (top, bottom, long_share), (start, stop, short_share)
+    x1, x2 = (x[a] + (x[b] - x[a]) * s for a, b, s in sides)
+    z1, z2 = (depth[a] + (depth[b] - depth[a]) * s for a, b, s in sides)
     swap = x2 < x1
     left, right = np.where(swap, x2, x1), np.where(swap, x1, x2)
     z_left, z_right = np.where(swap, z2, z1), np.where(swap, z1, z2)
@@ -161,3 +181,85 @@ def _within(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """0, 1, … for each count, in a row."""
     total = int(counts.sum())
     return np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+# --- light --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Shadow:
+    """One direction of light, and what it reaches first.
+
+    Attributes:
+        towards: unit vector to the light.
+        power: of the light on a face that looks straight at it.
+        view: the scene as the light sees it.
+        depth: how near what it sees is, shape (n, n).
+        span: nearness of the farthest and the nearest corner.
+    """
+
+    towards: Vector
+    power: float
+    view: Camera
+    depth: Floats
+    span: tuple[float, float]
+
+    def reaches(self, points: Floats, normals: Floats) -> NDArray[np.bool_]:
+        """Whether the light reaches points in mm, given the surfaces' normals there."""
+        lift = _LIFTED / self.view.scale
+        x, y, near, _ = self.view.seen(points + normals * lift)
+        size = len(self.depth)
+        # Beyond the picture, and where there is no number, nothing stands in the way.
+        inside = (x >= 0) & (x < size) & (y >= 0) & (y < size)
+        column, row = (np.where(inside, one, 0).astype(np.int64) for one in (x, y))
+        first = self.depth[row, column]  # 0 where the light meets nothing at all
+        found: NDArray[np.bool_] = (first <= depth_of(near, *self.span)) | (first == 0) | ~inside
+        return found
+
+
+def lights(
+    meshes: Sequence[ShadedMesh], faces: Faces, view: View, groups: int
+) -> list[list[Shadow]]:
+    """The directions of light for each of so many samples of a pixel, the lamp's first.
+
+    Returns:
+        A list for each sample. On a level face that nothing shades their powers, times the cosine
+        of the angle, come to 1 for the samples' mean.
+    """
+    lamp = _around_lamp(view.azimuth_degrees, groups)
+    sky = _sky(groups * _SKY_EACH)
+    # Exact sums: Python's own `sum` of floats depends on its version.
+    lamp_power = _LAMP_PART / (math.fsum(direction(*one)[2] for one in lamp) / groups)
+    sky_power = (1 - _LAMP_PART) / (math.fsum(direction(*one)[2] for one in sky) / groups)
+    shadows = [_shadow(meshes, faces, one, lamp_power) for one in lamp]
+    high = [_shadow(meshes, faces, one, sky_power) for one in sky]
+    return [[shadows[i], *high[i::groups]] for i in range(groups)]
+
+
+def _around_lamp(azimuth_degrees: float, count: int) -> list[tuple[float, float]]:
+    """Directions (azimuth and height, in degrees) spread over the lamp."""
+    found = []
+    for i in range(count):
+        reach = _LAMP_DEGREES * math.sqrt((i + 0.5) / count)
+        angle = math.radians(_GOLDEN_DEGREES * i)
+        across = reach * math.cos(angle) / math.cos(math.radians(_LAMP_HEIGHT_DEGREES))
+        turn = azimuth_degrees + _LAMP_TURN_DEGREES + across
+        found.append((turn, _LAMP_HEIGHT_DEGREES + reach * math.sin(angle)))
+    return found
+
+
+def _sky(count: int) -> list[tuple[float, float]]:
+    """Directions (azimuth and height, in degrees) spread evenly over the sky."""
+    heights = [_SKY_LEAST + (1 - _SKY_LEAST) * (i + 0.5) / count for i in range(count)]
+    return [(_GOLDEN_DEGREES * i, math.degrees(math.asin(h))) for i, h in enumerate(heights)]
+
+
+def _shadow(
+    meshes: Sequence[ShadedMesh], faces: Faces, towards: tuple[float, float], power: float
+) -> Shadow:
+    azimuth, elevation = towards
+    seen = camera(meshes, View(_SHADOW_SIZE, _SHADOW_SIZE, azimuth, elevation, orthographic=True))
+    x, y, near, _ = seen.seen(np.concatenate([lump.vertices for lump in meshes]))
+    buffer = rasterise(x, y, near, faces, _SHADOW_SIZE, _SHADOW_SIZE)
+    span = float(near.min()), float(near.max())
+    return Shadow(direction(azimuth, elevation), power, seen, buffer.depth, span)

@@ -1,4 +1,4 @@
-"""What is shown and from where: lumps of triangles, and the view of them."""
+"""What is shown and from where: meshes, which way their surfaces look, and the view of them."""
 
 from __future__ import annotations
 
@@ -25,10 +25,13 @@ _FAR = 2.6
 _MARGIN = 0.06
 #: The least corner that a picture needs, and the largest size in pixels.
 LEAST_PIXELS, MOST_PIXELS = 16, 8192
+#: Faces that meet at a smaller angle than this (its cosine: 29 degrees) belong to a curved surface.
+_SMOOTH = 0.875
+_CORNERS_AT_A_TIME = 1 << 21
 
 
 @dataclass(frozen=True, eq=False)
-class Lump:
+class ShadedMesh:
     """One thing of one colour.
 
     Attributes:
@@ -43,12 +46,12 @@ class Lump:
     colour: str
     name: str
 
-    def rounded(self) -> Lump:
+    def rounded(self) -> ShadedMesh:
         """The same with corners that every machine agrees on, as long as it reckons to 0.1 µm.
 
         Example:
             >>> triangle = np.array([[0.00001, 0, 0], [0.3 / 3, 0, 0], [0, 1, -0.00001]])
-            >>> Lump(triangle, np.array([[0, 1, 2]]), "#cc3333", "one").rounded().vertices.tolist()
+            >>> ShadedMesh(triangle, np.array([[0, 1, 2]]), "#cc3333", "one").rounded().vertices.tolist()
             [[0.0, 0.0, 0.0], [0.1, 0.0, 0.0], [0.0, 1.0, 0.0]]
         """
         # Zero is added because there are two zeros.
@@ -111,10 +114,7 @@ class Camera:
     shift: tuple[float, float] = (0.0, 0.0)
 
     def seen(self, points: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Where points lie.
-
-        Args:
-            points: shape (n, 3), in mm.
+        """Where points (shape (n, 3), in mm) lie.
 
         Returns:
             Their x (to the right) and y (down) in pixels, how near they are, and their weights;
@@ -133,12 +133,7 @@ class Camera:
         )
 
     def on_ground(self, x: Floats, y: Floats, ground_mm: float) -> tuple[Floats, Floats]:
-        """Where the rays through points of the picture meet a level plane.
-
-        Args:
-            x: of the points, in pixels.
-            y: of the points, in pixels.
-            ground_mm: the plane's height.
+        """Where the rays through points of the picture, in pixels, meet a level plane.
 
         Returns:
             x and y in mm, of the shape of the points; not a number where a ray goes up.
@@ -172,14 +167,9 @@ def direction(azimuth_degrees: float, elevation_degrees: float) -> Vector:
     return _rounded(math.sin(turn) * flat, -math.cos(turn) * flat, math.sin(height))
 
 
-def camera(lumps: Sequence[Lump], view: View) -> Camera:
-    """The camera that shows all lumps in the middle of the picture.
-
-    Args:
-        lumps: at least one, with a corner.
-        view: from where, and how large.
-    """
-    corners = np.concatenate([lump.vertices for lump in lumps])
+def camera(meshes: Sequence[ShadedMesh], view: View) -> Camera:
+    """The camera that shows all meshes, of which one has a corner, in the middle of the picture."""
+    corners = np.concatenate([mesh.vertices for mesh in meshes])
     low, high = corners.min(axis=0), corners.max(axis=0)
     target = tuple(((low + high) / 2).tolist())
     turn = math.radians(view.azimuth_degrees)
@@ -207,3 +197,76 @@ def _rounded(x: float, y: float, z: float) -> Vector:
 
 def _cross(a: Vector, b: Vector) -> Vector:
     return _rounded(a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+# --- surfaces -----------------------------------------------------------------------------------
+
+
+def face_normals(vertices: Floats, faces: Faces) -> tuple[Floats, Floats]:
+    """The unit normals of triangles, shape (m, 3), and their areas, shape (m,).
+
+    A triangle without area looks nowhere: its normal is zero.
+
+    Example:
+        >>> corners = np.array([[0.0, 0, 0], [2, 0, 0], [0, 2, 0]])
+        >>> normals, areas = face_normals(corners, np.array([[0, 1, 2]]))
+        >>> normals.tolist(), areas.tolist()
+        ([[0.0, 0.0, 1.0]], [2.0])
+    """
+    a, b, c = (vertices[faces[:, i]] for i in range(3))
+    (ux, uy, uz), (vx, vy, vz) = (b - a).T, (c - a).T
+    x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    length = np.sqrt(x * x + y * y + z * z)
+    divisor = np.where(length > 0, length, 1.0)
+    return np.stack([x / divisor, y / divisor, z / divisor], axis=1), length / 2
+
+
+def corner_normals(vertices: Floats, faces: Faces) -> Floats:
+    """The normals at the corners of triangles, where vertices at the same place must be one.
+
+    Returns:
+        Shape (m, 3, 3): for each corner the mean, weighted with areas, of the normals of the
+        triangles that meet there and look nearly the same way.
+    """
+    normals, areas = face_normals(vertices, faces)
+    corner_of = faces.ravel()
+    order = np.argsort(corner_of, kind="stable")
+    counts = np.bincount(corner_of, minlength=len(vertices))
+    starts = np.cumsum(counts) - counts
+    neighbours = counts[corner_of]
+    total = np.zeros((len(corner_of), 3))
+    ends = np.cumsum(neighbours)
+    begin = 0
+    while begin < len(corner_of):
+        done = int(ends[begin - 1]) if begin else 0
+        end = max(begin + 1, int(np.searchsorted(ends, done + _CORNERS_AT_A_TIME, side="right")))
+        _add_neighbours(
+            total, slice(begin, end), (corner_of, neighbours, starts, order), normals, areas
+        )
+        begin = end
+    length = np.sqrt(total[:, 0] ** 2 + total[:, 1] ** 2 + total[:, 2] ** 2)
+    flat = np.repeat(normals, 3, axis=0)
+    whole = np.where(length[:, None] > 0, total / np.where(length > 0, length, 1.0)[:, None], flat)
+    return whole.reshape(-1, 3, 3)
+
+
+def _add_neighbours(
+    total: Floats,
+    part: slice,
+    around: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
+    normals: Floats,
+    areas: Floats,
+) -> None:
+    """Adds up the normals around some corners."""
+    corner_of, neighbours, starts, order = around
+    count = neighbours[part]
+    corner = np.repeat(np.arange(part.start, part.start + len(count)), count)
+    step = np.arange(len(corner)) - np.repeat(np.cumsum(count) - count, count)
+    other = order[starts[corner_of[corner]] + step] // 3
+    own = corner // 3
+    (x, y, z), (ox, oy, oz) = normals[own].T, normals[other].T
+    weight = np.where(x * ox + y * oy + z * oz >= _SMOOTH, areas[other], 0.0)
+    for axis, value in enumerate((ox, oy, oz)):
+        total[part, axis] += np.bincount(
+            corner - part.start, weights=value * weight, minlength=len(count)
+        )

@@ -22,7 +22,7 @@ from fabkit.model.puzzle import PuzzleSet, in_units, rings_in_units
 from fabkit.output.booklet.items import Item, items_of, stars_of
 from fabkit.output.i18n import load_words
 from fabkit.output.labels import ends_and_middles, label_place, rooms
-from fabkit.output.pieceview import BALL_OF_PITCH
+from fabkit.output.pieces import BALL_OF_PITCH
 from fabkit.output.theme import CAPITAL, ink_on
 
 #: So many digits tell challenges of one name apart.
