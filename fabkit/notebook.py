@@ -124,7 +124,7 @@ class ShownSet:
         """
         made = [one for one in catalog_entries(self.puzzle) if one["id"] == name]
         if made and name not in known_names(self.puzzle):
-            from fabkit.model.catalogfile import read_snowflakes
+            from fabkit.model.catalog import read_snowflakes
 
             source = catalog_path(self.puzzle).name
             (entry,) = read_snowflakes({"challenges": made}, self.puzzle, source)

@@ -13,10 +13,9 @@ from fabkit.core.files import temporary_folder
 from fabkit.drawing.boards.draft import draft_card
 from fabkit.drawing.boards.steps import BoardBlueprint
 from fabkit.drawing.outline import BlueprintError
-from fabkit.model.challengefile import usual_board
 from fabkit.model.challengeload import load_challenge
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import Board, Challenge, PuzzleSet
+from fabkit.model.puzzle import Board, Challenge, PuzzleSet, usual_board
 from fabkit.output.card import Card, card_sheets, card_svg
 
 #: Where cards come in an output folder.

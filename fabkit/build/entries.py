@@ -9,7 +9,7 @@ from pathlib import Path
 from fabkit.build.export import Progress
 from fabkit.build.starts import Start, listed_in, own_and_listed, read_list, refuse_unknown_ids
 from fabkit.core.errors import InputError, printable, shown
-from fabkit.model.catalogfile import read_snowflakes, refuse_other_set, shipped_snowflakes
+from fabkit.model.catalog import read_snowflakes, refuse_other_set, shipped_snowflakes
 from fabkit.model.challengeload import known_names, load_challenge
 from fabkit.model.entry import KINDS, Entry, Images, challenge_of, entry_of, wrong_with
 from fabkit.model.puzzle import Challenge, PuzzleSet

@@ -9,17 +9,13 @@ from typing import Any
 
 from fabkit.core.errors import InputError, did_you_mean, printable, shown
 from fabkit.core.files import read_json
-from fabkit.core.reading import Reader, Table
-from fabkit.model.catalog import catalog_entries
-from fabkit.model.catalogfile import read_difficulty, refuse_other_set
-from fabkit.model.challengefile import Surroundings, read_challenge
+from fabkit.model.catalog import catalog_entries, read_difficulty, refuse_other_set
 from fabkit.model.challengeload import known_names
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.puzzles.graded.challengelist import LIST
 
 #: What of a challenge list is a challenge; the rest is what was found out about it.
-_STATED = ("id", "title", "board", "cells", "outline", "pieces", "given")
-_MOST_LISTED = 10_000
+_STATED = ("id", "title", "board", "cells", "outline", "pieces", "pieces_count", "given")
 _MOST_NAMED = 8
 
 
@@ -80,19 +76,23 @@ def read_list(path: Path, puzzle: PuzzleSet) -> list[Start]:
     Raises:
         InputError: with all faults of the file, or when it is another set's.
     """
+    from fabkit.core.documents import Faults, tables_at
+    from fabkit.model.challengefile import Surroundings, read_challenge
+
     name = printable(str(path))
     document = read_json(path)
     refuse_other_set(document, puzzle, name)
-    reader = Reader(name)
-    around = Surroundings.of(puzzle)
+    faults = Faults(name)
+    around = Surroundings.of(puzzle, faults)
     found, ids = [], set[str]()
-    for table in Table(reader, document).tables("challenges", _MOST_LISTED):
-        challenge = read_challenge(table.only(_STATED), around)
+    for place, data in tables_at(document, "challenges", faults):
+        stated = {key: value for key, value in data.items() if key in _STATED}
+        challenge = read_challenge(stated, around, place)
         if challenge.id in ids:
-            table.fault("id", f"{shown(challenge.id)} is there twice")
+            faults.add(f"{place}.id", f"{shown(challenge.id)} is there twice")
         ids.add(challenge.id)
-        found.append(Start(challenge, *read_difficulty(table)))
-    reader.finish()
+        found.append(Start(challenge, *read_difficulty(data)))
+    faults.finish()
     return found
 
 

@@ -8,8 +8,7 @@ from fabkit.certify.document import DrawnPiece, ImpossibleShapes, Proofs
 from fabkit.certify.tiling import RefusedError
 from fabkit.core.errors import shown
 from fabkit.model.library import load_set, shipped_names
-from fabkit.model.puzzle import Challenge, PuzzleSet
-from fabkit.model.statement import drawn, statement
+from fabkit.model.puzzle import Challenge, PuzzleSet, drawn, statement
 
 
 def compare(file: Proofs, set_name: str | None) -> str:

@@ -10,8 +10,7 @@ from fabkit.cli.context import NO_EXIT, Context, takes
 from fabkit.cli.options import option
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, did_you_mean, many, shown
-from fabkit.model.challengefile import usual_board
-from fabkit.model.puzzle import Board, PuzzleSet
+from fabkit.model.puzzle import Board, PuzzleSet, usual_board
 
 if TYPE_CHECKING:
     from fabkit.puzzles.graded.grading import Graded

@@ -11,9 +11,8 @@ from fabkit.cli.context import NO_EXIT, Context, takes
 from fabkit.cli.options import option
 from fabkit.core.errors import InputError, shown
 from fabkit.core.files import write_whole
-from fabkit.model.challengefile import usual_board
 from fabkit.model.challengeload import find_challenge
-from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.model.puzzle import Challenge, PuzzleSet, usual_board
 
 if TYPE_CHECKING:
     from fabkit.solve.posing import Layout

@@ -13,7 +13,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self, get_args
@@ -272,8 +272,8 @@ class Table(BaseModel):
             return cls.model_validate(data)
         except ValidationError as error:
             lines = error.errors(include_url=False)
-        cls._note(lines, faults, place, elsewhere)
-        return cls._sound(data, [line["loc"] for line in lines])
+        meant = cls._note(lines, faults, place, elsewhere)
+        return cls._sound(data, [line["loc"] for line in lines], meant)
 
     def failed(self, *names: str) -> bool:
         """Whether one of these keys has a fault that is noted already."""
@@ -282,8 +282,12 @@ class Table(BaseModel):
     @classmethod
     def _note(
         cls, lines: Sequence[Any], faults: Faults, place: str, elsewhere: Sequence[str]
-    ) -> None:
-        """Notes what pydantic found in our words. A misspelt key is not also a missing one."""
+    ) -> set[_Place]:
+        """Notes what pydantic found, in our words. A misspelt key is not also a missing one.
+
+        Returns:
+            The keys that were meant by misspelt ones.
+        """
         meant = set[_Place]()
         notes: list[tuple[_Place, str]] = []
         for line in lines:
@@ -293,7 +297,7 @@ class Table(BaseModel):
             if kind == "extra_forbidden":
                 known = list(owner.model_fields)
                 near = nearest(str(loc[-1]), known) or nearest(str(loc[-1]), elsewhere)
-                meant.add((*loc[:-1], near))
+                meant |= {(*loc[:-1], near)} if near else set()
                 hint = f'did you mean "{near}"?' if near else f"known are {name_some(known)}"
                 message = f"unknown key; {hint}"
             elif kind == "missing":
@@ -312,6 +316,7 @@ class Table(BaseModel):
         for loc, message in notes:
             if loc not in meant:
                 faults.add(_spelt(place, loc), message)
+        return meant
 
     @classmethod
     def _expected(cls, name: object) -> str:
@@ -342,26 +347,40 @@ class Table(BaseModel):
         return None
 
     @classmethod
-    def _sound(cls, data: Any, places: Sequence[_Place]) -> Self:
-        """The table without the keys at some places; all of it, when it is no table."""
+    def _sound(cls, data: Any, wrong: Iterable[_Place], meant: Iterable[_Place]) -> Self:
+        """The table without what has a fault; blank, when it is no table.
+
+        Args:
+            data: what the file says.
+            wrong: places in it.
+            meant: places that misspelt keys stand for.
+        """
         required = [name for name, field in cls.model_fields.items() if field.is_required()]
         table = cls.model_construct(**dict.fromkeys(required))
         if not isinstance(data, dict):
             table._failed = frozenset(cls.model_fields)
             return table
-        table._failed = frozenset(str(place[0]) for place in places) | (set(required) - set(data))
+        unsaid = {*required, *(str(place[0]) for place in meant if len(place) == 1)} - data.keys()
+        table._failed = frozenset({*unsaid, *(str(place[0]) for place in wrong)})
         for name in cls.model_fields.keys() & data.keys():
             value, model = data[name], cls._nested(name)
-            below = [place[1:] for place in places if place[0] == name]
+            below, meant_below = _inside(wrong, name), _inside(meant, name)
             if not below:
                 cls.__pydantic_validator__.validate_assignment(table, name, value)
             elif model and all(below) and isinstance(value, dict):
-                setattr(table, name, model._sound(value, below))
+                setattr(table, name, model._sound(value, below, meant_below))
             elif model and all(below):
-                rows = [[place[1:] for place in below if place[0] == i] for i in range(len(value))]
-                sound = [model._sound(v, rows[i]) for i, v in enumerate(value)]
+                sound = [
+                    model._sound(one, _inside(below, i), _inside(meant_below, i))
+                    for i, one in enumerate(value)
+                ]
                 setattr(table, name, sound)
         return table
+
+
+def _inside(places: Iterable[_Place], step: int | str) -> list[_Place]:
+    """The rests of the places that begin with a step."""
+    return [place[1:] for place in places if place[0] == step]
 
 
 def _spelt(place: str, loc: Sequence[int | str]) -> str:
@@ -373,6 +392,23 @@ def _spelt(place: str, loc: Sequence[int | str]) -> str:
             key = step if _BARE_KEY.fullmatch(step) else json.dumps(cut(step), ensure_ascii=False)
             place += ("." if place else "") + cut(printable(key))
     return place
+
+
+def tables_at(document: Mapping[str, Any], name: str, faults: Faults) -> list[tuple[str, Any]]:
+    """The tables of a list in a document of which the rest is not read, each with its place."""
+    found, value = [], document.get(name, [])
+    if not isinstance(value, list):
+        faults.add(name, f"expected tables [[{name}]] in double brackets, found {shown(value)}")
+    elif len(value) > MOST_TABLES:
+        faults.add(name, f"has {len(value)} items; at most {MOST_TABLES} are allowed")
+    else:
+        for index, one in enumerate(value):
+            if isinstance(one, dict):
+                found.append((f"{name}[{index}]", one))
+            else:
+                message = f"expected a table [[{name}]], found {shown(one)}"
+                faults.add(f"{name}[{index}]", message)
+    return found
 
 
 def one_of(faults: Faults, place: str, table: Table, names: Sequence[str], required: bool) -> str:

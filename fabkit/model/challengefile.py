@@ -1,4 +1,4 @@
-"""Reading a challenge: a table of a set file, or a file of its own."""
+"""Reading a challenge: a table of a set file, of a list, or a file of its own."""
 
 from __future__ import annotations
 
@@ -6,18 +6,102 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated, Any
 
+from pydantic import Field
+
+from fabkit.core.documents import (
+    FLAG,
+    IDENTIFIER,
+    Check,
+    Faults,
+    Table,
+    anything,
+    choice,
+    one_of,
+    text,
+    whole,
+)
 from fabkit.core.errors import many, name_some, shown
-from fabkit.core.reading import Table
-from fabkit.model.drawing import Regions
+from fabkit.model.drawing import Numbering, Regions
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.numbering import Numbering
 from fabkit.model.piece import Piece, is_image
-from fabkit.model.puzzle import Board, Challenge, Given, PuzzleSet
+from fabkit.model.puzzle import Board, Challenge, Given, PuzzleSet, usual_board
 
 ANSWERS = ("solved", "impossible")
-_LONGEST_TITLE = 100
 _REGION_KEYS = ("outline", "board", "cells")
+
+_WHOLE_PAIR = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
+_CORNER = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+_RING = {"type": "array", "items": _CORNER, "minItems": 3}
+_RINGS = {"type": "array", "items": _RING, "minItems": 1}
+OUTLINE = anything(
+    "corners",
+    description="rings of corners [x, y] in grid units, y up; holes follow their outer ring",
+    anyOf=[_RING, _RINGS, {"type": "array", "items": _RINGS, "minItems": 1}],
+)
+CELLS = anything(
+    "cells",
+    description="cells as [row, column] from the top left, or as their number on the board",
+    type="array",
+    items={"anyOf": [_WHOLE_PAIR, {"type": "integer"}]},
+    minItems=1,
+)
+_PIECES = anything(
+    "piece ids",
+    description="ids of the pieces: a list, or a text when each id is one character",
+    anyOf=[
+        {"type": "string", "minLength": 1},
+        {"type": "array", "items": {"type": "string"}, "minItems": 1},
+    ],
+)
+
+_COUNT = Check(whole(-(10**9), 10**9).read, "a whole number", {"type": "integer", "minimum": 1})
+
+
+class GivenTable(Table):
+    """A piece that is placed already."""
+
+    piece: Annotated[str, text()]
+    cells: Annotated[Any, CELLS] = None
+    outline: Annotated[Any, OUTLINE] = None
+
+
+class ChallengeFile(Table):
+    """A region to cover, and the pieces to use."""
+
+    id: Annotated[str, IDENTIFIER] = ""
+    title: Annotated[str, text(100)] = ""
+    outline: Annotated[Any, OUTLINE] = None
+    board: Annotated[Any, anything("a board", type="string")] = Field(
+        None, description="id of the board to fill; the set's first when no region is drawn"
+    )
+    cells: Annotated[Any, CELLS] = None
+    flips: Annotated[bool | None, FLAG] = Field(None, description="whether pieces may be flipped")
+    answer: Annotated[str, choice(*ANSWERS)] = Field("", description="what is known of it")
+    pieces: Annotated[Any, _PIECES] = None
+    pieces_count: Annotated[int | None, _COUNT] = Field(
+        None, description="how many of the pieces fill the region; all of them by default"
+    )
+    given: list[GivenTable] = Field([], description="pieces that are placed already")
+
+
+class ChallengeTable(ChallengeFile):
+    """A challenge of a set or a list, where it needs a name."""
+
+    id: Annotated[str, IDENTIFIER]
+
+
+class CatalogEntry(Table, extra="ignore"):
+    """What is read of a challenge in a catalog; the rest is for people. See `fabkit.model.catalog`."""
+
+    id: Annotated[str, IDENTIFIER]
+    parity: Annotated[str, choice("even", "odd", "mixed")]
+    count: Annotated[int, whole(0, 10**18)]
+    outlines: Annotated[Any, anything("a list of outlines")]
+    solution: Annotated[Any, anything("an outline for each piece")]
+    flips: Annotated[bool | None, FLAG] = None
+    count_complete: Annotated[bool, FLAG] = False
 
 
 @dataclass(frozen=True)
@@ -28,29 +112,30 @@ class Surroundings:
         lattice: the set's.
         flips: whether the set's moves include flips.
         pieces: the set's pieces by id.
-        misnamed: ids of pieces that are faults themselves, and are not offered to anyone.
-        boards: the set's boards; see `usual_board` for the default region.
+        boards: the set's boards.
         regions: reads what is drawn.
+        misnamed: ids of pieces and boards that are faults themselves, and are not offered.
     """
 
     lattice: Lattice
     flips: bool
     pieces: Mapping[str, Piece]
-    misnamed: frozenset[str]
     boards: Sequence[Board]
     regions: Regions
+    misnamed: Sequence[object] = ()
 
     @classmethod
-    def of(cls, puzzle: PuzzleSet) -> Surroundings:
+    def of(cls, puzzle: PuzzleSet, faults: Faults) -> Surroundings:
         """What a challenge of a set that has been read may speak of."""
         pieces = {piece.id: piece for piece in puzzle.pieces}
-        regions = Regions(puzzle.lattice)
-        return cls(puzzle.lattice, puzzle.flips, pieces, frozenset(), puzzle.boards, regions)
+        regions = Regions(puzzle.lattice, faults)
+        return cls(puzzle.lattice, puzzle.flips, pieces, puzzle.boards, regions)
 
     @cached_property
     def named_boards(self) -> Mapping[str, Numbering]:
         """The boards by id, each numbered once."""
-        return {board.id: Numbering(self.lattice, board.cells) for board in self.boards}
+        numbered = ((board.id, Numbering(self.lattice, board.cells)) for board in self.boards)
+        return {name: numbering for name, numbering in numbered if name}
 
     @property
     def usual_board(self) -> Numbering:
@@ -62,163 +147,172 @@ class Surroundings:
         return self.named_boards[board.id]
 
 
-def usual_board(boards: Sequence[Board]) -> Board | None:
-    """The board that is meant when none is named: the first that is not optional.
+def read_challenge(
+    data: Mapping[str, Any], around: Surroundings, place: str = "", name: str | None = None
+) -> Challenge:
+    """Reads one challenge; faults go where those of its regions go.
 
     Args:
-        boards: a set's.
-
-    Returns:
-        None when there is none to be meant.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> usual_board(load_set("fridgeiq").boards) is None
-        True
-        >>> usual_board(load_set("iqfit").boards).id
-        'board'
-    """
-    return next((board for board in boards if not board.optional), None)
-
-
-def read_challenge(table: Table, around: Surroundings, name: str | None = None) -> Challenge:
-    """Reads one challenge; faults go to the table's reader.
-
-    Args:
-        table: with ``id``, one of ``outline``, ``board`` and ``cells`` (none: `usual_board`),
-            and optionally ``title``, ``pieces``, ``pieces_count``, ``given``, ``flips`` and
-            ``answer``. Cells are ``[row, column]`` of the board from its top left, or their
-            number on it, row by row.
+        data: what the file says.
         around: the set it belongs to.
-        name: the challenge's id when the table has none of its own, as in a file.
+        place: the challenge's place in the file.
+        name: the challenge's id when it needs none of its own, as in a file.
 
     Returns:
-        The challenge; usable only if the reader stays without faults.
+        The challenge; usable only if there are no faults.
     """
-    challenge_id = table.identifier("id") if name is None or table.has("id") else name
-    title = table.text("title", "", _LONGEST_TITLE)
-    region, numbering = _region(table, around)
-    flips = table.flag("flips", around.flips)
-    answer = table.choice("answer", ANSWERS) if table.has("answer") else ""
-    pieces = _pieces(table, around)
-    given = _given(table, around, flips, region, numbering, pieces)
-    pieces_count = _pieces_count(table, len(pieces), len(given))
-    table.refuse_unknown()
-    return Challenge(challenge_id, region, pieces, given, flips, answer, title, pieces_count)
+    model = ChallengeTable if name is None else ChallengeFile
+    table = model.read(data, around.regions.faults, place)
+    return challenge_of_table(table, around, place, name or "")
 
 
-def _region(table: Table, around: Surroundings) -> tuple[frozenset[Cell], Numbering]:
-    """The cells to cover, and what cells are called there; none after a fault.
-
-    Rows and columns begin at the top left of the board, or of the outline drawn instead.
-    """
-    key = table.one_of(_REGION_KEYS, required=False)
-    if key == "outline":
-        region = around.regions.read(table, key)
-        return region, Numbering(around.lattice, region, "the region is drawn by its outline")
-    numbering = _named_board(table, around) if key == "board" else around.usual_board
-    if key == "cells":
-        return around.regions.read(table, key, numbering), numbering
-    if not key and numbering.lack:
-        ways = "board, outline or cells" if around.boards else "outline or cells"
-        table.lacks(_REGION_KEYS, f"has no region, and {numbering.lack}; add {ways}")
-    return numbering.cells, numbering
+def challenge_of_table(
+    table: ChallengeFile, around: Surroundings, place: str, name: str = ""
+) -> Challenge:
+    """The challenge of a table that has been read; see `read_challenge`."""
+    return _Reading(table, around, f"{place}." if place else "").read(name)
 
 
-def _named_board(table: Table, around: Surroundings) -> Numbering:
-    wanted = table.raw("board")
-    if not around.boards:
-        table.fault("board", f"{shown(wanted)} is not known; the set has no board")
-    elif wanted not in list(around.named_boards):
-        table.choice("board", around.named_boards)
-    else:
-        return around.named_boards[wanted]
-    return Numbering(around.lattice)
+class _Reading:
+    """One challenge, held against its set."""
 
+    def __init__(self, table: ChallengeFile, around: Surroundings, prefix: str) -> None:
+        self.table = table
+        self.around = around
+        self.prefix = prefix
+        self.faults = around.regions.faults
 
-def _pieces(table: Table, around: Surroundings) -> tuple[str, ...]:
-    """The ids at ``pieces``: a list, or a text when every id is a single character."""
-    wanted = table.raw("pieces")
-    if wanted is None:
-        return tuple(around.pieces)
-    if not isinstance(wanted, str | list):
-        table.fault("pieces", f"expected a text or a list of piece ids, found {shown(wanted)}")
-        return ()
-    ids = [one for one in wanted if isinstance(one, str)]
-    if len(ids) < len(wanted) or not ids:
-        table.fault("pieces", f"expected one or more piece ids, found {shown(wanted)}")
-    elif isinstance(wanted, str) and wanted in around.pieces and len(wanted) > 1:
-        letters = ", ".join(wanted)
-        message = f'{shown(wanted)} is read as the pieces {letters}; write a list: ["{wanted}"]'
-        table.fault("pieces", message)
-    else:
-        _check_ids(table, around, ids)
-    return tuple(ids)
+    def read(self, name: str) -> Challenge:
+        table, around = self.table, self.around
+        region, numbering = self._region()
+        flips = around.flips if table.flips is None else table.flips
+        before = self.faults.count
+        pieces = self._pieces()
+        known = self.faults.count == before and not table.failed("pieces")
+        given = self._given(flips, region, numbering, pieces) if known else ()
+        count = self._pieces_count(len(pieces), len(given)) if known else None
+        title, answer = table.title or "", table.answer or ""
+        return Challenge(table.id or name, region, pieces, given, flips, answer, title, count)
 
+    def fault(self, key: str, message: str) -> None:
+        self.faults.add(f"{self.prefix}{key}", message)
 
-def _check_ids(table: Table, around: Surroundings, ids: list[str]) -> None:
-    counts = Counter(ids)
-    known = name_some([one for one in around.pieces if one not in around.misnamed])
-    for one, count in counts.items():
-        if one not in around.pieces:
-            table.fault("pieces", f"there is no piece {shown(one)}; the pieces are {known}")
-        elif count > 1:
-            table.fault("pieces", f"piece {shown(one)} is named {count} times; there is one")
+    def _region(self) -> tuple[frozenset[Cell], Numbering]:
+        """The cells to cover, and what cells are called there; none after a fault.
 
+        Rows and columns begin at the top left of the board, or of the outline drawn instead.
+        """
+        table, around = self.table, self.around
+        before, place = self.faults.count, self.prefix.removesuffix(".")
+        key = one_of(self.faults, place, table, _REGION_KEYS, required=False)
+        if self.faults.count > before or table.failed(*_REGION_KEYS):
+            return frozenset(), Numbering(around.lattice)
+        if key == "outline":
+            region = around.regions.read(key, table.outline, f"{self.prefix}{key}")
+            return region, Numbering(around.lattice, region, "the region is drawn by its outline")
+        numbering = self._named_board() if key == "board" else around.usual_board
+        if key == "cells":
+            cells = around.regions.read(key, table.cells, f"{self.prefix}{key}", numbering)
+            return cells, numbering
+        if not key and numbering.lack:
+            ways = "board, outline or cells" if around.boards else "outline or cells"
+            self.faults.add(place, f"has no region, and {numbering.lack}; add {ways}")
+        return numbering.cells, numbering
 
-def _pieces_count(table: Table, named: int, given: int) -> int | None:
-    """How many of the pieces fill the region; None when all of them do."""
-    count = table.raw("pieces_count")
-    if count is None:
-        return None
-    if type(count) is not int:
-        table.fault("pieces_count", f"expected a whole number, found {shown(count)}")
-    elif table.failed("pieces"):
-        return None
-    elif not 1 <= count <= named:
-        pieces = many(named, "piece")
-        table.fault(
-            "pieces_count", f"is {shown(count)}; expected 1 to {named}, as {pieces} may be used"
-        )
-    elif count < given:
-        table.fault("pieces_count", f"is {count}, but {many(given, 'piece')} are given")
-    return None if count == named else count
+    def _named_board(self) -> Numbering:
+        around, wanted = self.around, self.table.board
+        if isinstance(wanted, str) and wanted in around.named_boards:
+            return around.named_boards[wanted]
+        if not around.boards:
+            self.fault("board", f"{shown(wanted)} is not known; the set has no board")
+        elif wanted not in around.misnamed:
+            try:
+                choice(*around.named_boards).read(wanted)
+            except ValueError as fault:
+                self.fault("board", str(fault))
+        return Numbering(around.lattice)
 
-
-def _given(
-    table: Table,
-    around: Surroundings,
-    flips: bool,
-    region: frozenset[Cell],
-    numbering: Numbering,
-    pieces: tuple[str, ...],
-) -> tuple[Given, ...]:
-    """The pieces already placed: allowed images, inside the region, apart from each other."""
-    found: list[Given] = []
-    taken: set[Cell] = set()
-    for item in table.tables("given", len(around.pieces)):
-        piece_id = item.text("piece")
-        key = item.one_of(("cells", "outline"))
-        cells = around.regions.read(item, key, numbering) if key else frozenset()
-        item.refuse_unknown()
-        failed = any(map(item.failed, ("piece", "cells", "outline"))) or table.failed("pieces")
-        if failed or not cells:
-            continue
-        piece = around.pieces.get(piece_id)
-        if piece_id not in pieces or piece is None:
-            item.fault("piece", f"{shown(piece_id)} is not among the challenge's pieces")
-        elif piece_id in (given.piece for given in found):
-            item.fault("piece", f"{shown(piece_id)} is given twice")
-        elif piece.forms and not is_image(around.lattice, piece, cells, flips):
-            moves = "turns and flips" if flips else "turns"
-            item.fault(
-                key, f"is not the shape of {shown(piece_id)} under the moves allowed ({moves})"
-            )
-        elif region and not cells <= region:
-            item.fault(key, "lies partly outside the region")
-        elif cells & taken:
-            item.fault(key, "overlaps a piece given before")
+    def _pieces(self) -> tuple[str, ...]:
+        """The ids at ``pieces``: a list, or a text when every id is a single character."""
+        wanted, known = self.table.pieces, self.around.pieces
+        if wanted is None:
+            return tuple(known)
+        if not isinstance(wanted, str | list):
+            self.fault("pieces", f"expected a text or a list of piece ids, found {shown(wanted)}")
+            return ()
+        ids = [one for one in wanted if isinstance(one, str)]
+        if len(ids) < len(wanted) or not ids:
+            self.fault("pieces", f"expected one or more piece ids, found {shown(wanted)}")
+        elif isinstance(wanted, str) and wanted in known and len(wanted) > 1:
+            letters = ", ".join(wanted)
+            message = f'{shown(wanted)} is read as the pieces {letters}; write a list: ["{wanted}"]'
+            self.fault("pieces", message)
         else:
-            found.append(Given(piece_id, cells))
-            taken |= cells
-    return tuple(found)
+            self._check_ids(ids)
+        return tuple(ids)
+
+    def _check_ids(self, ids: Sequence[str]) -> None:
+        known = self.around.pieces
+        for one, count in Counter(ids).items():
+            if one not in known and one not in self.around.misnamed:
+                names = name_some(list(known))
+                self.fault("pieces", f"there is no piece {shown(one)}; the pieces are {names}")
+            elif count > 1:
+                self.fault("pieces", f"piece {shown(one)} is named {count} times; there is one")
+
+    def _pieces_count(self, named: int, given: int) -> int | None:
+        """How many of the pieces fill the region; None when all of them do."""
+        count = self.table.pieces_count
+        if count is None:
+            return None
+        if not 1 <= count <= named:
+            pieces = many(named, "piece")
+            self.fault(
+                "pieces_count", f"is {count}; expected 1 to {named}, as {pieces} may be used"
+            )
+        elif count < given:
+            self.fault("pieces_count", f"is {count}, but {many(given, 'piece')} are given")
+        return None if count == named else count
+
+    def _given(
+        self,
+        flips: bool,
+        region: frozenset[Cell],
+        numbering: Numbering,
+        pieces: tuple[str, ...],
+    ) -> tuple[Given, ...]:
+        """The pieces already placed: allowed images, inside the region, apart from each other."""
+        around, stated = self.around, self.table.given
+        if len(stated) > len(around.pieces):
+            most = f"at most {len(around.pieces)} are allowed"
+            self.fault("given", f"has {len(stated)} items; {most}")
+            return ()
+        found: list[Given] = []
+        taken: set[Cell] = set()
+        for index, item in enumerate(stated):
+            place = f"{self.prefix}given[{index}]"
+            key = one_of(self.faults, place, item, ("cells", "outline"), required=True)
+            where = f"{place}.{key}"
+            drawn = getattr(item, key) if key else None
+            cells = around.regions.read(key, drawn, where, numbering) if key else frozenset()
+            if item.failed("piece") or not cells:
+                continue
+            piece = around.pieces.get(item.piece)
+            moves = "turns and flips" if flips else "turns"
+            if item.piece not in pieces or piece is None:
+                message = f"{shown(item.piece)} is not among the challenge's pieces"
+                self.faults.add(f"{place}.piece", message)
+            elif item.piece in (given.piece for given in found):
+                self.faults.add(f"{place}.piece", f"{shown(item.piece)} is given twice")
+            elif piece.forms and not is_image(around.lattice, piece, cells, flips):
+                name = shown(item.piece)
+                message = f"is not the shape of {name} under the moves allowed ({moves})"
+                self.faults.add(where, message)
+            elif region and not cells <= region:
+                self.faults.add(where, "lies partly outside the region")
+            elif cells & taken:
+                self.faults.add(where, "overlaps a piece given before")
+            else:
+                found.append(Given(item.piece, cells))
+                taken |= cells
+        return tuple(found)

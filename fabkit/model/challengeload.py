@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from fabkit.core.errors import InputError, did_you_mean, printable, shown
+from fabkit.core.errors import InputError, did_you_mean, name_some, printable, shown
 from fabkit.core.parsing import parse_json, parse_toml, read_text
-from fabkit.core.reading import Reader, Table
-from fabkit.model.catalogfile import catalog_challenge
-from fabkit.model.challengefile import Surroundings, read_challenge, usual_board
-from fabkit.model.puzzle import Board, Challenge, PuzzleSet
+from fabkit.model.catalog import catalog_challenge
+from fabkit.model.puzzle import Board, Challenge, PuzzleSet, usual_board
 
 _MAX_NAMED = 8
 _LONGEST_ID = 40
@@ -44,13 +40,19 @@ def load_challenge(path: Path, puzzle: PuzzleSet) -> Challenge:
         >>> challenge.id, challenge.pieces, len(challenge.region)
         ('corner-piece', ('0',), 8)
     """
+    from fabkit.core.documents import Faults
+    from fabkit.model.challengefile import Surroundings, read_challenge
+
     name = printable(str(path))
     text = read_text(path, name, "a challenge file")
     if not text.strip():
         raise InputError.of(name, "is empty; expected a challenge, as TOML or JSON")
-    top = Table(Reader(name), _document(path, text, name))
-    challenge = read_challenge(top, Surroundings.of(puzzle), _safe_id(path.stem))
-    top.reader.finish()
+    ending = path.suffix.lower()
+    is_json = ending == ".json" or (ending != ".toml" and text.lstrip().startswith("{"))
+    document = parse_json(text, name) if is_json else parse_toml(text, name)
+    faults = Faults(name)
+    challenge = read_challenge(document, Surroundings.of(puzzle, faults), "", _safe_id(path.stem))
+    faults.finish()
     return challenge
 
 
@@ -93,18 +95,11 @@ def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
     in_lower_case = {one.lower(): one for one in known}
     meant = in_lower_case.get(name.lower(), name)
     are = "are" if len(known) > 1 else "is only"
-    message = f"has no challenge {shown(name)}; there {are} {_some(known)}"
+    message = f"has no challenge {shown(name)}; there {are} {name_some(known, _MAX_NAMED)}"
     raise InputError.of(puzzle.name, f"{message}{did_you_mean(meant, known)}")
 
 
 _NOTHING_TO_SOLVE = "has no challenge and no board; describe a challenge in a file (--file)"
-
-
-def _document(path: Path, text: str, name: str) -> dict[str, Any]:
-    ending = path.suffix.lower()
-    if ending == ".json" or (ending != ".toml" and text.lstrip().startswith("{")):
-        return parse_json(text, name)
-    return parse_toml(text, name)
 
 
 def _usual_challenge(puzzle: PuzzleSet) -> Challenge:
@@ -117,7 +112,7 @@ def _usual_challenge(puzzle: PuzzleSet) -> Challenge:
     if not known_names(puzzle):
         raise InputError.of(puzzle.name, _NOTHING_TO_SOLVE)
     has_no = "no board but optional ones" if puzzle.boards else "no board"
-    message = f"has {has_no}; name a challenge: {_some(known_names(puzzle))}"
+    message = f"has {has_no}; name a challenge: {name_some(known_names(puzzle), _MAX_NAMED)}"
     raise InputError.of(puzzle.name, message)
 
 
@@ -132,11 +127,6 @@ def known_names(puzzle: PuzzleSet) -> list[str]:
     return list(dict.fromkeys(ids))
 
 
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
-    return ", ".join(names[:_MAX_NAMED]) + more
-
-
 def _safe_id(stem: str) -> str:
     """A file's name as an id: what is not safe in a file name becomes a dash.
 
@@ -145,6 +135,9 @@ def _safe_id(stem: str) -> str:
         ('Mine-2', 'challenge-con', 'challenge')
     """
     safe = re.sub(r"[^A-Za-z0-9_]+", "-", stem).strip("-_")[:_LONGEST_ID] or "challenge"
-    held = Table(Reader(""), {"id": safe})
-    held.identifier("id")
-    return safe if held.reader.sound else f"challenge-{safe}"
+    from fabkit.core.documents import read_identifier
+
+    try:
+        return read_identifier(safe)
+    except ValueError:
+        return f"challenge-{safe}"

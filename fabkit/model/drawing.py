@@ -1,33 +1,72 @@
 """How shapes are written in set and challenge files: outlines, rows, cells, balls, SVG files.
 
-Every function reads one key of a `Table`, notes what is wrong there, and returns something
+Every function takes what stands at one key, notes what is wrong there, and returns something
 usable in any case, so that all faults of a file come out together.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from fabkit.core.errors import shown
-from fabkit.core.reading import Table
 from fabkit.model.balls import Ball, BallBody, BallError
 from fabkit.model.lattice import LATTICES, Cell, Lattice, Point, Ring
-from fabkit.model.numbering import LARGEST_COORDINATE, WHOLE, Numbering, is_point, read_cells
 from fabkit.model.piece import Form, forms_of_balls
 from fabkit.model.polygon import (
+    LARGEST_COORDINATE,
     MAX_SIZE,
     OutlineError,
     cells_of_rings,
     pieces_apart,
     rings_of_cells,
 )
-from fabkit.model.rows import read_rows, read_size
 from fabkit.model.svg import SvgError, SvgFolder
+
+if TYPE_CHECKING:
+    from fabkit.core.documents import Faults
 
 #: More cells than this in all its drawings is not a file about puzzles any more.
 MAX_CELLS_OF_FILE = 200_000
+#: A board or a piece is at most so many rows high and cells wide.
+LONGEST_SIDE = 100
 _FEWEST_BALLS, _MOST_BALLS = 2, 100
+_WHOLE = f"whole numbers up to {LARGEST_COORDINATE}"
+#: What stands for no cell in rows of text; every letter stands for one.
+_NO_CELL = ". "
+
+
+@dataclass(frozen=True)
+class Numbering:
+    """The names of cells on a board, or inside a region that was drawn instead of one.
+
+    Attributes:
+        lattice: the set's.
+        cells: the board's; none when there is no board, or it has a fault that is noted elsewhere.
+        lack: why cells have no numbers here, if they have none.
+
+    Example:
+        >>> stairs = Numbering(LATTICES["square"], frozenset({(1, 3), (3, 1)}))
+        >>> stairs.origin, stairs.places
+        ((-2, 0), ((-2, 0), (-1, 1)))
+    """
+
+    lattice: Lattice
+    cells: frozenset[Cell] = frozenset()
+    lack: str = ""
+
+    @cached_property
+    def places(self) -> tuple[tuple[int, int], ...]:
+        """The lattice's row and column of each of the board's cells, in reading order."""
+        return tuple(sorted({self.lattice.row_col(cell) for cell in self.cells}))
+
+    @cached_property
+    def origin(self) -> tuple[int, int]:
+        """The lattice's row and column that are the board's ``[0, 0]``."""
+        return (self.places[0][0], min(col for _, col in self.places)) if self.places else (0, 0)
 
 
 class Regions:
@@ -35,225 +74,121 @@ class Regions:
 
     Args:
         lattice: the set's.
+        faults: where faults go.
         drawings: the SVG files beside the set file; None where none are read.
         unit_mm: length of a grid unit in them; None when the set names none.
     """
 
     def __init__(
-        self, lattice: Lattice, drawings: SvgFolder | None = None, unit_mm: float | None = None
+        self,
+        lattice: Lattice,
+        faults: Faults,
+        drawings: SvgFolder | None = None,
+        unit_mm: float | None = None,
     ) -> None:
         self.lattice = lattice
+        self.faults = faults
         self._drawings = drawings
         self._unit_mm = unit_mm
         self._cells_left = MAX_CELLS_OF_FILE
-        self._told: set[str] = set()
+        self._noted: set[str] = set()
 
     def read(
         self,
-        table: Table,
+        kind: str,
+        value: Any,
         key: str,
         numbering: Numbering | None = None,
-        may_touch: bool = True,
-        lengths: bool = True,
+        piece: bool = False,
     ) -> frozenset[Cell]:
-        """The cells drawn at ``outline``, ``cells``, ``rows``, ``size`` or ``svg``.
+        """The cells of a drawing.
 
         Args:
-            table: the piece, board, challenge or given piece.
-            key: which of the five is there.
+            kind: ``outline``, ``cells``, ``rows``, ``size`` or ``svg``.
+            value: what the file says.
+            key: the place in the file.
             numbering: see `read_cells`.
-            may_touch: see `cells_of_rings`.
-            lengths: see `read_rows`.
+            piece: whether it is one: its outline meets itself nowhere, its rows are texts.
 
         Returns:
-            The cells; fewer or none after a fault.
+            The cells; none after a fault.
         """
         if self._cells_left <= 0:
             return frozenset()
-        if key == "outline":
-            cells = read_outline(table, self.lattice, may_touch)
-        elif key == "cells":
-            cells = read_cells(table, self.lattice, numbering)
-        elif key == "svg":
-            cells = self._read_svg(table, may_touch)
-        elif key == "size":
-            cells = read_size(table, self.lattice)
+        before, lattice, faults = self.faults.count, self.lattice, self.faults
+        if kind == "outline":
+            cells = read_outline(value, lattice, key, faults, may_touch=not piece)
+        elif kind == "cells":
+            cells = read_cells(value, lattice, key, faults, numbering)
+        elif kind == "svg":
+            cells = self._read_svg(value, key, may_touch=not piece)
+        elif kind == "size":
+            cells = _read_size(value, lattice, key, faults)
         else:
-            cells = read_rows(table, self.lattice, lengths)
+            cells = read_rows(value, lattice, key, faults, lengths=not piece)
         self._cells_left -= len(cells)
         if self._cells_left <= 0:
-            table.fault(key, f"the file holds more than {MAX_CELLS_OF_FILE} cells in all")
-        return cells
+            faults.add(key, f"the file holds more than {MAX_CELLS_OF_FILE} cells in all")
+        return cells if faults.count == before else frozenset()
 
-    def _read_svg(self, table: Table, may_touch: bool) -> frozenset[Cell]:
-        """The cells inside a shape of an SVG file. A fault of a whole file is told once."""
-        wanted = table.text("svg")
+    def _read_svg(self, wanted: str, key: str, may_touch: bool) -> frozenset[Cell]:
+        """The cells inside a shape of an SVG file. A fault of a whole file is noted once."""
         if self._drawings is None:
             return frozenset()
         if self.lattice is LATTICES["triangular"]:
-            table.fault("svg", _NO_OUTLINES)
+            self.faults.add(key, _NO_OUTLINES)
         elif self._unit_mm is None:
             need = 'shapes are drawn at 1:1, so the set needs its unit, such as unit = "20 mm"'
-            table.fault("svg", f"{need} in [set]")
-        if table.failed("svg") or not self._unit_mm:
-            return frozenset()
-        try:
-            return self._drawings.cells(wanted, self.lattice, self._unit_mm, may_touch)
-        except SvgError as fault:
-            if str(fault) not in self._told:
-                table.fault("svg", str(fault))
-            self._told.add(str(fault))
-            return frozenset()
+            self.faults.add(key, f"{need} in [set]")
+        else:
+            try:
+                return self._drawings.cells(wanted, self.lattice, self._unit_mm, may_touch)
+            except SvgError as fault:
+                if str(fault) not in self._noted:
+                    self.faults.add(key, str(fault))
+                self._noted.add(str(fault))
+        return frozenset()
 
 
 _NO_OUTLINES = "the triangular lattice has no outlines; draw it with rows or cells"
 
 
-def read_outline(table: Table, lattice: Lattice, may_touch: bool) -> frozenset[Cell]:
-    """The cells inside the key ``outline``: one ring, a list of rings, or a list of those.
+def read_outline(
+    outline: Any, lattice: Lattice, key: str, faults: Faults, may_touch: bool
+) -> frozenset[Cell]:
+    """The cells inside an outline: one ring, a list of rings, or a list of those.
 
     Coordinates are ``[x, y]`` in grid units, whole numbers or halves; holes follow their
     outer ring; no ring repeats its first corner at the end.
     """
-    if lattice is LATTICES["triangular"]:
-        table.fault("outline", _NO_OUTLINES)
-        return frozenset()
-    rings = _rings(table, lattice)
-    if not rings:
-        return frozenset()
     try:
-        return cells_of_rings(lattice, rings, may_touch)
+        if lattice is LATTICES["triangular"]:
+            raise OutlineError(_NO_OUTLINES)
+        rings = _rings(outline, lattice, key, faults)
+        return cells_of_rings(lattice, rings, may_touch) if rings else frozenset()
     except OutlineError as fault:
-        table.fault("outline", str(fault))
+        faults.add(key, str(fault))
         return frozenset()
 
 
-def flat_form(table: Table, key: str, lattice: Lattice, cells: frozenset[Cell]) -> Form | None:
-    """The form of a flat piece drawn at ``key``, if its cells hang together by their edges."""
-    if not cells:
-        return None
-    parts = pieces_apart(lattice, cells)
-    if parts > 1:
-        table.fault(key, f"falls into {parts} parts; the cells of a piece share edges")
-        return None
-    rings = rings_of_cells(lattice, cells)
-    try:
-        cells_of_rings(lattice, rings)
-    except OutlineError:  # the cells close around a hole in a single point
-        touching = sorted(map(lattice.row_col, _cells_that_touch(lattice, cells)))
-        where = " and ".join(str(list(cell)) for cell in touching)
-        table.fault(key, f"{where} touch at a corner only; a piece would break there")
-        return None
-    return Form("", cells, rings)
-
-
-def _cells_that_touch(lattice: Lattice, cells: frozenset[Cell]) -> tuple[Cell, Cell]:
-    """Two cells at a corner where the outline passes twice, from its two sides."""
-    visits: dict[Point, list[Cell]] = defaultdict(list)
-    edges = {edge: cell for cell in cells for edge in lattice.cell_edges(cell)}
-    for (start, end), cell in edges.items():
-        if (end, start) not in edges:
-            visits[start].append(cell)
-    one, other = sorted(min(visits.items(), key=lambda visit: (-len(visit[1]), visit[0]))[1])[:2]
-    return one, other
-
-
-def read_balls(table: Table) -> tuple[BallBody, tuple[Form, ...]] | None:
-    """The ball piece of the keys ``balls`` and ``bonds``, with its computed flat forms.
-
-    Without ``bonds`` all neighbouring balls are joined.
-    """
-    balls: list[Ball] = []
-    for index, item in enumerate(table.array("balls", _MOST_BALLS)):
-        if not is_point(item, dimensions=3, whole=True):
-            expected = f"expected [x, y, z], {WHOLE}"
-            table.fault("balls", f"{expected}, found {shown(item)}", f"[{index}]")
-            return None
-        balls.append((item[0], item[1], item[2]))
-    if table.failed("balls"):
-        return None
-    if len(set(balls)) < len(balls) or len(balls) < _FEWEST_BALLS:
-        table.fault("balls", "expected two or more balls at different places")
-        return None
-    bonds = _bonds(table, balls)
-    if bonds is None:
-        return None
-    body = BallBody(tuple(balls), bonds)
-    try:
-        return body, forms_of_balls(body)
-    except BallError as fault:
-        table.fault("balls", str(fault))
-        return None
-
-
-def _bonds(table: Table, balls: list[Ball]) -> tuple[tuple[int, int], ...] | None:
-    """The pairs of joined neighbours, checked to hold all balls together."""
-    near = [(i, j) for j in range(len(balls)) for i in range(j) if _are_near(balls[i], balls[j])]
-    bonds = near
-    if table.has("bonds"):
-        bonds = []
-        for index, item in enumerate(table.array("bonds", _MOST_BALLS**2)):
-            pair = tuple(sorted(item)) if is_point(item, dimensions=2, whole=True) else None
-            if pair not in near:
-                expected = "expected two indices of neighbouring balls"
-                table.fault("bonds", f"{expected}, found {shown(item)}", f"[{index}]")
-            elif pair in bonds:
-                table.fault("bonds", f"{shown(item)} is listed twice", f"[{index}]")
-            else:
-                bonds.append(pair)
-        if table.failed("bonds"):
-            return None
-    if loose := _fault_of_loose_ball(balls, bonds):
-        table.fault("balls", loose)
-        return None
-    return tuple(bonds)
-
-
-def _fault_of_loose_ball(balls: list[Ball], bonds: list[tuple[int, int]]) -> str:
-    """What is wrong when the bonds do not hold all balls together; empty when they do."""
-    joined, frontier = {0}, [0]
-    while frontier:
-        i = frontier.pop()
-        for bond in bonds:
-            if i in bond and (j := sum(bond) - i) not in joined:
-                joined.add(j)
-                frontier.append(j)
-    loose = sorted(set(range(len(balls))) - joined)
-    for i in loose:
-        if not any(_are_near(balls[i], other) for other in balls):
-            places = "the places of neighbours differ by 1 in one coordinate"
-            return f"ball {list(balls[i])} touches no other; {places}"
-    if not loose:
-        return ""
-    near = next((j for j in sorted(joined) if _are_near(balls[loose[0]], balls[j])), None)
-    hint = f"; add the bond {sorted((near, loose[0]))}" if near is not None else ""
-    return f"ball {list(balls[loose[0]])} is not joined to the first one{hint}"
-
-
-def _are_near(a: Ball, b: Ball) -> bool:
-    return sum(abs(p - q) for p, q in zip(a, b, strict=True)) == 1
-
-
-def _rings(table: Table, lattice: Lattice) -> list[Ring]:
-    """The rings at ``outline``, however deep they are nested; empty after a fault."""
-    outline = table.raw("outline")
+def _rings(outline: Any, lattice: Lattice, key: str, faults: Faults) -> list[Ring]:
+    """The rings of an outline, however deep they are nested; empty after a fault."""
     rings: list[Any] = [outline]
     while rings and all(isinstance(r, list) and r and _holds_rings(r) for r in rings):
         rings = [inner for ring in rings for inner in ring]
     if sum(len(ring) for ring in rings if isinstance(ring, list)) > MAX_SIZE:
-        table.fault("outline", f"has more than {MAX_SIZE} corners")
-        return []
+        raise OutlineError(f"has more than {MAX_SIZE} corners")
     found = []
     for index, ring in enumerate(rings):
-        place = "" if rings[0] is outline else f" ring {index}"
+        place = key if rings[0] is outline else f"{key} ring {index}"
         if not isinstance(ring, list) or not ring:
-            table.fault("outline", f"expected a list of [x, y] corners, found {shown(ring)}", place)
+            faults.add(place, f"expected a list of [x, y] corners, found {shown(ring)}")
             return []
         corners = []
         for i, corner in enumerate(ring):
             point = _frame_point(lattice, corner)
             if point is None:
-                table.fault("outline", _corner_fault(corner), f"{place}[{i}]")
+                faults.add(f"{place}[{i}]", _corner_fault(corner))
                 return []
             corners.append(point)
         found.append(tuple(corners))
@@ -280,3 +215,285 @@ def _corner_fault(corner: object) -> str:
     if is_point(corner, dimensions=2, whole=False):
         return f"{shown(corner)} is not on the lattice; coordinates are whole numbers or halves"
     return f"expected [x, y] with finite numbers up to {LARGEST_COORDINATE}, found {shown(corner)}"
+
+
+def read_cells(
+    items: Any, lattice: Lattice, key: str, faults: Faults, numbering: Numbering | None = None
+) -> frozenset[Cell]:
+    """The cells of a list of ``[row, column]``, rows counted downwards.
+
+    Args:
+        items: what the file says.
+        lattice: the set's.
+        key: the place in the file.
+        faults: where faults go.
+        numbering: where rows and columns begin, and what plain numbers mean; None when they
+            mean nothing, as in a piece.
+    """
+    numbers = numbering is not None and numbering.cells and not numbering.lack
+    expected = "[row, column] or a cell's number" if numbers else "[row, column]"
+    if not isinstance(items, list):
+        faults.add(key, f"expected a list, found {shown(items)}")
+    elif len(items) > MAX_SIZE:
+        faults.add(key, f"has {len(items)} items; at most {MAX_SIZE} are allowed")
+    elif not items:
+        faults.add(key, f"is empty; expected a list of {expected}")
+    else:
+        found: set[Cell] = set()
+        for index, item in enumerate(items):
+            try:
+                place = _row_col(item, numbering, expected)
+                cells = lattice.cells_at(*place) if place else ()
+                if cells and found.issuperset(cells):
+                    raise ValueError(f"{shown(item)} is listed twice")
+                found.update(cells)
+            except ValueError as fault:
+                faults.add(f"{key}[{index}]", str(fault))
+                if numbering and numbering.lack and type(item) is int:
+                    break
+        return frozenset(found)
+    return frozenset()
+
+
+def _row_col(item: Any, numbering: Numbering | None, expected: str) -> tuple[int, int] | None:
+    """The lattice's row and column that an item names; None on a board with a fault.
+
+    Raises:
+        ValueError: with a sentence, when it names none.
+    """
+    if is_point(item, dimensions=2, whole=True):
+        row, col = numbering.origin if numbering else (0, 0)
+        return item[0] + row, item[1] + col
+    if numbering is None or type(item) is not int:
+        raise ValueError(f"expected {expected}, {_WHOLE}, found {shown(item)}")
+    if numbering.lack:
+        number = f"{shown(item)} is the number of a cell"
+        raise ValueError(f"{number}, but {numbering.lack}; write [row, column]")
+    if not numbering.cells:
+        return None
+    if not 0 <= item < len(numbering.places):
+        last = len(numbering.places) - 1
+        numbered = f"the board's cells are numbered 0 to {last}"
+        raise ValueError(f"there is no cell {shown(item)}; {numbered}")
+    return numbering.places[item]
+
+
+def is_point(value: object, dimensions: int, whole: bool) -> bool:
+    """Whether a value is a list of that many numbers of sane size.
+
+    Example:
+        >>> is_point([1, 0.5], 2, whole=False), is_point([1, float("nan")], 2, whole=False)
+        (True, False)
+    """
+    return (
+        isinstance(value, list)
+        and len(value) == dimensions
+        and all(
+            isinstance(number, int if whole else int | float)
+            and not isinstance(number, bool)
+            and abs(number) <= LARGEST_COORDINATE  # which nan is not
+            for number in value
+        )
+    )
+
+
+def _read_size(size: Any, lattice: Lattice, key: str, faults: Faults) -> frozenset[Cell]:
+    """A board's cells at ``size = [rows, columns]``."""
+    if _are_lengths(size) and len(size) == 2:
+        return _cells_of(lattice, [range(size[1])] * size[0])
+    expected = f"expected [rows, columns], with numbers from 1 to {LONGEST_SIDE}"
+    faults.add(key, f"{expected}, found {shown(size)}")
+    return frozenset()
+
+
+def read_rows(
+    rows: Any, lattice: Lattice, key: str, faults: Faults, lengths: bool = True
+) -> frozenset[Cell]:
+    """The cells of ``rows``: texts, in which a letter is a cell, or the length of each row.
+
+    Odd rows of the triangular lattice lie half a cell to the right; a letter is a whole square of
+    the quarter-square lattice.
+
+    Args:
+        rows: what the file says.
+        lattice: the set's.
+        key: the place in the file.
+        faults: where faults go.
+        lengths: whether numbers may be meant, as for a board.
+
+    Example:
+        >>> sorted(read_rows(["X.", "XX"], LATTICES["square"], "rows", None))
+        [(1, -3), (1, -1), (3, -3)]
+    """
+    if isinstance(rows, list) and any(isinstance(row, str) for row in rows):
+        if len(rows) > LONGEST_SIDE:
+            faults.add(key, f"has {len(rows)} rows; at most {LONGEST_SIDE} are allowed")
+            return frozenset()
+        for index, row in enumerate(rows):
+            if fault := _fault_of_row(row, rows[0]):
+                faults.add(f"{key}[{index}]", fault)
+                return frozenset()
+        cols = [[col for col, one in enumerate(row) if one not in _NO_CELL] for row in rows]
+        if not any(cols):
+            faults.add(key, "holds no letter; a letter is a cell, and . or a blank is none")
+        return _cells_of(lattice, cols)
+    if lengths and _are_lengths(rows):
+        return _cells_of(lattice, [range(length) for length in rows])
+    numbers = f"the number of cells in each row, with numbers from 1 to {LONGEST_SIDE}, or "
+    texts = f'{numbers if lengths else ""}texts such as ["XX.", ".XX"]'
+    faults.add(key, f"expected {texts}, found {shown(rows)}")
+    return frozenset()
+
+
+def _are_lengths(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and 0 < len(value) <= LONGEST_SIDE
+        and all(type(number) is int and 0 < number <= LONGEST_SIDE for number in value)
+    )
+
+
+def _fault_of_row(row: Any, first: Any) -> str:
+    """What is wrong with a row of text; empty when nothing is."""
+    if not isinstance(row, str):
+        return f'expected a text such as "XX.", found {shown(row)}'
+    if len(row) > LONGEST_SIDE:
+        return f"is {len(row)} long; at most {LONGEST_SIDE} are allowed"
+    for one in row:
+        if one not in _NO_CELL and not one.isalpha():
+            return f"{shown(one)} in {shown(row)} is no letter (a cell), and no . or blank (none)"
+    if len(row) != len(first):
+        same = "all rows are equally long; fill them up with ."
+        return f"{shown(row)} is {len(row)} long, and the first row {len(first)}; {same}"
+    return ""
+
+
+def _cells_of(lattice: Lattice, rows: Sequence[Sequence[int]]) -> frozenset[Cell]:
+    """The cells of some columns in each row."""
+    return frozenset(
+        cell for row, cols in enumerate(rows) for col in cols for cell in lattice.cells_at(row, col)
+    )
+
+
+def flat_form(lattice: Lattice, cells: frozenset[Cell], key: str, faults: Faults) -> Form | None:
+    """The form of a flat piece, if its cells hang together by their edges."""
+    if not cells:
+        return None
+    parts = pieces_apart(lattice, cells)
+    if parts > 1:
+        faults.add(key, f"falls into {parts} parts; the cells of a piece share edges")
+        return None
+    rings = rings_of_cells(lattice, cells)
+    try:
+        cells_of_rings(lattice, rings)
+    except OutlineError:  # the cells close around a hole in a single point
+        touching = sorted(map(lattice.row_col, _cells_that_touch(lattice, cells)))
+        where = " and ".join(str(list(cell)) for cell in touching)
+        faults.add(key, f"{where} touch at a corner only; a piece would break there")
+        return None
+    return Form("", cells, rings)
+
+
+def _cells_that_touch(lattice: Lattice, cells: frozenset[Cell]) -> tuple[Cell, Cell]:
+    """Two cells at a corner where the outline passes twice, from its two sides."""
+    visits: dict[Point, list[Cell]] = defaultdict(list)
+    edges = {edge: cell for cell in cells for edge in lattice.cell_edges(cell)}
+    for (start, end), cell in edges.items():
+        if (end, start) not in edges:
+            visits[start].append(cell)
+    one, other = sorted(min(visits.items(), key=lambda visit: (-len(visit[1]), visit[0]))[1])[:2]
+    return one, other
+
+
+def read_balls(
+    items: Any, pairs: Any, place: str, faults: Faults
+) -> tuple[BallBody, tuple[Form, ...]] | None:
+    """A ball piece with its computed flat forms.
+
+    Args:
+        items: what stands at ``balls``.
+        pairs: what stands at ``bonds``; without, all neighbouring balls are joined.
+        place: of the piece in the file.
+        faults: where faults go.
+    """
+    key, before = f"{place}.balls", faults.count
+    try:
+        balls = _places(items, key, faults)
+        if not balls:
+            return None
+        near = [
+            (i, j) for j in range(len(balls)) for i in range(j) if _are_near(balls[i], balls[j])
+        ]
+        bonds = near if pairs is None else _bonds(pairs, near, f"{place}.bonds", faults)
+        if faults.count > before:
+            return None
+        if loose := _fault_of_loose_ball(balls, bonds):
+            raise BallError(loose)
+        body = BallBody(tuple(balls), tuple(bonds))
+        return body, forms_of_balls(body)
+    except BallError as fault:
+        faults.add(key, str(fault))
+        return None
+
+
+def _places(items: Any, key: str, faults: Faults) -> list[Ball]:
+    """The places of balls; none after a fault that is noted."""
+    if not isinstance(items, list):
+        raise BallError(f"expected a list, found {shown(items)}")
+    if len(items) > _MOST_BALLS:
+        raise BallError(f"has {len(items)} items; at most {_MOST_BALLS} are allowed")
+    wrong = [i for i, item in enumerate(items) if not is_point(item, dimensions=3, whole=True)]
+    for index in wrong:
+        expected = f"expected [x, y, z], {_WHOLE}"
+        faults.add(f"{key}[{index}]", f"{expected}, found {shown(items[index])}")
+    if wrong:
+        return []
+    balls = [(x, y, z) for x, y, z in items]
+    if len(set(balls)) < len(balls) or len(balls) < _FEWEST_BALLS:
+        raise BallError("expected two or more balls at different places")
+    return balls
+
+
+def _bonds(
+    pairs: Any, near: Sequence[tuple[int, int]], key: str, faults: Faults
+) -> list[tuple[int, int]]:
+    """Pairs of joined neighbours, as far as they are."""
+    bonds: list[tuple[int, int]] = []
+    if not isinstance(pairs, list) or len(pairs) > _MOST_BALLS**2:
+        faults.add(key, f"expected a list of two indices of balls each, found {shown(pairs)}")
+        return bonds
+    for index, item in enumerate(pairs):
+        pair = (min(item), max(item)) if is_point(item, dimensions=2, whole=True) else (-1, -1)
+        if pair not in near:
+            expected = "expected two indices of neighbouring balls"
+            faults.add(f"{key}[{index}]", f"{expected}, found {shown(item)}")
+        elif pair in bonds:
+            faults.add(f"{key}[{index}]", f"{shown(item)} is listed twice")
+        else:
+            bonds.append(pair)
+    return bonds
+
+
+def _fault_of_loose_ball(balls: list[Ball], bonds: list[tuple[int, int]]) -> str:
+    """What is wrong when the bonds do not hold all balls together; empty when they do."""
+    joined, frontier = {0}, [0]
+    while frontier:
+        i = frontier.pop()
+        for bond in bonds:
+            if i in bond and (j := sum(bond) - i) not in joined:
+                joined.add(j)
+                frontier.append(j)
+    loose = sorted(set(range(len(balls))) - joined)
+    for i in loose:
+        if not any(_are_near(balls[i], other) for other in balls):
+            places = "the places of neighbours differ by 1 in one coordinate"
+            return f"ball {list(balls[i])} touches no other; {places}"
+    if not loose:
+        return ""
+    near = next((j for j in sorted(joined) if _are_near(balls[loose[0]], balls[j])), None)
+    hint = f"; add the bond {sorted((near, loose[0]))}" if near is not None else ""
+    return f"ball {list(balls[loose[0]])} is not joined to the first one{hint}"
+
+
+def _are_near(a: Ball, b: Ball) -> bool:
+    return sum(abs(p - q) for p, q in zip(a, b, strict=True)) == 1

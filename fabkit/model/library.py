@@ -8,7 +8,6 @@ from pathlib import Path
 from fabkit.core.errors import InputError, nearest, printable, shown
 from fabkit.core.files import sha256
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.model.setfile import read_set
 
 
 def shipped_folder() -> Path:
@@ -66,6 +65,8 @@ def load_set(name: str) -> PuzzleSet:
         >>> len(fridgeiq.pieces), fridgeiq.area
         (16, 40.0)
     """
+    from fabkit.model.setfile import read_set
+
     if name in shipped_names():
         return read_set(shipped_folder() / f"{name}.toml", f"{name}.toml")
     if name.endswith(".toml") or "/" in name or "\\" in name:

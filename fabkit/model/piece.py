@@ -9,6 +9,9 @@ from fabkit.model.balls import BallBody, FlatPose, flat_poses
 from fabkit.model.lattice import LATTICES, Cell, Lattice, Point, Ring, Symmetry
 from fabkit.model.polygon import rings_of_cells
 
+#: Which cells have the second colour: those whose row and column have an even or an odd sum.
+PARITIES = ("even", "odd")
+
 
 @dataclass(frozen=True)
 class Form:
@@ -184,6 +187,67 @@ def is_image(lattice: Lattice, piece: Piece, cells: frozenset[Cell], flips: bool
         return False
     images = (orientation.cells for orientation in orientations(lattice, piece, flips))
     return at_anchor(lattice, cells) in images
+
+
+def lies_on(lattice: Lattice, piece: Piece, region: frozenset[Cell], flips: bool) -> bool:
+    """Whether a piece can lie in a region at all.
+
+    `placements` finds every place, which may be millions where this asks for one.
+
+    Args:
+        lattice: the set's.
+        piece: with at least one form.
+        region: the cells that may be covered.
+        flips: whether mirror images may be used.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> cubi = load_set("cubimagici")
+        >>> three = frozenset(c for r in range(3) for k in range(3) for c in cubi.lattice.cells_at(r, k))
+        >>> [piece.id for piece in cubi.pieces if not lies_on(cubi.lattice, piece, three, True)]
+        ['p1', 'p2', 'p9']
+    """
+    return any(
+        _has_room(lattice, orientation.cells, region)
+        for orientation in orientations(lattice, piece, flips)
+        if len(orientation.cells) <= len(region)
+    )
+
+
+def _has_room(lattice: Lattice, cells: frozenset[Cell], region: frozenset[Cell]) -> bool:
+    """Whether some translation of the cells lies in the region; the first one will do."""
+    x0, y0 = min(cells)
+    kind = lattice.residue((x0, y0))
+    return any(
+        all((x + left - x0, y + low - y0) in region for x, y in cells)
+        for left, low in region
+        if lattice.residue((left, low)) == kind
+    )
+
+
+def toned_cells(lattice: Lattice, cells: frozenset[Cell], parity: str) -> frozenset[Cell]:
+    """The cells of the second colour.
+
+    Rows and columns are counted from the top left of the piece's drawing, which is the corner of
+    what it covers, however it is drawn.
+
+    Args:
+        lattice: square.
+        cells: the piece's.
+        parity: ``even`` or ``odd``.
+
+    Example:
+        >>> row = frozenset({(1, 1), (3, 1), (5, 1)})
+        >>> sorted(toned_cells(LATTICES["square"], row, "even"))
+        [(1, 1), (5, 1)]
+    """
+    places = {cell: lattice.row_col(cell) for cell in cells}
+    origin = sum(min(values) for values in zip(*places.values(), strict=True))
+    return frozenset(
+        cell
+        for cell, (row, col) in places.items()
+        if (row + col - origin) % 2 == PARITIES.index(parity)
+    )
 
 
 def tones_on(lattice: Lattice, piece: Piece, cells: frozenset[Cell]) -> frozenset[Cell]:

@@ -16,6 +16,8 @@ from fabkit.model.lattice import Cell, Lattice, Point, Ring
 
 #: More corners or cells than this is not a puzzle any more.
 MAX_SIZE = 10_000
+#: Nothing is drawn farther out, in grid units.
+LARGEST_COORDINATE = 10_000
 _MAX_EDGES = 10 * MAX_SIZE
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from fabkit.core.errors import InputError, shown
 from fabkit.core.files import json_sha256
 from fabkit.model.lattice import Cell, Lattice, Point, Ring
 from fabkit.model.piece import Form, Piece
+from fabkit.model.polygon import rings_of_cells
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,19 @@ class PuzzleSet:
         return sum(area(self.lattice, piece.forms[0]) for piece in pieces)
 
 
+def usual_board(boards: Sequence[Board]) -> Board | None:
+    """The board that is meant when none is named: the first that is not optional, if there is one.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> usual_board(load_set("fridgeiq").boards) is None
+        True
+        >>> usual_board(load_set("iqfit").boards).id
+        'board'
+    """
+    return next((board for board in boards if not board.optional), None)
+
+
 def area(lattice: Lattice, form: Form) -> float:
     """A form's area in square units (hexagons on the triangular lattice).
 
@@ -193,3 +208,54 @@ def in_units(lattice: Lattice, points: Iterable[Point]) -> list[tuple[float, flo
 def rings_in_units(lattice: Lattice, rings: Iterable[Ring]) -> list[list[tuple[float, float]]]:
     """An outline's rings in grid units."""
     return [in_units(lattice, ring) for ring in rings]
+
+
+def statement(puzzle: PuzzleSet, challenge: Challenge, leftover: bool = False) -> dict[str, Any]:
+    """A challenge with its pieces drawn out, ready for JSON.
+
+    All corners are integer frame points of the lattice (see `fabkit.model.lattice`), outlines
+    are lists of rings under the even-odd rule.
+
+    Args:
+        puzzle: the set.
+        challenge: one of its challenges, or one read from a file.
+        leftover: whether cells of the region may stay uncovered.
+
+    Returns:
+        ``lattice``, ``flips``, ``leftover``, ``region`` (rings), ``pieces`` (``id`` and
+        ``forms``, each a list of rings), ``given`` (``piece`` and ``outline``).
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> fridgeiq = load_set("fridgeiq")
+        >>> said = statement(fridgeiq, fridgeiq.challenges[0])
+        >>> said["lattice"], [piece["id"] for piece in said["pieces"]]
+        ('quarter-square', ['R', 'M', 'J', 'I'])
+    """
+    lattice = puzzle.lattice
+    return {
+        "lattice": lattice.name,
+        "flips": challenge.flips,
+        "leftover": leftover,
+        "region": _plain(rings_of_cells(lattice, challenge.region)),
+        "pieces": [drawn(piece) for piece in puzzle.select(challenge.pieces)],
+        "given": [
+            {"piece": given.piece, "outline": _plain(rings_of_cells(lattice, given.cells))}
+            for given in challenge.given
+        ],
+    }
+
+
+def drawn(piece: Piece) -> dict[str, Any]:
+    """A piece drawn out, ready for JSON: its ``id`` and its ``forms``, each a list of rings.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> drawn(load_set("fridgeiq").piece("D"))
+        {'id': 'D', 'forms': [[[[0, 0], [12, 0], [6, 6]]]]}
+    """
+    return {"id": piece.id, "forms": [_plain(form.rings) for form in piece.forms]}
+
+
+def _plain(rings: Iterable[Ring]) -> list[list[list[int]]]:
+    return [[[x, y] for x, y in ring] for ring in rings]

@@ -2,30 +2,165 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated, Any
 
-from fabkit.core.errors import printable, shown
+from pydantic import Field
+
+from fabkit.core.documents import (
+    COLOUR,
+    FLAG,
+    IDENTIFIER,
+    Check,
+    Faults,
+    Table,
+    anything,
+    choice,
+    length_mm,
+    number,
+    one_of,
+    read_identifier,
+    text,
+    whole,
+)
+from fabkit.core.errors import many, printable, shown
 from fabkit.core.files import digest, sha256
 from fabkit.core.parsing import read_toml
-from fabkit.core.reading import Reader, Table
-from fabkit.model.challengefile import Surroundings, read_challenge
-from fabkit.model.chequer import PARITIES, read_chequer, toned_cells
-from fabkit.model.drawing import MAX_CELLS_OF_FILE, Regions, flat_form, read_balls
-from fabkit.model.lattice import LATTICES
-from fabkit.model.palette import colour_of
-from fabkit.model.piece import Piece
+from fabkit.model.accessory import LID_ENDING
+from fabkit.model.challengefile import (
+    CELLS,
+    OUTLINE,
+    ChallengeTable,
+    Surroundings,
+    challenge_of_table,
+)
+from fabkit.model.drawing import LONGEST_SIDE, MAX_CELLS_OF_FILE, Regions, flat_form, read_balls
+from fabkit.model.lattice import LATTICES, Cell, Lattice
+from fabkit.model.piece import PARITIES, Piece, lies_on, toned_cells
 from fabkit.model.puzzle import Board, PuzzleSet, area
-from fabkit.model.setchecks import refuse_same_files, refuse_same_ids, refuse_small_board
 from fabkit.model.svg import SvgFolder
 
 MOVES = ("rotations", "rotations and flips")
 #: The smallest and the largest sane length of a grid unit.
 UNIT_RANGE_MM = (4.0, 200.0)
+#: Sixteen colours for pieces that name none: every eye tells them apart, also two of them alone. By
+#: CIEDE2000 any two differ by 19 for usual eyes and by 12 for colour-blind ones (10 is about four
+#: times what is just seen). Found by a search over colours whose channels are multiples of 17, for
+#: the largest least difference in all four visions; the first ones differ most.
+#: `tests/output/test_drawings_colours.py` measures them.
+PALETTE = (
+    "#0077ee", "#bbaa00", "#990000", "#55eeff", "#770055", "#ff88bb", "#ffddcc", "#006644",
+    "#778888", "#bbee77", "#886699", "#cc1155", "#2233aa", "#55bb88", "#aa7722", "#bb99ff",
+)  # fmt: skip
 
+_MOST_PIECES = 1000
 _LONGEST_LABEL = 3
 _LONGEST_DEFAULT_LABEL = 2
+_PIECE_KEYS = ("outline", "cells", "rows", "svg", "balls")
+_BOARD_KEYS = ("size", "rows", "cells", "outline", "svg")
+
+
+def _read_label(value: object) -> str:
+    fits = isinstance(value, str) and 0 < len(value) <= _LONGEST_LABEL and value.isprintable()
+    if not isinstance(value, str) or not fits or value != value.strip():
+        raise ValueError(f"expected 1 to {_LONGEST_LABEL} letters, found {shown(value)}")
+    return value
+
+
+_LABEL = Check(
+    _read_label,
+    "a label",
+    {"type": "string", "minLength": 1, "maxLength": _LONGEST_LABEL, "pattern": r"^\S(.*\S)?$"},
+)
+_AREA = number(0, MAX_CELLS_OF_FILE)
+_TEXT_ROWS = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": LONGEST_SIDE}
+_LENGTH = {"type": "integer", "minimum": 1, "maximum": LONGEST_SIDE}
+_NUMBER_ROWS = {"type": "array", "items": _LENGTH, "minItems": 1, "maxItems": LONGEST_SIDE}
+_ROWS = anything("rows", **_TEXT_ROWS, description="rows of text; letters are cells")
+_BOARD_ROWS = anything(
+    "rows", anyOf=[_TEXT_ROWS, _NUMBER_ROWS], description="rows of text, or their lengths"
+)
+_SIZE = anything("[rows, columns]", type="array", items=_LENGTH, minItems=2, maxItems=2)
+_SVG = Check(
+    text().read,
+    "an SVG file",
+    {"type": "string", "description": "FILE.svg or FILE.svg#ID, drawn at 1:1"},
+)
+
+
+def _points(dimensions: int, description: str) -> Check:
+    point: dict[str, Any] = {"type": "array", "items": {"type": "integer"}}
+    point |= {"minItems": dimensions, "maxItems": dimensions}
+    return anything("a list", type="array", items=point, description=description)
+
+
+def _exactly_one(keys: Sequence[str]) -> dict[str, Any]:
+    """What a JSON schema says of keys of which exactly one is there."""
+    return {"oneOf": [{"required": [key]} for key in keys]}
+
+
+class HeadTable(Table):
+    """What holds for the whole set."""
+
+    name: Annotated[str, IDENTIFIER] = Field(description="short name, safe as a file name")
+    lattice: Annotated[str, choice(*LATTICES)] = Field(description="where the pieces lie")
+    moves: Annotated[str, choice(*MOVES)] = Field(description="how pieces may be moved")
+    title: Annotated[str, text()] = Field("", description="name for people")
+    unit: Annotated[float | None, length_mm(*UNIT_RANGE_MM)] = Field(
+        None, description="length of a grid unit"
+    )
+    area: Annotated[float | None, _AREA] = Field(
+        None, description="area of all pieces in square units, to be compared with the drawings"
+    )
+    chequer: Annotated[str, COLOUR] = Field("", description="second colour of chequered pieces")
+    source: Annotated[str, text(2000)] = Field("none", description="where the shapes come from")
+    licence: Annotated[str, text()] = Field("not stated", description="terms of use")
+
+
+class PieceTable(Table, json_schema_extra=_exactly_one(_PIECE_KEYS)):
+    """A piece, drawn in one way, or several equal ones."""
+
+    id: Annotated[str, IDENTIFIER]
+    count: Annotated[int, whole(1, _MOST_PIECES)] = Field(
+        1, description="so many equal pieces, whose ids end in 1, 2, 3, …"
+    )
+    label: Annotated[str, _LABEL] = Field("", description="what is engraved; the id if it is short")
+    colour: Annotated[str, COLOUR] = ""
+    outline: Annotated[Any, OUTLINE] = None
+    cells: Annotated[Any, CELLS] = None
+    rows: Annotated[Any, _ROWS] = None
+    svg: Annotated[str, _SVG] = ""
+    balls: Annotated[Any, _points(3, "places [x, y, z] of balls")] = None
+    bonds: Annotated[Any, _points(2, "pairs of indices of joined balls")] = None
+    chequer: Annotated[str, choice(*PARITIES)] = Field(
+        "odd", description="cells of the second colour: row and column have such a sum"
+    )
+    area: Annotated[float | None, _AREA] = Field(None, description="see the set's area")
+
+
+class BoardTable(Table, json_schema_extra=_exactly_one(_BOARD_KEYS)):
+    """A region that is also an object."""
+
+    id: Annotated[str, IDENTIFIER]
+    size: Annotated[Any, _SIZE] = None
+    rows: Annotated[Any, _BOARD_ROWS] = None
+    cells: Annotated[Any, CELLS] = None
+    outline: Annotated[Any, OUTLINE] = None
+    svg: Annotated[str, _SVG] = ""
+    optional: Annotated[bool, FLAG] = Field(False, description="made only when it is asked for")
+
+
+class SetFile(Table):
+    """A puzzle set: pieces on a lattice, boards to fill, challenges to solve."""
+
+    set: HeadTable = Field(description="a table [set] with name, lattice and moves")
+    piece: list[PieceTable] = Field(
+        description="one table [[piece]] or more", max_length=_MOST_PIECES
+    )
+    board: list[BoardTable] = Field([], max_length=1000)
+    challenge: list[ChallengeTable] = Field([], max_length=10_000)
 
 
 def read_set(path: Path, source: str | None = None) -> PuzzleSet:
@@ -42,163 +177,214 @@ def read_set(path: Path, source: str | None = None) -> PuzzleSet:
         InputError: with every fault of the file.
     """
     name = source or printable(str(path))
-    top = Table(Reader(name), read_toml(path, name))
-    puzzle = _SetReading(top, path).read()
-    top.reader.finish()
+    faults = Faults(name)
+    document = read_toml(path, name)
+    file = SetFile.read(document, faults)
+    if not isinstance(file.set, HeadTable) or file.set.failed("lattice"):
+        faults.finish()  # without a lattice nothing else can be judged
+    misnamed = [
+        data.get("id")
+        for tables, kind in ((file.piece, "piece"), (file.board, "board"))
+        for table, data in zip(tables or (), document.get(kind, ()), strict=False)
+        if table.failed("id") and isinstance(data, dict)
+    ]
+    puzzle = _Reading(file, faults, path).read(misnamed)
+    faults.finish()
     return puzzle
 
 
-class _SetReading:
-    """One pass over a set file."""
+class _Reading:
+    """A set file whose tables have been read, held against itself."""
 
-    def __init__(self, top: Table, path: Path) -> None:
-        self.top = top
+    def __init__(self, file: SetFile, faults: Faults, path: Path) -> None:
+        self.file, self.head, self.faults = file, file.set, faults
         self.path = path
+        self.lattice = LATTICES[file.set.lattice]
+        self.flips = file.set.moves == MOVES[1]
         self.drawings = SvgFolder(path.parent)
-        self.head = top.table("set")
-        self.misnamed: set[str] = set()
+        drawings = None if file.set.failed("unit") else self.drawings  # one mistake, one fault
+        self.regions = Regions(self.lattice, faults, drawings, file.set.unit)
 
-    def read(self) -> PuzzleSet:
-        """Everything in the file's order; faults go to the reader."""
-        self._read_head()
-        pieces = [self._piece(t, i) for i, t in enumerate(self.top.tables("piece", 1000))]
-        if not pieces and not self.top.failed("piece"):
-            self.top.lacks(["piece"], "there are no pieces; add one with [[piece]]")
-        boards = [self._board(table, pieces) for table in self.top.tables("board", 1000)]
+    def read(self, misnamed: Sequence[object]) -> PuzzleSet:
+        """The set; ``misnamed`` are ids of its pieces and boards that are noted as faults."""
+        file, head = self.file, self.head
+        if head.chequer and self.lattice is not LATTICES["square"]:
+            lattice = f"the lattice is {self.lattice.name}"
+            self.faults.add("set.chequer", f"squares are chequered, and {lattice}; leave it out")
+        if not file.piece and not file.failed("piece"):
+            self.faults.add("piece", "there are no pieces; add one with [[piece]]")
+        rows = [self._pieces(table, i) for i, table in enumerate(file.piece or [])]
+        pieces = [piece for row in rows for piece in row]
+        if len(pieces) > _MOST_PIECES:
+            most = f"at most {_MOST_PIECES} are allowed"
+            self.faults.add("piece", f"makes {len(pieces)} pieces with their counts; {most}")
+        boards = [self._board(t, f"board[{i}]", pieces) for i, t in enumerate(file.board)]
         around = Surroundings(
             self.lattice,
             self.flips,
-            {piece.id: piece for piece in pieces},
-            frozenset(self.misnamed),
+            {piece.id: piece for piece in pieces if piece.id},
             boards,
             self.regions,
+            misnamed,
         )
-        challenges = [read_challenge(table, around) for table in self.top.tables("challenge")]
-        for kind, those in (("piece", pieces), ("board", boards), ("challenge", challenges)):
-            refuse_same_ids(self.top.reader, kind, [one.id for one in those])
-        refuse_same_files(self.top.reader, pieces, boards)
-        self.top.refuse_unknown()
+        challenges = [
+            challenge_of_table(table, around, f"challenge[{i}]")
+            for i, table in enumerate(file.challenge)
+        ]
+        counted = [one.count if one.count else 1 for one in file.piece or []]
+        owners = [
+            (piece.id, f"piece[{i}]", f", by its count = {counted[i]}" if counted[i] > 1 else "")
+            for i, row in enumerate(rows)
+            for piece in row
+        ]
+        self._refuse_same_ids(owners)
+        self._refuse_same_ids([(one.id, f"board[{i}]", "") for i, one in enumerate(boards)])
+        self._refuse_same_ids([(one.id, f"challenge[{i}]", "") for i, one in enumerate(challenges)])
+        self._refuse_same_files(owners, boards)
+        of_file, of_drawings = sha256(self.path), self.drawings.digests
         puzzle = PuzzleSet(
-            name=self.name,
-            title=self.title,
+            name=head.name or "",
+            title=head.title or head.name or "",
             lattice=self.lattice,
             flips=self.flips,
-            unit_mm=self.unit_mm,
+            unit_mm=head.unit,
             pieces=tuple(pieces),
             boards=tuple(boards),
             challenges=tuple(challenges),
-            source=self.top.reader.source,
-            digest=self._digest(),
-            credit=self.credit,
-            licence=self.licence,
+            source=self.faults.source,
+            digest=digest(of_file, *of_drawings) if of_drawings else of_file,
+            credit=head.source,
+            licence=head.licence,
         )
-        _compare_area(self.head, puzzle.area if self.top.reader.sound else None)
-        self.head.refuse_unknown()
+        if not self.faults.count:
+            self._compare_area("set", head.area, puzzle.area)
         return puzzle
 
-    def _digest(self) -> str:
-        """That of the set file; with those of the SVG files that it names, if it names some."""
-        of_file, of_drawings = sha256(self.path), self.drawings.digests
-        return digest(of_file, *of_drawings) if of_drawings else of_file
-
-    def _read_head(self) -> None:
-        """The table [set]. Without a lattice nothing else can be judged, so faults end it here."""
-        if not self.top.has("set"):
-            message = "is missing; expected a table [set] with name, lattice and moves"
-            self.top.lacks(["set"], message)
-            self.top.has("piece"), self.top.has("board"), self.top.has("challenge")
-            self.top.refuse_unknown()
-        self.top.reader.finish()
-        head = self.head
-        self.lattice = LATTICES[head.choice("lattice", LATTICES)]
-        self.name = head.identifier("name")
-        self.title = head.text("title", self.name)
-        self.flips = head.choice("moves", MOVES) == MOVES[1]
-        self.unit_mm = head.length_mm("unit", *UNIT_RANGE_MM)
-        drawings = None if head.failed("unit") else self.drawings  # one mistake, one fault
-        self.regions = Regions(self.lattice, drawings, self.unit_mm)
-        self.chequer = read_chequer(head, self.lattice)
-        self.credit = head.text("source", "none", longest=2000)
-        self.licence = head.text("licence", "not stated", longest=200)
-        if head.failed("lattice"):
-            head.has("area")
-            head.refuse_unknown()
-            self.top.reader.finish()
-
-    def _piece(self, table: Table, index: int) -> Piece:
-        """A piece; after a fault one without forms, so that challenges do not fault in its wake."""
-        piece_id = table.identifier("id")
-        if table.failed("id"):
-            self.misnamed.add(piece_id)
-        label = table.raw("label") if table.has("label") else _default_label(piece_id)
-        if not _is_label(label) and (table.has("label") or not table.failed("id")):
-            table.fault("label", f"expected 1 to {_LONGEST_LABEL} letters, found {shown(label)}")
-        colour = table.colour("colour", colour_of(index))
-        piece = Piece(piece_id, label, colour, ())
-        key = table.one_of(("outline", "cells", "rows", "svg", "balls"))
+    def _pieces(self, table: PieceTable, index: int) -> list[Piece]:
+        """The pieces of a table; without forms after a fault, so that challenges note no others."""
+        faults, piece_id, place = self.faults, table.id or "", f"piece[{index}]"
+        short = piece_id if len(piece_id) <= _LONGEST_DEFAULT_LABEL else piece_id[:1].upper()
+        colour = table.colour or PALETTE[index % len(PALETTE)]
+        piece = Piece(piece_id, table.label or short, colour, ())
+        key = one_of(faults, place, table, _PIECE_KEYS, required=True)
         if key == "balls":
-            piece = self._ball_piece(table, piece)
+            piece = self._ball_piece(table, piece, place)
         elif key:
-            cells = self.regions.read(table, key, may_touch=False, lengths=False)
-            form = flat_form(table, key, self.lattice, cells)
+            where = f"{place}.{key}"
+            cells = self.regions.read(key, getattr(table, key), where, piece=True)
+            form = flat_form(self.lattice, cells, where, faults)
             piece = replace(piece, forms=(form,) if form else ())
-        piece = self._chequered(table, piece)
-        _compare_area(table, area(self.lattice, piece.forms[0]) if piece.forms else None)
-        if table.has("bonds") and key not in ("balls", ""):
-            table.fault("bonds", "belong to balls, and this piece has none")
-        table.refuse_unknown()
-        return piece
+        piece = self._chequered(table, piece, place)
+        if piece.forms:
+            self._compare_area(place, table.area, area(self.lattice, piece.forms[0]))
+        if table.bonds is not None and key not in ("balls", ""):
+            faults.add(f"{place}.bonds", "belong to balls, and this piece has none")
+        if table.failed("id", "count") or table.count == 1:
+            return [piece]
+        ids = [f"{piece_id}{number + 1}" for number in range(table.count)]
+        for one in ids:
+            try:
+                read_identifier(one)
+            except ValueError as fault:
+                faults.add(f"{place}.count", f"makes the id {shown(one)}: {fault}")
+                break
+        return [replace(piece, id=one) for one in ids]
 
-    def _ball_piece(self, table: Table, piece: Piece) -> Piece:
+    def _ball_piece(self, table: PieceTable, piece: Piece, place: str) -> Piece:
+        key = f"{place}.balls"
         if self.lattice is not LATTICES["square"]:
-            table.fault("balls", 'lie on the square lattice; write lattice = "square" in [set]')
+            message = 'lie on the square lattice; write lattice = "square" in [set]'
+            self.faults.add(key, message)
             return piece
-        if self.chequer:
-            table.fault("balls", "have one colour, and the set is chequered; leave out set.chequer")
-        drawn = read_balls(table)
+        if self.head.chequer:
+            message = "have one colour, and the set is chequered; leave out set.chequer"
+            self.faults.add(key, message)
+        drawn = read_balls(table.balls, table.bonds, place, self.faults)
         return replace(piece, forms=drawn[1], body=drawn[0]) if drawn else piece
 
-    def _chequered(self, table: Table, piece: Piece) -> Piece:
+    def _chequered(self, table: PieceTable, piece: Piece, place: str) -> Piece:
         """The piece with its cells of the second colour, if the set has one."""
-        parity = table.choice("chequer", PARITIES, "odd")
-        if table.has("chequer") and not self.chequer and not self.head.has("chequer"):
-            table.fault("chequer", 'has no second colour; write chequer = "#5d3a1a" in [set]')
-        if not self.chequer or not piece.forms or piece.body:
+        colour = self.head.chequer
+        if "chequer" in table.model_fields_set and not colour and not self.head.failed("chequer"):
+            message = 'has no second colour; write chequer = "#5d3a1a" in [set]'
+            self.faults.add(f"{place}.chequer", message)
+        if not colour or not piece.forms or piece.body or self.lattice is not LATTICES["square"]:
             return piece
-        cells = toned_cells(self.lattice, piece.forms[0].cells, parity)
-        return replace(piece, tones=cells, tone=self.chequer)
+        tones = toned_cells(self.lattice, piece.forms[0].cells, table.chequer)
+        return replace(piece, tones=tones, tone=colour)
 
-    def _board(self, table: Table, pieces: Sequence[Piece]) -> Board:
-        board_id = table.identifier("id")
-        key = table.one_of(("size", "rows", "cells", "outline", "svg"))
-        board = Board(
-            board_id,
-            self.regions.read(table, key) if key else frozenset(),
-            table.flag("optional", False),
-        )
-        table.refuse_unknown()
-        if board.cells and not table.failed(key):
-            drawn = [piece for piece in pieces if piece.forms]
-            refuse_small_board(table, key, board, self.lattice, drawn, self.flips)
+    def _board(self, table: BoardTable, place: str, pieces: Sequence[Piece]) -> Board:
+        key = one_of(self.faults, place, table, _BOARD_KEYS, required=True)
+        where = f"{place}.{key}"
+        cells = self.regions.read(key, getattr(table, key), where) if key else frozenset()
+        board = Board(table.id or "", cells, table.optional)
+        if cells:
+            self._refuse_small_board(where, board, [piece for piece in pieces if piece.forms])
         return board
 
+    def _refuse_small_board(self, key: str, board: Board, pieces: Sequence[Piece]) -> None:
+        """Notes a board on which some piece cannot lie."""
+        lattice, flips = self.lattice, self.flips
+        large = [piece for piece in pieces if not lies_on(lattice, piece, board.cells, flips)]
+        if not large:
+            return
+        piece = max(large, key=lambda one: len(one.forms[0].cells))
+        size = f"{_extent(lattice, piece.forms[0].cells)}, area {area(lattice, piece.forms[0]):g}"
+        others = f", nor do {many(len(large) - 1, 'other')}" if len(large) > 1 else ""
+        units = len(board.cells) / lattice.cells_per_unit
+        whole = f"{_extent(lattice, board.cells)}, area {units:g}"
+        advice = "draw the board larger"
+        if not flips and lies_on(lattice, piece, board.cells, flips=True):
+            advice = (
+                f'turned over it would; {advice}, or write moves = "rotations and flips" in [set]'
+            )
+        message = f"piece {shown(piece.id)} ({size}) does not lie on this board ({whole})"
+        self.faults.add(key, f"{message} in any position{others}; {advice}")
 
-def _default_label(piece_id: str) -> str:
-    return piece_id if len(piece_id) <= _LONGEST_DEFAULT_LABEL else piece_id[0].upper()
+    def _compare_area(self, place: str, declared: float | None, found: float) -> None:
+        """Holds the declared ``area`` against the drawn one."""
+        if declared is not None and declared != found:
+            message = f"is {declared:g}, but the drawing's area is {found:g}"
+            self.faults.add(f"{place}.area", message)
+
+    def _refuse_same_ids(self, named: Sequence[tuple[str, str, str]]) -> None:
+        """Notes every id of one kind that stands twice.
+
+        Args:
+            named: id, the table's place, and how it comes to this id, in the file's order.
+        """
+        first: dict[str, tuple[str, str]] = {}
+        for one, place, how in named:
+            other, by = first.setdefault(one.lower(), (place, how))
+            if one and other != place:
+                made = f"{shown(one)}{how and how + ','} is also the id of {other}{by}"
+                message = f"{made}; upper and lower case count as the same, since ids name files"
+                self.faults.add(f"{place}.id", message)
+
+    def _refuse_same_files(
+        self, pieces: Sequence[tuple[str, str, str]], boards: Sequence[Board]
+    ) -> None:
+        """Notes every board whose files, or its lid's, would be a piece's or another board's."""
+        owners = {board.id.lower(): f"board[{i}]" for i, board in enumerate(boards)}
+        owners |= {piece_id.lower(): place + how for piece_id, place, how in pieces}
+        for index, board in enumerate(boards):
+            place, lid = f"board[{index}]", board.id + LID_ENDING
+            other = owners.get(board.id.lower(), place)
+            if board.id and other.startswith("piece"):
+                self.faults.add(
+                    f"{place}.id",
+                    f"{shown(board.id)} is also the id of {other}; both name files in the same folder "
+                    "(upper and lower case count as the same), so call the board something else",
+                )
+            if board.id and lid.lower() in owners:
+                self.faults.add(
+                    f"{place}.id",
+                    f"the board's lid is called {shown(lid)}, and so is {owners[lid.lower()]}; both "
+                    "name files in the same folder, so call one something else",
+                )
 
 
-def _is_label(label: object) -> bool:
-    return (
-        isinstance(label, str)
-        and 0 < len(label) <= _LONGEST_LABEL
-        and label.isprintable()
-        and label == label.strip()
-    )
-
-
-def _compare_area(table: Table, found: float | None) -> None:
-    """Holds the declared ``area`` against the drawn one."""
-    if table.has("area"):
-        declared = table.number("area", 0, MAX_CELLS_OF_FILE)
-        if found is not None and declared != found and not table.failed("area"):
-            table.fault("area", f"is {declared:g}, but the drawing's area is {found:g}")
+def _extent(lattice: Lattice, cells: Iterable[Cell]) -> str:
+    """Rows x columns that some cells take up."""
+    sides = zip(*map(lattice.row_col, cells), strict=True)
+    return " x ".join(str(max(side) - min(side) + 1) for side in sides)

@@ -20,8 +20,7 @@ from fabkit.core.errors import InputError, cut, did_you_mean, name_some, printab
 from fabkit.core.files import read_bytes
 from fabkit.core.units import format_mm
 from fabkit.model.lattice import LATTICES, Cell, Lattice
-from fabkit.model.numbering import LARGEST_COORDINATE
-from fabkit.model.polygon import MAX_SIZE, OutlineError, cells_of_rings
+from fabkit.model.polygon import LARGEST_COORDINATE, MAX_SIZE, OutlineError, cells_of_rings
 
 #: A larger file is no drawing of a piece.
 MAX_BYTES = 4 * 1024 * 1024

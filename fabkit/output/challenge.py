@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabkit.core.errors import cut, many
-from fabkit.model.catalogfile import read_snowflakes
+from fabkit.model.catalog import read_snowflakes
 from fabkit.model.entry import Entry
 from fabkit.model.lattice import Cell, Lattice, Point
 from fabkit.model.piece import Piece, is_image

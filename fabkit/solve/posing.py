@@ -8,8 +8,8 @@ from functools import cached_property
 from itertools import chain
 
 from fabkit.core.errors import InputError
+from fabkit.model.drawing import Numbering
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.numbering import Numbering
 from fabkit.model.piece import Piece, at_anchor, orientations
 from fabkit.model.placement import placements
 from fabkit.model.polygon import rings_of_cells

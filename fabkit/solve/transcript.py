@@ -13,7 +13,7 @@ from typing import Any
 
 from fabkit.core.errors import InputError
 from fabkit.core.files import json_sha256
-from fabkit.model.statement import statement
+from fabkit.model.puzzle import statement
 from fabkit.solve.engines.engine import Effort
 from fabkit.solve.engines.search import FewestWalk, in_slices, symmetric_start
 from fabkit.solve.obstacles import obstacle

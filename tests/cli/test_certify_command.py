@@ -13,8 +13,7 @@ import pytest
 
 from fabkit.cli import main
 from fabkit.model.library import load_set
-from fabkit.model.puzzle import Challenge
-from fabkit.model.statement import statement
+from fabkit.model.puzzle import Challenge, statement
 from tests.support.sketches import IMPOSSIBLE, SKETCHES, domino
 from tests.support.transcripts import Sketch, board, certificate, checksum, stated
 

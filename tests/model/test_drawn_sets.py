@@ -12,15 +12,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fabkit.core.errors import InputError
-from fabkit.model.challengefile import usual_board
 from fabkit.model.challengeload import find_challenge, load_challenge
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.library import load_set
-from fabkit.model.piece import at_anchor, tones_on
+from fabkit.model.piece import at_anchor, lies_on, tones_on
 from fabkit.model.placement import placements
 from fabkit.model.polygon import OutlineError, cells_of_rings, rings_of_cells
-from fabkit.model.puzzle import rings_in_units
-from fabkit.model.setchecks import lies_on
+from fabkit.model.puzzle import rings_in_units, usual_board
 from fabkit.model.setfile import read_set
 from fabkit.output.challenge import challenge_sheet
 from tests.conftest import ROOT

@@ -16,7 +16,7 @@ from PIL import Image
 
 from fabkit.build.showpiece import cover_picture
 from fabkit.core.errors import InputError
-from fabkit.model.catalogfile import shipped_snowflakes
+from fabkit.model.catalog import shipped_snowflakes
 from fabkit.model.entry import Entry
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set

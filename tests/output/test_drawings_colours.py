@@ -12,7 +12,7 @@ import pytest
 import shapely
 
 from fabkit.model.library import load_set, shipped_names
-from fabkit.model.palette import PALETTE
+from fabkit.model.setfile import PALETTE
 from fabkit.output.challenge import challenge_sheet
 from fabkit.output.theme import THEMES, Theme, ink_on
 from fabkit.output.web.document import style_sheet

@@ -14,7 +14,7 @@ import shapely
 
 from fabkit.build.entries import NothingToShowError, Selection, gather, solved_ones
 from fabkit.core.errors import InputError
-from fabkit.model.catalogfile import shipped_snowflakes
+from fabkit.model.catalog import shipped_snowflakes
 from fabkit.model.entry import Entry, Images, wrong_with
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set

@@ -13,7 +13,7 @@ import pytest
 from fabkit.build.entries import Selection, gather
 from fabkit.cli import main
 from fabkit.core.errors import InputError
-from fabkit.model.catalogfile import shipped_snowflakes
+from fabkit.model.catalog import shipped_snowflakes
 from fabkit.model.library import load_set
 from tests.conftest import ROOT
 from tests.output.test_entries import FEW, FRIDGEIQ, SAID
@@ -56,19 +56,19 @@ def shifted(entry: dict[str, Any], piece: str) -> None:
         (lambda e: e[0]["solution"].pop("U"), r"solution: it does not cover the region exactly"),
         (lambda e: e[0]["solution"].update(Z=[[0, 0], [1, 0], [1, 1]]), 'there is no piece "Z"'),
         (lambda e: e[0].update(solution=[1]), "expected an outline for each piece"),
-        (lambda e: e[0].update(outlines=[]), "expected one outline or more"),
+        (lambda e: e[0].update(outlines=[]), "expected a list of 1 to 1000 outlines"),
         (
             lambda e: e[0].update(outlines=e[0]["outlines"] * 2),
             r"outlines\[1\]: overlaps one before",
         ),
-        (lambda e: e[0]["outlines"][0][0].append([9, 0]), r"outlines\[0\]\.outline: .*the edge"),
+        (lambda e: e[0]["outlines"][0][0].append([9, 0]), r"outlines\[0\]: .*the edge"),
         (lambda e: e[0]["solution"].update(A=[[0, 0], [1e400, 0], [1, 1]]), "finite numbers"),
         (lambda e: e[0]["solution"].update(A=[[0, 0], [10**400, 0], [1, 1]]), "finite numbers"),
         (
             lambda e: e[0]["solution"].update(A=[[0, 0], [0.25, 0], [1, 1]]),
             "whole numbers or halves",
         ),
-        (lambda e: e[0]["solution"].update(A=[[[[[[[1]]]]]]]), r"solution\.A\.outline ring 0"),
+        (lambda e: e[0]["solution"].update(A=[[[[[[[1]]]]]]]), r"solution\.A ring 0"),
         (lambda e: e[0].update(id="../up"), "not safe as a file name"),
         (lambda e: e[0].update(id=e[1]["id"]), "is there twice"),
         (lambda e: e[0].update(parity="odder"), 'did you mean "odd"'),

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from fabkit.core.errors import InputError
-from fabkit.model.catalogfile import shipped_snowflakes
+from fabkit.model.catalog import shipped_snowflakes
 from fabkit.model.entry import Entry, in_halves
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set

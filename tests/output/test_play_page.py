@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fabkit.model.catalogfile import shipped_snowflakes
+from fabkit.model.catalog import shipped_snowflakes
 from fabkit.model.library import load_set
 from fabkit.output.web.document import Download
 from tests.support import browser

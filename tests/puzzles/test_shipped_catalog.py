@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from fabkit.core.errors import InputError
-from fabkit.model.catalog import catalog_entries, catalog_path
-from fabkit.model.catalogfile import read_snowflakes
+from fabkit.model.catalog import catalog_entries, catalog_path, read_snowflakes
 from fabkit.model.challengeload import find_challenge
 from fabkit.model.entry import challenge_of
 from fabkit.model.library import load_set
@@ -143,12 +142,12 @@ def test_a_challenge_is_read_as_all_are(parity: str, monkeypatch: pytest.MonkeyP
     broken = said | {"solution": said["solution"] | {"A": said["solution"]["B"]}}
     for stated in (said, backwards):
         monkeypatch.setattr(
-            "fabkit.model.catalogfile.catalog_entries", lambda _, one=stated: ({"id": "x"}, one)
+            "fabkit.model.catalog.catalog_entries", lambda _, one=stated: ({"id": "x"}, one)
         )
         found = find_challenge(FRIDGEIQ, said["id"])
         assert found == replace(challenge_of(entry), answer="solved", title="")
         assert found.pieces == tuple(piece.id for piece in FRIDGEIQ.pieces)
-    monkeypatch.setattr("fabkit.model.catalogfile.catalog_entries", lambda _: (broken,))
+    monkeypatch.setattr("fabkit.model.catalog.catalog_entries", lambda _: (broken,))
     with pytest.raises(InputError, match=r"fridgeiq\.json: challenges\[0\]\.solution: piece A has"):
         find_challenge(FRIDGEIQ, said["id"])
 

@@ -16,7 +16,7 @@ from PIL import Image
 from shapely import Polygon, affinity, union_all
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.model.catalogfile import shipped_snowflakes
+from fabkit.model.catalog import shipped_snowflakes
 from fabkit.model.challengeload import find_challenge
 from fabkit.model.entry import Entry, entry_of
 from fabkit.model.library import load_set

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabkit.build.entries import Selection, gather
-from fabkit.model.catalogfile import shipped_snowflakes
+from fabkit.model.catalog import shipped_snowflakes
 from fabkit.model.entry import Entry
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set

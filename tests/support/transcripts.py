@@ -20,8 +20,7 @@ from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import Form, Piece, orientations
 from fabkit.model.placement import placements
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import Challenge, Given, PuzzleSet
-from fabkit.model.statement import statement
+from fabkit.model.puzzle import Challenge, Given, PuzzleSet, statement
 
 Cells = frozenset[Cell]
 Solution = frozenset[tuple[int, Cells]]  # of (kind, cells)

@@ -23,7 +23,7 @@ from fabkit.mesh.files.reading import read_bodies
 from fabkit.mesh.part import Part
 from fabkit.mesh.section import UP, Sections
 from fabkit.model.accessory import LID, accessories
-from fabkit.model.catalogfile import catalog_challenge
+from fabkit.model.catalog import catalog_challenge
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile

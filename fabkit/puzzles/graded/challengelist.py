@@ -16,11 +16,10 @@ from fabkit.core.files import (
     outside_failures,
     read_json,
 )
-from fabkit.model.challengefile import usual_board
 from fabkit.model.lattice import Cell
 from fabkit.model.library import set_argument
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import PuzzleSet, rings_in_units
+from fabkit.model.puzzle import PuzzleSet, rings_in_units, usual_board
 from fabkit.puzzles.graded.grading import LEVEL_NAMES, Graded
 from fabkit.puzzles.graded.making import ENGINES, Made
 from fabkit.solve.posing import PosedChallenge

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from fabkit.model.piece import Piece
-from fabkit.model.statement import drawn
+from fabkit.model.puzzle import drawn
 from fabkit.puzzles.snowflakes.field import Field
 from fabkit.puzzles.snowflakes.tiling import Tiler
 
