@@ -197,14 +197,13 @@ class ShownPiece:
             >>> load_set("fridgeiq")["Q"].solid().isValid()
             True
         """
-        from fabkit.build.builders import library_failures
-        from fabkit.build.workbench import Workbench
+        from fabkit.build.artifacts import Artifacts, library_failures
 
         profile = self.profile
         if profiles or settings:
             profile = load_profile(profiles, settings, self.puzzle.unit_mm)
         with library_failures(f"the solid of {self.id}"):
-            return Workbench(self.puzzle, [self.piece], profile).solid(self.piece)
+            return Artifacts(self.puzzle, [self.piece], profile).solid(self.piece)
 
     def __repr__(self) -> str:
         title, unit = _plain(self.puzzle.title), format_mm(self.profile.unit_mm)

@@ -1,7 +1,7 @@
-"""What is built from what: a set's output folder, written whole or not at all, rebuilt only where
-something changed."""
+"""What is made from what: a set's output folder, written whole or not at all, and made again only
+where something changed."""
 
-from fabkit.build.export import Export, export
-from fabkit.build.targets import KINDS, kinds_for
+from fabkit.build.export import KINDS, Export, export, kinds_for
+from fabkit.build.targets import Built, Progress, Target, build
 
-__all__ = ["KINDS", "Export", "export", "kinds_for"]
+__all__ = ["KINDS", "Built", "Export", "Progress", "Target", "build", "export", "kinds_for"]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
+from fabkit.build.cover_image import cover_picture
 from fabkit.build.entries import BUDGET_S, Selection, gather, solved_ones
-from fabkit.build.export import Progress, ready_meshes
-from fabkit.build.manifest import read_manifest
-from fabkit.build.reports import made_by, write_reports
-from fabkit.build.showpiece import cover_picture
-from fabkit.build.targets import generator_digest
-from fabkit.core.files import digest, sha256
+from fabkit.build.export import fresh_meshes
+from fabkit.build.manifest import made_by
+from fabkit.build.targets import Place, Progress, Target, build, silent
+from fabkit.core.files import sha256
 from fabkit.model.catalog import catalog_path
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -30,7 +30,7 @@ _ROOMS, _LIBRARIES = ("build", "solid", "core"), ("reportlab", "cadquery", "cadq
 
 
 @dataclass(frozen=True)
-class Wish:
+class BookletOptions:
     """What a booklet shows.
 
     Attributes:
@@ -49,14 +49,19 @@ class Wish:
     budget_s: float | None = BUDGET_S
 
     @property
-    def is_usual(self) -> bool:
-        """Whether it asks for what `fabkit make` makes.
+    def file_name(self) -> str:
+        """What it is called in an output folder: a booklet of some challenges is another one.
 
         Example:
-            >>> Wish(budget_s=5.0).is_usual, Wish(language="de").is_usual
-            (True, False)
+            >>> BookletOptions(language="de").file_name
+            'booklet.pdf'
+            >>> BookletOptions(Selection(only=("square_01",))).file_name
+            'booklet-square_01.pdf'
         """
-        return replace(self, budget_s=BUDGET_S) == Wish()
+        if self.selection == Selection():
+            return BOOKLET
+        only = self.selection.only
+        return f"booklet-{only[0] if len(only) == 1 else 'selection'}.pdf"
 
 
 @dataclass(frozen=True)
@@ -78,8 +83,8 @@ def make_booklet(
     puzzle: PuzzleSet,
     profile: Profile,
     folder: Path,
-    wish: Wish | None = None,
-    progress: Progress = lambda done, total, name: None,
+    options: BookletOptions | None = None,
+    progress: Progress = silent,
 ) -> Made:
     """Makes the booklet of a set.
 
@@ -88,7 +93,7 @@ def make_booklet(
         profile: gives the unit, and how pieces look on the cover.
         folder: the set's output folder. A list of challenges may lie there, and meshes that are up
             to date are not built again.
-        wish: what it shows; the usual when None.
+        options: what it shows; the usual when None.
         progress: told before each challenge.
 
     Raises:
@@ -96,57 +101,69 @@ def make_booklet(
             language are unknown or do not suit them.
         OutsideError: when a library fails, or files that come with fabkit are missing.
     """
-    wish = wish or Wish()
-    load_words("booklet", wish.language)  # what is unknown is refused before the work
-    choose_paper([], wish.paper)
-    found = gather(puzzle, wish.selection, folder, progress, wish.budget_s)
-    entries, notes = solved_ones(puzzle, found, wish.selection)
+    options = options or BookletOptions()
+    load_words("booklet", options.language)  # what is unknown is refused before the work
+    choose_paper([], options.paper)
+    found = gather(puzzle, options.selection, folder, progress, options.budget_s)
+    entries, notes = solved_ones(puzzle, found, options.selection)
     cover = None
-    if wish.picture:
+    if options.picture:
         progress(0, 0, "drawing the cover")
-        manifest = read_manifest(folder, puzzle, force=True)
-        ready = ready_meshes(puzzle, profile, manifest, folder, force=False)
-        cover = cover_picture(puzzle, entries, profile, ready)
+        find_stl = partial(fresh_meshes, folder, puzzle, profile)
+        cover = cover_picture(puzzle, entries, profile, find_stl)
     progress(0, 0, "setting the pages")
-    made = booklet(puzzle, entries, profile, wish.language, wish.paper, cover)
+    made = booklet(puzzle, entries, profile, options.language, options.paper, cover)
     return Made(made, tuple(entry.id for entry in entries), (*notes, *made.notes))
 
 
-def booklet_key(
-    puzzle: PuzzleSet, profile: Profile, folder: Path, budget_s: float | None = BUDGET_S
-) -> str:
-    """By what the usual booklet in an output folder is known to be up to date.
-
-    Args:
-        puzzle: the set.
-        profile: how it is printed.
-        folder: the output folder, whose list of challenges counts.
-        budget_s: see `fabkit.build.entries.gather`.
-    """
-    read = [path for path in (folder / LIST, catalog_path(puzzle)) if path.is_file()]
-    words = json.dumps(load_words("booklet", LANGUAGES[0]))
-    generator = generator_digest(_ROOMS, _LIBRARIES)
-    files = digest(*(sha256(path) for path in read))
-    more = "booklet", generator, words, files, f"{budget_s}"
-    return made_by(puzzle, profile, *more, but=_NOT_SHOWN)
-
-
 def write_booklet(
-    folder: Path, puzzle: PuzzleSet, profile: Profile, made: Made, key: str = ""
-) -> list[str]:
-    """Writes ``booklet.pdf`` into an output folder, and enters it in the manifest.
+    puzzle: PuzzleSet,
+    profile: Profile,
+    folder: Path,
+    options: BookletOptions | None = None,
+    always: bool = True,
+    force: bool = False,
+    progress: Progress = silent,
+) -> Made | None:
+    """Brings a booklet in an output folder up to date; see `make_booklet`.
 
     Args:
-        folder: the output folder; made when needed.
         puzzle: the set.
         profile: how it is printed.
-        made: the booklet.
-        key: what `booklet_key` said before it was made; empty for one that is not the usual.
+        folder: the output folder; made when needed.
+        options: what it shows; the usual when None.
+        always: makes it again, whatever there is.
+        force: writes over one that somebody has changed.
+        progress: told before each challenge.
 
     Returns:
-        What deserves a look, in sentences.
-
-    Raises:
-        OutsideError: when the folder is in use or cannot be written.
+        The booklet; None when it would come out just so again.
     """
-    return write_reports(folder, puzzle, profile, {BOOKLET: made.booklet.pdf}, made_by=key)
+    options = options or BookletOptions()
+    made: list[Made] = []
+
+    def prepare() -> None:
+        made.append(make_booklet(puzzle, profile, folder, options, progress))
+
+    def write(place: Place) -> None:
+        place(options.file_name).write_bytes(made[0].booklet.pdf)
+
+    read = [path for path in (folder / LIST, catalog_path(puzzle)) if path.is_file()]
+    asked = options.selection
+    more = json.dumps(
+        [
+            [str(path) for path in asked.files],
+            asked.only,
+            load_words("booklet", options.language),
+            options.paper,
+            options.picture,
+            options.budget_s,
+            [sha256(path) for path in read],
+        ]
+    )
+    recipe = made_by(
+        puzzle, profile, "booklet", more, rooms=_ROOMS, libraries=_LIBRARIES, but=_NOT_SHOWN
+    )
+    target = Target((options.file_name,), recipe, write, prepare, always=always)
+    build(folder, puzzle, profile, [target], force)
+    return made[0] if made else None

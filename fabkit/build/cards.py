@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from fabkit.build.builders import library_failures
-from fabkit.build.reports import made_by, write_reports
+from fabkit.build.artifacts import library_failures
+from fabkit.build.reports import write_contents
 from fabkit.build.starts import Start, listed_in, own_and_listed, read_list, refuse_unknown_ids
+from fabkit.build.targets import Place, Progress, Target, build, silent
 from fabkit.core.errors import InputError, printable
-from fabkit.core.files import temporary_folder
 from fabkit.drawing.boards.draft import draft_card
 from fabkit.drawing.boards.steps import BoardBlueprint
 from fabkit.drawing.outline import BlueprintError
@@ -17,9 +17,6 @@ from fabkit.model.challengeload import load_challenge
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet, usual_board
 from fabkit.output.card import Card, card_sheets, card_svg
-
-#: Where cards come in an output folder.
-FOLDER = "cards"
 
 
 def starts_of(puzzle: PuzzleSet, file: Path | None, folder: Path) -> list[Start]:
@@ -92,7 +89,8 @@ def write_cards(
     cards: Sequence[Card],
     profile: Profile,
     templates: bool = True,
-    progress: Callable[[float], None] = lambda share: None,
+    progress: Progress = silent,
+    force: bool = False,
 ) -> tuple[list[str], list[str]]:
     """Writes cards into an output folder: ``cards/ID.svg``, ``cards/ID.stl`` and whole sheets.
 
@@ -102,39 +100,36 @@ def write_cards(
         cards: at least one.
         profile: gives all lengths.
         templates: whether the raised templates are made.
-        progress: told the share that is done.
+        progress: told before each template.
+        force: writes over files that somebody has changed.
 
     Returns:
         The names of the files, and what deserves a look, in sentences.
 
     Raises:
-        InputError: when the profile does not suit the templates.
+        InputError: when the profile does not suit the templates, or a file is not fabkit's.
         OutsideError: when the folder is in use or cannot be written, or the CAD kernel fails.
     """
-    contents: dict[str, str | Path] = {
-        f"{FOLDER}/{card.challenge.id}.svg": card_svg(puzzle, card, profile) for card in cards
-    }
     sheets = card_sheets(puzzle, cards, profile)
     stem = _free_stem([card.challenge.id for card in cards])
-    contents |= {f"{FOLDER}/{stem}-{n}.svg": sheet for n, sheet in enumerate(sheets, start=1)}
-    warnings = [] if sheets else ["the cards are larger than A4; there are no sheets of them"]
+    contents = {f"cards/{one.challenge.id}.svg": card_svg(puzzle, one, profile) for one in cards}
+    contents |= {f"cards/{stem}-{n}.svg": sheet for n, sheet in enumerate(sheets, start=1)}
     drawings = _templates(puzzle, cards, profile) if templates else []
-    with temporary_folder() as made:
-        for place, drawing in enumerate(drawings):
-            path = made / f"{drawing.piece}.stl"
-            _write_template(drawing, path)
-            contents[f"{FOLDER}/{drawing.piece}.stl"] = path
-            progress((place + 1) / len(drawings))
-        told = write_reports(
-            folder,
-            puzzle,
-            profile,
-            contents,
-            on_own=False,
-            made_by=made_by(puzzle, profile),
-            instead_of=FOLDER,
-        )
-    return list(contents), warnings + told
+
+    def write(place: Place) -> None:
+        from fabkit.solid.boards import build_board
+        from fabkit.solid.export import write_stl
+
+        write_contents(contents, place)
+        for done, drawing in enumerate(drawings):
+            name = f"cards/{drawing.piece}.stl"
+            progress(done, len(drawings), name)
+            with library_failures(name):
+                write_stl(build_board(drawing), place(name))
+
+    built = build(folder, puzzle, profile, [Target(("cards/",), "", write)], force)
+    warnings = [] if sheets else ["the cards are larger than A4; there are no sheets of them"]
+    return list(built.files), [*warnings, *built.warnings]
 
 
 def _free_stem(ids: Sequence[str]) -> str:
@@ -155,14 +150,6 @@ def _templates(puzzle: PuzzleSet, cards: Sequence[Card], profile: Profile) -> li
             where = f"{puzzle.name} {card.challenge.id} with profile {profile.name}"
             raise InputError.of(where, f"{fault} (--no-templates)") from None
     return found
-
-
-def _write_template(drawing: BoardBlueprint, path: Path) -> None:
-    from fabkit.solid.boards import build_board
-    from fabkit.solid.export import write_stl
-
-    with library_failures(f"{FOLDER}/{drawing.piece}.stl"):
-        write_stl(build_board(drawing), path)
 
 
 def _board(puzzle: PuzzleSet, challenge: Challenge) -> Board:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fabkit.build.export import Progress
 from fabkit.build.starts import Start, listed_in, own_and_listed, read_list, refuse_unknown_ids
+from fabkit.build.targets import Progress, silent
 from fabkit.core.errors import InputError, printable, shown
 from fabkit.model.catalog import read_snowflakes, refuse_other_set, shipped_snowflakes
 from fabkit.model.challengeload import known_names, load_challenge
@@ -46,7 +46,7 @@ def gather(
     puzzle: PuzzleSet,
     wish: Selection | None = None,
     folder: Path | None = None,
-    progress: Progress = lambda done, total, name: None,
+    progress: Progress = silent,
     budget_s: float | None = BUDGET_S,
 ) -> list[Entry]:
     """The challenges that are wanted, each with a solution if there is one.

@@ -1,39 +1,250 @@
-"""Brings the files of a set up to date."""
+"""The files of a set: its kinds, what each is made of, and the command that brings them up to date."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fabkit.build.builders import build, prepare
-from fabkit.build.manifest import (
-    MANIFEST,
-    Entry,
-    files_of,
-    find_stale,
-    inputs,
-    left_behind,
-    new_entry,
-    read_manifest,
-    remove_unchanged,
-)
-from fabkit.build.targets import PROFILE, Target, plan_targets
-from fabkit.build.workbench import Workbench
-from fabkit.core.errors import InputError, printable
-from fabkit.core.files import Staging, digest, folder_lock, json_text, outside_failures, sha256
-from fabkit.model.accessory import Thing, things
+from fabkit.build.artifacts import Artifacts, library_failures
+from fabkit.build.manifest import generator_digest, pieces_in, profile_digest, read_manifest
+from fabkit.build.targets import Built, Place, Progress, Target, build, silent
+from fabkit.core.errors import InputError, many
+from fabkit.core.files import digest, json_text
+from fabkit.model.accessory import Accessory, Thing, things
+from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import dump_profile
 from fabkit.model.puzzle import PuzzleSet
 
-#: Where a profile goes that was changed by hand.
-EDITED_PROFILE = "profile.edited.toml"
-_EDITED = "profile.toml had been changed by hand; it is kept, and used when passed with -p {}"
+if TYPE_CHECKING:
+    from fabkit.drawing.cut import CutPiece
 
-#: Called with the number of files done, of files in all, and what comes next.
-Progress = Callable[[int, int, str], None]
+#: The effective profile, written beside the files, and where one goes that was changed by hand.
+PROFILE, EDITED_PROFILE = "profile.toml", "profile.edited.toml"
+#: What lies on each plate, for scripts and for `fabkit slice`.
+PLATES = "plates/plates.json"
+
+#: Makes the file of some things, by its name.
+_Maker = Callable[[Artifacts, Sequence[Thing], str, Place], None]
+
+
+def _stl(made_of: Artifacts, some: Sequence[Thing], name: str, place: Place) -> None:
+    made_of.write_stl(some[0], place(name, pieces=_notes(made_of, some)))
+
+
+def _step(made_of: Artifacts, some: Sequence[Thing], name: str, place: Place) -> None:
+    from fabkit.solid.export import NamedSolid, write_step
+
+    parts = [NamedSolid(one.id, one.colour, made_of.solid(one)) for one in some]
+    write_step(parts, made_of.puzzle.name, place(name, pieces=_notes(made_of, some)))
+
+
+def _3mf(made_of: Artifacts, some: Sequence[Thing], name: str, place: Place) -> None:
+    """All pieces on their plates; or one alone, in the middle of the bed."""
+    from fabkit.mesh.files.writing3mf import write_3mf
+    from fabkit.printing.package import piece_package, plates_package
+
+    puzzle, drawings, profile = made_of.puzzle, made_of.blueprints, made_of.profile
+    prints = {one.id: made_of.print_of(one) for one in some}
+    if "/" in name:
+        (one,) = prints.values()
+        package = piece_package(puzzle, one, drawings[one.name], profile)
+    else:
+        package = plates_package(puzzle, made_of.plates, prints, drawings, profile)
+    place(name, pieces=_notes(made_of, some)).write_bytes(write_3mf(package))
+
+
+def _plates(made_of: Artifacts, some: Sequence[Thing], name: str, place: Place) -> None:
+    from fabkit.printing.plate import plate_document
+
+    notes = _notes(made_of, some)
+    write_plates(made_of, f"{name}plate-{{}}", partial(place, pieces=notes))
+    document = plate_document(made_of.puzzle, made_of.plates, made_of.blueprints, made_of.profile)
+    _write_text(place(PLATES, pieces=notes), json_text(document))
+
+
+def write_plates(made_of: Artifacts, stem: str, place: Place) -> None:
+    """A 3MF file and a drawing of each plate.
+
+    Args:
+        made_of: what is on them.
+        stem: of their names, with ``{}`` for a plate's number.
+        place: where they go.
+    """
+    from fabkit.mesh.files.writing3mf import write_3mf
+    from fabkit.printing.package import plates_package
+    from fabkit.printing.plate import plate_drawing
+
+    puzzle, drawings, profile = made_of.puzzle, made_of.blueprints, made_of.profile
+    by_id = {one.id: one for one in made_of.things}
+    for plate in made_of.plates:
+        name = stem.format(plate.number)
+        prints = {spot.name: made_of.print_of(by_id[spot.name]) for spot in plate.spots}
+        package = plates_package(puzzle, [plate], prints, drawings, profile)
+        place(f"{name}.3mf").write_bytes(write_3mf(package))
+        drawing = plate_drawing(puzzle, made_of.plates, plate, drawings, profile)
+        _write_text(place(f"{name}.svg"), drawing)
+
+
+def _cut(made_of: Artifacts, some: Sequence[Thing], name: str, place: Place) -> None:
+    """One piece as DXF or SVG, or all of them on sheets."""
+    kind = name[:3]
+    of_piece: Callable[[CutPiece], str]
+    of_sheet: Callable[[Sequence[CutPiece], float, float], str]
+    if kind == "dxf":
+        from fabkit.output.cutting import piece_dxf as of_piece
+        from fabkit.output.cutting import sheet_dxf as of_sheet
+    else:
+        from fabkit.output.cutting import piece_svg as of_piece
+        from fabkit.output.cutting import sheet_svg as of_sheet
+    if name[-1] != "/":
+        _write_text(place(name), of_piece(made_of.cuts[some[0].id]))
+        return
+    for sheet in made_of.sheets:
+        path = place(f"{name}sheet-{sheet.number}.{kind}")
+        _write_text(path, of_sheet(sheet.placed, sheet.width_mm, sheet.depth_mm))
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _notes(made_of: Artifacts, some: Sequence[Thing]) -> dict[str, Any]:
+    """What people and scripts want to know of pieces beside their files."""
+    drawings = [made_of.blueprints[one.id] for one in some]
+    return {
+        one.piece: {
+            "magnets_mm": [list(recess.centre_mm) for recess in one.recesses],
+            "poles": [recess.pole for recess in one.recesses],
+            "pause_height_mm": one.pause_height_mm,
+            "cap_height_mm": one.label.cap_height_mm if one.label else None,
+        }
+        for one in drawings
+    }
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file.
+
+    Attributes:
+        make: how it is made.
+        each: the file of one piece, with its id for ``{}``; empty when there is none.
+        whole: the file of the whole set, with its name for ``{}``, or a folder of files whose
+            number shows when they are made; empty for neither.
+        tells: whether it tells names, colours and where the shapes come from.
+        reads: beginnings of the profile's keys that count besides those that shape the pieces.
+        rooms: what of fabkit's own code makes it.
+        libraries: what else makes it.
+        cut: whether it is cut from a sheet, so that there is one only of flat pieces.
+    """
+
+    make: _Maker
+    each: str
+    whole: str
+    tells: bool
+    reads: tuple[str, ...]
+    rooms: tuple[str, ...]
+    libraries: tuple[str, ...]
+    cut: bool = False
+
+
+_SOLID = ("model", "drawing", "solid")
+_CAD = ("cadquery", "cadquery-ocp", "shapely", "fonttools")
+_PRESS = (*_SOLID, "mesh", "printing", "output")
+_PRESSED = (*_CAD, "lib3mf", "pillow", "spyrrow", "rectpack")
+_LAYOUT = ("label.", "plate.", "printer.", "cell.")
+_FLAT = ("model", "drawing", "printing", "output")
+_DRAWN = ("shapely", "fonttools", "ezdxf", "spyrrow", "rectpack")
+#: What shapes boards and lids besides.
+_OF_BOARDS = ("board.", "lid.")
+
+#: All kinds by name, in the order in which they are made: STL files first, whose triangles others
+#: have, too.
+KINDS: dict[str, Kind] = {
+    "stl": Kind(_stl, "stl/{}.stl", "", False, (), _SOLID, _CAD),
+    "step": Kind(_step, "step/{}.step", "{}.step", True, (), _SOLID, _CAD),
+    "3mf": Kind(_3mf, "3mf/{}.3mf", "{}.3mf", True, _LAYOUT, _PRESS, _PRESSED),
+    "plates": Kind(_plates, "", "plates/", True, _LAYOUT, _PRESS, _PRESSED),
+    "dxf": Kind(_cut, "dxf/{}.dxf", "dxf-sheets/", False, ("laser.",), _FLAT, _DRAWN, cut=True),
+    "svg": Kind(_cut, "svg/{}.svg", "svg-sheets/", False, ("laser.",), _FLAT, _DRAWN, cut=True),
+}
+
+
+def kinds_for(puzzle: PuzzleSet) -> list[str]:
+    """All kinds of files that a set can have: pieces of balls are not cut from sheets.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> kinds_for(load_set("iqfit"))
+        ['stl', 'step', '3mf', 'plates']
+    """
+    return [name for name, kind in KINDS.items() if not (kind.cut and puzzle.made_of_balls)]
+
+
+def plan(made_of: Artifacts, kinds: Sequence[str]) -> list[Target]:
+    """The files of some kinds: one for each thing, and those of the whole set with all of them.
+
+    Example:
+        >>> from fabkit.model.library import load_set
+        >>> from fabkit.model.profilefile import load_profile
+        >>> fridgeiq, profile = load_set("fridgeiq"), load_profile()
+        >>> targets = plan(Artifacts(fridgeiq, fridgeiq.pieces[:2], profile), ["stl", "step"])
+        >>> [name for target in targets for name in target.names]
+        ['stl/A.stl', 'stl/R.stl', 'step/A.step', 'step/R.step']
+    """
+    puzzle, profile = made_of.puzzle, made_of.profile
+    is_all = len(made_of.things) == len(things(puzzle, profile))
+    targets = []
+    for kind, how in KINDS.items():
+        some = [one for one in made_of.things if isinstance(one, Piece) or not how.cut]
+        if kind not in kinds or not some:
+            continue
+        wanted = [(how.each.format(one.id), [one]) for one in some if how.each]
+        if is_all and how.whole:
+            wanted.append((how.whole.format(puzzle.name), some))
+        profiles = [profile_digest(profile, (*how.reads, *more)) for more in ((), _OF_BOARDS)]
+        told = (puzzle.title, puzzle.credit, puzzle.licence, profile.name) if how.tells else ()
+        head = [kind, puzzle.name, puzzle.lattice.name, *told]
+        head.append(generator_digest(how.rooms, how.libraries))
+        for name, inside in wanted:
+            boards = not all(isinstance(one, Piece) for one in inside)
+            title = [puzzle.title] if boards else []  # which is engraved
+            drawings = json.dumps([_drawing(one, how.tells) for one in inside])
+            recipe = digest(*head, profiles[boards], *title, name, drawings)
+            make = partial(_make, how.make, made_of, inside, name)
+            prepare = partial(_prepare, made_of, name, how.cut)
+            targets.append(Target((name,), recipe, make, prepare, kind))
+    return targets
+
+
+def _make(make: _Maker, made_of: Artifacts, some: Sequence[Thing], name: str, place: Place) -> None:
+    with library_failures(name):
+        make(made_of, some, name, place)
+
+
+def _prepare(made_of: Artifacts, name: str, cut: bool) -> None:
+    """Draws and lays out, which may be refused."""
+    with library_failures(name):
+        if cut:
+            _ = made_of.sheets if name[-1] == "/" else made_of.cuts
+        else:
+            is_laid_out = name == "plates/" or (name.endswith(".3mf") and "/" not in name)
+            _ = made_of.plates if is_laid_out else made_of.blueprints
+
+
+def _drawing(one: Thing, tells: bool) -> list[object]:
+    """What of a piece or accessory goes into its files, for a hash."""
+    colour = [one.colour] if tells else []
+    if isinstance(one, Accessory):
+        return [one.id, one.kind, sorted(one.board.cells), colour]
+    balls = [one.body.balls, one.body.bonds] if one.body else []
+    tones = [one.tone, sorted(one.tones)] if tells and one.tones else []
+    return [one.id, one.label, [form.rings for form in one.forms], balls, tones, colour]
 
 
 @dataclass(frozen=True)
@@ -46,19 +257,19 @@ class Export:
         pieces: for each piece what the manifest says of it: ``magnets_mm`` (places), ``poles``,
             ``pause_height_mm`` and ``cap_height_mm``.
         edited: what is told of a profile that had been changed by hand.
-        left: what is told of files from before; see `left_behind`.
+        left_behind: finds what in the folder does not belong to the set as it is now.
     """
 
     folder: Path
     files: dict[str, dict[str, Any]]
     pieces: dict[str, dict[str, Any]]
     edited: tuple[str, ...]
-    left: tuple[str, ...]
+    left_behind: Callable[[], list[str]]
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What else in the folder deserves a look."""
-        return (*self.edited, *self.left)
+        """What else in the folder deserves a look, in sentences."""
+        return (*self.edited, *self.left_behind())
 
     @property
     def written(self) -> int:
@@ -84,172 +295,91 @@ def export(
     folder: Path,
     piece_ids: Sequence[str] = (),
     force: bool = False,
-    progress: Progress = lambda done, total, name: None,
+    progress: Progress = silent,
 ) -> Export:
-    """Brings the files of some kinds up to date.
+    """Brings the files of some kinds up to date; see `build` for what is refused.
 
     Args:
         puzzle: the set.
         profile: how to print it.
-        kinds: of `fabkit.build.KINDS`.
+        kinds: of `KINDS`.
         folder: the output folder; made when needed.
         piece_ids: only these pieces and accessories; all when empty.
         force: builds every file again.
         progress: told before each file.
-
-    Returns:
-        What was done.
-
-    Raises:
-        InputError: before anything is touched, when the profile does not suit the pieces, the
-            folder belongs to another set, or there are no such files of what is asked for.
-        OutsideError: when the folder is in use or cannot be written; nothing has changed then.
     """
-    if folder.exists() and not folder.is_dir():
-        raise InputError.of(printable(str(folder)), "is a file; expected a folder")
-    wanted = things(puzzle, profile, piece_ids)
-    targets = plan_targets(puzzle, wanted, profile, kinds)
+    wanted, all_kinds = things(puzzle, profile, piece_ids), [*kinds_for(puzzle), *kinds]
+    made_of = Artifacts(
+        puzzle, wanted, profile, lambda: {} if force else _fresh_meshes(folder, puzzle, planned)
+    )
+    planned = plan(made_of, all_kinds)
+    targets = [one for one in planned if one.kind in kinds]
     if not targets:
         ids = ", ".join(one.id for one in wanted)
         raise InputError.of(puzzle.name, f"{ids}: only flat pieces can be cut from a sheet")
-    manifest = read_manifest(folder, puzzle, force)
-    stale = find_stale(targets, manifest, folder, force)
-    warnings: list[str] = []
-    if stale or not _is_accounted(puzzle, profile, manifest, folder):
-        ready = ready_meshes(puzzle, profile, manifest, folder, force)
-        bench = Workbench(puzzle, wanted, profile, ready)
-        # What cannot be built is refused here, before the folder is touched.
-        _prepare(stale, bench, progress)
-        with folder_lock(folder):
-            manifest = read_manifest(folder, puzzle, force)
-            stale = find_stale(targets, manifest, folder, force)
-            _prepare(stale, bench, progress)  # a file may have gone while the lock was being had
-            with outside_failures(f"cannot write in {printable(str(folder))}"):
-                edited = _edited_profile(profile, manifest, folder)
-                _write(puzzle, profile, stale, bench, folder, manifest, edited, progress)
-            if edited is not None:
-                warnings.append(_EDITED.format(printable(str(folder / EDITED_PROFILE))))
-    entries: dict[str, Entry] = {}
-    written: set[str] = set()
-    for target in targets:
-        made = files_of(target, manifest["files"])
-        entries |= made
-        written |= made.keys() if target in stale else set()
+    text = dump_profile(profile)
+    beside = Target(
+        (PROFILE,),
+        digest(text),
+        lambda place: _write_text(place(PROFILE), text),
+        edited_as=EDITED_PROFILE,
+    )
+    built = build(folder, puzzle, profile, [*targets, beside], force, progress, accounted=True)
+
+    def left_behind() -> list[str]:
+        every = things(puzzle, profile)
+        is_all = len(every) == len(wanted)
+        all_targets = planned if is_all else plan(Artifacts(puzzle, every, profile), all_kinds)
+        return list(_left_behind(folder, puzzle, all_targets))
+
     return Export(
-        folder=folder,
-        files={
-            name: {"sha256": entry["sha256"], "written": name in written}
-            for name, entry in entries.items()
-        },
-        pieces={
-            piece: found for entry in entries.values() for piece, found in entry["pieces"].items()
-        },
-        edited=tuple(warnings),
-        left=tuple(left_behind(puzzle, profile, manifest, folder)),
+        folder, shown_files(built, PROFILE), pieces_in(built.files), built.warnings, left_behind
     )
 
 
-def _prepare(targets: Sequence[Target], bench: Workbench, progress: Progress) -> None:
-    """Works out what may be refused. What was worked out is kept."""
-    for target in targets:
-        progress(0, len(targets), f"laying out {target.name}" if target.is_group else target.name)
-        prepare(target, bench)
-
-
-def ready_meshes(
-    puzzle: PuzzleSet, profile: Profile, manifest: dict[str, Any], folder: Path, force: bool
-) -> Callable[[Thing], Path | None]:
-    """Tells which STL files in an output folder are what would be built now.
-
-    Args:
-        puzzle: the set.
-        profile: how it is printed.
-        manifest: the folder's.
-        folder: the output folder.
-        force: takes none of them.
-
-    Returns:
-        What gives the path of a thing's file; None when there is none that is up to date.
-    """
-
-    def ready(thing: Thing) -> Path | None:
-        target = plan_targets(puzzle, [thing], profile, ["stl"])[0]
-        if find_stale([target], manifest, folder, force):
-            return None
-        return folder / target.name
-
-    return ready
-
-
-def _is_accounted(
-    puzzle: PuzzleSet, profile: Profile, manifest: dict[str, Any], folder: Path
-) -> bool:
-    """Whether profile and manifest in the folder say what is being asked for now."""
-    path = folder / PROFILE
-    with outside_failures(f"cannot read {printable(str(path))}"):
-        same_profile = path.is_file() and path.read_bytes() == dump_profile(profile).encode()
-        all_there = all((folder / name).is_file() for name in manifest["files"])
-    return same_profile and all_there and inputs(puzzle, profile).items() <= manifest.items()
-
-
-def _edited_profile(profile: Profile, manifest: dict[str, Any], folder: Path) -> bytes | None:
-    """The folder's profile, if somebody changed it by hand and it would be written over."""
-    path, entry = folder / PROFILE, manifest["files"].get(PROFILE)
-    content = path.read_bytes() if path.is_file() else None
-    if content is None or content == dump_profile(profile).encode():
-        return None
-    return None if entry and sha256(path) == entry["sha256"] else content
-
-
-def _write(
-    puzzle: PuzzleSet,
-    profile: Profile,
-    targets: Sequence[Target],
-    bench: Workbench,
-    folder: Path,
-    manifest: dict[str, Any],
-    edited_profile: bytes | None,
-    progress: Progress,
-) -> None:
-    """Builds into a staging folder, then moves everything into place, the manifest last."""
-    files = {n: entry for n, entry in manifest["files"].items() if (folder / n).is_file()}
-    outdated: set[str] = set()
-    with Staging(folder) as staging:
-        for done, target in enumerate(targets):
-            progress(done, len(targets), target.name)
-            entries = _build(target, bench, profile, staging)
-            if target.is_group:
-                outdated |= {name for name in files if target.owns(name)} - entries.keys()
-            files |= entries
-        progress(len(targets), len(targets), "")
-        if edited_profile is not None:
-            staging.path(EDITED_PROFILE).write_bytes(edited_profile)
-        path = staging.path(PROFILE)
-        text = dump_profile(profile)
-        path.write_text(text, encoding="utf-8", newline="\n")
-        files[PROFILE] = new_entry(path, digest(text), profile, {})
-        kept = {name: entry for name, entry in files.items() if name not in outdated}
-        before = manifest["files"]
-        manifest |= inputs(puzzle, profile)
-        manifest["files"] = dict(sorted(kept.items()))
-        path = staging.path(MANIFEST)
-        path.write_text(json_text(manifest), encoding="utf-8", newline="\n")
-        staging.commit()
-    remove_unchanged(folder, outdated, before)  # a plate that is not needed must not be printed
-
-
-def _build(
-    target: Target, bench: Workbench, profile: Profile, staging: Staging
-) -> dict[str, Entry]:
-    """Builds the files of a target."""
-    paths: dict[str, Path] = {}
-
-    def place(name: str) -> Path:
-        paths[name] = staging.path(name)
-        return paths[name]
-
-    pieces = build(target, bench, place)
+def shown_files(built: Built, *but: str) -> dict[str, dict[str, Any]]:
+    """What commands tell of each file: its ``sha256``, and whether it was ``written`` now."""
     return {
-        name: new_entry(path, target.recipe, profile, pieces, len(paths))
-        for name, path in paths.items()
+        name: {"sha256": entry.sha256, "written": name in built.written}
+        for name, entry in built.files.items()
+        if name not in but
     }
+
+
+def fresh_meshes(folder: Path, puzzle: PuzzleSet, profile: Profile) -> dict[str, Path]:
+    """The STL files in an output folder, by id, that are what would be built now."""
+    made_of = Artifacts(puzzle, things(puzzle, profile), profile)
+    return _fresh_meshes(folder, puzzle, plan(made_of, ["stl"]))
+
+
+def _fresh_meshes(folder: Path, puzzle: PuzzleSet, targets: Sequence[Target]) -> dict[str, Path]:
+    manifest = read_manifest(folder, puzzle, force=True)
+    return {
+        Path(one.names[0]).stem: folder / one.names[0]
+        for one in targets
+        if one.kind == "stl" and one.is_fresh(manifest, folder)
+    }
+
+
+def _left_behind(folder: Path, puzzle: PuzzleSet, targets: Sequence[Target]) -> Iterator[str]:
+    """What in the folder does not belong to the set as it is now, in sentences."""
+    manifest = read_manifest(folder, puzzle, force=True)
+    here = {name: entry for name, entry in manifest.files.items() if (folder / name).is_file()}
+    owners = {name: next((one for one in targets if one.owns(name)), None) for name in here}
+    strangers = sorted(name for name in here if here[name].kind and owners[name] is None)
+    if strangers:
+        yield f"no longer part of the set: {', '.join(strangers)}"
+    others = sorted(n for n, one in owners.items() if one and here[n].recipe != one.recipe)
+    if others:
+        kinds = ", ".join(sorted({name.partition("/")[0] for name in others}))
+        yield (
+            f"made from another drawing or profile: {many(len(others), 'file')} ({kinds}); export "
+            "again, or keep profiles apart with -o"
+        )
+    old = [
+        name
+        for name, entry in sorted(here.items())
+        if entry.about and entry.about != manifest.about(entry.about.partition("/")[0])
+    ]
+    if old:
+        yield f"of other files than are here now: {', '.join(old)}; make them again"

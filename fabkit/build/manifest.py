@@ -1,41 +1,112 @@
-"""``manifest.json``: what lies in an output folder, and what it was made from."""
+"""``manifest.json``: which files fabkit has written into a folder, and what they were made from."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from fabkit import __version__
-from fabkit.build.targets import PROFILE, Target, kinds_for, plan_targets, profile_digest
-from fabkit.core.errors import InputError, many, printable, shown
-from fabkit.core.files import NewerSchemaError, digest, outside_failures, read_json, sha256
-from fabkit.model.accessory import things
-from fabkit.model.profile import Profile
+from fabkit.core.errors import InputError, printable, shown
+from fabkit.core.files import (
+    NewerSchemaError,
+    digest,
+    json_text,
+    outside_failures,
+    read_json,
+    sha256,
+)
+from fabkit.model.profile import SETTINGS, Profile
 from fabkit.model.puzzle import PuzzleSet
 
 MANIFEST = "manifest.json"
-#: Reports, and the folder whose files they speak of; bill and booklet speak of none.
-REPORTS = {
-    "check.json": "stl",
-    "check.html": "stl",
-    "verify.json": "stl",
-    "bom.csv": "",
-    "bom.json": "",
-    "slice.json": "plates",
-    "booklet.pdf": "",
-}
-#: What a slicer makes of plates lies here.
-GCODE = "gcode"
-_SAFE_NAME = re.compile(r"([a-z0-9-]+/)?[A-Za-z0-9][A-Za-z0-9_-]{0,39}\.[a-z0-9]+")
-_TEXTS = ("sha256", "recipe", "profile")
-
-#: What the manifest keeps of one file.
-Entry = dict[str, Any]
+_FileName = Annotated[
+    str, StringConstraints(pattern=r"^([a-z0-9-]+/)?[A-Za-z0-9][A-Za-z0-9._-]{0,79}\.[a-z0-9]+$")
+]
 
 
-def read_manifest(folder: Path, puzzle: PuzzleSet, force: bool) -> dict[str, Any]:
+class PieceNotes(BaseModel):
+    """What people and scripts want to know of a piece beside its files."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+    magnets_mm: list[list[float]]
+    poles: list[str] = []
+    pause_height_mm: float | None
+    cap_height_mm: float | None = None
+
+
+class Entry(BaseModel):
+    """What the manifest keeps of one file.
+
+    Attributes:
+        sha256: of its bytes.
+        recipe: the hash of all that went into it; empty for what is always made again.
+        profile: the hash of the numbers that shape the pieces.
+        kind: the kind of a set's file, such as ``stl``; empty for reports and others.
+        files: how many files were made by the same recipe.
+        about: of a report, the folder of the files that it speaks of, and a hash of these files.
+        pieces: the pieces in it.
+        challenges: of a page, the challenges on it.
+        notes: of a page, what deserves a look.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+    sha256: str
+    recipe: str
+    profile: str
+    kind: str = ""
+    files: int = 1
+    about: str = ""
+    pieces: dict[str, PieceNotes] = {}
+    challenges: list[str] = []
+    notes: list[str] = []
+
+    def is_in(self, path: Path) -> bool:
+        """Whether a file is there, and just as fabkit wrote it.
+
+        Raises:
+            OutsideError: when it cannot be read.
+        """
+        with outside_failures(f"cannot read {printable(str(path))}"):
+            return path.is_file() and sha256(path) == self.sha256
+
+
+class Manifest(BaseModel):
+    """What fabkit has written into a folder.
+
+    Attributes:
+        set: the name of the set.
+        fabkit: the version that wrote it.
+        inputs: hashes of the set's file and of the profile.
+        files: by their paths in the folder.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+    set: str
+    fabkit: str = ""
+    inputs: dict[str, str] = {}
+    files: dict[_FileName, Entry] = {}
+
+    def text(self) -> str:
+        """The file."""
+        files = {
+            name: entry.model_dump(exclude_defaults=True)
+            for name, entry in sorted(self.files.items())
+        }
+        return json_text({**self.model_dump(exclude={"files"}), "files": files})
+
+    def about(self, folder: str) -> str:
+        """What a report that speaks of the files in a folder keeps of them; empty for none."""
+        names = sorted(name for name in self.files if folder and name.startswith(f"{folder}/"))
+        parts = [part for name in names for part in (name, self.files[name].sha256)]
+        return f"{folder}/{digest(*parts)}" if folder else ""
+
+
+def read_manifest(folder: Path, puzzle: PuzzleSet, force: bool = False) -> Manifest:
     """The folder's manifest; an empty one when there is none.
 
     Args:
@@ -43,180 +114,108 @@ def read_manifest(folder: Path, puzzle: PuzzleSet, force: bool) -> dict[str, Any
         puzzle: the set that is to be written there.
         force: starts afresh when the manifest is broken.
 
-    Returns:
-        ``set``, ``fabkit`` (the version), ``inputs`` (hashes) and ``files`` (entries by name).
-
     Raises:
         InputError: when the manifest is broken or newer, or the folder holds another set.
         OutsideError: when it cannot be read.
     """
-    empty: dict[str, Any] = {"set": puzzle.name, "files": {}}
     path = folder / MANIFEST
     name = printable(str(path))
     try:
         with outside_failures(f"cannot read {name}"):
             if not path.exists():
-                return empty
-            manifest = read_json(path)
-        if not _is_manifest(manifest):
-            raise InputError.of(name, "is not a manifest that fabkit wrote")
+                return Manifest(set=puzzle.name)
+            document = read_json(path)
+        manifest = Manifest.model_validate(document, strict=True)
     except NewerSchemaError:
         raise
-    except InputError as error:
+    except (InputError, ValidationError) as error:
         if force:
-            return empty
-        raise InputError.of("", f"{error}; --force builds everything again") from None
-    if manifest["set"] != puzzle.name:
-        found = f"holds the set {shown(manifest['set'])}, not {shown(puzzle.name)}"
+            return Manifest(set=puzzle.name)
+        fault = error if isinstance(error, InputError) else _fault(name, error)
+        raise InputError.of("", f"{fault}; --force builds everything again") from None
+    if manifest.set != puzzle.name:
+        found = f"holds the set {shown(manifest.set)}, not {shown(puzzle.name)}"
         raise InputError.of(printable(str(folder)), f"{found}; choose another folder with -o")
-    manifest.pop("schema")
     return manifest
 
 
-def _is_manifest(manifest: Mapping[str, Any]) -> bool:
-    files = manifest.get("files")
-    return (
-        isinstance(manifest.get("set"), str)
-        and isinstance(files, dict)
-        and all(_SAFE_NAME.fullmatch(name) and _is_entry(entry) for name, entry in files.items())
-    )
-
-
-def _is_entry(entry: object) -> bool:
-    return (
-        isinstance(entry, dict)
-        and all(isinstance(entry.get(key), str) for key in _TEXTS)
-        and isinstance(entry.get("pieces"), dict)
-        and isinstance(entry.get("files", 1), int)
-        and all(
-            isinstance(piece, dict)
-            and isinstance(piece.get("magnets_mm"), list)
-            and isinstance(piece.get("pause_height_mm"), int | float | None)
-            for piece in entry["pieces"].values()
-        )
-    )
-
-
-def new_entry(
-    path: Path, recipe: str, profile: Profile, pieces: Mapping[str, Any], files: int = 1
-) -> Entry:
-    """What the manifest keeps of a file that was just built.
-
-    Args:
-        path: where it lies now.
-        recipe: the hash of all that went into it.
-        profile: how its pieces are printed.
-        pieces: what people and scripts want to know of each piece in it.
-        files: how many files have that recipe: those of a group.
-    """
-    return {
-        "sha256": sha256(path),
-        "recipe": recipe,
-        "profile": profile_digest(profile),
-        "pieces": dict(pieces),
-        "files": files,
-    }
+def _fault(name: str, error: ValidationError) -> str:
+    """The first thing that is wrong with a manifest, and where."""
+    first = error.errors()[0]
+    place = printable(".".join(map(str, first["loc"])))
+    return f"{name}: is not a manifest that fabkit wrote ({place}: {printable(first['msg'])})"
 
 
 def inputs(puzzle: PuzzleSet, profile: Profile) -> dict[str, Any]:
-    """The manifest's account of what was read: of fabkit, the set file and the profile."""
-    return {
-        "fabkit": __version__,
-        "inputs": {"set": puzzle.digest, "profile": profile_digest(profile)},
-    }
+    """The manifest's account of what was read: of fabkit, the set's file and the profile."""
+    found = {"set": puzzle.digest, "profile": profile_digest(profile)}
+    return {"fabkit": __version__, "inputs": found}
 
 
-def find_stale(
-    targets: Sequence[Target], manifest: dict[str, Any], folder: Path, force: bool
-) -> list[Target]:
-    """The targets to build: recipe changed, file missing, or not the bytes that were written.
-
-    Raises:
-        OutsideError: when a file cannot be read.
-    """
-
-    def is_fresh(target: Target) -> bool:
-        made = files_of(target, manifest["files"])
-        return bool(made) and all(
-            len(made) == entry.get("files", 1) and is_as_written(folder / name, entry)
-            for name, entry in made.items()
+def profile_digest(profile: Profile, reads: Sequence[str] = ()) -> str:
+    """A hash of the numbers that shape the pieces, and of those whose keys begin with `reads`."""
+    return digest(
+        *(
+            f"{one.key}={getattr(profile, one.attribute)}"
+            for one in SETTINGS
+            if one.shapes or one.key.startswith(tuple(reads))
         )
-
-    return [target for target in targets if force or not is_fresh(target)]
-
-
-def files_of(target: Target, files: Mapping[str, Entry]) -> dict[str, Entry]:
-    """The files of a manifest that are of a target, made by its recipe."""
-    return {
-        name: entry
-        for name, entry in files.items()
-        if target.owns(name) and entry["recipe"] == target.recipe
-    }
-
-
-def is_as_written(path: Path, entry: Entry) -> bool:
-    """Whether a file is there, and just as fabkit wrote it.
-
-    Raises:
-        OutsideError: when it cannot be read.
-    """
-    with outside_failures(f"cannot read {printable(str(path))}"):
-        return path.is_file() and bool(sha256(path) == entry["sha256"])
-
-
-def left_behind(
-    puzzle: PuzzleSet, profile: Profile, manifest: dict[str, Any], folder: Path
-) -> Iterable[str]:
-    """What in the folder does not belong to the set as it is now, in sentences."""
-    targets = plan_targets(puzzle, things(puzzle, profile), profile, kinds_for(puzzle))
-    here = {name: entry for name, entry in manifest["files"].items() if (folder / name).is_file()}
-    owners = {name: next((t for t in targets if t.owns(name)), None) for name in here}
-    strangers = sorted(
-        n for n in here if owners[n] is None and not (n == PROFILE or n in REPORTS or _about(n))
     )
-    if strangers:
-        yield f"no longer part of the set: {', '.join(strangers)}"
-    others = sorted(n for n, t in owners.items() if t and here[n]["recipe"] != t.recipe)
-    if others:
-        kinds = ", ".join(sorted({name.partition("/")[0] for name in others}))
-        yield (
-            f"made from another drawing or profile: {many(len(others), 'file')} ({kinds}); export "
-            "again, or keep profiles apart with -o"
-        )
-    old = sorted(
-        name
-        for name, entry in here.items()
-        if _about(name) and entry["recipe"] not in ("", files_digest(manifest["files"], name))
-    )
-    if old:
-        yield f"of other files than are here now: {', '.join(old)}; make them again"
 
 
-def remove_unchanged(folder: Path, names: Iterable[str], files: Mapping[str, Entry]) -> None:
-    """Removes files that are no longer of any use, unless somebody has changed them.
+@cache
+def generator_digest(rooms: tuple[str, ...], libraries: tuple[str, ...]) -> str:
+    """A hash of what makes files: fabkit's own code in some rooms, its fonts, the libraries."""
+    return digest(*(f"{name} {_version(name)}" for name in libraries), *map(_room_digest, rooms))
+
+
+@cache
+def _room_digest(room: str) -> str:
+    package = Path(__file__).resolve().parent.parent
+    parts: list[str | bytes] = []
+    for path in sorted((package / room).rglob("*")):
+        if path.suffix in (".py", ".ttf", ".ini", ".html"):
+            parts += [path.relative_to(package).as_posix(), path.read_bytes()]
+    return digest(*parts)
+
+
+def _version(library: str) -> str:
+    try:
+        return version(library)
+    except PackageNotFoundError:  # not installed, or from another distribution, such as conda's
+        return "unknown"
+
+
+def made_by(
+    puzzle: PuzzleSet,
+    profile: Profile,
+    *more: str,
+    rooms: tuple[str, ...] = (),
+    libraries: tuple[str, ...] = (),
+    but: tuple[str, ...] = (),
+) -> str:
+    """The recipe of a report: a hash of what goes into it besides the files that it speaks of.
 
     Args:
-        folder: the output folder.
-        names: of the files.
-        files: what the manifest knew of them.
+        puzzle: the set.
+        profile: the effective one, of which a report may use any number.
+        more: what else counts, such as a budget.
+        rooms: of fabkit, besides those that make any report.
+        libraries: the same.
+        but: beginnings of the profile's keys that do not count.
     """
-    for name in sorted(names):
-        if is_as_written(folder / name, files[name]):
-            (folder / name).unlink()
+    counted = [one for one in SETTINGS if not one.key.startswith(but)]
+    numbers = [f"{one.key}={getattr(profile, one.attribute)}" for one in counted]
+    code = generator_digest((*_ROOMS, *rooms), (*_LIBRARIES, *libraries))
+    return digest(puzzle.digest, code, profile.name, *numbers, *more)
 
 
-def _about(name: str) -> str:
-    """The folder whose files a report speaks of; empty for what is no report."""
-    return "plates" if name.startswith(f"{GCODE}/") else REPORTS.get(name, "")
+_ROOMS = ("model", "drawing", "mesh", "solve", "verify", "printing", "output")
+_LIBRARIES = ("numpy", "shapely", "manifold3d", "numba", "python-sat")
 
 
-def files_digest(files: Mapping[str, Entry], report: str) -> str:
-    """A hash of the files that a report speaks of.
-
-    Args:
-        files: of the manifest.
-        report: its name.
-    """
-    folder = _about(report) or "nothing"
-    known = sorted((name, files[name]["sha256"]) for name in files if name.startswith(f"{folder}/"))
-    return digest(*(text for entry in known for text in entry))
+def pieces_in(entries: Mapping[str, Entry]) -> dict[str, dict[str, Any]]:
+    """What files tell of the pieces in them."""
+    return {
+        piece: notes.model_dump() for one in entries.values() for piece, notes in one.pieces.items()
+    }

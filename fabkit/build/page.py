@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from fabkit.build.artifacts import Artifacts
+from fabkit.build.assembly_layout import picture_artifacts
+from fabkit.build.cover_image import cover_picture
 from fabkit.build.entries import BUDGET_S, Selection, gather, solved_ones
-from fabkit.build.export import Export, Progress, export, ready_meshes
-from fabkit.build.manifest import is_as_written, read_manifest
-from fabkit.build.pagefolder import INDEX, PAGE, ours, refuse_changed, write_page
-from fabkit.build.pagemodels import models_data, models_script
-from fabkit.build.pageshown import MODELS, SHOWN, kept_shown, make_shown
-from fabkit.build.picture import picture_bench
-from fabkit.build.reports import made_by
-from fabkit.build.targets import generator_digest
-from fabkit.build.workbench import Workbench
-from fabkit.core.errors import printable
-from fabkit.core.files import digest, sha256
+from fabkit.build.export import Export, export, fresh_meshes, shown_files
+from fabkit.build.manifest import MANIFEST, made_by
+from fabkit.build.page_assets import glb_models, models_data, models_script
+from fabkit.build.targets import Place, Progress, Target, build, silent
+from fabkit.core.errors import InputError, printable
+from fabkit.core.files import digest, read_json, sha256
 from fabkit.model.accessory import accessories, things
 from fabkit.model.catalog import catalog_path
 from fabkit.model.entry import Entry
@@ -33,8 +31,11 @@ from fabkit.printing.nesting.bin import Shape, fitting_turns
 from fabkit.printing.plate import outline_from_above, room_of
 from fabkit.puzzles.graded.challengelist import LIST
 
-#: The folder of a page that is an output folder of files to print.
-FILES = "files"
+#: What it is called in an output folder, and the file that a browser opens.
+PAGE, INDEX = "page", "index.html"
+#: Its folder of files to print, and that of the meshes in space; what is shown where a browser
+#: cannot show these.
+FILES, MODELS, STILL = "files", "models", "still.png"
 #: What of the view in space is the same for every set.
 _VIEWER = (
     "viewer.js",
@@ -44,16 +45,19 @@ _VIEWER = (
     "vendor/three.js",
     "vendor/three-LICENSE.txt",
 )
+#: All that a page has in its folder, besides the meshes.
+_OWN = (
+    *(INDEX, "fabkit.css", "icon.svg", "data.js", "models.js", "play.js", "play-"),
+    *("viewer.js", "viewer-", "vendor/", "fonts/"),
+)
 #: The keys of a profile that do not show on a page, besides in the files to print.
 _NOT_SHOWN = ("price.", "laser.", "filament.", "plate.", "printer.")
-#: What is said of a board that is left out of what can be printed.
-_TOO_LARGE = "{} is larger than the printer's bed: it is not among the files, and not in 3D"
 #: What makes it besides the rooms and libraries that make any report.
 _ROOMS, _LIBRARIES = ("build", "solid", "core"), ("trimesh", "cadquery", "cadquery-ocp", "pillow")
 
 
 @dataclass(frozen=True)
-class Wish:
+class PageOptions:
     """What a page shows.
 
     Attributes:
@@ -97,14 +101,123 @@ class Page:
         return sum(file["written"] for file in self.all_files.values())
 
 
+def page_folder(folder: Path) -> Path:
+    """Where a page goes that a user wants in a folder: into it if it is new, empty or a page's;
+    else into a folder of its own there, not among what is there already."""
+    try:
+        is_page = INDEX in read_json(folder / MANIFEST).get("files", {})
+    except (InputError, OSError):
+        is_page = False
+    others = folder.is_dir() and any(one.name[0] != "." for one in folder.iterdir())
+    return folder / PAGE if others and not is_page else folder
+
+
+class _PageMaker:
+    """Makes what is on a page, each thing when it is first needed."""
+
+    def __init__(
+        self,
+        puzzle: PuzzleSet,
+        profile: Profile,
+        folder: Path,
+        options: PageOptions,
+        lists_in: Path | None,
+        force: bool,
+        progress: Progress,
+    ) -> None:
+        self.puzzle, self.profile, self.folder, self.options = puzzle, profile, folder, options
+        self.lists_in, self.force, self.progress = lists_in, force, progress
+        self.made, self.large = _fitting(puzzle, profile)
+
+    @cached_property
+    def entries(self) -> tuple[list[Entry], list[str]]:
+        """The challenges on it, and what is to be said of others and of boards."""
+        asked = self.options.selection
+        found = gather(self.puzzle, asked, self.lists_in, self.progress, self.options.budget_s)
+        entries, notes = solved_ones(self.puzzle, found, asked)
+        for one in self.large:
+            board = f"{one} is larger than the printer's bed"
+            notes.append(f"{board}: it is not among the files, and not in 3D")
+        return entries, notes
+
+    @cached_property
+    def exported(self) -> Export:
+        """The files to print."""
+        kinds, folder = ["stl", "3mf"], self.folder / FILES
+        return export(self.made, self.profile, kinds, folder, (), self.force, self.progress)
+
+    @cached_property
+    def shown(self) -> Artifacts:
+        """What is shown in space: the meshes of the files to print."""
+        folder = self.exported.folder
+        every = things(self.made, self.profile)
+        return picture_artifacts(
+            self.made, every, self.profile, lambda: fresh_meshes(folder, self.made, self.profile)
+        )
+
+    def prepare(self) -> None:
+        """What may be refused comes before the first file."""
+        _ = self.entries
+        _ = self.exported
+
+    @cached_property
+    def models(self) -> dict[str, bytes]:
+        """The GLB files: those just made, or those that are there."""
+        folder = self.folder / MODELS
+        return {one.id: (folder / f"{one.id}.glb").read_bytes() for one in self.shown.things}
+
+    def write_assets(self, place: Place) -> None:
+        """What takes longest: meshes and picture. No text is in them."""
+        self.models = glb_models(self.shown, self.progress)
+        for one, content in self.models.items():
+            place(f"{MODELS}/{one}.glb").write_bytes(content)
+        self.progress(0, 0, STILL)
+        picture = cover_picture(self.made, self.entries[0], self.profile, lambda: self.shown.stl)
+        place(STILL).write_bytes(picture)
+
+    def write_page(self, place: Place) -> None:
+        """All the rest; the page comes last."""
+        entries, notes = self.entries
+        unit_mm, language = self.profile.unit_mm, self.options.language
+        files = page_files(self.made, entries, unit_mm, language, _downloads(self.exported))
+        index = files.pop(INDEX)
+        files |= {name: static(name) for name in _VIEWER}
+        files["fonts/OpenSans-LICENSE.txt"] = font_file().with_name("OpenSans.LICENSE").read_bytes()
+        data = models_data(self.shown, entries, self.models, self.profile)
+        files["models.js"] = models_script(data).encode()
+        for name, content in files.items():
+            place(name).write_bytes(content)
+        ids = [one.id for one in entries]
+        place(INDEX, challenges=ids, notes=notes).write_bytes(index)
+
+    def recipe(self, language: str) -> str:
+        """By what a page is known to be up to date."""
+        lists = [self.lists_in / LIST] if self.lists_in else []
+        asked = self.options.selection
+        read = asked.files or (*lists, catalog_path(self.puzzle))
+        more = [
+            [str(path) for path in asked.files],
+            asked.only,
+            [load_words(part, language) for part in ("page", "booklet")],
+            [sha256(path) if path.is_file() else "" for path in read],
+            self.options.budget_s,
+            self.large,
+            _static_digest(),
+        ]
+        told = json.dumps(more), PAGE, language
+        return made_by(
+            self.puzzle, self.profile, *told, rooms=_ROOMS, libraries=_LIBRARIES, but=_NOT_SHOWN
+        )
+
+
 def make_page(
     puzzle: PuzzleSet,
     profile: Profile,
     folder: Path,
-    wish: Wish | None = None,
+    options: PageOptions | None = None,
     lists_in: Path | None = None,
     force: bool = False,
-    progress: Progress = lambda done, total, name: None,
+    progress: Progress = silent,
 ) -> Page:
     """Makes the page of a set, or brings it up to date.
 
@@ -112,7 +225,7 @@ def make_page(
         puzzle: the set.
         profile: how everything is printed.
         folder: of the page; made when needed.
-        wish: what it shows; the usual when None.
+        options: what it shows; the usual when None.
         lists_in: the set's output folder, where a list of challenges may lie.
         force: makes every file again, and writes over those that somebody has changed.
         progress: told before each step.
@@ -123,40 +236,23 @@ def make_page(
             suit the set, or the folder holds another set or files that are not fabkit's.
         OutsideError: when a folder is in use or cannot be written, or a library fails.
     """
-    wish = wish or Wish()
-    made, large = _made(puzzle, profile)
-    load_words("page", wish.language)  # what is unknown is refused before the work
-    manifest = read_manifest(folder, puzzle, force)
-    refuse_changed(folder, manifest, {}, force)  # as far as it is known before the work
-    key = _key(puzzle, profile, wish, lists_in, large)
-    known = None if force else _known(folder, manifest, key)
-    if known is None:
-        found = gather(puzzle, wish.selection, lists_in, progress, wish.budget_s)
-        entries, notes = solved_ones(puzzle, found, wish.selection)
-        recipe = _key(puzzle, profile, replace(wish, language=LANGUAGES[0]), lists_in, large)
-        shown = {} if force else kept_shown(folder, manifest, recipe)
-        notes = [*notes, *map(_TOO_LARGE.format, large)]
-        known = {"challenges": [one.id for one in entries], "notes": notes, SHOWN: recipe}
-        exported = export(made, profile, ["stl", "3mf"], folder / FILES, (), force, progress)
-        contents = _contents(made, profile, entries, wish.language, exported, shown, progress)
-        written = write_page(folder, puzzle, profile, contents, key, known, force)
-    else:
-        exported = export(made, profile, ["stl", "3mf"], folder / FILES, (), force, progress)
-        written = set()
-    files = ours(read_manifest(folder, puzzle, force)["files"])
+    options = options or PageOptions()
+    maker = _PageMaker(puzzle, profile, folder, options, lists_in, force, progress)
+    assets_recipe, recipe = maker.recipe(LANGUAGES[0]), maker.recipe(options.language)
+    assets = Target((f"{MODELS}/", STILL), assets_recipe, maker.write_assets, maker.prepare)
+    page = Target(_OWN, recipe, maker.write_page, maker.prepare)
+    built = build(folder, puzzle, profile, [assets, page], force, progress, accounted=True)
+    index = built.files[INDEX]
     return Page(
-        folder=folder,
-        ids=tuple(known["challenges"]),
-        files={
-            name: {"sha256": entry["sha256"], "written": name in written}
-            for name, entry in files.items()
-        },
-        exported=exported,
-        notes=(*known["notes"], *exported.warnings),
+        folder,
+        tuple(index.challenges),
+        shown_files(built),
+        maker.exported,
+        (*index.notes, *maker.exported.warnings),
     )
 
 
-def _made(puzzle: PuzzleSet, profile: Profile) -> tuple[PuzzleSet, list[str]]:
+def _fitting(puzzle: PuzzleSet, profile: Profile) -> tuple[PuzzleSet, list[str]]:
     """The set whose things are shown and exported: without boards larger than the printer's bed.
 
     They can be played on all the same.
@@ -166,31 +262,17 @@ def _made(puzzle: PuzzleSet, profile: Profile) -> tuple[PuzzleSet, list[str]]:
         their lids.
     """
     there = accessories(puzzle, profile)
-    bench, room = Workbench(puzzle, there, profile), room_of(profile)
+    made_of, room = Artifacts(puzzle, there, profile), room_of(profile)
     large = [
         one
         for one in there
-        if not fitting_turns(Shape(one.id, outline_from_above(bench.blueprints[one.id])), room)
+        if not fitting_turns(Shape(one.id, outline_from_above(made_of.blueprints[one.id])), room)
     ]
     without = {one.board.id for one in large}
     boards = tuple(
         replace(board, optional=board.optional or board.id in without) for board in puzzle.boards
     )
     return replace(puzzle, boards=boards), [printable(one.id) for one in large]
-
-
-def _key(
-    puzzle: PuzzleSet, profile: Profile, wish: Wish, lists_in: Path | None, large: Sequence[str]
-) -> str:
-    """By what a page is known to be up to date."""
-    lists = [lists_in / LIST] if lists_in else []
-    read = wish.selection.files or (*lists, catalog_path(puzzle))
-    asked = [[str(path) for path in wish.selection.files], wish.selection.only, wish.language]
-    words = [load_words(part, wish.language) for part in ("page", "booklet")]
-    files = [sha256(path) if path.is_file() else "" for path in read]
-    generator = generator_digest(_ROOMS, _LIBRARIES)
-    more = json.dumps([asked, words, files, wish.budget_s, large])
-    return made_by(puzzle, profile, PAGE, generator, _static_digest(), more, but=_NOT_SHOWN)
 
 
 def _static_digest() -> str:
@@ -200,63 +282,12 @@ def _static_digest() -> str:
     return digest(*(part for path in paths for part in (path.name, path.read_bytes())))
 
 
-def _known(folder: Path, manifest: Mapping[str, Any], key: str) -> dict[str, Any] | None:
-    """What the manifest tells of a page that would come out just so again; None without one."""
-    files, told = ours(manifest["files"]), manifest.get(PAGE)
-    if not files or not isinstance(told, dict):
-        return None
-    texts = [told.get("challenges"), told.get("notes")]
-    if not all(isinstance(some, list) and all(isinstance(t, str) for t in some) for some in texts):
-        return None
-    fresh = all(
-        entry["recipe"] == key
-        and entry.get("files") == len(files)
-        and is_as_written(folder / name, entry)
-        for name, entry in files.items()
-    )
-    return dict(told) if fresh else None
-
-
-def _contents(
-    puzzle: PuzzleSet,
-    profile: Profile,
-    entries: Sequence[Entry],
-    language: str,
-    exported: Export,
-    shown: Mapping[str, bytes],
-    progress: Progress,
-) -> dict[str, bytes]:
-    """The page's files by name, from what is shown on it if that is there; the page comes last."""
-    manifest = read_manifest(exported.folder, puzzle, force=True)
-    ready = ready_meshes(puzzle, profile, manifest, exported.folder, force=False)
-    bench = picture_bench(puzzle, things(puzzle, profile), profile, ready)
-    shown = shown or make_shown(puzzle, entries, profile, bench, ready, progress)
-    named = ((Path(name), content) for name, content in shown.items())
-    models = {path.stem: content for path, content in named if path.parent == Path(MODELS)}
-    files = page_files(puzzle, entries, profile.unit_mm, language, _downloads(exported))
-    index = files.pop(INDEX)
-    found = {**files, **{name: static(name) for name in _VIEWER}, **shown}
-    licence = font_file().with_name("OpenSans.LICENSE")
-    found["fonts/OpenSans-LICENSE.txt"] = licence.read_bytes()
-    found["models.js"] = models_script(models_data(bench, entries, models, profile)).encode()
-    return {**found, INDEX: index}
-
-
 def _downloads(exported: Export) -> list[Download]:
     """The files to print: all in one, then each."""
     names = [name for name in exported.files if "/" not in name]
     names += [name for name in exported.files if name.startswith("stl/")]
+    sizes = [max(1, round((exported.folder / name).stat().st_size / 1000)) for name in names]
     return [
-        Download(f"{FILES}/{name}", Path(name).name, _size(exported.folder / name))
-        for name in names
+        Download(f"{FILES}/{name}", Path(name).name, f"{size} kB")
+        for name, size in zip(names, sizes, strict=True)
     ]
-
-
-def _size(path: Path) -> str:
-    """How large a file is.
-
-    Example:
-        >>> _size(Path(__file__)).endswith(" kB")
-        True
-    """
-    return f"{max(1, round(path.stat().st_size / 1000))} kB"

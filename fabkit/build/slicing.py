@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fabkit.build.billing import slice_key
-from fabkit.build.builders import PLATES
-from fabkit.build.export import Progress
-from fabkit.build.manifest import GCODE
-from fabkit.build.reports import are_as_written, files_now, stored_reports, write_reports
+from fabkit.build.export import PLATES
+from fabkit.build.manifest import made_by, read_manifest
+from fabkit.build.reports import stored, write_contents
+from fabkit.build.targets import Place, Progress, Target, build, silent
 from fabkit.core.errors import InputError, printable
 from fabkit.core.files import json_text, outside_failures, read_json, temporary_folder
 from fabkit.drawing.draft import draft_things
@@ -34,17 +33,33 @@ class SliceReport:
     Attributes:
         document: as ``slice.json`` has it.
         is_new: whether the slicer ran now; else nothing had changed since it did.
-        warnings: what deserves a look.
     """
 
     document: dict[str, Any]
     is_new: bool
-    warnings: tuple[str, ...] = ()
 
     @property
     def printable(self) -> bool:
         """Whether every plate can be printed."""
         return bool(self.document["printable"])
+
+
+def sliced_before(folder: Path, puzzle: PuzzleSet, profile: Profile) -> dict[str, Any] | None:
+    """What a slicer said of the plates that are in a folder; None when they changed since."""
+    manifest = read_manifest(folder, puzzle, force=True)
+    is_fresh = _target(puzzle, profile).is_fresh(manifest, folder)
+    return stored(folder, REPORT) if is_fresh else None
+
+
+def _target(
+    puzzle: PuzzleSet,
+    profile: Profile,
+    make: Callable[[Place], None] = lambda place: None,
+    prepare: Callable[[], None] = lambda: None,
+) -> Target:
+    """The files. A slicer never sees prices, and what is cut from a sheet."""
+    recipe = made_by(puzzle, profile, "slice", but=("price.", "laser.", "gap."))
+    return Target((REPORT, "gcode/"), recipe, make, prepare, about="plates")
 
 
 def slice_set(
@@ -54,7 +69,7 @@ def slice_set(
     slicer: Slicer,
     limit_s: float = LIMIT_S,
     force: bool = False,
-    progress: Progress = lambda done, total, name: None,
+    progress: Progress = silent,
 ) -> SliceReport:
     """Slices the plates that are in a folder, and writes ``slice.json`` and ``gcode/``.
 
@@ -67,46 +82,40 @@ def slice_set(
         force: slices again what has not changed since.
         progress: told before each plate.
 
-    Returns:
-        What was found.
-
     Raises:
         OutsideError: when the slicer fails, or the folder cannot be written. Nothing changes then.
     """
-    key, name = slice_key(puzzle, profile), f"{slicer.name} {slicer.version}"
-    stored = None if force else stored_reports(folder, puzzle, [REPORT], key)
-    if stored and stored[REPORT]["slicer"] == name:
-        gcodes = [plate["gcode"] for plate in stored[REPORT]["plates"]]
-        if are_as_written(folder, puzzle, gcodes):
-            return SliceReport(stored[REPORT], is_new=False)
-    about = files_now(folder, puzzle, REPORT)
-    blueprints = {one.piece: one for one in draft_things(puzzle, things(puzzle, profile), profile)}
-    plates = _plates(folder)
-    contents: dict[str, str | Path] = {}
-    documents = []
+    before, name = sliced_before(folder, puzzle, profile), f"{slicer.name} {slicer.version}"
+    if before and before["slicer"] == name and not force:
+        return SliceReport(before, is_new=False)
+    contents: dict[str, str | bytes | Path] = {}
+
+    def prepare() -> None:
+        documents = []
+        blueprints = draft_things(puzzle, things(puzzle, profile), profile)
+        drawings = {one.piece: one for one in blueprints}
+        plates = _plates(folder)
+        for done, plate in enumerate(plates):
+            progress(done, len(plates), plate["file"])
+            gcode = f"gcode/plate-{plate['number']}.gcode"
+            path = contents[gcode] = made / Path(gcode).name
+            expected = _expected(plate, puzzle, drawings, profile)
+            model = folder / plate["file"]
+            verdict = slice_plate(slicer, model, path, profile, expected, limit_s)
+            documents.append({"file": plate["file"], "gcode": gcode} | verdict.document())
+        contents[REPORT] = json_text(_document(puzzle, profile, name, documents))
+
+    def write(place: Place) -> None:
+        write_contents(contents, place)
+
+    # Another slicer says something else of the same plates.
+    target = replace(_target(puzzle, profile, write, prepare), always=True)
     with (
         outside_failures("cannot make a temporary folder"),
         temporary_folder() as made,
     ):
-        for done, plate in enumerate(plates):
-            progress(done, len(plates), plate["file"])
-            gcode = f"{GCODE}/plate-{plate['number']}.gcode"
-            path = contents[gcode] = made / Path(gcode).name
-            verdict = slice_plate(
-                slicer,
-                folder / plate["file"],
-                path,
-                profile,
-                _expected(plate, puzzle, blueprints, profile),
-                limit_s,
-            )
-            documents.append({"file": plate["file"], "gcode": gcode} | verdict.document())
-        document = _document(puzzle, profile, name, documents)
-        contents[REPORT] = json_text(document)
-        warnings = write_reports(
-            folder, puzzle, profile, contents, made_by=key, about=about, instead_of=GCODE
-        )
-    return SliceReport(document, is_new=True, warnings=tuple(warnings))
+        build(folder, puzzle, profile, [target], force)
+    return SliceReport(stored(folder, REPORT), is_new=True)
 
 
 def _plates(folder: Path) -> list[dict[str, Any]]:

@@ -1,207 +1,285 @@
-"""The files of a set, and for each its recipe: a hash of everything that goes into it."""
+"""One way to write files into a folder: say what is stale, make it, move it into place."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
 
-from fabkit.core.files import digest
-from fabkit.model.accessory import Accessory, Thing, things
-from fabkit.model.piece import Piece
-from fabkit.model.profile import SETTINGS, Profile
+from fabkit.build.manifest import MANIFEST, Entry, Manifest, inputs, profile_digest, read_manifest
+from fabkit.core.errors import InputError, OutsideError, printable
+from fabkit.core.files import Staging, folder_lock, outside_failures, remove_leftovers, sha256
+from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
-#: The effective profile, written beside the files.
-PROFILE = "profile.toml"
+#: Called with the number of files done, of files in all, and what comes next.
+Progress = Callable[[int, int, str], None]
+#: Where the file of a name in the folder is to be written; keywords are kept in its `Entry`.
+Place = Callable[..., Path]
+_MOST_NAMED = 5
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of file.
-
-    Attributes:
-        each: the file of one piece, with its id for ``{}``; empty when there is none.
-        whole: the file of the whole set, with its name for ``{}``; empty when there is none.
-        group: the folder of files whose number shows when they are made; empty for none.
-        flat: whether there is one only of flat pieces.
-        tells: whether it tells names, colours and where the shapes come from.
-        reads: beginnings of the profile's keys that count besides those that shape the pieces.
-        rooms: what of fabkit's own code makes it.
-        libraries: what else makes it.
-    """
-
-    each: str
-    whole: str
-    group: str
-    flat: bool
-    tells: bool
-    reads: tuple[str, ...]
-    rooms: tuple[str, ...]
-    libraries: tuple[str, ...]
-
-
-_SOLID = ("model", "drawing", "solid")
-_CAD = ("cadquery", "cadquery-ocp", "shapely", "fonttools")
-_PRESS = (*_SOLID, "mesh", "printing", "output")
-_PRESSED = (*_CAD, "lib3mf", "pillow", "spyrrow", "rectpack")
-_LAYOUT = ("label.", "plate.", "printer.", "cell.")
-#: What shapes boards and lids besides.
-_OF_BOARDS = ("board.", "lid.")
-_FLAT = ("model", "drawing", "printing", "output")
-_DRAWN = ("shapely", "fonttools", "ezdxf", "spyrrow", "rectpack")
-
-#: All kinds by name, in the order in which they are made.
-KINDS: dict[str, Kind] = {
-    "stl": Kind("stl/{}.stl", "", "", False, False, (), _SOLID, _CAD),
-    "step": Kind("step/{}.step", "{}.step", "", False, True, (), _SOLID, _CAD),
-    "3mf": Kind("3mf/{}.3mf", "{}.3mf", "", False, True, _LAYOUT, _PRESS, _PRESSED),
-    "plates": Kind("", "", "plates", False, True, _LAYOUT, _PRESS, _PRESSED),
-    "dxf": Kind("dxf/{}.dxf", "", "dxf-sheets", True, False, ("laser.",), _FLAT, _DRAWN),
-    "svg": Kind("svg/{}.svg", "", "svg-sheets", True, False, ("laser.",), _FLAT, _DRAWN),
-}
+def silent(done: int, total: int, name: str) -> None:
+    """Progress that nobody wants to see."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A file to be made, or a group of files.
+    """Files that are made together.
 
     Attributes:
-        name: its path in the output folder, with slashes; of a group its folder.
-        kind: one of `KINDS`.
-        things: the pieces and accessories in it.
-        recipe: the hash of everything that goes into it.
-        is_whole: whether it is one file of the whole set.
-        is_group: whether it is a group.
+        names: their paths in the folder, with slashes. One that ends with a slash or a
+            hyphen means all that begin so, since their number shows when they are made.
+        recipe: the hash of all that goes into them; empty for what is always made again.
+        make: writes them where it is told to.
+        prepare: what comes before, while nothing has been touched: what may be refused, or what
+            takes long and needs no folder.
+        kind: of a set's files; see `fabkit.build.manifest.Entry`.
+        about: of a report, the folder of the files that it speaks of.
+        always: whether they are made again whatever there is.
+        edited_as: where one goes that somebody has changed; empty to refuse to write over it.
     """
 
-    name: str
-    kind: str
-    things: tuple[Thing, ...]
+    names: tuple[str, ...]
     recipe: str
-    is_whole: bool = False
-    is_group: bool = False
+    make: Callable[[Place], object]
+    prepare: Callable[[], object] = lambda: None
+    kind: str = ""
+    about: str = ""
+    always: bool = False
+    edited_as: str = ""
 
     def owns(self, name: str) -> bool:
-        """Whether a file of the output folder is this one, or one of this group's."""
-        return name.startswith(f"{self.name}/") if self.is_group else name == self.name
+        """Whether a file is one of these."""
+        return any(name == one or (one[-1] in "/-" and name.startswith(one)) for one in self.names)
 
+    def files(self, manifest: Manifest) -> dict[str, Entry]:
+        """Those that were made by this recipe, and speak of the files that are there now."""
+        about = manifest.about(self.about)
+        return {
+            name: entry
+            for name, entry in manifest.files.items()
+            if self.owns(name) and entry.recipe == self.recipe and entry.about == about
+        }
 
-def kinds_for(puzzle: PuzzleSet) -> list[str]:
-    """All kinds of files that a set can have: pieces of balls are not cut from sheets.
+    def is_fresh(self, manifest: Manifest, folder: Path) -> bool:
+        """Whether they would come out just so again, and are there as they were written.
 
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> kinds_for(load_set("iqfit"))
-        ['stl', 'step', '3mf', 'plates']
-    """
-    return [name for name, kind in KINDS.items() if not (kind.flat and puzzle.made_of_balls)]
-
-
-def plan_targets(
-    puzzle: PuzzleSet, wanted: Sequence[Thing], profile: Profile, kinds: Sequence[str]
-) -> list[Target]:
-    """The files of some kinds: one for each piece and accessory, and those of the whole set.
-
-    Args:
-        puzzle: the set.
-        wanted: pieces and accessories; what the whole set shares comes only with all of them.
-        profile: how they are printed.
-        kinds: of `KINDS`.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
-        >>> fridgeiq = load_set("fridgeiq")
-        >>> targets = plan_targets(fridgeiq, fridgeiq.pieces[:2], load_profile(), ["stl", "step"])
-        >>> [target.name for target in targets]
-        ['stl/A.stl', 'stl/R.stl', 'step/A.step', 'step/R.step']
-    """
-    every = things(puzzle, profile)
-    targets = []
-    for name in kinds:
-        kind = KINDS[name]
-        told = (puzzle.title, puzzle.credit, puzzle.licence, profile.name) if kind.tells else ()
-        generator = generator_digest(kind.rooms, kind.libraries)
-
-        def recipe(
-            what: str,
-            some: Sequence[Thing],
-            name: str = name,
-            kind: Kind = kind,
-            told: Sequence[str] = told,
-            generator: str = generator,
-        ) -> str:
-            boards = not all(isinstance(one, Piece) for one in some)
-            reads = (*kind.reads, *_OF_BOARDS) if boards else kind.reads
-            title = [puzzle.title] if boards else []  # which is engraved
-            parts = [name, puzzle.name, puzzle.lattice.name, *told, profile_digest(profile, reads)]
-            drawings = [_drawing(one, kind.tells) for one in some]
-            return digest(*parts, generator, *title, what, json.dumps(drawings))
-
-        some = [one for one in wanted if isinstance(one, Piece) or not kind.flat]
-        for one in some if kind.each else ():
-            path = kind.each.format(one.id)
-            targets.append(Target(path, name, (one,), recipe("piece", [one])))
-        if len(wanted) == len(every) and some:
-            if kind.whole:
-                path = kind.whole.format(puzzle.name)
-                whole = Target(path, name, tuple(some), recipe("whole", some), is_whole=True)
-                targets.append(whole)
-            if kind.group:
-                made = recipe("group", some)
-                targets.append(Target(kind.group, name, tuple(some), made, is_group=True))
-    return targets
-
-
-def _drawing(one: Thing, tells: bool) -> list[object]:
-    """What of a piece or accessory goes into its files, for a hash."""
-    colour = [one.colour] if tells else []
-    if isinstance(one, Accessory):
-        return [one.id, one.kind, sorted(one.board.cells), colour]
-    balls = [one.body.balls, one.body.bonds] if one.body else []
-    tones = [one.tone, sorted(one.tones)] if tells and one.tones else []
-    return [one.id, one.label, [form.rings for form in one.forms], balls, tones, colour]
-
-
-def profile_digest(profile: Profile, reads: Sequence[str] = ()) -> str:
-    """A hash of the numbers that shape the pieces; a profile's name and title do not count.
-
-    Args:
-        profile: the profile.
-        reads: beginnings of more keys that count.
-    """
-    return digest(
-        *(
-            f"{s.key}={getattr(profile, s.attribute)}"
-            for s in SETTINGS
-            if s.shapes or s.key.startswith(tuple(reads))
+        Raises:
+            OutsideError: when one cannot be read.
+        """
+        files = self.files(manifest) if self.recipe and not self.always else {}
+        return bool(files) and all(
+            entry.files == len(files) and entry.is_in(folder / name)
+            for name, entry in files.items()
         )
+
+
+@dataclass(frozen=True)
+class Built:
+    """What `build` did.
+
+    Attributes:
+        files: of all targets.
+        made: the names of those that were made now.
+        written: the names of those whose bytes are new; the others were there already.
+        manifest: of the folder, as it is now.
+        warnings: what deserves a look, in sentences.
+    """
+
+    files: dict[str, Entry]
+    manifest: Manifest
+    made: frozenset[str] = frozenset()
+    written: frozenset[str] = frozenset()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass
+class _Made:
+    """What was made into the staging folder."""
+
+    files: dict[str, Entry] = field(default_factory=dict)
+    outdated: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
+    warnings: list[str] = field(default_factory=list)
+
+
+def build(
+    folder: Path,
+    puzzle: PuzzleSet,
+    profile: Profile,
+    targets: Sequence[Target],
+    force: bool = False,
+    progress: Progress = silent,
+    accounted: bool = False,
+    lenient: bool = False,
+) -> Built:
+    """Brings files in a folder up to date: all that are stale, or none.
+
+    Args:
+        folder: made when needed.
+        puzzle: the set whose files are in it.
+        profile: how it is printed.
+        targets: what to bring up to date.
+        force: makes everything again, and writes over files of others.
+        progress: told before each target.
+        accounted: whether the manifest also says what set and profile were read.
+        lenient: leaves a manifest alone that is broken or of another set, and writes all the same.
+
+    Raises:
+        InputError: before anything is touched, when a target cannot be made, the folder belongs
+            to another set, or a file would be written over that fabkit has not written.
+        OutsideError: when the folder is in use or cannot be written; nothing has changed then.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError.of(printable(str(folder)), "is a file; expected a folder")
+    remove_leftovers(folder)
+    warnings = []
+    try:
+        manifest = read_manifest(folder, puzzle, force)
+    except InputError as error:
+        if not lenient:
+            raise
+        warnings.append(f"{MANIFEST} was left as it is: {error}")
+        manifest = Manifest(set="")
+    account = inputs(puzzle, profile) if accounted else {}
+    stale = [one for one in targets if force or not one.is_fresh(manifest, folder)]
+    gone = [name for name in manifest.files if not (folder / name).is_file()]
+    made = _Made(warnings=warnings)
+    if stale or (accounted and (gone or manifest.model_copy(update=account) != manifest)):
+        names = {
+            name
+            for one in stale
+            for name in one.names
+            if not one.edited_as and (name == one.names[0] or name in manifest.files)
+        }
+        _refuse(folder, names, manifest, force or bool(warnings))
+        for one in stale:
+            progress(0, len(stale), one.names[0])
+            one.prepare()
+        with folder_lock(folder), outside_failures(f"cannot write in {printable(str(folder))}"):
+            if not warnings and read_manifest(folder, puzzle, force) != manifest:
+                raise OutsideError(
+                    f"the files in {printable(str(folder))} changed meanwhile; nothing was "
+                    "written. Give the command again"
+                )
+            manifest = _write(folder, profile, stale, manifest, account, force, progress, made)
+    files: dict[str, Entry] = {}
+    for one in targets:
+        now = {name: entry for name, entry in made.files.items() if one.owns(name)}
+        files |= now or one.files(manifest)
+    return Built(
+        files,
+        manifest,
+        frozenset(made.files),
+        frozenset(made.written),
+        tuple(made.warnings),
     )
 
 
-@cache
-def generator_digest(rooms: tuple[str, ...], libraries: tuple[str, ...]) -> str:
-    """A hash of what makes files of what is drawn: fabkit's own code, the font, the libraries.
+def _write(
+    folder: Path,
+    profile: Profile,
+    stale: Sequence[Target],
+    manifest: Manifest,
+    account: dict[str, Any],
+    force: bool,
+    progress: Progress,
+    made: _Made,
+) -> Manifest:
+    """Makes targets in a staging folder, then moves everything into place, the manifest last."""
+    has_manifest = bool(manifest.set)
+    with Staging(folder) as staging:
+        for done, one in enumerate(stale):
+            progress(done, len(stale), one.names[0])
+            entries = _make(one, profile, manifest, staging)
+            made.outdated |= {name for name in manifest.files if one.owns(name)} - entries.keys()
+            made.files |= entries
+            if one.edited_as:
+                _keep_edited(one, folder, manifest, staging, made)
+        progress(len(stale), len(stale), "")
+        for name, entry in made.files.items():
+            if not force and entry.is_in(folder / name):
+                staging.discard(name)
+            else:
+                made.written.add(name)
+        edited = {name for one in stale if one.edited_as for name in one.names}
+        _refuse(folder, made.written - edited, manifest, force or not has_manifest)
+        kept = {n: one for n, one in manifest.files.items() if n not in made.outdated}
+        kept = {n: one for n, one in kept.items() if (folder / n).is_file()} | made.files
+        after = manifest.model_copy(update={**account, "files": kept})
+        if has_manifest and after != manifest:
+            path = staging.path(MANIFEST)
+            path.write_text(after.text(), encoding="utf-8", newline="\n")
+        staging.commit()
+    for name in made.outdated:  # a plate that is not needed must not be printed
+        if manifest.files[name].is_in(folder / name):
+            (folder / name).unlink()
+    return after
 
-    Args:
-        rooms: of fabkit.
-        libraries: names of distributions.
+
+def _make(one: Target, profile: Profile, manifest: Manifest, staging: Staging) -> dict[str, Entry]:
+    """Makes the files of a target."""
+    found: dict[str, tuple[Path, dict[str, Any]]] = {}
+
+    def place(name: str, **more: Any) -> Path:
+        found[name] = staging.path(name), more
+        return found[name][0]
+
+    one.make(place)
+    return {
+        name: Entry(
+            sha256=sha256(path),
+            recipe=one.recipe,
+            profile=profile_digest(profile),
+            kind=one.kind,
+            files=len(found),
+            about=manifest.about(one.about),
+            **more,
+        )
+        for name, (path, more) in found.items()
+    }
+
+
+def _keep_edited(
+    one: Target, folder: Path, manifest: Manifest, staging: Staging, made: _Made
+) -> None:
+    """Keeps a file that somebody has changed, by another name."""
+    (name,) = one.names
+    path, entry = folder / name, manifest.files.get(name)
+    if path.is_file() and not made.files[name].is_in(path) and not (entry and entry.is_in(path)):
+        staging.path(one.edited_as).write_bytes(path.read_bytes())
+        kept = printable(str(folder / one.edited_as))
+        made.warnings.append(
+            f"{name} had been changed by hand; it is kept, and used when passed with -p {kept}"
+        )
+
+
+def _refuse(folder: Path, names: Iterable[str], manifest: Manifest, force: bool) -> None:
+    """Refuses to write over what fabkit has not written, or through a link to elsewhere.
+
+    Raises:
+        InputError: naming the files.
     """
-    package = Path(__file__).resolve().parent.parent
-    parts: list[str | bytes] = [f"{name} {_version(name)}" for name in libraries]
-    for room in rooms:
-        for path in sorted((package / room).rglob("*")):
-            if path.suffix in (".py", ".ttf", ".ini", ".html"):
-                parts += [path.relative_to(package).as_posix(), path.read_bytes()]
-    return digest(*parts)
-
-
-def _version(library: str) -> str:
-    try:
-        return version(library)
-    except PackageNotFoundError:  # not installed, or from another distribution, such as conda's
-        return "unknown"
+    names = sorted(names)
+    parents = {parent for name in names for parent in PurePosixPath(f"{name}x").parents}
+    for parent in sorted(map(str, parents - {PurePosixPath()})):
+        if (folder / parent).is_symlink():
+            message = "is a symbolic link, and nothing is written through it; remove the link, or "
+            message += "choose another folder with -o"
+            raise InputError.of(printable(str(folder / parent)), message)
+    files = manifest.files
+    foreign = [
+        name
+        for name in names
+        if (folder / name).is_file() and not (name in files and files[name].is_in(folder / name))
+    ]
+    if foreign and not force:
+        more = f" and {len(foreign) - _MOST_NAMED} more" if len(foreign) > _MOST_NAMED else ""
+        message = (
+            f"was not written by fabkit, or has been changed since: "
+            f"{', '.join(foreign[:_MOST_NAMED])}{more}; move it away, choose another folder with "
+            "-o, or write over it with --force"
+        )
+        raise InputError.of(printable(str(folder)), message)

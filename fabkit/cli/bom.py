@@ -13,19 +13,17 @@ if TYPE_CHECKING:
     from fabkit.printing.bom import Bill
 
 
-@takes(*PRINTED)
+@takes(*PRINTED, "force")
 def bom(context: Context) -> None:
     """Write the bill of materials.
 
     Lists magnets with their poles, filament, time and cost, in bom.csv and bom.json.
     """
-    from fabkit.build.billing import write_bill
+    from fabkit.build.bom import write_bill
 
     report, folder = context.report, context.folder
-    bill, warnings = write_bill(folder, context.puzzle, context.profile)
+    bill = write_bill(folder, context.puzzle, context.profile, context.force)
     tell_bill(bill, report)
-    for warning in warnings:
-        report.warn(warning)
     report.say(f"wrote {folder / 'bom.csv'} and bom.json")
     report.document(bill.document())
 

@@ -35,14 +35,14 @@ Language = Annotated[
 ]
 
 
-@takes("set", "profiles", "settings", "budget_s")
+@takes("set", "profiles", "settings", "budget_s", "force")
 def booklet(
     context: Context,
     path: Annotated[
         Path | None,
         option(
             "-o --output FILE.pdf",
-            "Write to this file (default: output/SET/booklet.pdf).",
+            "Write to this file (default: output/SET/booklet.pdf; booklet-ID.pdf with --only ID).",
             read=options.file(".pdf"),
         ),
     ] = None,
@@ -70,17 +70,19 @@ def booklet(
     selection = selected(challenges, only)
     report, puzzle, effective = context.report, context.puzzle, context.profile
     folder, budget_s = context.folder, context.budget_s
-    wish = making.Wish(selection, language, paper and paper.lower(), not no_picture, budget_s)
-    key = making.booklet_key(puzzle, effective, folder, budget_s) if wish.is_usual else ""
+    paper = paper and paper.lower()
+    wanted = making.BookletOptions(selection, language, paper, not no_picture, budget_s)
+    own = folder / wanted.file_name
     with report.progress() as progress:
-        made = making.make_booklet(puzzle, effective, folder, wish, progress)
-    notes = list(made.notes)
-    if path is None or path.resolve() == (folder / making.BOOKLET).resolve():
-        path = folder / making.BOOKLET
-        notes += making.write_booklet(folder, puzzle, effective, made, key)
-    else:
-        write_whole(path, made.booklet.pdf)
+        if path is None or path.resolve() == own.resolve():
+            path, write = own, making.write_booklet
+            made = write(puzzle, effective, folder, wanted, True, context.force, progress)
+            assert made is not None
+        else:
+            made = making.make_booklet(puzzle, effective, folder, wanted, progress)
+            write_whole(path, made.booklet.pdf)
     _tell(made, path, report)
+    notes = list(made.notes)
     for note in notes:
         report.warn(note)
     report.document(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _MOST_COUNT = 10_000
 
 
-@takes(*PRINTED)
+@takes(*PRINTED, "force")
 def cards(
     context: Context,
     challenge: Annotated[
@@ -49,14 +49,14 @@ def cards(
     folder = context.folder
     starts = making.starts_of(puzzle, file, folder)
     made = making.cards_of(puzzle, making.chosen(starts, challenge or (), most))
-    with report.shares("of the cards") as told:
+    with report.progress() as progress:
         names, warnings = making.write_cards(
-            folder, puzzle, made, effective, not no_templates, told
+            folder, puzzle, made, effective, not no_templates, progress, context.force
         )
     report.table(["card", "number", "difficulty", "given"], [_row(card) for card in made])
     for name in names:
         report.detail(f"wrote {folder / name}")
-    report.say(f"wrote {many(len(made), 'card')} to {folder / making.FOLDER}; print at 100 %")
+    report.say(f"wrote {many(len(made), 'card')} to {folder / 'cards'}; print at 100 %")
     for warning in warnings:
         report.warn(warning)
     report.document(

@@ -70,9 +70,11 @@ def check(
         found = check_parts(taken, limits, context.budget_s, progress, error)
     tell_check(found, report)
     if source.folder is not None or context.output is not None:
-        from fabkit.build.reports import write_check
+        from fabkit.build.reports import check_contents, write_reports
 
-        for warning in write_check(folder, found, source.folder is not None):
+        contents, about = check_contents(found), "stl" if source.folder else ""
+        built = write_reports(folder, context.puzzle, limits, contents, about, lenient=True)
+        for warning in built.warnings:
             report.warn(warning)
         report.say(f"wrote {folder / 'check.html'} and check.json")
     report.document(found.document())

@@ -62,7 +62,10 @@ class Context:
             'Override a profile value, such as "unit=15 mm"; repeatable, takes precedence.',
         ),
     ] = field(default_factory=list)
-    force: Annotated[bool, option("--force", "Rebuild files that are up to date.")] = False
+    force: Annotated[
+        bool,
+        option("--force", "Rebuild files that are up to date, and overwrite files of others."),
+    ] = False
     budget_s: Annotated[
         float,
         option("--budget SECONDS", "Time limit per challenge (default: 60).", read=options.seconds),

@@ -15,7 +15,7 @@ from fabkit.model.library import shipped_names
 _FOLDER = Path("output") / "coupon"
 
 
-@takes("profiles", "settings")
+@takes("profiles", "settings", "force")
 def coupon(
     context: Context,
     for_set: Annotated[
@@ -43,7 +43,7 @@ def coupon(
     report, limits = context.report, context.profile
     puzzle = None if for_set is None else context.puzzle
     with report.progress() as progress:
-        made = write_coupon(limits, folder, progress, puzzle)
+        made = write_coupon(limits, folder, progress, puzzle, context.force)
     for reading in readings(made.parts, limits):
         numbers = ", ".join(reading.numbers)
         report.say(f"{reading.key} (now {format_mm(reading.own_mm)}): {numbers}")

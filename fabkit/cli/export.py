@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from fabkit.build import Export, export
 from fabkit.cli.context import PRINTED, Context, takes
@@ -56,8 +56,10 @@ def _export(kind: str, context: Context) -> None:
     )
 
 
-def tell_export(done: Export, kind: str, profile: Profile, report: Report) -> None:
-    """Prints what an export did."""
+def tell_export(
+    done: Export, kind: str, profile: Profile, report: Report, warnings: Sequence[str] | None = None
+) -> None:
+    """Prints what an export did, and what deserves a look."""
     for name, file in done.files.items():
         report.detail(f"{'wrote' if file['written'] else 'kept '} {done.folder / name}")
     unchanged = len(done.files) - done.written
@@ -74,5 +76,5 @@ def tell_export(done: Export, kind: str, profile: Profile, report: Report) -> No
         report.say(f"{magnets} {size} in {pieces}, {profile.fit} fit")
     for height_mm in done.pause_heights_mm:
         report.say(f"pause the print at {format_mm(height_mm)} and put the magnets in")
-    for warning in done.warnings:
+    for warning in done.warnings if warnings is None else warnings:
         report.warn(f"{done.folder}: {warning}")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fabkit.build import Export, export, kinds_for
-from fabkit.build.manifest import left_behind, read_manifest
+from fabkit.build import Export, Target, build, export, kinds_for
+from fabkit.build.manifest import made_by
 from fabkit.cli import meshes
 from fabkit.cli.bom import magnets_words
 from fabkit.cli.check import tell_check
@@ -23,9 +22,6 @@ from fabkit.core.units import format_duration
 if TYPE_CHECKING:
     from fabkit.printing.bom import Bill
 
-#: What the two reports are called.
-_REPORTS = ("check.json", "verify.json")
-
 
 @takes(*PRINTED, "force", "budget_s")
 def make(
@@ -40,7 +36,7 @@ def make(
 
     Exit code 1 if the set fails.
     """
-    from fabkit.build.billing import write_bill
+    from fabkit.build.bom import write_bill
     from fabkit.build.slicing import slice_set
     from fabkit.printing.slicer.finding import find_slicer
 
@@ -50,25 +46,21 @@ def make(
     with report.progress() as progress:
         done = export(puzzle, limits, kinds_for(puzzle), folder, (), force, progress)
     # What is told of the folder's other files is told at the end, when they are up to date.
-    done = replace(done, left=())
-    tell_export(done, "output", limits, report)
+    tell_export(done, "output", limits, report, done.edited)
     with context.keeping():
-        reports, warnings = _reports(context, done)
+        checked, verified = _reports(context, done)
         sliced = None
         if found is not None:
             with report.progress() as progress:
                 sliced = slice_set(folder, puzzle, limits, found, limit_s, force, progress)
             tell_slices(sliced, report)
-            warnings += sliced.warnings
-        bill, more = write_bill(folder, puzzle, limits)
+        bill = write_bill(folder, puzzle, limits, force)
         booklet, notes = _booklet(context)
     for note in bill.notes:
         report.say(note)
-    manifest = read_manifest(folder, puzzle, force=True)
-    warnings += [*more, *notes, *left_behind(puzzle, limits, manifest, folder)]
+    warnings = [*notes, *done.left_behind()]
     for warning in warnings:
         report.warn(warning)
-    checked, verified = (reports[name] for name in _REPORTS)
     ok = bool(checked["ok"] and verified["ok"] and (sliced is None or sliced.printable))
     _summary(folder, list(done.files), checked, verified, bill, booklet is not None, report)
     if ok:
@@ -88,41 +80,45 @@ def make(
             "slice": sliced.document if sliced else None,
             "bom": bill.document(),
             "booklet": booklet,
-            "warnings": [*done.warnings, *warnings],
+            "warnings": [*done.edited, *warnings],
         }
     )
     return 0 if ok else NO_EXIT
 
 
-def _reports(context: Context, done: Export) -> tuple[dict[str, dict[str, Any]], list[str]]:
+def _reports(context: Context, done: Export) -> list[dict[str, Any]]:
     """The reports of check and verify: those of before, if nothing has changed since."""
-    from fabkit.build.reports import files_now, made_by, stored_reports
+    from fabkit.build.reports import stored, write_contents
 
     report, folder, puzzle = context.report, context.folder, context.puzzle
     profile, budget_s = context.profile, context.budget_s
-    key = made_by(puzzle, profile, f"{budget_s}", but=("price.", "laser.", "filament."))
-    stored = None if context.force else stored_reports(folder, puzzle, _REPORTS, key)
-    if stored is not None:
-        report.say("already up to date: checked and verified before")
-        return stored, []
-    from fabkit.build.reports import write_check, write_verify
-    from fabkit.verify.catalog import verify
-    from fabkit.verify.check import check
+    contents: dict[str, str] = {}
 
-    about = files_now(folder, puzzle, _REPORTS[0])
-    # The files of this set as it is now: there may be others, of pieces that it had.
-    made = tuple(folder / name for name in done.files if name.startswith("stl/"))
-    source = meshes.Source(made, folder, printable(str(folder / "stl")))
-    taken = meshes.take_with(source, context, [profile])
-    with report.progress() as progress:
-        verified = verify(taken, profile, budget_s, progress)
-        answers = [one.answered for one in verified.challenges]  # solved once, for both
-        checked = check(taken, profile, budget_s, progress, answers=answers)
-    tell_check(checked, report)
-    tell_verify(verified, report)
-    warnings = write_check(folder, checked, made_by=key, about=about)
-    warnings += write_verify(folder, verified, profile, made_by=key, about=about)
-    return {"check.json": checked.document(), "verify.json": verified.document()}, warnings
+    def prepare() -> None:
+        from fabkit.build.reports import check_contents, verify_contents
+        from fabkit.verify.catalog import verify
+        from fabkit.verify.check import check
+
+        # The files of this set as it is now: there may be others, of pieces that it had.
+        made = tuple(folder / name for name in done.files if name.startswith("stl/"))
+        source = meshes.Source(made, folder, printable(str(folder / "stl")))
+        taken = meshes.take_with(source, context, [profile])
+        with report.progress() as progress:
+            verified = verify(taken, profile, budget_s, progress)
+            answers = [one.answered for one in verified.challenges]  # solved once, for both
+            checked = check(taken, profile, budget_s, progress, answers=answers)
+        tell_check(checked, report)
+        tell_verify(verified, report)
+        contents.update(check_contents(checked) | verify_contents(verified))
+
+    recipe = made_by(puzzle, profile, f"{budget_s}", but=("price.", "laser.", "filament."))
+    names = ("check.json", "check.html", "verify.json")
+    target = Target(
+        names, recipe, lambda place: write_contents(contents, place), prepare, about="stl"
+    )
+    if not build(folder, puzzle, profile, [target], context.force).made:
+        report.say("already up to date: checked and verified before")
+    return [stored(folder, names[0]), stored(folder, names[2])]
 
 
 def _booklet(context: Context) -> tuple[dict[str, Any] | None, list[str]]:
@@ -132,26 +128,23 @@ def _booklet(context: Context) -> tuple[dict[str, Any] | None, list[str]]:
         Its file and whether it was written now, or None when there is nothing to show in one; and
         what deserves a look.
     """
-    from fabkit.build import booklet as making
+    from fabkit.build.booklet import BOOKLET, BookletOptions, write_booklet
     from fabkit.build.entries import NothingToShowError
-    from fabkit.build.reports import is_current
 
-    report, folder, puzzle = context.report, context.folder, context.puzzle
-    profile, budget_s = context.profile, context.budget_s
-    key = making.booklet_key(puzzle, profile, folder, budget_s)
-    if not context.force and is_current(folder, puzzle, making.BOOKLET, key):
-        report.say("already up to date: the booklet")
-        return {"file": making.BOOKLET, "written": False}, []
-    wish = making.Wish(budget_s=budget_s)
+    report, folder, force = context.report, context.folder, context.force
+    wanted = BookletOptions(budget_s=context.budget_s)
     try:
         with report.progress() as progress:
-            made = making.make_booklet(puzzle, profile, folder, wish, progress)
+            made = write_booklet(
+                context.puzzle, context.profile, folder, wanted, force, force, progress
+            )
     except NothingToShowError as error:
         report.say(f"no booklet: {error}")
-        old = (folder / making.BOOKLET).exists()
-        return None, [f"{making.BOOKLET} is of the set as it was before"] if old else []
-    notes = making.write_booklet(folder, puzzle, profile, made, key)
-    return {"file": making.BOOKLET, "written": True}, [*made.notes, *notes]
+        old = (folder / BOOKLET).exists()
+        return None, [f"{BOOKLET} is of the set as it was before"] if old else []
+    if made is None:
+        report.say("already up to date: the booklet")
+    return {"file": BOOKLET, "written": made is not None}, list(made.notes) if made else []
 
 
 def _summary(

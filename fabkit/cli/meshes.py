@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabkit.build.targets import PROFILE
+from fabkit.build.export import PROFILE
 from fabkit.cli import options
 from fabkit.cli.context import Context
 from fabkit.core.errors import InputError, printable, shown

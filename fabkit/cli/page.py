@@ -22,7 +22,9 @@ def page(
     output: Annotated[
         Path | None,
         option(
-            "-o --output DIR", "The page's folder (default: output/SET/page).", read=options.folder
+            "-o --output DIR",
+            "The page's folder (default: output/SET/page); DIR/page in a folder of other files.",
+            read=options.folder,
         ),
     ] = None,
     challenges: Challenges = None,
@@ -34,18 +36,20 @@ def page(
     It works from the disk: open index.html.
     """
     from fabkit.build import page as making
-    from fabkit.build.pagefolder import INDEX, PAGE
 
-    wish = making.Wish(selected(challenges, only), language, context.budget_s)
+    wanted = making.PageOptions(selected(challenges, only), language, context.budget_s)
     report, puzzle, effective, own = (
         context.report,
         context.puzzle,
         context.profile,
         context.folder,
     )
-    folder = output or options.folder(str(own / PAGE), "the output folder")
+    if output is None:
+        folder = options.folder(str(own / making.PAGE), "the output folder")
+    else:
+        folder = making.page_folder(output)
     with report.progress() as progress:
-        made = making.make_page(puzzle, effective, folder, wish, own, context.force, progress)
+        made = making.make_page(puzzle, effective, folder, wanted, own, context.force, progress)
     _tell(made, report)
     for note in made.notes:
         report.warn(note)
@@ -53,7 +57,7 @@ def page(
         {
             "set": puzzle.name,
             "output": str(folder),
-            "page": str(folder / INDEX),
+            "page": str(folder / making.INDEX),
             "profile": effective.name,
             "language": language,
             "written": made.written,
@@ -65,7 +69,7 @@ def page(
 
 
 def _tell(made: Page, report: Report) -> None:
-    from fabkit.build.pagefolder import INDEX
+    from fabkit.build.page import INDEX
 
     for name, file in made.all_files.items():
         report.detail(f"{'wrote' if file['written'] else 'kept '} {made.folder / name}")

@@ -60,7 +60,7 @@ def picture(
 
     Exit code 1 if the challenge has no solution.
     """
-    from fabkit.build.picture import Wish, assembled
+    from fabkit.build.assembly_layout import assembled
     from fabkit.output.render.picture import render
     from fabkit.output.render.scene import View
 
@@ -71,7 +71,7 @@ def picture(
     layout = _solution(asked, context)
     if layout is None:
         return NO_EXIT
-    lumps = assembled(puzzle, asked, layout, profile, Wish(not no_board, apart))
+    lumps = assembled(puzzle, asked, layout, profile, board=not no_board, apart=apart)
     view = View(width, height, background=None if transparent else "#ffffff")
     write_whole(path, render(lumps, view))
     report.say(f"drew {asked.id} of {puzzle.title} in {path}")
@@ -91,7 +91,7 @@ def picture(
 
 def _usual(puzzle: PuzzleSet) -> str | None:
     """None for the usual board; without one the challenge that shows most."""
-    from fabkit.build.showpiece import showpiece
+    from fabkit.build.cover_image import showpiece
 
     if usual_board(puzzle.boards) is not None or not puzzle.challenges:
         return None
@@ -101,7 +101,7 @@ def _usual(puzzle: PuzzleSet) -> str | None:
 
 def _solution(challenge: Challenge, context: Context) -> Layout | None:
     """A solution of the challenge; None, told, when there is none or none was found in time."""
-    from fabkit.build.showpiece import faces_up
+    from fabkit.build.cover_image import faces_up
     from fabkit.solve.answer import IMPOSSIBLE, solve
     from fabkit.solve.engines.engine import Effort
     from fabkit.solve.posing import pose

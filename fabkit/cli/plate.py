@@ -15,7 +15,7 @@ def plate(context: Context) -> None:
 
     Writes plates/plate-N.3mf, ready to slice, and drawings of them.
     """
-    from fabkit.build.builders import PLATES
+    from fabkit.build.export import PLATES
 
     report, folder = context.report, context.folder
     with report.progress() as progress:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from fabkit.build.export import Progress
+from fabkit.build import Progress
 from fabkit.core.errors import printable
 from fabkit.core.files import json_text
 from fabkit.core.signals import at_stop

@@ -51,7 +51,7 @@ def slice_plates(context: Context, slicer: SlicerPath = None, limit_s: TimeLimit
         done = export(puzzle, limits, ["plates"], folder, (), force, progress)
     with context.keeping(), report.progress() as progress:
         sliced = slice_set(folder, puzzle, limits, found, limit_s, force, progress)
-    for warning in (*done.warnings, *sliced.warnings):
+    for warning in done.warnings:
         report.warn(f"{folder}: {warning}")
     tell_slices(sliced, report)
     report.say(f"wrote {folder / 'gcode'} and slice.json")

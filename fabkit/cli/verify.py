@@ -37,9 +37,11 @@ def verify(
         found = verify_parts(taken, limits, context.budget_s, progress)
     tell_verify(found, report)
     if source.folder is not None or context.output is not None:
-        from fabkit.build.reports import write_verify
+        from fabkit.build.reports import verify_contents, write_reports
 
-        for warning in write_verify(folder, found, limits, source.folder is not None):
+        contents, about = verify_contents(found), "stl" if source.folder else ""
+        built = write_reports(folder, context.puzzle, limits, contents, about, lenient=True)
+        for warning in built.warnings:
             report.warn(warning)
         report.say(f"wrote {folder / 'verify.json'}")
     report.document(found.document())

@@ -16,7 +16,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from fabkit.core.errors import InputError, OutsideError, printable
+from fabkit.core.errors import InputError, OutsideError, cut, printable
 from fabkit.core.signals import at_stop, held
 
 #: The version of every JSON file that fabkit writes. A newer one is refused.
@@ -141,6 +141,9 @@ def outside_failures(doing: str) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
+        if error.errno == errno.ENAMETOOLONG:
+            reason = "the name is too long; choose a shorter one"
+            raise InputError.of("", f"{cut(doing)}: {reason}") from None
         if error.errno == errno.ENOSPC:
             reason = "the disk is full; nothing was changed"
         raise OutsideError(f"{doing}: {reason}") from None
@@ -193,6 +196,14 @@ def temporary_folder(inside: Path | None = None) -> Iterator[Path]:
         yield folder
 
 
+def remove_leftovers(folder: Path) -> None:
+    """Removes what processes that were killed had staged; not while one is at work there."""
+    if any(folder.glob(f"{_STAGING_PREFIX}*.part")):
+        with contextlib.suppress(OutsideError), folder_lock(folder):
+            for leftover in folder.glob(f"{_STAGING_PREFIX}*.part"):
+                shutil.rmtree(leftover, ignore_errors=True)
+
+
 class Staging:
     """A hidden folder beside the final files: all are written there first, then moved.
 
@@ -216,8 +227,6 @@ class Staging:
         self._names: list[str] = []
 
     def __enter__(self) -> Staging:
-        for leftover in self.target.glob(f"{_STAGING_PREFIX}*.part"):  # of a killed process
-            shutil.rmtree(leftover, ignore_errors=True)
         self._held = contextlib.ExitStack()
         self._folder = self._held.enter_context(temporary_folder(self.target))
         return self
@@ -234,6 +243,11 @@ class Staging:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._names.append(name)
         return path
+
+    def discard(self, name: str) -> None:
+        """Leaves the file out that was staged by this name."""
+        (self._folder / name).unlink()
+        self._names.remove(name)
 
     def commit(self) -> None:
         """Moves every staged file to its place, in the order in which they were asked for.

@@ -104,7 +104,10 @@ def test_a_changed_or_missing_file_is_rebuilt(pair: Path, tmp_path: Path) -> Non
     (folder / "stl/P.stl").unlink()
     assert written(run(folder, pair)) == ["stl/P.stl"]
     (folder / "stl/Q.stl").write_bytes(b"not what was written")
-    assert written(run(folder, pair)) == ["stl/Q.stl"]
+    with pytest.raises(InputError, match=r"has been changed since: stl/Q\.stl; .* with --force"):
+        run(folder, pair)
+    assert (folder / "stl/Q.stl").read_bytes() == b"not what was written"
+    assert "stl/Q.stl" in written(run(folder, pair, force=True))
     assert contents(folder) == good
 
 

@@ -8,6 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from fabkit.cli import main
 from tests.support.pairset import PAIR
 from tests.support.platefiles import prusa_slicer
 
@@ -60,12 +63,17 @@ def test_a_piece_that_is_gone_is_told_and_does_no_harm(pair: str, said: Callable
     assert "stl/Q.stl" in warning
 
 
-def test_make_checks_again_what_changed(pair: str, said: Callable[..., Any]) -> None:
-    """A mesh that somebody changed is built again; reports of other meshes are not taken for new."""
+def test_make_checks_again_what_changed(
+    pair: str, said: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Reports of other meshes are not taken for new, and none that somebody changed is lost."""
     said("make", pair)
     report = Path("output/pair/check.json")
     stamp = report.stat().st_mtime_ns
     report.write_text(report.read_text().replace('"ok": true', '"ok": false', 1))
+    assert main(["make", pair]) == 2
+    assert "has been changed since: check.json; move it away" in capsys.readouterr().err
+    report.unlink()
     assert said("make", pair)["ok"]
     assert report.stat().st_mtime_ns != stamp
     assert said("make", pair, "-s", "gap.max=0.15 mm", code=1)["ok"] is False

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 import trimesh
 
-from fabkit.build.pagemodels import glb_models
-from fabkit.build.picture import picture_bench
+from fabkit.build.assembly_layout import picture_artifacts
+from fabkit.build.page_assets import glb_models
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.glb import GlbPart, write_glb
 from fabkit.model.library import load_set
@@ -40,7 +40,7 @@ def chequered() -> tuple[Body, bytes]:
     """A piece of two colours: its mesh as it is printed in one, and its GLB file."""
     cubi = load_set("cubimagici")
     profile = load_profile((), (), cubi.unit_mm)
-    bench = picture_bench(cubi, cubi.select(["p3"]), profile)
+    bench = picture_artifacts(cubi, cubi.select(["p3"]), profile)
     return bench.body(cubi.piece("p3")), glb_models(bench)["p3"]
 
 

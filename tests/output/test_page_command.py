@@ -62,7 +62,7 @@ def made(ready: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def unpainted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leaves out the still picture, which takes seconds."""
-    monkeypatch.setattr("fabkit.build.pageshown.cover_picture", lambda *_: b"no picture")
+    monkeypatch.setattr("fabkit.build.page.cover_picture", lambda *_: b"no picture")
 
 
 def test_everything_is_there(made: Path) -> None:
@@ -141,7 +141,7 @@ def test_another_language_is_another_page(
         raise AssertionError("made again")
 
     for name in ("glb_models", "cover_picture"):
-        monkeypatch.setattr(f"fabkit.build.pageshown.{name}", never)
+        monkeypatch.setattr(f"fabkit.build.page.{name}", never)
     before = contents(made)
     document = said("page", "pair.toml", "--language", "de")
     assert document["language"] == "de"

@@ -15,10 +15,10 @@ import pytest
 import shapely
 from shapely import Polygon, affinity
 
+from fabkit.build.artifacts import Artifacts
+from fabkit.build.assembly_layout import picture_artifacts
 from fabkit.build.entries import Selection, gather
-from fabkit.build.pagemodels import models_data, models_script
-from fabkit.build.picture import picture_bench
-from fabkit.build.workbench import Workbench
+from fabkit.build.page_assets import models_data, models_script
 from fabkit.drawing.ball import BallBlueprint
 from fabkit.model.accessory import things
 from fabkit.model.entry import Entry
@@ -30,10 +30,10 @@ from fabkit.model.profilefile import load_profile
 CLEARANCE_MM = 0.3
 
 
-def laid_out(name: str, *only: str) -> tuple[Workbench, Sequence[Entry], dict[str, Any]]:
+def laid_out(name: str, *only: str) -> tuple[Artifacts, Sequence[Entry], dict[str, Any]]:
     puzzle = load_set(name)
     profile = load_profile((), (), puzzle.unit_mm)
-    bench = picture_bench(puzzle, things(puzzle, profile), profile)
+    bench = picture_artifacts(puzzle, things(puzzle, profile), profile)
     entries = gather(puzzle, Selection(only=only))
     return bench, entries, models_data(bench, entries, {}, profile)
 
@@ -49,7 +49,7 @@ def matrix_of(numbers: Sequence[float]) -> np.ndarray:
     return np.array(numbers).reshape(4, 4).T
 
 
-def faults(bench: Workbench, entry: Entry, told: dict[str, Any]) -> list[str]:
+def faults(bench: Artifacts, entry: Entry, told: dict[str, Any]) -> list[str]:
     """The flat pieces that do not lie on the cells of their solution."""
     found = []
     unit_mm = bench.profile.unit_mm / entry.halves
@@ -131,7 +131,7 @@ def test_apart_no_two_pieces_come_nearer_to_each_other() -> None:
 def test_the_script_is_ascii_that_packs_the_models() -> None:
     puzzle = load_set("fridgeiq")
     profile = load_profile((), (), puzzle.unit_mm)
-    bench = picture_bench(puzzle, things(puzzle, profile), replace(profile))
+    bench = picture_artifacts(puzzle, things(puzzle, profile), replace(profile))
     data = models_data(bench, [], {"A": b"glTF and more", "Q": b"glTF"}, profile)
     text = models_script(data)
     assert text.isascii()

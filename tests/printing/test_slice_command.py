@@ -128,7 +128,7 @@ def test_gcode_that_was_cut_short_is_made_again(
     gcode = Path("output/pair/gcode/plate-1.gcode")
     whole = gcode.read_bytes()
     gcode.write_bytes(whole[:100])
-    said("slice", pair, "--slicer", slicer)
+    said("slice", pair, "--slicer", slicer, "--force")
     assert gcode.read_bytes() == whole
 
 

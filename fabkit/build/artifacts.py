@@ -1,13 +1,14 @@
-"""What files are made of: each thing once, and only when a file needs it."""
+"""What files are made of: each drawing, solid, mesh and layout once, and only when one needs it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabkit.core.errors import InputError
+from fabkit.core.errors import FabkitError, InputError, OutsideError, printable
 from fabkit.core.files import temporary_folder
 from fabkit.model.accessory import Thing
 from fabkit.model.piece import Piece
@@ -25,16 +26,18 @@ if TYPE_CHECKING:
     from fabkit.solid.making import Maker
 
 
-class Workbench:
+class Artifacts:
     """Makes drawings, solids, meshes and layouts of a set's pieces and boards, and keeps them.
+
+    Drawings and layouts raise an InputError when the profile does not suit the things; libraries
+    raise types of their own, see `library_failures`.
 
     Args:
         puzzle: the set.
         things: the pieces and accessories that are wanted.
         profile: how they are printed.
-        has_stl: the STL file of a thing, if there is one that is up to date. Then its mesh is taken
-            from there, and no solid needs to be built.
-        blueprints: the things in millimetres, by id, if they are not to be drafted here.
+        find_stl: finds STL files, by id, that are up to date: meshes are taken from there.
+        drawings: the things in millimetres, by id, if they are not to be drafted here.
     """
 
     def __init__(
@@ -42,21 +45,17 @@ class Workbench:
         puzzle: PuzzleSet,
         things: Sequence[Thing],
         profile: Profile,
-        has_stl: Callable[[Thing], Path | None] = lambda thing: None,
-        blueprints: Mapping[str, Drawn] | None = None,
+        find_stl: Callable[[], Mapping[str, Path]] = dict,
+        drawings: Mapping[str, Drawn] | None = None,
     ) -> None:
         self.puzzle, self.things, self.profile = puzzle, tuple(things), profile
-        self._has_stl, self._drafted = has_stl, blueprints
+        self._find_stl, self._drafted = find_stl, drawings
         self._solids: dict[str, Shape] = {}
         self._bodies: dict[str, Body] = {}
 
     @cached_property
     def blueprints(self) -> Mapping[str, Drawn]:
-        """The pieces and accessories in millimetres, by id.
-
-        Raises:
-            InputError: when the profile does not suit them.
-        """
+        """The pieces and accessories in millimetres, by id."""
         from fabkit.drawing.draft import draft_things
 
         if self._drafted is not None:
@@ -65,22 +64,14 @@ class Workbench:
 
     @cached_property
     def plates(self) -> list[Plate]:
-        """All of them laid out on the printer's bed.
-
-        Raises:
-            InputError: when one does not fit.
-        """
+        """All of them laid out on the printer's bed."""
         from fabkit.printing.plate import lay_out
 
         return lay_out(list(self.blueprints.values()), self.profile)
 
     @cached_property
     def cuts(self) -> dict[str, CutPiece]:
-        """The pieces as they are cut from a sheet, by id.
-
-        Raises:
-            InputError: when the profile does not suit them.
-        """
+        """The pieces as they are cut from a sheet, by id."""
         from fabkit.drawing.cut import cut_all
 
         flat = [one for one in self.things if isinstance(one, Piece)]
@@ -99,19 +90,33 @@ class Workbench:
 
         return Maker()
 
+    @cached_property
+    def stl(self) -> dict[str, Path]:
+        """The STL files that there are, by id; also those that were written by `write_stl`."""
+        return dict(self._find_stl())
+
     def solid(self, thing: Thing) -> Shape:
-        """A thing's solid. The kernel raises types of its own when it fails."""
+        """A thing's solid."""
         if thing.id not in self._solids:
             self._solids[thing.id] = self._maker.build(self.blueprints[thing.id])
         return self._solids[thing.id]
+
+    def write_stl(self, thing: Thing, path: Path) -> None:
+        """Writes a thing's STL file, whose triangles all its other files will have."""
+        from fabkit.solid.export import write_stl
+
+        write_stl(self.solid(thing), path)
+        self.stl[thing.id] = path
 
     def body(self, thing: Thing) -> Body:
         """A thing's mesh: the very triangles of its STL file."""
         from fabkit.mesh.files.reading import read_bodies
 
         if thing.id not in self._bodies:
-            ready = self._has_stl(thing)
-            self._bodies[thing.id] = read_bodies(ready)[0] if ready else _mesh(self.solid(thing))
+            if thing.id in self.stl:
+                (self._bodies[thing.id],) = read_bodies(self.stl[thing.id])
+            else:
+                self._bodies[thing.id] = _mesh(self.solid(thing))
         return self._bodies[thing.id]
 
     def print_of(self, thing: Thing) -> PiecePrint:
@@ -135,7 +140,8 @@ class Workbench:
 
 
 def _mesh(shape: Shape) -> Body:
-    """A mesh as an STL file has it, so that all files hold the same triangles."""
+    """A solid's mesh, as an STL file would have it. The kernel hands over its triangles in no
+    other way in which they are the same."""
     from fabkit.mesh.files.reading import read_bodies
     from fabkit.solid.export import write_stl
 
@@ -146,3 +152,30 @@ def _mesh(shape: Shape) -> Body:
             return read_bodies(path)[0]
         except InputError as error:  # nobody's input: the kernel made it
             raise RuntimeError(f"the mesh that was made is none: {error}") from None
+
+
+@contextlib.contextmanager
+def library_failures(name: str) -> Iterator[None]:
+    """Libraries raise types of their own; whatever they say, the file was not made.
+
+    Args:
+        name: of the file, for the message.
+
+    Raises:
+        OutsideError: in place of what a library raises.
+    """
+    try:
+        yield
+    except (FabkitError, OSError, KeyboardInterrupt, MemoryError):
+        raise
+    except ImportError as error:
+        reason = printable(str(error))
+        raise OutsideError(
+            f"cannot make {name}: {reason}; install fabkit again, nothing was changed"
+        ) from error
+    except Exception as error:
+        reason = printable(str(error)) or type(error).__name__
+        raise OutsideError(
+            f"the CAD kernel or another library failed on {name}: {reason}; nothing was changed. Try "
+            "another chamfer or label, and please report the set and profile"
+        ) from error

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from fabkit.model.accessory import Thing
 from fabkit.model.entry import KINDS, Entry, challenge_of
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Challenge, PuzzleSet, in_units
@@ -80,7 +79,7 @@ def cover_picture(
     puzzle: PuzzleSet,
     entries: Sequence[Entry],
     profile: Profile,
-    has_stl: Callable[[Thing], Path | None] = lambda thing: None,
+    find_stl: Callable[[], Mapping[str, Path]] = dict,
 ) -> bytes:
     """The picture of a set for a cover: one of its challenges, solved with what is printed.
 
@@ -88,7 +87,7 @@ def cover_picture(
         puzzle: the set.
         entries: at least one, each with a solution.
         profile: how everything is printed.
-        has_stl: see `fabkit.build.workbench.Workbench`.
+        find_stl: see `fabkit.build.artifacts.Artifacts`.
 
     Returns:
         A PNG file.
@@ -97,8 +96,7 @@ def cover_picture(
         InputError: when the profile does not suit a piece or the board.
         OutsideError: when a library fails.
     """
-    from fabkit.build.laid import boards_of
-    from fabkit.build.picture import assembled, picture_bench
+    from fabkit.build.assembly_layout import assembled
     from fabkit.output.render.picture import render
 
     kind = min((one.kind for one in entries), key=KINDS.index)
@@ -107,10 +105,7 @@ def cover_picture(
     # Pieces on two lattices are nothing to seek: such a solution comes with its challenge.
     layout = faces_up(puzzle, challenge) if entry.flips and entry.halves == 1 else None
     layout = layout or dict(entry.solution or {})
-    boards = boards_of(puzzle, challenge.region, profile, entry.halves)
-    shown: list[Thing] = [*puzzle.select(list(layout)), *boards]
-    bench = picture_bench(puzzle, shown, profile, has_stl)
-    lumps = assembled(puzzle, challenge, layout, profile, bench=bench, halves=entry.halves)
+    lumps = assembled(puzzle, challenge, layout, profile, find_stl, halves=entry.halves)
     return render(lumps, _snug(lumps))
 
 

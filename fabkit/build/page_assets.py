@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from fabkit.build.laid import Away, boards_of, laid
-from fabkit.build.picture import lumps
-from fabkit.build.workbench import Workbench
+from fabkit.build.artifacts import Artifacts
+from fabkit.build.assembly_layout import Away, boards_of, laid, lumps
+from fabkit.build.targets import Progress, silent
 from fabkit.mesh.files.glb import GlbPart, write_glb
 from fabkit.model.accessory import LID, Accessory
 from fabkit.model.entry import Entry
@@ -22,25 +22,16 @@ from fabkit.output.render.scene import corner_normals
 _DECIMALS = 6
 
 
-def glb_models(
-    bench: Workbench, progress: Callable[[int, int, str], None] = lambda done, total, name: None
-) -> dict[str, bytes]:
-    """A GLB file of every piece, board and lid.
-
-    Args:
-        bench: makes their meshes; see `fabkit.build.picture.picture_bench`.
-        progress: told before each.
-
-    Returns:
-        By id, in the bench's order. A piece lies there as in its STL file.
+def glb_models(made_of: Artifacts, progress: Progress = silent) -> dict[str, bytes]:
+    """A GLB file of every piece, board and lid by its id. A piece lies there as in its STL file.
 
     Raises:
         InputError: when the profile does not suit a thing.
         OutsideError: when a library fails.
     """
     found = {}
-    for done, thing in enumerate(bench.things):
-        progress(done, len(bench.things), f"models/{thing.id}.glb")
+    for done, thing in enumerate(made_of.things):
+        progress(done, len(made_of.things), f"models/{thing.id}.glb")
         found[thing.id] = write_glb(
             [
                 GlbPart(
@@ -50,19 +41,19 @@ def glb_models(
                     lump.faces,
                     corner_normals(lump.vertices, lump.faces),
                 )
-                for lump in lumps(bench, thing, Motion())
+                for lump in lumps(made_of, thing, Motion())
             ]
         )
     return found
 
 
 def models_data(
-    bench: Workbench, entries: Sequence[Entry], models: Mapping[str, bytes], profile: Profile
+    made_of: Artifacts, entries: Sequence[Entry], models: Mapping[str, bytes], profile: Profile
 ) -> dict[str, Any]:
     """What the page's viewer knows besides the challenges.
 
     Args:
-        bench: of all pieces and boards.
+        made_of: of all pieces and boards.
         entries: the challenges.
         models: the GLB files by id.
         profile: how everything is printed.
@@ -73,15 +64,15 @@ def models_data(
         any, and for each piece a pair of its matrix, 16 numbers column by column, in mm with z up,
         and the way that it moves when the pieces are shown apart, in mm.
     """
-    pieces = {piece.id for piece in bench.puzzle.pieces}
-    lids = {one.id for one in bench.things if isinstance(one, Accessory) and one.kind == LID}
+    pieces = {piece.id for piece in made_of.puzzle.pieces}
+    lids = {one.id for one in made_of.things if isinstance(one, Accessory) and one.kind == LID}
     boards = models.keys() - pieces - lids
     return {
         "pieces": _packed(models, pieces),
         "boards": _packed(models, boards),
         "lids": _packed(models, lids),
         "solutions": {
-            entry.id: _solution(bench, entry, profile) for entry in entries if entry.solution
+            entry.id: _solution(made_of, entry, profile) for entry in entries if entry.solution
         },
     }
 
@@ -106,13 +97,13 @@ def _packed(models: Mapping[str, bytes], ids: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _solution(bench: Workbench, entry: Entry, profile: Profile) -> dict[str, Any]:
+def _solution(made_of: Artifacts, entry: Entry, profile: Profile) -> dict[str, Any]:
     """How an entry's pieces lie when it is solved."""
     assert entry.solution is not None
-    puzzle = bench.puzzle
+    puzzle = made_of.puzzle
     boards = boards_of(puzzle, entry.region, profile, entry.halves)
     unit_mm = profile.unit_mm
-    motions = laid(puzzle, entry.solution, boards, bench.blueprints, unit_mm, entry.halves)
+    motions = laid(puzzle, entry.solution, boards, made_of.blueprints, unit_mm, entry.halves)
     away = Away(puzzle.lattice, entry.region, unit_mm / entry.halves)
     return {
         "board": next((one.id for one in boards if one.kind != LID), None),
