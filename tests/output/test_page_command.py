@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from fabkit.build.page import page_folder
 from fabkit.cli import main
 from fabkit.core.errors import OutsideError
 from fabkit.mesh.files.reading import read_bodies
@@ -171,8 +172,8 @@ def test_work_of_others_is_left_alone(
     before = contents(made)
     assert main(["page", "pair.toml"]) == 2
     assert capsys.readouterr().err == (
-        f"fabkit: {made}: was not written by fabkit, or has been changed since: fabkit.css; choose "
-        "another folder with -o, or write over it with --force\n"
+        f"fabkit: {made}: was not written by fabkit, or has been changed since: fabkit.css; move it "
+        "away, choose another folder with -o, or write over it with --force\n"
     )
     assert contents(made) == before
     said("page", "pair.toml", "--force")
@@ -182,11 +183,32 @@ def test_work_of_others_is_left_alone(
 def test_a_page_of_somebody_else_is_left_alone(
     pair: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    Path("site").mkdir()
-    Path("site/index.html").write_text("mine")
-    assert main(["page", pair, "-o", "site"]) == 2
+    site = Path("output/pair/page")
+    site.mkdir(parents=True)
+    (site / "index.html").write_text("mine")
+    assert main(["page", pair]) == 2
     assert "has been changed since: index.html" in capsys.readouterr().err
-    assert contents(Path("site")) == {"index.html": hashlib.sha256(b"mine").hexdigest()}
+    assert contents(site) == {"index.html": hashlib.sha256(b"mine").hexdigest()}
+
+
+def test_a_page_has_a_folder_of_its_own(made: Path, tmp_path: Path) -> None:
+    """It is not scattered among a set's files, nor among those of others."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty/.hidden").touch()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/index.html").write_text("mine")
+    assert main(["export-svg", "pair.toml", "-o", "set", "-q"]) == 0
+    for folder, goes_to in (
+        (tmp_path / "new", tmp_path / "new"),
+        (tmp_path / "empty", tmp_path / "empty"),
+        (made, made),
+        (tmp_path / "mine", tmp_path / "mine/page"),
+        (Path("set"), Path("set/page")),
+    ):
+        assert page_folder(folder) == goes_to
+    before = contents(Path("set"))
+    assert main(["page", "pair.toml", "-o", "set", "--only", "none"]) == 2
+    assert contents(Path("set")) == before
 
 
 @pytest.mark.usefixtures("unpainted")
@@ -203,7 +225,7 @@ def test_what_fabkit_has_not_written_is_left_alone(
     assert main(["page", "pair.toml"]) == 2
     assert capsys.readouterr().err == (
         f"fabkit: {made}: was not written by fabkit, or has been changed since: data.js, "
-        "models/P.glb; choose another folder with -o, or write over it with --force\n"
+        "models/P.glb; move it away, choose another folder with -o, or write over it with --force\n"
     )
     assert contents(made) == before
     said("page", "pair.toml", "--force")
