@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fabkit.build.showpiece import cover_picture
+from fabkit.build.cover_image import cover_picture
 from fabkit.core.errors import InputError
 from fabkit.model.catalog import shipped_snowflakes
 from fabkit.model.entry import Entry

@@ -11,7 +11,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from fabkit.build.workbench import Workbench
+from fabkit.build.artifacts import Artifacts
 from fabkit.model.accessory import things
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
@@ -210,7 +210,7 @@ def test_the_readme_names_every_rule_of_boards() -> None:
         puzzle = load_set(name)
         profile = load_profile([], settings, puzzle.unit_mm)
         wanted = things(puzzle, profile)
-        bench = Workbench(puzzle, wanted, profile)
+        bench = Artifacts(puzzle, wanted, profile)
         bodies = [bench.body(one) for one in wanted]
         report = check(take(bodies, puzzle, profile.unit_mm), profile)
         assert [one for part in report.all_parts for one in part.failed] == []
