@@ -23,7 +23,7 @@ from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.output.render.laying import Motion, lay_balls, lay_flat
-from fabkit.output.render.scene import Lump, Vector
+from fabkit.output.render.scene import ShadedMesh, Vector
 
 if TYPE_CHECKING:
     from fabkit.mesh.body import Body
@@ -50,7 +50,7 @@ def assembled(
     board: bool = True,
     apart: bool = False,
     halves: int = 1,
-) -> list[Lump]:
+) -> list[ShadedMesh]:
     """The meshes of a set, laid together.
 
     Args:
@@ -75,7 +75,7 @@ def assembled(
     boards = boards_of(puzzle, challenge.region, profile, halves) if board else ()
     made_of = picture_artifacts(puzzle, (*pieces, *boards), profile, find_stl)
     drawings = made_of.blueprints
-    found: list[Lump] = []
+    found: list[ShadedMesh] = []
     for one in boards:
         motion = Motion()
         if one.kind == LID:
@@ -100,7 +100,7 @@ def picture_artifacts(
     return Artifacts(puzzle, things, replace(profile, tones="inlay"), find_stl)
 
 
-def lumps(made_of: Artifacts, thing: Thing, motion: Motion) -> Iterator[Lump]:
+def lumps(made_of: Artifacts, thing: Thing, motion: Motion) -> Iterator[ShadedMesh]:
     """A thing and what is inlaid in it, each in its colour, moved."""
     with library_failures(f"the mesh of {thing.id}"):
         parts = made_of.print_of(thing)
@@ -205,9 +205,9 @@ class Away:
         return _SPREAD * x_mm, _SPREAD * y_mm, self._raised_mm
 
 
-def _lump(body: Body, colour: str, name: str, motion: Motion) -> Lump:
+def _lump(body: Body, colour: str, name: str, motion: Motion) -> ShadedMesh:
     faces = np.asarray(body.faces, dtype=np.int64)
-    return Lump(motion.of(np.asarray(body.vertices, dtype=np.float64)), faces, colour, name)
+    return ShadedMesh(motion.of(np.asarray(body.vertices, dtype=np.float64)), faces, colour, name)
 
 
 def _beside(board: Polygon, lid: Polygon) -> Motion:
