@@ -67,6 +67,7 @@ def turned(body: Body, degrees: float) -> Body:
     return foreign.shell(mesh, Stand(turn=degrees, origin=(31.7, -12.4, 0.0)))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("preset", ["default", pytest.param("flippable", marks=pytest.mark.long)])
 def test_only_the_meshes_count(preset: str, tmp_path: Path) -> None:
     order = Order((preset,))

@@ -1,22 +1,34 @@
-"""The loop closed: meshes of every shipped profile pass their check and solve the catalog."""
+"""The loop closed: meshes solve the catalog, and solutions are put together from them."""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
+import numpy as np
 import pytest
-from shapely import Polygon, union_all
+from shapely import Polygon, affinity, union_all
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.body import Body
+from fabkit.mesh.fitting.assembly import Assembly, Table
+from fabkit.mesh.part import Part
 from fabkit.model.library import load_set
+from fabkit.model.piece import is_image
+from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profilefile import load_profile, preset_names
+from fabkit.model.puzzle import PuzzleSet, rings_in_units
+from fabkit.verify.answers import Answered, read_set
 from fabkit.verify.catalog import VerifyReport, verify
 from fabkit.verify.check import check
 from fabkit.verify.recognise import recognise
 from fabkit.verify.taking import take
+from tests.support import measure
+from tests.support.faults.kits import PLAIN, TWO_FACED, kit
 from tests.support.prints import Order
-from tests.support.taken import bodies, taken
+from tests.support.taken import taken
 
 PRESETS = preset_names()
 IMPOSSIBLE = {"rectangle_02_b", "rectangle_08_c"}
@@ -26,30 +38,38 @@ def order(preset: str) -> Order:
     return Order(() if preset == "default" else (preset,))
 
 
+@lru_cache
+def verified(set_name: str, how: Order) -> VerifyReport:
+    return verify(taken(set_name, how), how.profile())
+
+
 @pytest.mark.parametrize(
     "preset",
     [pytest.param(one, marks=[pytest.mark.long] if one != "default" else []) for one in PRESETS],
 )
-def test_fridgeiq_passes_and_solves_its_catalog(preset: str) -> None:
-    found, profile = taken("fridgeiq", order(preset)), load_profile([preset])
-    checked = check(found, profile)
-    assert [(p.identity.key, f.rule, f.message) for p in checked.parts for f in p.failed] == []
-    assert checked.ok
-    assert len(checked.assemblies) == 39
-    verified = verify(found, profile)
-    assert verified.ok
-    assert len(verified.challenges) == 41
-    statuses = {one.answered.challenge.id: one.answered.status for one in verified.challenges}
+def test_fridgeiq_solves_its_catalog_and_goes_together(preset: str) -> None:
+    report, profile = verified("fridgeiq", order(preset)), load_profile([preset])
+    assert report.ok
+    assert len(report.challenges) == 41
+    statuses = {one.answered.challenge.id: one.answered.status for one in report.challenges}
     assert {name for name, status in statuses.items() if status == "impossible"} == IMPOSSIBLE
-    assert verified.least_gap_mm == pytest.approx(2 * profile.inset_mm, abs=5e-4)
-    assert_solutions_fill_their_regions(verified)
+    assert report.least_gap_mm == pytest.approx(2 * profile.inset_mm, abs=5e-4)
+    assert report.flips is not None
+    assert report.flips.possible == (profile.faces == "both")
+    assert_solutions_fill_their_regions(report)
+    assemblies = [one.assembly for one in report.challenges if one.assembly]
+    assert len(assemblies) == 39
+    for one in assemblies:
+        assert (one.ok, one.messages, one.overlap_mm3, one.outside_mm) == (True, (), 0, 0)
+        for gap_mm in (one.min_gap_mm, one.max_gap_mm):
+            assert gap_mm == pytest.approx(2 * profile.inset_mm, abs=2e-3)
 
 
-def assert_solutions_fill_their_regions(verified: VerifyReport) -> None:
+def assert_solutions_fill_their_regions(report: VerifyReport) -> None:
     """The JSON's outlines, put together by shapely, against the outlines of the set's file."""
-    document = verified.document()
+    document = report.document()
     areas = {
-        p.id: area([ring_in_units(r) for r in p.forms[0].rings]).area
+        p.id: area([[[x / 6, y / 6] for x, y in r] for r in p.forms[0].rings]).area
         for p in load_set("fridgeiq").pieces
     }
     for one, challenge in zip(document["challenges"], load_set("fridgeiq").challenges, strict=True):
@@ -64,53 +84,33 @@ def assert_solutions_fill_their_regions(verified: VerifyReport) -> None:
         assert whole.area == pytest.approx(len(challenge.region) / 4)
 
 
-def ring_in_units(ring: tuple[tuple[int, int], ...]) -> list[list[float]]:
-    return [[x / 6, y / 6] for x, y in ring]
-
-
-def area(rings: list[list[list[float]]]) -> BaseGeometry:
+def area(rings: Sequence[Sequence[Sequence[float]]]) -> BaseGeometry:
     shape: BaseGeometry = Polygon()
     for ring in rings:
         shape = shape.symmetric_difference(Polygon(ring))
     return shape
 
 
-@pytest.mark.every(3)
+@pytest.mark.integration
 @pytest.mark.parametrize("set_name", ["iqblock", "cubimagici", "iqstars"])
 def test_the_other_flat_sets_pass_as_well(set_name: str) -> None:
-    found, profile = taken(set_name, Order()), load_profile()
-    assert check(found, profile).ok
-    verified = verify(found, profile)
-    assert verified.ok
-    assert (verified.flips is None) == load_set(set_name).flips
+    assert check(taken(set_name, PLAIN), load_profile()).ok
+    report = verified(set_name, PLAIN)
+    assert report.ok
+    assert (report.flips is None) == load_set(set_name).flips
 
 
-@pytest.mark.long
-def test_turning_pieces_over_is_told_where_both_faces_are_alike() -> None:
-    """With flips the two impossible rectangles can be solved; the box says what it says."""
-    found = verify(taken("fridgeiq", order("flippable")), load_profile(["flippable"])).flips
-    assert found is not None
-    assert (found.possible, found.tried, set(found.newly)) == (True, 2, IMPOSSIBLE)
-    plain = verify(taken("fridgeiq", order("default")), load_profile()).flips
-    assert plain is not None
-    assert not plain.possible
+# --- a few pieces and one challenge -----------------------------------------------------------
 
 
-@pytest.mark.every(4)
-@pytest.mark.parametrize("preset", PRESETS)
-def test_a_profile_is_recognised_on_its_meshes(preset: str) -> None:
-    profiles = [load_profile([name]) for name in PRESETS]
-    found = recognise(taken("fridgeiq", order(preset)), profiles)
-    assert found is not None
-    assert found.name == preset
-
-
-def test_a_profile_that_does_not_fit_is_not_recognised() -> None:
-    profiles = [load_profile([name]) for name in PRESETS]
-    for setting in ("inset=0.2 mm", "thickness=7.2 mm", "unit=19.8 mm", "recess.fit=glue"):
-        (piece, *_) = bodies("fridgeiq", Order((), (setting,)))
-        found = take([piece], load_set("fridgeiq"), 20.0)
-        assert recognise(found, profiles) is None, setting
+def some(how: Order, challenge: str, mirror: str = "") -> VerifyReport:
+    """What the pieces of one challenge say of it, one of them as in a mirror."""
+    whole = load_set("fridgeiq")
+    (wanted,) = [one for one in whole.challenges if one.id == challenge]
+    made = kit(how, "".join(wanted.pieces), solved=False)
+    bodies = [mirrored(b) if p == mirror else b for p, b in made.bodies.items()]
+    puzzle = replace(made.puzzle, challenges=(wanted,))
+    return verify(take(bodies, puzzle, 20.0), how.profile())
 
 
 def mirrored(body: Body) -> Body:
@@ -118,31 +118,158 @@ def mirrored(body: Body) -> Body:
     return replace(body, vertices=body.vertices * [-1, 1, 1], faces=body.faces[:, ::-1])
 
 
-@pytest.mark.every(3)
+def test_turning_pieces_over_is_told_where_both_faces_are_alike() -> None:
+    """With flips the impossible rectangle can be solved; the box says what it says."""
+    found = some(TWO_FACED, "rectangle_02_b").flips
+    assert found is not None
+    assert (found.possible, found.tried, found.newly) == (True, 1, ("rectangle_02_b",))
+
+
 @pytest.mark.parametrize(
-    ("piece", "wrong"),
-    [("L", {"rectangle_05_b", "rectangle_08_c"}), ("U", {"triangle_04"}), ("N", set())],
+    ("piece", "challenge", "solved"),
+    [
+        ("U", "triangle_04", False),
+        pytest.param("L", "rectangle_05_b", False, marks=pytest.mark.long),
+        pytest.param("L", "rectangle_08_c", True, marks=pytest.mark.long),
+        pytest.param("N", "rectangle_07_a", True, marks=pytest.mark.long),
+    ],
 )
-def test_a_mirrored_piece_is_another_piece(piece: str, wrong: set[str]) -> None:
-    """Worked out on the drawings for all eleven pieces that are not their own mirror image: only
-    N can be mirrored without a challenge noticing. That it is not as drawn is told all the same."""
-    found = list(bodies("fridgeiq", Order()))
-    position = [body.name for body in found].index(f"{piece}.stl")
-    found[position] = mirrored(found[position])
-    report = verify(take(found, load_set("fridgeiq"), 20.0), load_profile())
-    assert {one.answered.challenge.id for one in report.challenges if not one.ok} == wrong
-    assert report.ok == (not wrong)
+def test_a_mirrored_piece_is_another_piece(piece: str, challenge: str, solved: bool) -> None:
+    """Whether a challenge notices it or not, that the piece is not as drawn is told."""
+    report = some(PLAIN, challenge, mirror=piece)
+    (one,) = report.challenges
+    assert (one.answered.status == "solved") == solved
+    assert report.ok == one.ok == (solved != (challenge in IMPOSSIBLE))
     drawn = {key: one["as_drawn"] for key, one in report.document()["pieces"].items()}
     assert [key for key, as_drawn in drawn.items() if not as_drawn] == [piece]
 
 
-def test_catalog_answers_are_those_of_the_drawings() -> None:
-    """Which challenges have a solution does not depend on how the pieces came to be known."""
-    from fabkit.solve.answer import solve
-    from fabkit.solve.posing import pose
+@pytest.mark.every(2)
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_profile_is_recognised_on_its_meshes(preset: str) -> None:
+    made = kit(order(preset), "LM", solved=False)
+    found = take([*made.bodies.values()], made.puzzle, made.profile.unit_mm)
+    known = recognise(found, [load_profile([name]) for name in PRESETS])
+    assert known is not None
+    assert known.name == preset
 
-    puzzle = load_set("fridgeiq")
-    report = verify(taken("fridgeiq", Order()), load_profile())
-    for one in report.challenges:
-        drawn = solve(pose(puzzle, one.answered.challenge), "first")
-        assert one.answered.status == drawn.status
+
+def test_a_profile_that_does_not_fit_is_not_recognised() -> None:
+    profiles = [load_profile([name]) for name in PRESETS]
+    for setting in ("inset=0.2 mm", "thickness=7.2 mm", "unit=19.8 mm", "recess.fit=glue"):
+        made = kit(Order((), (setting,)), "M", solved=False)
+        found = take([*made.bodies.values()], made.puzzle, 20.0)
+        assert recognise(found, profiles) is None, setting
+
+
+# --- put together: against shapely's distances, and with planted shifts ------------------------
+
+
+def table(set_name: str, **moved: Part) -> Table:
+    found = taken(set_name, PLAIN)
+    return Table(found.pieces() | moved, found.puzzle.lattice, PLAIN.profile())
+
+
+def assemble(one: Answered, on: Table) -> Assembly:
+    return on.assemble(one.challenge.id, one.challenge.region, one.layout)
+
+
+def laid(part: Part, target: BaseGeometry) -> BaseGeometry:
+    """A part's outline at mid-height, turned and moved until it covers a target: the overlap
+    decides, so nothing of the lattice's moves is used."""
+    mesh = measure.trimesh.Trimesh(part.vertices, part.body.faces, process=False)
+    section = measure.filled(measure.section(mesh, part.thickness_mm / 2 + 0.0123))
+    found = []
+    for turn in range(4):
+        turned = affinity.rotate(section, 90 * turn, origin=(0, 0))
+        shift = [b - a for a, b in zip(middle(turned), middle(target), strict=True)]
+        there = affinity.translate(turned, *shift)
+        found.append((round(there.intersection(target).area, 6), -turn, there))
+    best = max(found)
+    assert best[0] > 0.9 * target.area
+    return best[2]
+
+
+def middle(shape: BaseGeometry) -> tuple[float, float]:
+    left, bottom, right, top = shape.bounds
+    return (left + right) / 2, (bottom + top) / 2
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("set_name", ["cubimagici", "iqblock"])
+def test_gaps_agree_with_distances_of_sections(set_name: str) -> None:
+    """Pieces of squares: tips are not cut, so bounding boxes lie right."""
+    found = taken(set_name, PLAIN)
+    puzzle, on = found.puzzle, table(set_name)
+    physical = read_set(puzzle, found.read_pieces())
+    for verdict in verified(set_name, PLAIN).challenges:
+        one = verdict.answered
+        if not one.layout or is_any_flipped(physical, one):
+            continue
+        shapes = {
+            piece: laid(found.pieces()[piece], drawn(puzzle, cells))
+            for piece, cells in one.layout.items()
+        }
+        gaps = [a.distance(b) for a, b in itertools.combinations(shapes.values(), 2)]
+        result = assemble(one, on)
+        assert (result.ok, result.overlap_mm3) == (True, 0)
+        assert result.min_gap_mm == pytest.approx(min(gaps), abs=2e-3)
+        assert result == verdict.assembly
+        assert union_all(list(shapes.values())).area < len(one.challenge.region) * 400
+
+
+def drawn(puzzle: PuzzleSet, cells: frozenset[tuple[int, int]]) -> BaseGeometry:
+    """Cells in mm, by way of shapely's rings."""
+    shape = area(rings_in_units(puzzle.lattice, rings_of_cells(puzzle.lattice, cells)))
+    return affinity.scale(shape, 20.0, 20.0, origin=(0, 0))
+
+
+def is_any_flipped(physical: PuzzleSet, one: Answered) -> bool:
+    return any(
+        not is_image(physical.lattice, physical.piece(piece), cells, flips=False)
+        for piece, cells in one.layout.items()
+    )
+
+
+def square() -> Answered:
+    report = verified("fridgeiq", PLAIN)
+    return next(o.answered for o in report.challenges if o.answered.challenge.id == "square_10")
+
+
+def with_shifted(piece: str, *shifts: tuple[float, float]) -> list[Assembly]:
+    """FridgeIQ's square with one piece beside its place."""
+    part = taken("fridgeiq", PLAIN).pieces()[piece]
+    return [
+        assemble(square(), table("fridgeiq", **{piece: replace(part, vertices=there)}))
+        for there in (part.vertices + np.array([x, y, 0.0]) for x, y in shifts)
+    ]
+
+
+@pytest.mark.parametrize("piece", ["B", "N"])
+def test_a_shifted_part_overlaps_as_much_as_it_must(piece: str) -> None:
+    """A part 0.7 mm beside its place overlaps neighbours by 0.5 mm, and leaves gaps of 0.9."""
+    for result in with_shifted(piece, (0.7, 0.0), (-0.7, 0.0), (0.0, 0.7), (0.0, -0.7)):
+        assert not result.ok
+        assert all(piece in message.split() for message in result.messages)
+        complaints = " ".join(result.messages)
+        assert "overlap by" in complaints or "out of the region" in complaints
+        assert ("out of the region" in complaints) == (result.outside_mm > 0.1)
+        if "overlap" in complaints:
+            assert result.overlap_mm3 > 1
+            assert result.min_gap_mm == 0
+
+
+@pytest.mark.parametrize(
+    ("shift_mm", "near", "wide"),
+    [(0.09, False, False), (0.11, True, False), (0.29, True, False), (0.31, True, True)],
+)
+def test_gaps_are_kept_to_their_limits(shift_mm: float, near: bool, wide: bool) -> None:
+    """Neighbours lie 0.2 mm apart; the least gap is 0.1 mm, the greatest along an edge 0.5."""
+    shifts = [(shift_mm, 0.0), (-shift_mm, 0.0), (0.0, shift_mm), (0.0, -shift_mm)]
+    found = with_shifted("N", *shifts)
+    complaints = [message for result in found for message in result.messages]
+    assert all(result.ok for result in found) == (not near)
+    assert any("along an edge" in message for message in complaints) == wide
+    if shift_mm == 0.11:
+        assert any("leave a gap of 0.090 mm" in message for message in complaints)
+        assert not any("overlap" in message for message in complaints)
