@@ -24,20 +24,26 @@ THICKNESS_MM, LAYER_MM = 7.0, 0.2
 COLUMNS, ROWS = 10, 5
 #: The cells of IQ Fit's board, by column and row from below.
 CELLS = list(itertools.product(range(COLUMNS), range(ROWS)))
-#: The middles of IQ Stars' seats: rows of 7, 6, 7 and 6, odd ones half a unit to the right.
-SEATS = [
-    (20.0 * (column + row % 2 / 2), -20.0 * row * 3**0.5 / 2)
-    for row, count in enumerate((7, 6, 7, 6))
-    for column in range(count)
-]
 SQUARE = shapely.box(0, -160, 160, 0)
 
 
-def hexagons() -> Polygon:
-    """The region around IQ Stars' seats."""
+def seat_places(*rows: int) -> list[tuple[float, float]]:
+    """The middles of cells in rows of so many, odd ones half a unit to the right."""
+    return [
+        (20.0 * (column + row % 2 / 2), -20.0 * row * 3**0.5 / 2)
+        for row, count in enumerate(rows)
+        for column in range(count)
+    ]
+
+
+SEATS = seat_places(7, 6, 7, 6)
+
+
+def hexagons(seats: Sequence[tuple[float, float]] = SEATS) -> Polygon:
+    """The region around the seats of hexagonal cells, by default IQ Stars'."""
     corners = [(0, 2), (1, 1), (1, -1), (0, -2), (-1, -1), (-1, 1)]
     step_x, step_y = 10.0, 20 / 12**0.5
-    cells = [Polygon([(x + dx * step_x, y + dy * step_y) for dx, dy in corners]) for x, y in SEATS]
+    cells = [Polygon([(x + dx * step_x, y + dy * step_y) for dx, dy in corners]) for x, y in seats]
     return shapely.union_all(cells, grid_size=1e-9)
 
 

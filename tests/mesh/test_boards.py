@@ -1,0 +1,661 @@
+"""Boards, trays and lids: read back and judged on their meshes, faults planted one by one."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pytest
+import shapely
+from manifold3d import Manifold
+
+from fabkit.drawing.ball import draft_ball
+from fabkit.drawing.draft import draft_thing
+from fabkit.drawing.label import place_title
+from fabkit.mesh.balls.reading import take_in_balls
+from fabkit.mesh.boards.boardrows import board_stacks, clearance_of
+from fabkit.mesh.boards.inspect import inspect_board
+from fabkit.mesh.boards.lying import balls_lying
+from fabkit.mesh.boards.part import BoardPart
+from fabkit.mesh.boards.reading import read_boards
+from fabkit.mesh.boards.seating import Seating, seat_findings
+from fabkit.mesh.boards.sizes import is_accessory
+from fabkit.mesh.body import Body
+from fabkit.mesh.files.reading import read_bodies
+from fabkit.mesh.finding import Finding
+from fabkit.mesh.fitting.laying import Laid
+from fabkit.mesh.fitting.rows import Row, rows
+from fabkit.mesh.fitting.stack import stack
+from fabkit.mesh.fitting.tolerance import PrinterError, Solution, tolerance
+from fabkit.model.accessory import things
+from fabkit.model.library import load_set
+from fabkit.model.profile import Profile
+from fabkit.model.profilefile import load_profile
+from fabkit.model.puzzle import PuzzleSet
+from fabkit.solid.balls import build_balls
+from fabkit.solid.boards import build_board
+from fabkit.solid.export import write_stl
+from fabkit.verify.recognise import recognise
+from fabkit.verify.taking import take
+from tests.mesh.test_tolerance import polyomino
+from tests.support.ballmeshes import made
+from tests.support.ballprints import BODIES
+from tests.support.boardmeshes import (
+    CELLS,
+    SEATS,
+    SQUARE,
+    Frame,
+    body_of,
+    bore,
+    extruded,
+    hexagons,
+    holes_board,
+    seat_places,
+    seats_board,
+    snapping_board,
+    snapping_lid,
+    thrown,
+    tray_board,
+)
+
+HEAD = '[set]\nname = "odd"\ntitle = "Odd"\nlattice = "{}"\nmoves = "{}"\nunit = "{} mm"\n'
+SMALL = (
+    'piece = [{ id = "a", rows = ["X"] }, { id = "c", rows = ["XXX", "X.."] }]\n'
+    'board = [{ id = "ring", rows = ["XXXX", "X..X", "XXXX"] }, { id = "far", size = [3, 3] }]\n'
+) + HEAD.format("square", "rotations", 20)
+TWINS = (
+    'piece = [{ id = "a", rows = ["X"] }]\n'
+    'board = [{ id = "one", size = [2, 3] }, { id = "two", size = [3, 2] }]\n'
+) + HEAD.format("square", "rotations", 20)
+ONE = (
+    'piece = [{ id = "a", rows = ["X"] }]\nboard = [{ id = "one", size = [2, 3] }]\n'
+) + HEAD.format("square", "rotations", 20)
+HEXES = (
+    'piece = [{ id = "a", cells = [[0, 0], [0, 1], [1, 1]] }]\n'
+    'board = [{ id = "bd", rows = [4, 3] }]\n'
+) + HEAD.format("triangular", "rotations and flips", 20)
+#: All balls of this piece lie in one plane: its printing flat may be down on the board.
+PLANAR = (
+    'piece = [{ id = "a", balls = [[0, 0, 0], [1, 0, 0], [2, 0, 0], [2, 0, 1]], '
+    "bonds = [[0, 1], [1, 2], [2, 3]] }]\n"
+    'board = [{ id = "bd", size = [3, 4] }]\n'
+) + HEAD.format("square", "rotations", 15)
+
+
+ON_STUBS = HEXES.replace(" and flips", "")
+#: Names of sets: what holds their pieces is small here.
+SMALL_SETS = {"balls": PLANAR, "hexagons": ON_STUBS, "squares": ONE}
+
+
+@cache
+def odd(text: str) -> tuple[PuzzleSet, Profile]:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "odd.toml"
+        path.write_text(text)
+        puzzle = load_set(str(path))
+    return puzzle, load_profile((), (), puzzle.unit_mm)
+
+
+@cache
+def named(name: str) -> tuple[PuzzleSet, Profile]:
+    """A shipped set or a small one."""
+    if name in SMALL_SETS:
+        return odd(SMALL_SETS[name])
+    puzzle = load_set(name)
+    return puzzle, load_profile((), (), puzzle.unit_mm)
+
+
+#: The cells, seats and regions of the small sets' boards.
+FEW_CELLS = list(itertools.product(range(4), range(3)))
+FEW_SEATS = seat_places(4, 3)
+OBLONG = shapely.box(0, -40, 60, 0)
+
+
+def judged(
+    name: str, *bodies: Body, profile: Profile | None = None
+) -> tuple[list[BoardPart], dict[str, Finding]]:
+    """The parts, and what is wrong with any of them, by rule."""
+    puzzle, usual = named(name)
+    profile = profile or usual
+    parts = read_boards(bodies, puzzle, profile.unit_mm)
+    found = [one for part in parts for one in inspect_board(part, parts, puzzle, profile)]
+    return parts, {one.rule: one for one in found if not one.ok}
+
+
+def both(board: Manifold, frame: Frame, **lid: Any) -> list[Body]:
+    """A board and its lid, each lying in a way of its own."""
+    return [thrown(body_of(board), 5), thrown(body_of(frame.lid(**lid), "Q.stl"), 6)]
+
+
+# --- reading ------------------------------------------------------------------------------
+
+
+BOARDS = {
+    "balls": (lambda: holes_board(FEW_CELLS), "holes", 22.0),
+    "hexagons": (lambda: seats_board(FEW_SEATS, hexagons(FEW_SEATS)), "seats", 4.2),
+    "squares": (lambda: tray_board(OBLONG), "tray", 2.0),
+    "iqfit": (lambda: holes_board(CELLS), "holes", 22.0),
+    "iqstars": (lambda: seats_board(SEATS, hexagons()), "seats", 4.2),
+    "iqblock": (lambda: tray_board(SQUARE), "tray", 2.0),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    [
+        ("balls", 1),
+        ("hexagons", 2),
+        ("squares", 3),
+        *(
+            pytest.param(
+                name, seed, marks=pytest.mark.integration if seed == 1 else pytest.mark.long
+            )
+            for name in ("iqfit", "iqstars", "iqblock")
+            for seed in (1, 2, 3)
+        ),
+    ],
+)
+def test_boards_are_read_however_they_lie_and_right_ones_have_no_faults(
+    name: str, seed: int
+) -> None:
+    make, kind, rest = BOARDS[name]
+    manifold, frame = make()
+    puzzle, profile = named(name)
+    bodies = [thrown(body_of(one), seed) for one in (manifold, frame.lid())]
+    (board, lid), wrong = judged(name, *bodies)
+    assert wrong == {}
+    assert (board.kind, lid.kind, board.why, lid.why) == (kind, "lid", "", "")
+    assert board.board is lid.board is puzzle.boards[0]
+    assert board.unit_mm == pytest.approx(profile.unit_mm, abs=1e-4)
+    assert board.rest_mm == pytest.approx(rest, abs=1e-4)
+    assert all(is_accessory(body, puzzle, profile.unit_mm) for body in bodies)
+    straight = read_boards([body_of(manifold)], puzzle, profile.unit_mm)[0]
+    assert np.abs(board.vertices - straight.vertices).max() < 1e-4
+    # The wall behind the lid is at the back, or to the right where that is the same.
+    assert board.volume_mm3 == pytest.approx(manifold.volume(), rel=1e-4)
+
+
+def test_a_board_of_another_unit_tells_its_own() -> None:
+    puzzle, _ = named("balls")
+    manifold, _ = holes_board(FEW_CELLS, pitch_mm=16.5)
+    (part,) = read_boards([thrown(body_of(manifold), 4)], puzzle, 15.0)
+    assert part.unit_mm == pytest.approx(16.5, abs=1e-4)
+    _, wrong = judged("balls", body_of(manifold))
+    assert "board-read" in wrong
+
+
+def test_files_in_inches() -> None:
+    puzzle, _ = named("balls")
+    body = body_of(holes_board(FEW_CELLS)[0])
+    inches = Body(body.name, body.vertices / 25.4, body.faces)
+    assert not is_accessory(inches, puzzle, 15.0)
+    assert is_accessory(inches, puzzle, 15.0, length_mm=25.4)
+    (part,) = read_boards([inches], puzzle, 15.0, length_mm=25.4)
+    assert (part.kind, round(part.unit_mm, 3)) == ("holes", 15.0)
+
+
+@pytest.mark.integration
+def test_a_mirrored_board_of_seats_is_the_same_board() -> None:
+    """Rows of 7, 6, 7, 6 are their own mirror image, but not their own half turn."""
+    puzzle, _ = named("iqstars")
+    manifold, _ = seats_board(SEATS, hexagons())
+    bodies = [
+        body_of(manifold),
+        body_of(manifold.rotate((0.0, 0.0, 180.0))),
+        body_of(manifold.mirror((1.0, 0.0, 0.0))),
+    ]
+    low = [part.vertices.min(axis=0) for part in read_boards(bodies, puzzle, 20.0)]
+    assert low[1] == pytest.approx(low[0], abs=1e-3)
+    assert low[2] == pytest.approx(low[0], abs=1e-3)
+
+
+def test_pieces_are_no_accessories() -> None:
+    for name in ("iqfit", "iqstars", "iqblock", "cubimagici"):
+        puzzle, profile = named(name)
+        for piece in puzzle.pieces:
+            for form in piece.forms:
+                xs, ys = zip(*((x, y) for ring in form.rings for x, y in ring), strict=True)
+                size = [(max(some) - min(some)) * profile.unit_mm / 2 for some in (xs, ys)]
+                body = body_of(Manifold.cube((size[0], size[1], 7.0)))
+                assert not is_accessory(body, puzzle, profile.unit_mm)
+
+
+def test_what_is_no_board_says_why() -> None:
+    parts, wrong = judged("balls", body_of(Manifold.cube((30, 30, 30))))
+    assert parts[0].board is None
+    assert "no lattice of round holes" in parts[0].why
+    assert set(wrong) == {"board-read"}
+
+
+# --- nothing is wrong ---------------------------------------------------------------------
+
+
+def test_a_snapping_lid_has_no_faults() -> None:
+    assert judged("iqblock", *snapped())[1] == {}
+
+
+def snapped(**lid: float) -> list[Body]:
+    board, frame = snapping_board(SQUARE)
+    lids = snapping_lid(frame, **lid)
+    return [thrown(body_of(board), 7), thrown(body_of(lids, "lid.stl"), 8)]
+
+
+# --- planted faults -----------------------------------------------------------------------
+
+HOLES_FAULTS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "a hole 0.3 mm too small": ({"moved": {4: (0, 0, -0.3)}}, ["board-hole-diameter"]),
+    "all holes 0.05 mm too large": ({"hole_mm": 12.55}, ["board-hole-diameter"]),
+    "a missing hole": (
+        {"missing": [4]},
+        ["board-holes", "board-depth", "board-posts"],
+    ),
+    "a hole off its place": ({"moved": {8: (0.2, 0.0, 0.0)}}, ["board-hole-place"]),
+    "channels too narrow": ({"channel_mm": 0.1}, ["board-channels", "board-channel-free"]),
+    "one channel too narrow": ({"narrow": 9.2}, ["board-channels", "board-channel-free"]),
+    "one channel too wide": ({"narrow": 9.5}, ["board-channels"]),
+    "channels too shallow": (
+        {"floor_off_mm": 0.1},
+        ["board-channel-depth", "board-channel-free"],
+    ),
+    "channels too deep": (
+        {"floor_off_mm": -0.2},
+        ["board-channel-depth", "board-holes", "degenerate"],
+    ),
+    "a hole with a floor": ({"blind": [3]}, ["board-depth", "board-holes"]),
+    "a loose frame": ({"clearance_mm": 0.3}, ["board-opening"]),
+}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        one if i % 2 == 0 else pytest.param(one, marks=pytest.mark.integration)
+        for i, one in enumerate(HOLES_FAULTS)
+    ],
+)
+def test_faults_of_a_holes_board(fault: str) -> None:
+    options, rules = HOLES_FAULTS[fault]
+    _, wrong = judged("balls", *both(*holes_board(FEW_CELLS, **options)))
+    assert rules[0] in wrong
+    assert set(wrong) <= set(rules)
+
+
+def test_the_finding_says_which_hole() -> None:
+    _, wrong = judged("balls", *both(*holes_board(FEW_CELLS, moved={4: (0, 0, -0.3)})))
+    finding = wrong["board-hole-diameter"]
+    assert finding.value == pytest.approx(12.2, abs=0.01)
+    assert finding.where is not None
+    # The hole of column 1 and row 1 from below, where the set's file draws downwards.
+    assert finding.where.contains(shapely.Point(22.5, -22.5))
+
+
+SEATS_FAULTS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "a seat too shallow": ({"shallow": {4: 0.15}}, ["board-seat-depth", "board-seats"]),
+    "a missing seat": ({"missing": [2]}, ["board-seats"]),
+    "seats too narrow": ({"seat_mm": 10.3}, ["board-seat-diameter"]),
+    "a floor too thin": ({"floor_mm": 1.6}, ["board-floor", "board-height"]),
+}
+
+
+@pytest.mark.parametrize("fault", SEATS_FAULTS)
+def test_faults_of_a_seats_board(fault: str) -> None:
+    options, rules = SEATS_FAULTS[fault]
+    _, wrong = judged("hexagons", *both(*seats_board(FEW_SEATS, hexagons(FEW_SEATS), **options)))
+    assert rules[0] in wrong
+    assert set(wrong) <= set(rules)
+
+
+TRAY_FAULTS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "no relief": ({"relief_mm": 0.0}, ["board-corners"]),
+    "a floor too thin": ({"floor_mm": 1.8}, ["board-floor"]),
+    "a wall too thin": ({"wall_mm": 3.0}, ["board-wall"]),
+    "the opening too wide": ({"clearance_mm": 0.35}, ["board-opening"]),
+    "no air below the lid": ({"air_mm": 0.0}, ["board-height"]),
+}
+
+
+@pytest.mark.parametrize("fault", TRAY_FAULTS)
+def test_faults_of_a_tray(fault: str) -> None:
+    options, rules = TRAY_FAULTS[fault]
+    _, wrong = judged("squares", *both(*tray_board(OBLONG, **options)))
+    assert set(wrong) == set(rules)
+
+
+def test_an_opening_that_is_tight_on_one_side() -> None:
+    rib = extruded(shapely.box(60.15, -41, 61, 1), 1.0, 9.0)
+    _, wrong = judged("squares", *both(*tray_board(OBLONG, extra=[rib])))
+    assert "board-opening" in wrong
+    assert wrong["board-opening"].value == pytest.approx(0.2, abs=0.01)
+
+
+def test_a_hole_in_the_floor() -> None:
+    board, frame = tray_board(OBLONG)
+    board -= bore(33, -27, 3.0, -1, 4)
+    _, wrong = judged("squares", *both(board, frame))
+    assert set(wrong) == {"board-floor"}
+
+
+def test_a_mesh_that_is_open() -> None:
+    board, lid = both(*tray_board(OBLONG))
+    holed = Body(board.name, board.vertices, np.delete(board.faces, 40, axis=0))
+    _, wrong = judged("squares", holed, lid)
+    assert {"watertight", "lid-fits"} <= set(wrong)
+
+
+# --- lids ---------------------------------------------------------------------------------
+
+
+def test_a_lid_that_is_too_wide() -> None:
+    board, frame = tray_board(OBLONG)
+    assert judged("squares", *both(board, frame, wider_mm=0.3))[1] == {}  # the clearance bears it
+    _, wrong = judged("squares", *both(board, frame, wider_mm=0.9))
+    assert {"lid-fits", "lid-path"} <= set(wrong)
+
+
+def test_a_lid_that_is_too_thick() -> None:
+    board, frame = tray_board(OBLONG)
+    board += extruded(frame.outer - frame.outer.buffer(-6), 11.3, 12.4)
+    _, wrong = judged("squares", *both(board, frame, thickness_mm=3.0))
+    assert "lid-fits" in wrong
+
+
+def test_a_rib_in_the_groove() -> None:
+    rib = Manifold.cube((1.5, 2.0, 1.0)).translate((65.25 - 1.2, -20.0, 9.3))
+    _, wrong = judged("squares", *both(*tray_board(OBLONG, extra=[rib])))
+    assert {"lid-fits", "lid-path"} & set(wrong)
+
+
+def test_a_post_in_the_lids_way_only() -> None:
+    """The lid closes, but cannot have come there."""
+    board, frame = tray_board(OBLONG)
+    front = frame.outer.bounds[1]
+    post = Manifold.cube((3.0, 0.1, 1.5)).translate((20.0, front, 9.3))
+    _, wrong = judged("squares", *both(board + post, frame))
+    assert set(wrong) == {"lid-path", "board-wall"}
+
+
+def test_a_lid_that_is_not_held() -> None:
+    board, frame = tray_board(OBLONG)
+    lid = Manifold.cube((65.0, 45.0, 1.0)).translate((-2.5, -42.5, 0.0))
+    _, wrong = judged("squares", body_of(board), body_of(lid))
+    assert "lid-held" in wrong
+    assert frame.lid_low_mm == 9.4
+
+
+def test_a_lid_without_its_board_and_the_other_way_round() -> None:
+    board, lid = both(*tray_board(OBLONG))
+    assert set(judged("squares", board)[1]) == {"board-lid"}
+    assert set(judged("squares", lid)[1]) == {"lid-board"}
+    puzzle, profile = named("squares")
+    without = replace(profile, lid="none")
+    (part,) = read_boards([board], puzzle, 20.0)
+    assert all(one.ok for one in inspect_board(part, [part], puzzle, without))
+
+
+@pytest.mark.parametrize(
+    ("lid", "rules"),
+    [
+        ({"catch_mm": 0.9}, {"lid-strain", "lid-path"}),
+        pytest.param({"tongue_thick_mm": 2.6}, {"lid-strain"}, marks=pytest.mark.integration),
+        pytest.param({"tongue_mm": 6.0}, {"lid-strain"}, marks=pytest.mark.integration),
+        ({"catch_mm": -0.2}, {"lid-held"}),
+    ],
+)
+def test_faults_of_a_snapping_lid(lid: dict[str, float], rules: set[str]) -> None:
+    _, wrong = judged("iqblock", *snapped(**lid))
+    assert rules <= set(wrong)
+
+
+def box(*size: float) -> Body:
+    return body_of(Manifold.cube(size))
+
+
+def built(solid: object) -> Body:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "it.stl"
+        write_stl(solid, path)  # type: ignore[arg-type]
+        return read_bodies(path)[0]
+
+
+# --- what is a board, and what is a piece ---------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [(59.8, 39.8, 7.0), (19.8, 19.8, 7.0), (6.9, 39.8, 59.8)])
+def test_a_piece_is_no_board_of_a_smaller_unit(size: tuple[float, float, float]) -> None:
+    """The unit is not known: 59.8 x 39.8 mm is a piece, but also covers 3 x 3 cells of 12 mm."""
+    puzzle, _ = odd(SMALL)
+    assert not is_accessory(box(*size), puzzle, 20.0, 12.0)
+    assert not is_accessory(box(*size), puzzle, 12.0, 20.0)
+
+
+@pytest.mark.parametrize("unit_mm", [20.0, 12.0])
+def test_boards_are_told_from_pieces_though_the_unit_is_not_known(unit_mm: float) -> None:
+    puzzle, _ = odd(SMALL)
+    for high, wide, wall in ((3, 3, 13.2), (3, 3, 4.8), (3, 4, 13.2), (3, 4, 4.8)):
+        body = box(wide * unit_mm + wall, high * unit_mm + wall, 11.8)
+        assert is_accessory(body, puzzle, 20.0, 12.0)
+
+
+def test_a_hexagons_piece_is_no_board_of_a_smaller_unit() -> None:
+    """Its box is least where it does not lie along the axes."""
+    puzzle, _ = odd(HEXES)
+    three = shapely.union_all([hexagon(*at) for at in ((0, 0), (20, 0), (10, -17.32))])
+    piece = three.buffer(-0.1, join_style="mitre")
+    assert not is_accessory(body_of(extruded(piece, 0, 7)), puzzle, 20.0, 12.0)
+
+
+def hexagon(x_mm: float, y_mm: float) -> shapely.Polygon:
+    """A cell of 20 mm, and a little more, so that neighbours are one."""
+    wide, high = 10.001, 11.548
+    corners = [(0, high), (wide, high / 2), (wide, -high / 2)]
+    return shapely.Polygon(
+        [(x_mm + way * x, y_mm + way * y) for way in (1, -1) for x, y in corners]
+    )
+
+
+def test_a_small_board_with_deep_holes_is_a_board() -> None:
+    """Its sides are larger faces than its bottom is between the holes."""
+    puzzle, _ = odd(PLANAR.replace("[3, 4]", "[2, 4]"))
+    board = Manifold.cube((68.5, 38.5, 25.0)).translate((-4.25, -34.25, 0))
+    for column in range(4):
+        for row in range(2):
+            board -= bore(15 * column + 7.5, -15 * row - 7.5, 12.5, -1, 26)
+    assert is_accessory(body_of(board), puzzle, 15.0)
+
+
+# --- boards of one shape ----------------------------------------------------------------------
+
+
+def test_boards_of_one_shape_become_one_each() -> None:
+    puzzle, profile = odd(TWINS)
+    bodies = []
+    for width, depth in ((60, 40), (40, 60)):
+        board, frame = tray_board(shapely.box(0, -depth, width, 0))
+        bodies += [body_of(board, f"{width}.stl"), body_of(frame.lid(), f"{width}-lid.stl")]
+    parts = read_boards(bodies, puzzle, 20.0)
+    assert sorted((one.board.id, one.kind) for one in parts if one.board) == [
+        ("one", "lid"),
+        ("one", "tray"),
+        ("two", "lid"),
+        ("two", "tray"),
+    ]
+    for part in parts:
+        assert part.board is not None
+        found = inspect_board(part, parts, puzzle, profile)
+        assert [one.message for one in found if not one.ok] == []
+
+
+def test_one_board_too_many_is_noticed() -> None:
+    puzzle, profile = odd(TWINS)
+    board, frame = tray_board(shapely.box(0, -40, 60, 0))
+    bodies = [body_of(board), body_of(board), body_of(board), body_of(frame.lid())]
+    parts = read_boards(bodies, puzzle, 20.0)
+    (lid,) = (one for one in parts if one.kind == "lid")
+    wrong = {one.rule for one in inspect_board(lid, parts, puzzle, profile) if not one.ok}
+    assert "lid-board" in wrong
+
+
+def test_a_tray_of_another_unit_than_asked_for_is_noticed() -> None:
+    """Its own region is all it is held against; pieces of 20 mm do not go in."""
+    puzzle, profile = load_set("iqblock"), load_profile()
+    board, frame = tray_board(shapely.box(0, -96, 96, 0))
+    parts = read_boards([body_of(board), body_of(frame.lid())], puzzle, 20.0, 12.0)
+    assert (parts[0].kind, parts[0].unit_mm) == ("tray", 12.0)
+    wrong = {one.rule for one in inspect_board(parts[0], parts, puzzle, profile) if not one.ok}
+    assert wrong == {"board-read"}
+
+
+# --- trays for hexagons -----------------------------------------------------------------------
+
+
+@pytest.mark.integration
+def test_what_is_seen_through_the_notch_is_no_wall_of_the_front() -> None:
+    """The teeth between hexagons are pointed; lines through the notch meet their tips."""
+    puzzle, profile = odd(HEXES)
+    board, lid = (draft_thing(puzzle, one, profile) for one in things(puzzle, profile)[1:])
+    bodies = [built(build_board(board)), built(build_board(lid))]  # type: ignore[arg-type]
+    parts = read_boards(bodies, puzzle, 20.0)
+    wrong = [
+        one.message
+        for part in parts
+        for one in inspect_board(part, parts, puzzle, profile)
+        if not one.ok
+    ]
+    assert wrong == []
+
+
+# --- files in other units of length ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("length_mm", [10.0, pytest.param(25.4, marks=pytest.mark.integration)])
+def test_boards_in_files_of_another_unit_of_length(length_mm: float) -> None:
+    """The pieces tell it; the board and lid are not taken for pieces meanwhile."""
+    puzzle, _ = odd(PLANAR)
+    board, frame = holes_board(FEW_CELLS)
+    shape = puzzle.pieces[0].body
+    assert shape is not None
+    named = {"board.stl": body_of(board), "lid.stl": body_of(frame.lid()), "a": made(shape)}
+    bodies = [Body(name, one.vertices / length_mm, one.faces) for name, one in named.items()]
+    taken = take(bodies, puzzle, 15.0)
+    assert taken.length_mm == length_mm
+    assert [one.piece for one in taken.identities] == ["a"]
+    assert sorted(one.kind for one in taken.boards) == ["holes", "lid"]
+
+
+# --- titles -----------------------------------------------------------------------------------
+
+
+def test_a_title_whose_strokes_are_too_thin_in_every_size_gives_way() -> None:
+    """The middle of this letter ends in points, however large it is."""
+    puzzle, profile = odd(TWINS)
+    room = shapely.box(0, 0, 150, 150)
+    label = place_title(replace(puzzle, title="Жук"), room, profile)
+    assert label is not None
+    assert label.text == "odd"
+    assert place_title(replace(puzzle, title="Жук", name="Ж"), room, profile) is None
+
+
+# --- ball pieces ------------------------------------------------------------------------------
+
+
+@pytest.mark.integration
+def test_a_ball_piece_may_rest_on_its_printing_flat() -> None:
+    """Its links are 0.3 mm less deep there, and lie that much lower in their channels."""
+    puzzle, profile = odd(PLANAR)
+    (piece,) = puzzle.pieces
+    (part,), _ = take_in_balls([built(build_balls(draft_ball(puzzle, piece, profile)))], 15.0)
+    over, under = sorted(one.solid.bounding_box()[2] for one in balls_lying("a", part, 15.0))[-2:]
+    assert (over, under) == pytest.approx((-6.0, -4.5), abs=0.02)
+    board = draft_thing(puzzle, things(puzzle, profile)[1], profile)
+    (read,) = read_boards([built(build_board(board))], puzzle, 15.0)  # type: ignore[arg-type]
+    found = seat_findings(Seating(read, puzzle.lattice), balls_lying("a", part, 15.0))
+    assert [one.message for one in found if not one.ok] == []
+
+
+def test_the_profile_of_ball_pieces_is_recognised() -> None:
+    """Most links lie on the bed, and the flat has cut them."""
+    iqfit = load_set("iqfit")
+    candidates = [load_profile(["petg"], ["ball.link=8 mm"], 15.0), load_profile((), (), 15.0)]
+    taken = take([made(BODIES["blue"]), made(BODIES["lime"])], iqfit, 15.0)
+    assert recognise(taken, candidates) is candidates[1]
+
+
+# --- what a printer's errors make of them ----------------------------------------------------
+
+
+def test_a_tray_gives_its_clearance_to_the_rows_of_its_region() -> None:
+    puzzle = load_set("iqblock")
+    square = puzzle.lattice
+    cells = {"A": [(0, 0)], "B": [(1, 0)], "C": [(2, 0)]}
+    parts = {name: polyomino(some) for name, some in cells.items()}
+    layout = {n: frozenset((2 * x + 1, 2 * y + 1) for x, y in some) for n, some in cells.items()}
+    region = frozenset().union(*layout.values())
+    plain = Solution("row", region, layout)
+    error = PrinterError(0.1)
+    without = tolerance(parts, square, [plain], error)
+    tray = tolerance(parts, square, [replace(plain, clearance_mm=0.25)], error)
+    (before,), (after,) = without.stacks, tray.stacks
+    assert after.row.slack_mm == pytest.approx(before.row.slack_mm + 0.5)
+    # Six sides of three pieces, and the two walls.
+    assert before.worst_slack_mm == pytest.approx(before.row.slack_mm - 6 * 0.1)
+    assert after.worst_slack_mm == pytest.approx(after.row.slack_mm - 8 * 0.1)
+    assert (before.row.walls, after.row.walls) == ((), (1.0, 1.0))
+    assert before.row.give == after.row.give
+    assert without.worst is not None
+    assert tray.worst is not None
+    # An inset d with 6 d + 0.5 = 0.8, not 6 d = 0.6.
+    assert (without.worst.inset_mm, tray.worst.inset_mm) == (0.1, 0.05)
+
+
+def test_rows_between_arms_gain_nothing_from_a_tray() -> None:
+    square = load_set("iqblock").lattice
+    cells = {"U": [(0, 0), (1, 0), (2, 0), (0, 1), (2, 1)], "I": [(1, 1)]}
+    laid = {name: Laid(name, polyomino(some), square) for name, some in cells.items()}
+    layout = {n: frozenset((2 * x + 1, 2 * y + 1) for x, y in some) for n, some in cells.items()}
+    region = frozenset().union(*layout.values())
+
+    def found(clearance_mm: float | None) -> list[Row]:
+        return rows(square, region, layout, laid, clearance_mm)
+
+    for plain, tray in zip(found(None), found(0.3), strict=True):
+        assert plain.within == tray.within
+        # Straight lines cross square pieces straight.
+        more = 0.0 if plain.within else 0.3 * sum(tray.walls)
+        assert tray.slack_mm == pytest.approx(plain.slack_mm + more)
+        assert bool(tray.walls) == (not plain.within)
+
+
+def test_the_clearance_of_a_tray_is_measured() -> None:
+    puzzle = load_set("iqblock")
+    parts = read_boards([thrown(body_of(tray_board(SQUARE, clearance_mm=0.31)[0]), 3)], puzzle, 20)
+    region = puzzle.boards[0].cells
+    assert clearance_of(region, parts, puzzle.lattice) == pytest.approx(0.31, abs=1e-3)
+    assert clearance_of(frozenset([(1, -1)]), parts, puzzle.lattice) is None
+
+
+def test_room_in_holes_channels_and_seats() -> None:
+    puzzle, _ = named("balls")
+    board, _ = holes_board(FEW_CELLS, moved={4: (0, 0, -0.1)})
+    (part,) = read_boards([body_of(board)], puzzle, 15.0)
+    hole, channel = board_stacks(
+        part, puzzle.lattice, PrinterError(0.1, 0.05), ball_mm=12.0, link_mm=9.0
+    )
+    assert hole.row.slack_mm == pytest.approx(12.4 - 0.05 - 12.0, abs=0.01)
+    assert hole.worst_slack_mm == pytest.approx(hole.row.slack_mm - 0.4)
+    assert channel.row.slack_mm == pytest.approx(0.4, abs=0.001)
+    assert not hole.closes
+    assert channel.closes
+    assert hole.document().keys() == stack("x", hole.row, 0.1).document().keys()
+    found = tolerance({}, puzzle.lattice, [], PrinterError(0.1), boards=[hole, channel])
+    assert (found.stacks, found.ok) == ((hole, channel), False)
+    assert tolerance({}, puzzle.lattice, [], PrinterError(0.1), boards=[channel]).ok
+    stars, _ = named("hexagons")
+    (seats,) = read_boards([body_of(seats_board(FEW_SEATS, hexagons(FEW_SEATS))[0])], stars, 20.0)
+    (seat,) = board_stacks(seats, stars.lattice, PrinterError(0.05), stub_mm=10.0)
+    assert seat.worst_slack_mm == pytest.approx(0.2, abs=0.01)
+    assert seat.row.end_mm[0] - seat.row.start_mm[0] == pytest.approx(3 * 20)
