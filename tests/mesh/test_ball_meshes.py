@@ -87,11 +87,13 @@ def assert_read(part: BallPart, shape: BallBody, sizes: Sizes) -> None:
 # --- shapes -------------------------------------------------------------------------------
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("name", IDS)
 def test_every_piece_is_read_back(name: str) -> None:
     assert_read(read(thrown(made(BODIES[name]), seed=len(name))), BODIES[name], Sizes())
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("sizes", FOREIGN)
 @pytest.mark.parametrize("name", ["pink", "yellow"])
 def test_foreign_meshes_are_read_back(name: str, sizes: Sizes) -> None:
@@ -99,7 +101,8 @@ def test_foreign_meshes_are_read_back(name: str, sizes: Sizes) -> None:
     assert_read(part, BODIES[name], sizes)
 
 
-@pytest.mark.parametrize("name", ["blue", pytest.param("sky", marks=pytest.mark.long)])
+@pytest.mark.integration
+@pytest.mark.parametrize("name", ["blue", "sky"])
 def test_our_own_exports_are_read_back(name: str) -> None:
     for body in (exported(name), thrown(exported(name), seed=9)):
         part = read(body)
@@ -107,6 +110,7 @@ def test_our_own_exports_are_read_back(name: str) -> None:
         assert part.diameters_mm == pytest.approx([12.0] * len(part.diameters_mm), abs=1e-3)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_nothing_depends_on_how_the_mesh_lies(seed: int) -> None:
     body = made(BODIES["orange"], COARSE)
@@ -127,7 +131,8 @@ def test_balls_lie_at_their_places_times_the_pitch() -> None:
     assert np.abs(own - np.rint(own)).max() < 1e-4
 
 
-@pytest.mark.parametrize(("scale", "length_mm"), [(1, 1), (0.1, 10), (1 / 25.4, 25.4), (1e-3, 1e3)])
+@pytest.mark.every(2)
+@pytest.mark.parametrize(("scale", "length_mm"), [(0.1, 10), (1, 1), (1 / 25.4, 25.4), (1e-3, 1e3)])
 def test_the_unit_of_length_is_found(scale: float, length_mm: float) -> None:
     bodies = [thrown(made(BODIES[name], COARSE), 1, scale) for name in ("lime", "red")]
     parts, found = take_in_balls(bodies, 12.0, 15.0)
@@ -157,6 +162,7 @@ def test_rods_and_flat_shapes_are_read_back() -> None:
         assert_read(read(thrown(made(shape), 2)), shape, Sizes())
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_corners_that_are_a_hundredth_off_do_no_harm(seed: int) -> None:
     body = made(BODIES["blue"])
@@ -214,7 +220,8 @@ def test_every_piece_is_known_by_its_balls() -> None:
     assert all(one.as_drawn for one in identities)
 
 
-@pytest.mark.parametrize("name", IDS)
+@pytest.mark.every(4)
+@pytest.mark.parametrize("name", ["navy", *CHIRAL])
 def test_mirror_images_are_known(name: str) -> None:
     (identity,) = identify_balls([read(thrown(mirrored(made(BODIES[name], COARSE)), 8))], IQFIT)
     assert identity.mirrored == (name in CHIRAL)
@@ -229,6 +236,7 @@ def test_a_second_one_is_numbered() -> None:
     assert sorted(keys) == ["red", "red-2", "unknown-1", "unknown-2"]
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("name", IDS)
 def test_the_flat_poses_are_those_that_are_drawn(name: str) -> None:
     part = read(thrown(made(BODIES[name], COARSE), seed=len(name)))
@@ -240,7 +248,7 @@ def test_the_flat_poses_are_those_that_are_drawn(name: str) -> None:
     assert (poses_of(mirror.shape) != poses_of(BODIES[name])) == (name in CHIRAL)
 
 
-@pytest.mark.long
+@pytest.mark.integration
 def test_what_was_read_fills_the_board_as_often_as_the_rules_say() -> None:
     pieces = []
     for seed, piece in enumerate(IQFIT.pieces):

@@ -43,6 +43,7 @@ def broken(found: dict[str, Finding]) -> set[str]:
 # --- sound pieces -------------------------------------------------------------------------
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", IDS)
 def test_sound_pieces_break_no_rule(name: str) -> None:
     found = findings(made(BODIES[name], USUAL))
@@ -54,6 +55,7 @@ def test_compact_pieces_break_no_rule() -> None:
     assert broken(findings(made(PINK, COMPACT), presets=("compact",))) == set()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("kind", ["meridians", "octahedral", "icosphere"])
 def test_coarse_pieces_break_no_rule_on_sizes(kind: str) -> None:
     # Facets of coarse balls lean by some degrees more than the ball beside its flat does.
@@ -61,11 +63,13 @@ def test_coarse_pieces_break_no_rule_on_sizes(kind: str) -> None:
     assert broken(findings(made(PINK, Sizes(segments=24, kind=kind)), settings)) == set()
 
 
-@pytest.mark.parametrize("name", ["blue", pytest.param("sky", marks=pytest.mark.long)])
+@pytest.mark.integration
+@pytest.mark.parametrize("name", ["blue", "sky"])
 def test_our_own_exports_break_no_rule(name: str) -> None:
     assert broken(findings(exported(name))) == set()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_turned_mesh_is_judged_as_it_is_printed(seed: int) -> None:
     body = made(PINK, Sizes(segments=24))
@@ -196,8 +200,18 @@ FAULTS = [
 ]
 
 
-@pytest.mark.every(2)
-@pytest.mark.parametrize("fault", [pytest.param(one, id=one.name) for one in FAULTS])
+def names_a_rule(at: int) -> bool:
+    """Whether a fault's rule is named by none of those before it."""
+    return FAULTS[at].rules not in [one.rules for one in FAULTS[:at]]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(one, id=one.name, marks=() if names_a_rule(at) else pytest.mark.integration)
+        for at, one in enumerate(FAULTS)
+    ],
+)
 def test_a_planted_fault_is_noticed_by_its_rules_alone(fault: Fault) -> None:
     found = findings(fault.plant())
     assert broken(found) >= set(fault.rules)
@@ -206,8 +220,9 @@ def test_a_planted_fault_is_noticed_by_its_rules_alone(fault: Fault) -> None:
     assert any(fault.words in found[rule].message for rule in fault.rules)
 
 
+@pytest.mark.integration
 def test_faults_are_noticed_whatever_way_the_mesh_lies() -> None:
-    for fault in FAULTS[:6]:
+    for fault in FAULTS[:2]:
         assert broken(findings(thrown(fault.plant(), 2))) >= {*fault.rules, "ball-lies"}
 
 
@@ -237,6 +252,7 @@ def test_balls_too_wide_for_their_cells() -> None:
     assert findings(body, (*settings[:2], "gap.min=0.02 mm"))["ball-cells"].ok
 
 
+@pytest.mark.integration
 def test_a_link_may_lack_what_chords_take_and_no_more() -> None:
     for lacks, ok in ((0.0, True), (0.07, True), (0.12, False)):
         found = findings(pink(links={5: 9.0 - lacks}, segments=48))

@@ -122,6 +122,7 @@ def test_names_may_be_anything() -> None:
     assert [mesh.name for mesh in found] == names
 
 
+@pytest.mark.integration
 def test_another_process_writes_the_same_bytes() -> None:
     code = (
         "import hashlib, trimesh; from tests.mesh.test_glb import part, write_glb;"

@@ -108,7 +108,7 @@ def hole_wider(area: Polygon, by_mm: float) -> Polygon:
 # --- right ones -----------------------------------------------------------------------------
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(9)
 @pytest.mark.parametrize("order", [PLAIN, CLOSED, TWO_FACED], ids=str)
 @pytest.mark.parametrize("lattice", list(PIECES))
 def test_a_right_piece_with_a_hole_keeps_every_rule(lattice: str, order: Order) -> None:
@@ -125,6 +125,7 @@ def test_a_right_piece_with_a_hole_keeps_every_rule(lattice: str, order: Order) 
     assert verified.least_gap_mm == pytest.approx(0.2, abs=1e-3)
 
 
+@pytest.mark.integration
 def test_a_users_set_with_a_hole_passes_the_commands(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -136,7 +137,7 @@ def test_a_users_set_with_a_hole_passes_the_commands(
 # --- chamfers -------------------------------------------------------------------------------
 
 
-@pytest.mark.every(3)
+@pytest.mark.integration
 @pytest.mark.parametrize("lattice", list(PIECES))
 def test_a_hole_without_a_chamfer_is_found(lattice: str) -> None:
     case = ring(lattice)
@@ -150,6 +151,7 @@ def test_a_hole_without_a_chamfer_is_found(lattice: str) -> None:
         assert found[rule].value == pytest.approx(0.0, abs=1e-3)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("lattice", list(PIECES))
 def test_a_holes_chamfer_of_twice_the_size_is_found(lattice: str) -> None:
     case = ring(lattice)
@@ -166,6 +168,7 @@ def chamfers(case: Case) -> tuple[float, float]:
     return case.profile.top_chamfer_mm, case.profile.foot_chamfer_mm
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_a_holes_chamfer_is_judged_at_its_limit(sign: int) -> None:
     case = ring()
@@ -187,6 +190,7 @@ def test_one_wrong_side_of_a_holes_chamfer_is_found() -> None:
     )
 
 
+@pytest.mark.integration
 def test_a_wrong_chamfer_around_the_piece_is_found_where_its_hole_is_right() -> None:
     case = ring()
     face = with_hole(chamfered(case.blueprint.outline, 1.0), case.blueprint.face)
@@ -195,6 +199,7 @@ def test_a_wrong_chamfer_around_the_piece_is_found_where_its_hole_is_right() -> 
     assert found["top-chamfer"].value == pytest.approx(1.0, abs=1e-3)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("low_mm", [0.0, 6.7])
 def test_a_skin_over_a_hole_is_found(low_mm: float) -> None:
     """As a brim that was not cut off, or a first layer that was printed without the hole."""
@@ -211,15 +216,17 @@ def test_a_skin_over_a_hole_is_found(low_mm: float) -> None:
 # --- the hole itself, and what lies beside it -----------------------------------------------
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("wider_mm", "rule"), [(0.4, "gap-most"), (-0.15, "gap-least")])
 def test_a_hole_of_another_width_is_found(wider_mm: float, rule: str) -> None:
     case = ring()
     assert rule in failed(case.outlined(hole_wider(case.blueprint.outline, wider_mm)))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("order", "wall_mm", "wrong"),
-    [(PLAIN, 2.1, []), (PLAIN, 1.9, ["wall"]), (LOW_WALL, 1.5, ["bed-wall"])],
+    [(PLAIN, 1.9, ["wall"]), (PLAIN, 2.1, []), (LOW_WALL, 1.5, ["bed-wall"])],
     ids=str,
 )
 def test_the_wall_between_a_recess_and_a_hole_is_measured(
@@ -235,6 +242,7 @@ def test_the_wall_between_a_recess_and_a_hole_is_measured(
         assert found[rule].value == pytest.approx(beside_mm[rule], abs=0.01)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("margin_mm", "wrong"), [(0.6, []), (0.4, ["label-margin"])])
 def test_the_room_between_a_letter_and_a_hole_is_measured(
     margin_mm: float, wrong: list[str]

@@ -72,6 +72,7 @@ def test_small_bodies_cross_as_exact_arithmetic_tells(body: Body) -> None:
     assert crossings(with_corners(body, body.vertices @ turn.T + 50)).tolist() == expected
 
 
+@pytest.mark.every(10)
 @pytest.mark.parametrize("seed", range(30))
 def test_many_random_faces_cross_as_exact_arithmetic_tells(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -92,6 +93,7 @@ def on_edge() -> Body:
 # --- sound bodies -------------------------------------------------------------------------
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("which", PRINTED, ids=str)
 def test_prints_do_not_cross_themselves_wherever_they_lie(which: tuple[str, str, Order]) -> None:
     body = printed(*which)
@@ -131,7 +133,7 @@ def test_no_piece_of_any_print_has_a_fault(set_name: str, order: Order) -> None:
 )
 def test_bodies_that_are_whole_or_only_touch_do_not_cross(body: Body) -> None:
     assert crossings(body).tolist() == []
-    for seed in range(3):
+    for seed in range(1):
         assert crossings(tumbled(body, seed)).tolist() == []
         assert crossings(merged(tumbled(body, seed, 60))).tolist() == []
 
@@ -145,8 +147,9 @@ def test_few_faces_cross_nothing(count: int) -> None:
 # --- planted ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.every(8)
 @pytest.mark.parametrize(("beyond", "crosses"), [(-9, False), (0.8, False), (1.2, True), (9, True)])
+@pytest.mark.parametrize("seed", range(8))
 def test_a_corner_pushed_through_the_opposite_wall(seed: int, beyond: float, crosses: bool) -> None:
     """Its faces cross the face that lies opposite, from just more than touching on."""
     body = grid_box((8, 7, 3))
@@ -175,6 +178,7 @@ def _exact(corners: np.ndarray) -> Triangle:
     return tuple(tuple(map(Fraction, place)) for place in corners.tolist())
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_spike_that_leaves_on_the_other_side(seed: int) -> None:
     """Outwards, or short of the other side, a spike cuts through nothing."""
@@ -189,6 +193,7 @@ def test_a_spike_that_leaves_on_the_other_side(seed: int) -> None:
         assert all(len(set(pair) & at_tip) == 1 for pair in found)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_faces_around_a_corner_that_go_through_each_other(seed: int) -> None:
     """A fan of faces around one corner, two of whose rim corners changed places in height."""
@@ -207,6 +212,7 @@ def test_faces_around_a_corner_that_go_through_each_other(seed: int) -> None:
     assert any(len({*faces[i]} & {*faces[j]}) == 1 for i, j in expected)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_face_folded_back_onto_its_neighbours(seed: int) -> None:
     body = grid_box((8, 8, 2))
@@ -241,6 +247,7 @@ def test_a_face_folded_onto_its_neighbour_alone() -> None:
         assert bool(len(crossings(Body("a narrow fold", corners, faces)))) is crosses
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_cavity_that_sticks_out(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -254,6 +261,7 @@ def test_a_cavity_that_sticks_out(seed: int) -> None:
     assert (found[:, 1] >= len(body.faces)).all()
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("tumble", [False, True])
 def test_a_cavity_that_leaves_a_body_exactly_at_its_own_edges(tumble: bool) -> None:
     """No face of it has inner points in common with the body's, which its edges lie in."""
@@ -268,6 +276,7 @@ def test_a_cavity_that_leaves_a_body_exactly_at_its_own_edges(tumble: bool) -> N
         assert found == exactly(both)
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("which", PRINTED[:2], ids=str)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_ball_stuck_into_a_print_is_found_where_it_is(

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.support.meshfuzz import SEEDS
+from tests.support.meshfuzz import SEEDS, damaged, outcome
 
 
 def outcomes(name: str, first: int, last: int, folder: Path) -> Counter[str]:
@@ -35,11 +35,23 @@ def outcomes(name: str, first: int, last: int, folder: Path) -> Counter[str]:
     return Counter(line.split()[1] for line in lines)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", SEEDS)
 def test_damaged_files_are_read_or_refused(name: str, tmp_path: Path) -> None:
     found = outcomes(name, 0, 600, tmp_path)
     assert found["refused"] > 100, found
     assert found["read"] > 20, found
+
+
+@pytest.mark.parametrize("name", SEEDS)
+def test_some_damaged_files_are_read_or_refused(name: str, tmp_path: Path) -> None:
+    """In this process, a few of each kind."""
+    path = tmp_path / name
+    found = set()
+    for seed in range(40):
+        path.write_bytes(damaged(name, seed))
+        found.add(outcome(path))
+    assert found == {"read", "refused"}
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""What is wrong with an STL or OBJ file is told in one message, soon and without much memory."""
+"""What is wrong with an STL or OBJ file is told in one message, without much memory."""
 
 from __future__ import annotations
 
@@ -121,7 +121,17 @@ PLAIN: dict[str, tuple[str, bytes | str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "content", "expected"), PLAIN.values(), ids=PLAIN)
+#: These are read nearly to their ends.
+LONG = ("many-polygons", "many-lines")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        pytest.param(*one, id=key, marks=[pytest.mark.integration] * (key in LONG))
+        for key, one in PLAIN.items()
+    ],
+)
 def test_stl_and_obj(name: str, content: bytes | str, expected: str, tmp_path: Path) -> None:
     assert message(tmp_path, name, content) == f"{name}: {expected}"
 

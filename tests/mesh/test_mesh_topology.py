@@ -73,6 +73,7 @@ def test_sound_bodies_have_no_faults(sound: Body) -> None:
     assert faults(inside_out(sound)) == {}
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("which", PRINTED, ids=str)
 def test_prints_have_no_faults_wherever_they_lie(which: tuple[str, str, Order]) -> None:
     body = printed(*which)
@@ -102,6 +103,7 @@ def test_nothing_has_no_faults_and_no_shells() -> None:
 # --- planted faults -----------------------------------------------------------------------
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("seed", range(5))
 def test_a_missing_face_leaves_its_edges_open(sound: Body, seed: int) -> None:
     gone = int(np.random.default_rng(seed).integers(len(sound.faces)))
@@ -109,6 +111,7 @@ def test_a_missing_face_leaves_its_edges_open(sound: Body, seed: int) -> None:
     assert faults(torn) == {"open_edges": edges_of(sound.faces[gone].tolist())}
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("count", [1, 2, 7])
 def test_turned_faces_are_named_alone(sound: Body, seed: int, count: int) -> None:

@@ -57,6 +57,7 @@ def overlap_mm3(lying: Lying, pose: Pose, on: BoardPart, up_mm: float = LIFT_MM)
 # --- how pieces lie -----------------------------------------------------------------------
 
 
+@pytest.mark.every(10)
 @pytest.mark.parametrize("name", [piece.id for piece in FIT.pieces])
 def test_each_ball_comes_over_its_cell(name: str) -> None:
     """The model's eight poses, and in each a mesh whose balls are where the model has them."""
@@ -114,6 +115,7 @@ def test_a_shadow_is_what_is_seen_from_above() -> None:
 # --- a good set ---------------------------------------------------------------------------
 
 
+@pytest.mark.integration
 def test_a_good_piece_keeps_all_rules() -> None:
     found = judged(seats.piece("indigo"), board(), green=seats.piece("green"))
     assert list(found) == RULES
@@ -123,6 +125,7 @@ def test_a_good_piece_keeps_all_rules() -> None:
     assert found["loose"].value == pytest.approx(0.4, abs=0.03)
 
 
+@pytest.mark.integration
 def test_what_is_proven_from_above_is_free_by_volume() -> None:
     for lying in balls_lying("lime", seats.piece("lime"), PITCH_MM):
         for pose in list(lying.poses(board().board.cells))[::5]:  # type: ignore[union-attr]
@@ -130,6 +133,7 @@ def test_what_is_proven_from_above_is_free_by_volume() -> None:
                 assert overlap_mm3(lying, pose, board(), up_mm) <= 1e-3
 
 
+@pytest.mark.integration
 def test_play_is_that_of_the_meshes() -> None:
     """Bisected with volumes of whole meshes, along x and y."""
     (lying, _) = balls_lying("navy", seats.piece("navy"), PITCH_MM)
@@ -157,6 +161,7 @@ def test_play_is_that_of_the_meshes() -> None:
     assert found.sink_mm < 0.02
 
 
+@pytest.mark.integration
 def test_nearest_neighbours_by_trying_all() -> None:
     """Two pieces, one with a ball too big: the least gap over all pairs of places on a board."""
     parts = {
@@ -188,22 +193,45 @@ BODY = FIT.piece("indigo").body
 assert BODY is not None
 
 
-@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("fault", "rule", "sizes", "numbers"),
     [
         ("all holes 0.3 mm too small", "loose", {}, {"hole_mm": 12.2}),
-        ("a hole that no ball enters", "free", {}, {"moved": {7: (0.0, 0.0, -0.7)}}),
-        ("a hole off its place", "free", {}, {"moved": {7: (0.4, 0.0, 0.0)}}),
-        ("a channel too narrow", "free", {}, {"narrow": 8.8}),
-        ("floors too high", "free", {}, {"floor_off_mm": 0.1}),
+        pytest.param(
+            "a hole that no ball enters",
+            "free",
+            {},
+            {"moved": {7: (0.0, 0.0, -0.7)}},
+            marks=pytest.mark.integration,
+        ),
+        pytest.param(
+            "a hole off its place",
+            "free",
+            {},
+            {"moved": {7: (0.4, 0.0, 0.0)}},
+            marks=pytest.mark.integration,
+        ),
+        pytest.param(
+            "a channel too narrow", "free", {}, {"narrow": 8.8}, marks=pytest.mark.integration
+        ),
+        pytest.param(
+            "floors too high", "free", {}, {"floor_off_mm": 0.1}, marks=pytest.mark.integration
+        ),
         ("floors too low", "rest", {}, {"floor_off_mm": -0.2}),
         ("channels too wide", "turn", {}, {"channel_mm": 1.8}),
         ("holes and channels too wide", "play", {}, {"channel_mm": 0.4, "hole_mm": 12.8}),
         ("a link too thick", "free", {"links": {0: 9.6}}, {}),
-        ("links too thin", "rest", {"link": 8.0}, {}),
-        ("a ball too big", "free", {"balls": {4: 12.7}}, {}),
-        ("a ball off its place", "free", {"moved": {4: (0.0, 0.5, 0.0)}}, {}),
+        pytest.param("links too thin", "rest", {"link": 8.0}, {}, marks=pytest.mark.integration),
+        pytest.param(
+            "a ball too big", "free", {"balls": {4: 12.7}}, {}, marks=pytest.mark.integration
+        ),
+        pytest.param(
+            "a ball off its place",
+            "free",
+            {"moved": {4: (0.0, 0.5, 0.0)}},
+            {},
+            marks=pytest.mark.integration,
+        ),
     ],
 )
 def test_a_planted_fault_is_noticed(
@@ -214,12 +242,14 @@ def test_a_planted_fault_is_noticed(
     assert rule in failing(judged(part, on)), fault
 
 
+@pytest.mark.integration
 def test_posts_too_high_leave_pieces_without_rest() -> None:
     """Posts tell where the middles of balls should be."""
     high = replace(board(), rest_mm=board().rest_mm + 0.3)
     assert failing(judged(seats.piece("indigo"), high)) == {"rest"}
 
 
+@pytest.mark.integration
 def test_prongs_bonded_to_each_other_do_not_go_in() -> None:
     shape = replace(BODY, bonds=(*BODY.bonds, (3, 4)))
     found = judged(seats.ball_part(shape), board())
@@ -236,7 +266,7 @@ def test_a_bar_across_the_way_in_is_noticed_where_it_bars() -> None:
     assert found["insert"].value > 0  # type: ignore[operator]
 
 
-@pytest.mark.long
+@pytest.mark.integration
 def test_walls_that_lean_do_no_harm() -> None:
     """Mouths of holes that widen upwards: from above their walls stand in the way, nearly."""
     cones = manifold3d.Manifold()
@@ -249,6 +279,7 @@ def test_walls_that_lean_do_no_harm() -> None:
     assert not failing(judged(seats.piece("indigo"), on))
 
 
+@pytest.mark.integration
 def test_a_ball_too_big_meets_its_neighbour() -> None:
     big = seats.piece("indigo", Sizes(segments=32, balls={0: 19.0}))
     found = judged(big, board(), green=seats.piece("green"))
@@ -343,7 +374,7 @@ def test_a_mirrored_piece_does_not_go_where_the_layout_says() -> None:
 # --- our own exports ----------------------------------------------------------------------
 
 
-@pytest.mark.long
+@pytest.mark.integration
 def test_exports_of_iqfit_keep_all_rules(tmp_path: Path) -> None:
     profile = load_profile((), (), FIT.unit_mm)
     *bodies, hollow = seats.exported([*FIT.pieces, accessories(FIT, profile)[0]], FIT, tmp_path)

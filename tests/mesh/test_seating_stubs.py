@@ -32,6 +32,7 @@ def judged_stub(name: str, on: BoardPart, **numbers: float) -> dict[str, Finding
     return {finding.rule.removeprefix("seat-"): finding for finding in found["piece"]}
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", ["red", "pink"])
 def test_a_good_piece_on_stubs_keeps_all_rules(name: str) -> None:
     found = judged_stub(name, stub_board())
@@ -41,15 +42,15 @@ def test_a_good_piece_on_stubs_keeps_all_rules(name: str) -> None:
     assert found["play"].value == pytest.approx(0.4, abs=0.02)
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(7)
 @pytest.mark.parametrize(
     ("rule", "piece", "numbers"),
     [
-        ("free", {"height_mm": 2.5}, {}),
+        ("proud", {"height_mm": 1.4}, {}),
         ("free", {"stub_mm": 10.6}, {}),
         ("loose", {"stub_mm": 10.2}, {}),
         ("play", {"stub_mm": 9.6}, {}),
-        ("proud", {"height_mm": 1.4}, {}),
+        ("free", {"height_mm": 2.5}, {}),
         ("free", {}, {"shallow": {3: 0.5}}),
         ("free", {}, {"missing": [5]}),
     ],
@@ -69,7 +70,7 @@ def test_upside_down_it_falls_into_a_board_without_floor() -> None:
     assert proud_mm(one, STARS.lattice, on) < 1.5
 
 
-@pytest.mark.long
+@pytest.mark.integration
 def test_exports_of_iqstars_keep_all_rules(tmp_path: Path) -> None:
     profile = load_profile((), (), STARS.unit_mm)
     *bodies, hollow = seats.exported(

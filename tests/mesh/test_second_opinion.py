@@ -11,7 +11,10 @@ import pytest
 
 from fabkit.cli import main
 
-pytestmark = pytest.mark.skipif(shutil.which("admesh") is None, reason="admesh is not installed")
+pytestmark = [
+    pytest.mark.skipif(shutil.which("admesh") is None, reason="admesh is not installed"),
+    pytest.mark.integration,
+]
 
 FAULTS = (
     "Total disconnected facets", "Degenerate facets", "Edges fixed", "Facets removed",

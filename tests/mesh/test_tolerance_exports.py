@@ -26,6 +26,8 @@ from tests.support import measure
 from tests.support.prints import Order, Print, print_set
 from tests.support.shapes import body_of
 
+pytestmark = pytest.mark.integration
+
 INSET_MM = 0.12
 UNIT_MM = 20.0
 
@@ -41,7 +43,10 @@ class Exported:
     solutions: list[Solution]
 
 
-@pytest.fixture(scope="module", params=["fridgeiq", "iqstars", "iqblock"])
+@pytest.fixture(
+    scope="module",
+    params=["fridgeiq", "iqstars", "iqblock"],
+)
 def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Exported:
     order = Order((), (f"inset={INSET_MM} mm",))
     prints = print_set(request.param, order, tmp_path_factory.mktemp("stl"))
@@ -122,7 +127,6 @@ def slacks_mm(
     return [sum(way) for way in ways]
 
 
-@pytest.mark.every(3)
 def test_real_rows_measured_again(exported: Exported) -> None:
     error = PrinterError(0.15)
     found = tolerance(exported.parts, exported.puzzle.lattice, exported.solutions, error)
@@ -181,7 +185,6 @@ def test_real_rows_are_the_longest(exported: Exported) -> None:
     assert compared >= len(found.stacks)
 
 
-@pytest.mark.every(3)
 def test_the_same_however_meshes_are_ordered_named_and_turned(exported: Exported) -> None:
     random = np.random.default_rng(8)
     bodies = []

@@ -131,6 +131,7 @@ def test_the_package_holds_the_picture_and_what_slicers_look_for() -> None:
     assert extruders == ["1", "1", "2"]
 
 
+@pytest.mark.integration
 def test_two_processes_write_the_same_bytes() -> None:
     code = (
         "from tests.mesh.test_writing_3mf import *; import sys;"
