@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from fabkit.model.piece import Piece, is_image
-from fabkit.puzzles.snowflakes.bysat import Shape, shapes_by_sat
 from fabkit.puzzles.snowflakes.closure import Closure
 from fabkit.puzzles.snowflakes.field import Field
 from fabkit.puzzles.snowflakes.tiling import IMPOSSIBLE, SOLVED, Tiler
-from fabkit.solve.engines.engine import Effort
+from tests.support.snowflakesbysat import Shape, shapes_by_sat
 from tests.support.snowflaketasks import Task, shape_cells
 
 MOST_NODES = 20_000_000
-
-
-def in_this_process(
-    work: Callable[[Any, Callable[[Any], None]], None], task: Any, effort: Effort
-) -> Iterator[Any]:
-    """Stands in for `answers`, since starting a process takes longer than a small search."""
-    effort.tell(0.0)
-    said: list[str] = []
-    work(json.loads(json.dumps(task)), lambda answer: said.append(json.dumps(answer)))
-    yield from map(json.loads, said)
 
 
 def largest_first(pieces: Iterable[Piece]) -> tuple[Piece, ...]:

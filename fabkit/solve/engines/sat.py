@@ -1,16 +1,13 @@
-"""The engine ``sat``, by way of PySAT; formulas, proofs that one has no model, and its models.
+"""The engine ``sat``, by way of PySAT; formulas, and proofs that one has no model.
 
 A formula's text is DIMACS and its proof DRAT, so that checkers from outside can be used.
-CaDiCaL solves and proves. Glucose lists models: where one search goes on and on with clauses
-added, it is three times as quick, measured on snowflakes.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import combinations, count
 from typing import Any
 
@@ -24,12 +21,8 @@ Clause = tuple[int, ...]
 #: Sets up to this size get one clause for each pair, larger ones a ladder of new variables.
 _PAIRWISE = 6
 
-#: CaDiCaL 1.9.5 and Glucose 4.1, as PySAT calls them.
-_CADICAL, _GLUCOSE = "cadical195", "glucose4"
-
-#: Told something that JSON can hold and the positive ones among the variables shown, it returns
-#: clauses that the model breaks; none when the model may stand. At the top of its module.
-Refine = Callable[[Any, list[int]], Sequence[Clause]]
+#: CaDiCaL 1.9.5, as PySAT calls it.
+_CADICAL = "cadical195"
 
 
 @dataclass(frozen=True)
@@ -243,74 +236,6 @@ def _refute(clauses: Any, answer: Callable[[Any], None]) -> None:
         from pysat.solvers import Solver
     with Solver(_CADICAL, bootstrap_with=clauses, with_proof=True) as solver:
         answer(None if solver.solve() else "\n".join(solver.get_proof()) + "\n")
-
-
-def models(
-    formula: Formula, shown: int, effort: Effort, refine: Refine | None = None, given: Any = None
-) -> Generator[tuple[int, ...], None, int]:
-    """Finds every choice of the first variables that a model goes with; close it to end it.
-
-    Args:
-        formula: no model's choice may contain another's (all are as large, say), since a choice
-            found is ruled out with everything that contains it.
-        shown: models that agree on the variables up to this one are taken for one.
-        effort: asked many times a second whether the search may go on.
-        refine: called with every model; the clauses that it returns hold from then on.
-        given: what else `refine` is told.
-
-    Yields:
-        Of each model the variables shown that are true, then the others that are.
-
-    Returns:
-        How many models were refused by `refine`.
-
-    Raises:
-        BudgetSpentError: when the time is over.
-        OutsideError: when PySAT is missing or breaks down.
-
-    Example:
-        >>> one_of_two = Formula(2, ((1, 2), (-1, -2)))
-        >>> sorted(models(one_of_two, 2, Effort()))
-        [(1,), (2,)]
-    """
-    if () in formula.clauses:  # which solvers take badly
-        return 0
-    called = None if refine is None else (refine.__module__, refine.__name__)
-    task = {"clauses": formula.clauses, "shown": shown, "refine": called, "given": given}
-    refused = 0
-    with contextlib.closing(answers(_seek_models, task, effort)) as replies:
-        for reply in replies:
-            if isinstance(reply, int):
-                refused = reply
-            else:
-                yield tuple(reply)
-    return refused
-
-
-def _seek_models(task: Any, answer: Callable[[Any], None]) -> None:
-    """Finds the models in the child: the answers are their variables, the last the refusals."""
-    with library("sat", "PySAT", "with: pip install python-sat"):
-        from pysat.solvers import Solver
-    refine: Refine | None = None
-    if task["refine"] is not None:
-        module, name = task["refine"]
-        refine = getattr(import_module(module), name)
-    refused = 0
-    with Solver(_GLUCOSE, bootstrap_with=task["clauses"]) as solver:
-        while solver.solve():
-            model = [literal for literal in solver.get_model() if literal > 0]
-            shown = [variable for variable in model if variable <= task["shown"]]
-            broken = refine(task["given"], shown) if refine is not None else ()
-            for clause in broken:
-                solver.add_clause(list(clause))
-            if broken:
-                refused += 1
-                continue
-            answer(model)
-            if not shown:  # the only one there is
-                break
-            solver.add_clause([-variable for variable in shown])
-    answer(refused)
 
 
 class Sat(OutsideEngine):
