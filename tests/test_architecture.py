@@ -45,7 +45,7 @@ def test_imports_go_down_only(copy_of_house: Path) -> None:
         ("fabkit/certify/cover.py", "import numba"),
         ("fabkit/solve/answer.py", "import ortools"),
         ("fabkit/solve/engines/search.py", "import pysat"),
-        ("fabkit/jobs/pool.py", "import distributed"),
+        ("fabkit/jobs/run.py", "import distributed"),
         ("fabkit/jobs/cluster.py", "import dask"),
         ("fabkit/printing/plate.py", "import fabkit.verify.check"),
         ("fabkit/verify/check.py", "import fabkit.printing.bom"),

@@ -79,13 +79,13 @@ def challenges(
     Exit code 1 if there are fewer than asked for.
     """
     from fabkit.puzzles.graded import challengelist, subsets
-    from fabkit.puzzles.graded.making import Wish, make
+    from fabkit.puzzles.graded.making import StartsQuery, make
     from fabkit.solve.engines.engine import Effort
 
     report, puzzle, folder, begin = context.report, context.puzzle, context.folder, context.begin
     place = _board(puzzle, board)
     levels = tuple(difficulty or _levels())
-    wish = Wish(count, place, _given(puzzle, place, given), levels, seed)
+    query = StartsQuery(count, place, _given(puzzle, place, given), levels, seed)
     if place is None:
         subsets.refuse_unsuited(puzzle)
     challengelist.refuse_folder(folder, puzzle)
@@ -93,7 +93,7 @@ def challenges(
     with report.shares("of the work") as told:
         finding = Effort(finding_s, lambda share: told(_FINDING * share), begin)
         proving = Effort(budget_s, lambda share: told(_FINDING + (1 - _FINDING) * share), begin)
-        made = make(puzzle, wish, finding, proving)
+        made = make(puzzle, query, finding, proving)
     if made.graded:
         written = challengelist.write(folder, made)
         _tell(made, report)
@@ -104,11 +104,11 @@ def challenges(
 
 def _verdict(made: Made, report: Report) -> int:
     """Says what is missing; returns the exit code."""
-    count, wanted = len(made.graded), made.wish.count
+    count, wanted = len(made.graded), made.query.count
     if count < wanted:
         report.say(f"{count} of {many(wanted, 'challenge')}: {made.reason}")
         return NO_EXIT
-    even = wanted // len(made.wish.levels)
+    even = wanted // len(made.query.levels)
     few = [level for level, found in made.levels.items() if len(found) < even]
     if few:
         report.say(f"no more of {' and '.join(few)} were found; other levels make up for it")
@@ -139,7 +139,7 @@ def _tell(made: Made, report: Report) -> None:
 
 
 def _table(made: Made) -> tuple[list[str], list[list[object]]]:
-    on_board = made.wish.board is not None
+    on_board = made.query.board is not None
     rows: list[list[object]] = []
     for level, found in made.levels.items():
         scores = [f"{one.rating.score:.1f}" for one in found]

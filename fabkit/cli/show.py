@@ -155,11 +155,11 @@ def _show_catalog(context: Context, target: drawings.Target | None) -> int:
 
 def _how_to_make_one(puzzle: PuzzleSet) -> str:
     """By which command a set gets a catalog, or why by none."""
-    from fabkit.puzzles.snowflakes.wish import Wish
+    from fabkit.puzzles.snowflakes.query import SnowflakeQuery
 
     command = f"`fabkit snowflakes {set_argument(puzzle)}`"
     try:
-        Wish(puzzle, tuple(piece.id for piece in puzzle.pieces), flips=puzzle.flips)
+        SnowflakeQuery(puzzle, tuple(piece.id for piece in puzzle.pieces), flips=puzzle.flips)
     except InputError as error:
         return f", and {command} cannot make one: it {error.faults[0].message}"
     return f"; {command} makes one"

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from fabkit.jobs.run import Pool
+    from fabkit.puzzles.snowflakes.query import SnowflakeQuery
     from fabkit.puzzles.snowflakes.search import Searched
-    from fabkit.puzzles.snowflakes.wish import Wish
 
 _MOST_HALF_WIDTH = 40
 _MOST_WORKERS = 256
@@ -134,10 +134,10 @@ def snowflakes(
     _refuse_other(folder, puzzle)  # before hours have been spent
 
     from fabkit.jobs.checkpoint import Checkpoint
+    from fabkit.puzzles.snowflakes.query import SnowflakeQuery
     from fabkit.puzzles.snowflakes.search import find
-    from fabkit.puzzles.snowflakes.wish import Wish
 
-    wish = Wish(
+    query = SnowflakeQuery(
         puzzle,
         _pieces(puzzle, pieces),
         tuple(parity or _parities()),
@@ -147,24 +147,24 @@ def snowflakes(
         count_s,
         budget_s,
     )
-    run = resume or _run_folder(folder, wish)
+    run = resume or _run_folder(folder, query)
     again = shlex.join(["--resume", str(run)])
     message = f"stopped; what is done is kept: the same command with {again} goes on"
     with (
         at_stop(lambda: message),
         _pool(workers, cluster) as pool,
-        Checkpoint(run, wish.identity) as checkpoint,
+        Checkpoint(run, query.identity) as checkpoint,
     ):
         kept = len(checkpoint.keys())
         if kept:
             report.say(f"going on with the run in {run}: {many(kept, 'task')} done already")
         with report.stages() as told:
-            found = find(wish, checkpoint, pool, told)
-    return _tell(wish, found, folder, proof, context.begin if timed else None, report)
+            found = find(query, checkpoint, pool, told)
+    return _tell(query, found, folder, proof, context.begin if timed else None, report)
 
 
 def _tell(
-    wish: Wish,
+    query: SnowflakeQuery,
     found: Sequence[Searched],
     folder: Path,
     proofs: Path | None,
@@ -175,15 +175,15 @@ def _tell(
     from fabkit.puzzles.snowflakes.catalog import command, document
 
     took_s = None if begin is None else time.monotonic() - begin
-    catalog = document(wish, found, command(wish), took_s)
+    catalog = document(query, found, command(query), took_s)
     _funnel(found, report)
     for one in catalog["complete"]:
         report.detail(f"{one['parity']}: {one['argument']}")
-    names = _write(folder, wish.puzzle, catalog)
+    names = _write(folder, query.puzzle, catalog)
     listed, unknown = len(catalog["challenges"]), len(catalog["unknown"])
     report.say(f"{many(listed, 'snowflake')}; wrote {' and '.join(names)}")
     if proofs is not None:
-        for path in _write_proofs(proofs, wish, found):
+        for path in _write_proofs(proofs, query, found):
             report.say(f"wrote {path}")
     if unknown:
         report.warn(f"{many(unknown, 'shape')} could not be decided; see unknown in {LIST}")
@@ -229,11 +229,11 @@ def _write(folder: Path, puzzle: PuzzleSet, catalog: dict[str, Any]) -> list[str
     return list(map(str, _put(folder, [(LIST, text(catalog)), (SHEET, drawn)])))
 
 
-def _write_proofs(folder: Path, wish: Wish, found: Sequence[Searched]) -> list[Path]:
+def _write_proofs(folder: Path, query: SnowflakeQuery, found: Sequence[Searched]) -> list[Path]:
     """One file for each parity, and two for each shape that was left to CaDiCaL."""
-    from fabkit.puzzles.snowflakes.prooffiles import files
+    from fabkit.puzzles.snowflakes.catalog import proof_files
 
-    return _put(folder, (file for one in found for file in files(wish, one)))
+    return _put(folder, (file for one in found for file in proof_files(query, one)))
 
 
 def _put(folder: Path, files: Iterable[tuple[str, str]]) -> list[Path]:
@@ -264,9 +264,9 @@ def _pool(workers: int | None, cluster: str | None) -> Pool:
     return local_pool(workers or cores or 1)
 
 
-def _run_folder(folder: Path, wish: Wish) -> Path:
+def _run_folder(folder: Path, query: SnowflakeQuery) -> Path:
     """Where the checkpoint is: a folder of its own for every question."""
-    said = json_text(wish.identity, indent=None)
+    said = json_text(query.identity, indent=None)
     return folder / RUNS / f"snowflakes-{digest(said)[:12]}"
 
 

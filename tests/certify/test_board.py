@@ -20,8 +20,9 @@ from fabkit.model.library import load_set
 from fabkit.model.piece import Piece
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.puzzles.snowflakes.field import Field
-from fabkit.puzzles.snowflakes.proof import combined_sha256, document
-from fabkit.puzzles.snowflakes.shards import Kind, search, try_all, unpacked
+from fabkit.puzzles.snowflakes.proof import combined_sha256, impossible_shapes
+from fabkit.puzzles.snowflakes.query import SnowflakeQuery
+from fabkit.puzzles.snowflakes.search import search, try_all, unpacked
 from tests.support.flakes import Document, Flake, filed, flake_of, reason, square_flake, verdict_on
 from tests.support.sketches import corner, domino, squares
 from tests.support.transcripts import flat
@@ -38,14 +39,14 @@ def searched(
     """A file as a search writes it; the hashes of its proofs; and the shapes that have tilings."""
     puzzle = mine() if set_name == "mine" else load_set(set_name)
     chosen = tuple(ids) or tuple(piece.id for piece in puzzle.pieces)
-    kind = Kind(puzzle, chosen, parity, flips, rigid=True)
-    candidates = unpacked(search(kind, half_width, 0, 1))["candidates"][:most]
-    tried = unpacked(try_all(kind, half_width, candidates))
+    query = SnowflakeQuery(puzzle, chosen, (parity,), flips)
+    candidates = unpacked(search(query, parity, half_width, 0, 1))["candidates"][:most]
+    tried = unpacked(try_all(query, parity, half_width, candidates))
     proved = [one for one in tried if one.get("engine") == "search"]
-    field = kind.field(half_width)
-    said = document(set_name, field, kind.chosen, flips, [one["proof"] for one in proved])
+    field = query.field(parity, half_width)
+    said = impossible_shapes(set_name, field, query.chosen, flips, [one["proof"] for one in proved])
     solved = tuple(
-        flake_of(field, orbits, kind.chosen, flips)
+        flake_of(field, orbits, query.chosen, flips)
         for orbits, one in zip(candidates, tried, strict=True)
         if one["verdict"] == "solved"
     )

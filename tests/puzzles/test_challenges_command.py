@@ -16,12 +16,13 @@ import pytest
 
 from fabkit.certify import check, parse
 from fabkit.cli import main
+from fabkit.core.errors import OutsideError
 from fabkit.model.challengeload import load_challenge
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge, PuzzleSet
-from fabkit.puzzles.graded import reproof
-from fabkit.puzzles.graded.grading import LEVEL_NAMES, Graded
-from fabkit.solve.difficulty import difficulty
+from fabkit.puzzles.graded import making
+from fabkit.puzzles.graded.grading import LEVEL_NAMES, Candidate, Graded
+from fabkit.solve.difficulty import Difficulty, difficulty
 from fabkit.solve.engines.engine import Effort
 from fabkit.solve.engines.frontier import Count
 from fabkit.solve.posing import pose
@@ -352,23 +353,20 @@ def test_a_spent_budget_is_told(here: Path, capsys: Capture) -> None:
 def test_engines_that_contradict_each_other_write_nothing(
     here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def two(graded: tuple[Graded, ...], effort: Effort) -> None:
-        reproof._compare(graded[0], 2)
-
-    monkeypatch.setattr(reproof, "proved_again", two)
+    monkeypatch.setattr(making, "answers", lambda *_: (count for count in (1, 2)))
     assert main(["challenges", "iqstars", "--count", "2"]) == 3
-    assert "the engines contradict each other" in capsys.readouterr().err
+    assert "the engines contradict each other: one finds 1, sat 2" in capsys.readouterr().err
     assert not (here / "output").exists()
 
 
 def test_the_second_engine_counts_for_itself() -> None:
-    """It finds one solution too many where there are two."""
-    counts: list[int] = []
+    """It finds one solution too many where there are 381."""
     stars = load_set("iqstars")
-    board = stars.boards[0]
-    posed = pose(stars, Challenge("", board.cells, tuple(p.id for p in stars.pieces)))
-    reproof._count_all([reproof._job(posed.problem, 1)], counts.append)
-    assert counts == [2]
+    whole = Challenge("", stars.boards[0].cells, tuple(piece.id for piece in stars.pieces))
+    rating = Difficulty(1.0, 1.0, 381)
+    one = Graded(Candidate(whole, {}, count=1), pose(stars, whole), rating)
+    with pytest.raises(OutsideError, match="one finds 1, sat 2 solutions"):
+        making.proved_again([one], Effort())
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])

@@ -16,7 +16,7 @@ from fabkit.model.polygon import rings_of_cells
 from fabkit.puzzles.snowflakes.bound import Bound, bound, half_widths
 from fabkit.puzzles.snowflakes.closure import Closure
 from fabkit.puzzles.snowflakes.field import Field
-from fabkit.puzzles.snowflakes.shards import orbits_in, row_of
+from fabkit.puzzles.snowflakes.search import orbits_in, row_of
 from fabkit.puzzles.snowflakes.tiling import SOLVED, Tiler
 
 SQUARE = LATTICES["square"]

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
-from fabkit.puzzles.snowflakes.closure import Closure
+from fabkit.puzzles.snowflakes.closure import MOST_LAYERS, Closure, useful_cells
 from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field
-from fabkit.puzzles.snowflakes.joining import MOST_LAYERS, useful_cells
 from tests.support.snowflakeoracle import UNIT, Board
 from tests.support.snowflakesearches import candidates
 from tests.support.snowflaketasks import TASKS, as_piece, board_of, oracle_cell, shape_cells

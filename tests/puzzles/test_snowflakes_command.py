@@ -11,7 +11,7 @@ import pytest
 
 from fabkit.cli import main
 from fabkit.jobs.checkpoint import CHECKPOINT_NAME
-from fabkit.puzzles.snowflakes import shards
+from fabkit.puzzles.snowflakes import search
 from fabkit.puzzles.snowflakes.tiling import OPEN, Attempt
 from tests.support.drat import refutes
 from tests.support.snowflakes import catalog_faults
@@ -298,8 +298,8 @@ def test_proofs(here: Path, capsys: Capture) -> None:
 @pytest.fixture
 def by_sat(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every search gives up at once."""
-    monkeypatch.setattr(shards, "FIRST_NODES", 1)
-    monkeypatch.setattr(shards, "_long_search", lambda *_: Attempt(OPEN, 1))
+    monkeypatch.setattr(search, "FIRST_NODES", 1)
+    monkeypatch.setattr(search, "_long_search", lambda *_: Attempt(OPEN, 1))
 
 
 def clauses_of(path: Path) -> list[tuple[int, ...]]:
@@ -333,7 +333,7 @@ def test_what_sat_decides(by_sat: None, here: Path, monkeypatch: pytest.MonkeyPa
 
 def test_what_stays_unknown(here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     usual = made(*SEVEN, folder="usual")
-    monkeypatch.setattr(shards, "FIRST_NODES", 1)
+    monkeypatch.setattr(search, "FIRST_NODES", 1)
     catalog = made(*SEVEN, "--budget", "0", code=1)
     assert catalog_faults(catalog, "fridgeiq") == []
     count = len(catalog["unknown"])

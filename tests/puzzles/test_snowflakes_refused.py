@@ -130,12 +130,8 @@ DAMAGED = (
             lambda path: path.write_text("mine\n"),
             "kept/ledger.sqlite: is not one of fabkit's checkpoints; choose another folder",
         ),
-        (
-            lambda path: path.write_bytes(b""),
-            "kept/ledger.sqlite: is not one of fabkit's checkpoints; choose another folder",
-        ),
     ],
-    ids=["cut", "blot", "text", "empty"],
+    ids=["cut", "blot", "text"],
 )
 def test_a_corrupt_ledger(
     spoil: Callable[[Path], object], message: str, here: Path, capsys: Capture
@@ -143,6 +139,12 @@ def test_a_corrupt_ledger(
     made("dots.toml", "--resume", "kept")
     spoil(Path("kept", CHECKPOINT_NAME))
     assert refused(2, capsys, "dots.toml", "--resume", "kept") == f"fabkit: {message}\n"
+
+
+def test_an_empty_checkpoint_is_begun_anew(here: Path) -> None:
+    catalog = made("dots.toml", "--resume", "kept")
+    Path("kept", CHECKPOINT_NAME).write_bytes(b"")
+    assert made("dots.toml", "--resume", "kept") == catalog
 
 
 def test_a_result_that_was_changed(here: Path, capsys: Capture) -> None:
@@ -174,7 +176,7 @@ def test_a_ledger_of_another_algorithm(
     here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made("dots.toml", "--resume", "kept")
-    monkeypatch.setattr("fabkit.puzzles.snowflakes.wish.ALGORITHM", 99)
+    monkeypatch.setattr("fabkit.puzzles.snowflakes.query.ALGORITHM", 99)
     said = refused(2, capsys, "dots.toml", "--resume", "kept")
     assert said.startswith(
         "fabkit: kept/ledger.sqlite: algorithm: is the checkpoint of another problem"

@@ -31,9 +31,9 @@ def document(made: Made) -> dict[str, Any]:
     """The list, ready for JSON; the same for the same seed, on every machine.
 
     Example:
-        >>> from fabkit.puzzles.graded.making import Made, Wish
+        >>> from fabkit.puzzles.graded.making import Made, StartsQuery
         >>> from fabkit.model.library import load_set
-        >>> document(Made(load_set("fridgeiq"), Wish(3), (), "none"))["made"]["command"]
+        >>> document(Made(load_set("fridgeiq"), StartsQuery(3), (), "none"))["made"]["command"]
         'fabkit challenges fridgeiq --count 3 --seed 1'
     """
     return {
@@ -41,7 +41,7 @@ def document(made: Made) -> dict[str, Any]:
         "made": {
             "command": command(made),
             "version": __version__,
-            "seed": made.wish.seed,
+            "seed": made.query.seed,
             "set_sha256": made.puzzle.digest,
         },
         "missing": made.reason or None,
@@ -52,15 +52,15 @@ def document(made: Made) -> dict[str, Any]:
 
 def command(made: Made) -> str:
     """The command that makes the same again."""
-    wish = made.wish
-    said = ["fabkit challenges", set_argument(made.puzzle), f"--count {wish.count}"]
-    if wish.given is not None:
-        said.append(f"--given {wish.given}")
-    if wish.levels != LEVEL_NAMES:
-        said.append(f"--difficulty {','.join(wish.levels)}")
-    if wish.board is not None and wish.board != usual_board(made.puzzle.boards):
-        said.append(f"--board {wish.board.id}")
-    return " ".join([*said, f"--seed {wish.seed}"])
+    query = made.query
+    said = ["fabkit challenges", set_argument(made.puzzle), f"--count {query.count}"]
+    if query.given is not None:
+        said.append(f"--given {query.given}")
+    if query.levels != LEVEL_NAMES:
+        said.append(f"--difficulty {','.join(query.levels)}")
+    if query.board is not None and query.board != usual_board(made.puzzle.boards):
+        said.append(f"--board {query.board.id}")
+    return " ".join([*said, f"--seed {query.seed}"])
 
 
 def _entry(made: Made, one: Graded) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def _file(one: Graded) -> str:
 
 def _statement(made: Made, one: Graded) -> dict[str, Any]:
     """What a challenge file says."""
-    challenge, board = one.posed.challenge, made.wish.board
+    challenge, board = one.posed.challenge, made.query.board
     region = drawn(one.posed, challenge.region) if board is None else {"board": board.id}
     said: dict[str, Any] = {"id": challenge.id, **region, "pieces": list(challenge.pieces)}
     if board is not None:

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+import contextlib
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from fabkit.core.errors import OutsideError
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet
-from fabkit.puzzles.graded import reproof, starting
 from fabkit.puzzles.graded.grading import LEVEL_NAMES, Gathered, Graded, Source, gather
-from fabkit.puzzles.graded.starting import Positions
+from fabkit.puzzles.graded.starting import ENGINE, Positions
 from fabkit.puzzles.graded.subsets import Subsets
-from fabkit.solve.engines.engine import BudgetSpentError, Effort
+from fabkit.solve.engines.apart import answers
+from fabkit.solve.engines.engine import BudgetSpentError, Effort, Solution
+from fabkit.solve.engines.sat import Sat
 from fabkit.solve.obstacles import obstacle
 from fabkit.solve.posing import pose
+from fabkit.solve.problem import ExactCoverProblem, Option
 
 #: What the search finds, and SAT proves again.
-ENGINES = (starting.ENGINE, reproof.ENGINE)
+ENGINES = (ENGINE, Sat.name)
 
 
 @dataclass(frozen=True)
-class Wish:
+class StartsQuery:
     """What kind of challenges are wanted.
 
     Attributes:
@@ -43,31 +48,31 @@ class Made:
 
     Attributes:
         puzzle: the set.
-        wish: what was wanted.
+        query: what was wanted.
         graded: the challenges with ids, from easy to hard.
         reason: why they are fewer than wanted; empty when they are not.
     """
 
     puzzle: PuzzleSet
-    wish: Wish
+    query: StartsQuery
     graded: tuple[Graded, ...]
     reason: str = ""
 
     @property
     def levels(self) -> dict[str, list[Graded]]:
         """The challenges by level, each level that was wanted."""
-        found: dict[str, list[Graded]] = {level: [] for level in self.wish.levels}
+        found: dict[str, list[Graded]] = {level: [] for level in self.query.levels}
         for one in self.graded:
             found[one.rating.level].append(one)
         return found
 
 
-def make(puzzle: PuzzleSet, wish: Wish, finding: Effort, proving: Effort) -> Made:
+def make(puzzle: PuzzleSet, query: StartsQuery, finding: Effort, proving: Effort) -> Made:
     """Makes challenges.
 
     Args:
         puzzle: the set. Without a board it must be suited for subsets.
-        wish: what is wanted.
+        query: what is wanted.
         finding: budget and progress of finding them.
         proving: budget and progress of proving each again.
 
@@ -80,39 +85,39 @@ def make(puzzle: PuzzleSet, wish: Wish, finding: Effort, proving: Effort) -> Mad
     Example:
         >>> from fabkit.model.library import load_set
         >>> stars = load_set("iqstars")
-        >>> made = make(stars, Wish(2, stars.boards[0], given=1), Effort(), Effort())
+        >>> made = make(stars, StartsQuery(2, stars.boards[0], given=1), Effort(), Effort())
         >>> [one.posed.challenge.id for one in made.graded]
         ['start-001', 'start-002']
     """
     reason = ""
     try:
-        sources, reason = _sources(puzzle, wish, finding)
+        sources, reason = _sources(puzzle, query, finding)
     except BudgetSpentError:
         gathered = Gathered((), spent=True)
     else:
-        gathered = gather(puzzle, sources, wish.count, wish.levels, wish.seed, finding)
-    proved = reproof.proved_again(gathered.graded, proving)
+        gathered = gather(puzzle, sources, query.count, query.levels, query.seed, finding)
+    proved = proved_again(gathered.graded, proving)
     spent = gathered.spent or len(proved) < len(gathered.graded)
     others = "no others" if proved else "none"
-    if len(proved) == wish.count:
+    if len(proved) == query.count:
         reason = ""
     elif spent:
         reason = "the budget was spent"
-    elif gathered.exhausted and wish.board is not None:
+    elif gathered.exhausted and query.board is not None:
         reason = reason or f"there are {others}"
     else:
         reason = f"{others} were found"
-    return Made(puzzle, wish, _named(proved, "subset" if wish.board is None else "start"), reason)
+    return Made(puzzle, query, _named(proved, "subset" if query.board is None else "start"), reason)
 
 
 def _sources(
-    puzzle: PuzzleSet, wish: Wish, effort: Effort
+    puzzle: PuzzleSet, query: StartsQuery, effort: Effort
 ) -> tuple[Mapping[Hashable, Source], str]:
     """Where candidates come from; and when there are none, why."""
-    if wish.board is None:
-        return Subsets(puzzle).sources(wish.seed), ""
+    if query.board is None:
+        return Subsets(puzzle).sources(query.seed), ""
     pieces = tuple(piece.id for piece in puzzle.pieces)
-    board = wish.board
+    board = query.board
     posed = pose(puzzle, Challenge(board.id, board.cells, pieces, flips=puzzle.flips))
     found = obstacle(posed)
     if found is not None:
@@ -121,7 +126,7 @@ def _sources(
     positions = Positions(posed, Effort(effort.budget_s, None, effort.started))
     if positions.fillings is not None and not len(positions.fillings):
         return {}, f"no solution fills {board.id}: the search tried everything"
-    return positions.sources(wish.given, wish.seed), ""
+    return positions.sources(query.given, query.seed), ""
 
 
 def _named(graded: tuple[Graded, ...], prefix: str) -> tuple[Graded, ...]:
@@ -133,3 +138,63 @@ def _named(graded: tuple[Graded, ...], prefix: str) -> tuple[Graded, ...]:
 def _called(one: Graded, name: str) -> Graded:
     posed = replace(one.posed, challenge=replace(one.posed.challenge, id=name))
     return replace(one, posed=posed)
+
+
+def proved_again(graded: Sequence[Graded], effort: Effort) -> tuple[Graded, ...]:
+    """Those challenges of which CaDiCaL finds as many solutions as the first engine.
+
+    It shares no search with that. Every challenge is posed anew, as if it were read from its file.
+    Starting CaDiCaL's process takes longer than most proofs, so one process proves them all.
+
+    Args:
+        graded: challenges with the counts of the first engine.
+        effort: budget and progress.
+
+    Returns:
+        All of them; only the first ones when the time was over.
+
+    Raises:
+        OutsideError: when the engines contradict each other, or the second breaks down.
+    """
+    if not graded:
+        return ()
+    counted = 0
+    jobs = [_job(one.posed.problem, one.candidate.count) for one in graded]
+    with (
+        contextlib.suppress(BudgetSpentError),
+        contextlib.closing(answers(_count_all, jobs, effort.part(0.0, 0.0))) as counts,
+    ):
+        for one, count in zip(graded, counts, strict=False):
+            _compare(one, count)
+            counted += 1
+            effort.tell(counted / len(graded))
+    return tuple(graded[:counted])
+
+
+def _compare(one: Graded, count: int) -> None:
+    expected = one.candidate.count
+    if count != expected:
+        letters = ", ".join(one.candidate.challenge.pieces)
+        raise OutsideError(
+            f"the engines contradict each other: one finds {expected}, {Sat.name} {count} solutions "
+            f"of a challenge of the pieces {letters}; nothing was written, please report this"
+        )
+
+
+def _job(problem: ExactCoverProblem, count: int) -> dict[str, Any]:
+    return {
+        "options": [(option.kind, option.cells) for option in problem.options],
+        "cells": problem.cell_count,
+        "copies": problem.copies,
+        "most": count + 1,
+    }
+
+
+def _count_all(jobs: Any, answer: Callable[[int], None]) -> None:
+    """Counts the solutions of each problem, to one more than expected; in a process of its own."""
+    for job in jobs:
+        options = tuple(Option(kind, tuple(cells)) for kind, cells in job["options"])
+        problem = ExactCoverProblem(job["cells"], tuple(job["copies"]), options)
+        found: list[Solution] = []
+        Sat.seek(problem, job["most"], found.append)
+        answer(len(found))

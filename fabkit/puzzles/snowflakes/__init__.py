@@ -5,14 +5,11 @@ module                    holds
 ========================  =======================================================================
 `field`                   cells around a centre, taken together with their images
 `bound`                   how far from the centre there can be any
-`closure`                 the first search: what the placements' orbits unite to
-`unions`, `joining`       its kernels
+`closure`                 what the placements' orbits unite to: the candidates
 `tiling`                  whether the pieces tile a candidate
-`bysat`                   the second search, against which tests hold the first
-`wish`, `shards`          what is asked, and the parts into which the work is cut
-`search`                  the waves of one search, and what they add up to
-`catalog`                 what is found as a file
-`proof`, `prooffiles`     why all else is impossible
+`proof`                   why they do not
+`query`, `search`         what is asked; the tasks that answer it, and what they add up to
+`catalog`                 what is found, as files
 ========================  =======================================================================
 """
 

@@ -7,34 +7,34 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fabkit import __version__
-from fabkit.core.files import SCHEMA
+from fabkit.core.files import SCHEMA, json_text
 from fabkit.model.lattice import Cell
 from fabkit.model.library import set_argument
 from fabkit.model.polygon import parts_of_cells, rings_of_cells
 from fabkit.puzzles.snowflakes.bound import half_widths
 from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field, Part
-from fabkit.puzzles.snowflakes.search import Searched, Shape
-from fabkit.puzzles.snowflakes.shards import UNKNOWN
-from fabkit.puzzles.snowflakes.tiling import SOLVED
-from fabkit.puzzles.snowflakes.wish import ALGORITHM, Wish
+from fabkit.puzzles.snowflakes.proof import impossible_shapes
+from fabkit.puzzles.snowflakes.query import ALGORITHM, SnowflakeQuery
+from fabkit.puzzles.snowflakes.search import UNKNOWN, Searched, Shape
+from fabkit.puzzles.snowflakes.tiling import IMPOSSIBLE, SOLVED
 
 #: Rings of corners in grid units.
 Outline = list[list[list[float]]]
 
 
 def document(
-    wish: Wish, found: Sequence[Searched], command: str, seconds: float | None = None
+    query: SnowflakeQuery, found: Sequence[Searched], command: str, seconds: float | None = None
 ) -> dict[str, Any]:
     """The catalog, ready for JSON.
 
-    It is the same for the same wish, unless a budget was spent or it says how long it took.
+    It is the same for the same query, unless a budget was spent or it says how long it took.
 
     Args:
-        wish: what was searched for.
+        query: what was searched for.
         found: for each parity.
         command: that makes it again.
         seconds: how long it took; None leaves that out.
@@ -42,21 +42,21 @@ def document(
     made: dict[str, Any] = {
         "command": command,
         "versions": {"fabkit": __version__, "algorithm": ALGORITHM},
-        "pieces_sha256": wish.puzzle.pieces_sha256,
+        "pieces_sha256": query.puzzle.pieces_sha256,
     }
     if seconds is not None:
         made["seconds"] = round(seconds, 1)
     listed = (shape for one in found for shape in one.of(SOLVED))
     undecided = (shape for one in found for shape in one.of(UNKNOWN))
-    challenges = sorted((_entry(wish, shape) for shape in listed), key=_order)
-    unknown = sorted((_head(wish, shape) for shape in undecided), key=_order)
+    challenges = sorted((_entry(query, shape) for shape in listed), key=_order)
+    unknown = sorted((_head(query, shape) for shape in undecided), key=_order)
     if len({entry["id"] for entry in (*challenges, *unknown)}) < len(challenges) + len(unknown):
         raise AssertionError("two shapes have the same id")
     return {
-        "set": wish.puzzle.name,
-        "pieces": list(wish.pieces),
+        "set": query.puzzle.name,
+        "pieces": list(query.pieces),
         "made": made,
-        "complete": [_complete(wish, one) for one in found],
+        "complete": [_complete(query, one) for one in found],
         "challenges": challenges,
         "unknown": unknown,
     }
@@ -117,29 +117,29 @@ def merged(turned: Mapping[str, Any], flipped: Mapping[str, Any], command: str) 
     }
 
 
-def command(wish: Wish) -> str:
+def command(query: SnowflakeQuery) -> str:
     """The command that makes the same again.
 
     Example:
         >>> from fabkit.model.library import load_set
-        >>> command(Wish(load_set("fridgeiq"), tuple("RMJI"), ("odd",), most=3))
+        >>> command(SnowflakeQuery(load_set("fridgeiq"), tuple("RMJI"), ("odd",), most=3))
         'fabkit snowflakes fridgeiq --parity odd --pieces R,M,J,I --max-half-width 3'
     """
-    said = ["fabkit snowflakes", set_argument(wish.puzzle)]
-    if wish.parities != PARITIES:
-        said.append(f"--parity {','.join(wish.parities)}")
-    if wish.flips != wish.puzzle.flips:
-        said.append("--flips" if wish.flips else "--no-flips")
-    if len(wish.pieces) < len(wish.puzzle.pieces):
-        said.append(f"--pieces {','.join(wish.pieces)}")
-    if wish.most is not None:
-        said.append(f"--max-half-width {wish.most}")
-    if not wish.rigid:
+    said = ["fabkit snowflakes", set_argument(query.puzzle)]
+    if query.parities != PARITIES:
+        said.append(f"--parity {','.join(query.parities)}")
+    if query.flips != query.puzzle.flips:
+        said.append("--flips" if query.flips else "--no-flips")
+    if len(query.pieces) < len(query.puzzle.pieces):
+        said.append(f"--pieces {','.join(query.pieces)}")
+    if query.most is not None:
+        said.append(f"--max-half-width {query.most}")
+    if not query.rigid:
         said.append("--wandering")
-    if wish.count_s != Wish.count_s:
-        said.append(f"--count-budget {wish.count_s:g}")
-    if wish.decide_s != Wish.decide_s:
-        said.append(f"--budget {wish.decide_s:g}")
+    if query.count_s != SnowflakeQuery.count_s:
+        said.append(f"--count-budget {query.count_s:g}")
+    if query.decide_s != SnowflakeQuery.decide_s:
+        said.append(f"--budget {query.decide_s:g}")
     return " ".join(said)
 
 
@@ -156,9 +156,9 @@ _GRIDS = {
 }
 
 
-def _complete(wish: Wish, one: Searched) -> dict[str, Any]:
+def _complete(query: SnowflakeQuery, one: Searched) -> dict[str, Any]:
     """How far one parity was searched, and why there is nothing beyond."""
-    known = wish.bound
+    known = query.bound
     if known is None:
         argument = "all shapes on boards of this half-width, also those that fall apart"
     elif one.half_width == half_widths(one.parity, known, None):
@@ -170,15 +170,15 @@ def _complete(wish: Wish, one: Searched) -> dict[str, Any]:
     width = one.half_width
     return {
         "parity": one.parity,
-        "flips": wish.flips,
-        "rigid": wish.rigid,
+        "flips": query.flips,
+        "rigid": query.rigid,
         "half_width_max": list(width) if isinstance(width, tuple) else width,
         "argument": argument,
         **one.funnel,
     }
 
 
-def _head(wish: Wish, shape: Shape) -> dict[str, Any]:
+def _head(query: SnowflakeQuery, shape: Shape) -> dict[str, Any]:
     """What is known of every candidate."""
     field = shape.field
     cells = [field.cells[cell] for orbit in shape.orbits for cell in field.orbits[orbit]]
@@ -193,17 +193,17 @@ def _head(wish: Wish, shape: Shape) -> dict[str, Any]:
         "parity": field.parity,
         "half_width": widths,
         **({"centre": _centre(field, shape.orbits)} if field.parity == MIXED else {}),
-        "flips": wish.flips,
+        "flips": query.flips,
         "outlines": outlines,
     }
 
 
-def _entry(wish: Wish, shape: Shape) -> dict[str, Any]:
+def _entry(query: SnowflakeQuery, shape: Shape) -> dict[str, Any]:
     solved, solutions = shape.outcome, shape.solutions or {}
     return {
-        **_head(wish, shape),
+        **_head(query, shape),
         "rigid": shape.field.is_rigid(shape.orbits),
-        "solution": _solution(wish, shape.field, solved["tiling"]),
+        "solution": _solution(query, shape.field, solved["tiling"]),
         "count": solutions["count"],
         "count_complete": solutions["complete"],
         "difficulty": solutions["difficulty"],
@@ -242,17 +242,17 @@ def identity(field: Field, orbits: Sequence[int]) -> str:
 
 
 def _solution(
-    wish: Wish, field: Field, tiling: Sequence[tuple[int, Sequence[int]]]
+    query: SnowflakeQuery, field: Field, tiling: Sequence[tuple[int, Sequence[int]]]
 ) -> dict[str, Any]:
     """For each piece its outline; identical pieces are dealt out in the set's order."""
-    kinds = wish.kind(field.parity).tiler(field.half_width).kinds
+    kinds = query.tiler(field.parity, field.half_width).kinds
     waiting = [iter(kind) for kind in kinds]
     found: dict[str, Any] = {}
     for kind, numbers in sorted((kind, tuple(cells)) for kind, cells in tiling):
         cells = [field.cells[number] for number in numbers]
         rings = outline_around(field.parts[cells[0][0]], {cell for _, cell in cells})
         found[next(waiting[kind]).id] = rings[0] if len(rings) == 1 else rings
-    return {piece: found[piece] for piece in wish.pieces}
+    return {piece: found[piece] for piece in query.pieces}
 
 
 def outline_around(part: Part, cells: Iterable[Cell]) -> Outline:
@@ -274,3 +274,22 @@ def outline_around(part: Part, cells: Iterable[Cell]) -> Outline:
 def _plain(value: float) -> float:
     """A whole number without its point."""
     return int(value) if value == int(value) else value
+
+
+def proof_files(query: SnowflakeQuery, found: Searched) -> Iterator[tuple[str, str]]:
+    """The proofs of one parity as files.
+
+    Yields:
+        A name and a text: one file for all that a search proved, and a formula with its refutation
+        for each that was left to CaDiCaL.
+    """
+    said = [shape.outcome for shape in found.of(IMPOSSIBLE)]
+    by_search = [one["proof"] for one in said if one["engine"] == "search"]
+    field = query.field(found.parity, 0)
+    text = impossible_shapes(query.puzzle.name, field, query.chosen, query.flips, by_search)
+    yield f"{found.parity}.json", json_text(text, indent=None)
+    for one in said:
+        if one["engine"] == "sat":
+            name = f"{found.parity}-{one['sha256'][:12]}"
+            yield f"{name}.cnf", one["proof"]["cnf"]
+            yield f"{name}.drat", one["proof"]["drat"]

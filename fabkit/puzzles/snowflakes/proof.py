@@ -62,7 +62,7 @@ def combined_sha256(hashes: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(sorted(hashes)).encode()).hexdigest()
 
 
-def document(
+def impossible_shapes(
     set_name: str,
     field: Field,
     pieces: Sequence[Piece],

@@ -1,22 +1,228 @@
-"""The search for all snowflakes of a set: waves of shards, and what they add up to.
+"""The search for all snowflakes of a set: waves of tasks, and what they add up to.
 
 sets of orbits (closure) -> candidates -> a try for each -> the hard ones decided -> solutions
 counted. Every wave begins when the one before is done; what the checkpoint holds is not done again.
+
+A task is a function of plain arguments that can be called anywhere, in any order. It returns bytes:
+packed JSON. Doing it again gives the same bytes, unless a budget was spent.
 """
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from fabkit.core.files import json_sha256
 from fabkit.jobs.checkpoint import Checkpoint
 from fabkit.jobs.run import Pool, Task, run_tasks
-from fabkit.puzzles.snowflakes import shards
+from fabkit.puzzles.snowflakes.closure import Closure
 from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, Field, HalfWidth, spelt
-from fabkit.puzzles.snowflakes.proof import combined_sha256
-from fabkit.puzzles.snowflakes.tiling import IMPOSSIBLE, OPEN, SOLVED
-from fabkit.puzzles.snowflakes.wish import Wish
+from fabkit.puzzles.snowflakes.proof import combined_sha256, proof
+from fabkit.puzzles.snowflakes.query import SnowflakeQuery
+from fabkit.puzzles.snowflakes.tiling import IMPOSSIBLE, OPEN, SOLVED, Attempt, Tiler
+from fabkit.solve.answer import count_of
+from fabkit.solve.difficulty import difficulty
+from fabkit.solve.engines.engine import BudgetSpentError, Effort, Solution, engine_named
+from fabkit.solve.engines.sat import formula, refutation
+from fabkit.solve.engines.search import FewestWalk, in_slices, symmetric_start
+from fabkit.solve.problem import ExactCoverProblem, Words
+
+#: A first try takes at most so many nodes: a tenth of a second.
+FIRST_NODES = 20_000
+#: What is still open then is searched for up to so many: a proof that is not too long to check.
+MOST_NODES = 25_000_000
+UNKNOWN = "unknown"
+
+
+def packed(value: Any) -> bytes:
+    """A value as a part's result: compressed JSON, the same bytes for the same value."""
+    return zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 6)
+
+
+def unpacked(result: bytes) -> Any:
+    """What a part's result holds.
+
+    Example:
+        >>> unpacked(packed([1, {"a": 2}]))
+        [1, {'a': 2}]
+    """
+    return json.loads(zlib.decompress(result))
+
+
+def search(
+    query: SnowflakeQuery, parity: str, half_width: HalfWidth, part: int, parts: int
+) -> bytes:
+    """The candidates among one part of the first piece's placements.
+
+    Returns:
+        ``unions``, ``of_full_area``, and ``candidates``: the orbits of each.
+    """
+    field = query.field(parity, half_width)
+    pieces = sorted(query.chosen, key=lambda piece: -len(piece.forms[0].cells))
+    closure = Closure(field, tuple(pieces), query.flips, query.rigid)
+    found = closure.candidates(slice(part, None, parts))
+    return packed(
+        {
+            "unions": found.unions,
+            "of_full_area": found.of_full_area,
+            "candidates": [orbits_in(row[:-1]) for row in found.rows],
+        }
+    )
+
+
+def orbits_in(row: Words) -> list[int]:
+    """The numbers of the bits that are set in a row of words.
+
+    Example:
+        >>> orbits_in(np.array([5, 1], dtype=np.uint64))
+        [0, 2, 64]
+    """
+    bits = np.unpackbits(np.ascontiguousarray(row).view(np.uint8), bitorder="little")
+    return [int(bit) for bit in np.flatnonzero(bits)]
+
+
+def row_of(field: Field, orbits: Sequence[int]) -> Words:
+    """The inverse: the row of words with these bits set."""
+    row = np.zeros(max(1, -(-len(field.orbits) // 64)), dtype=np.uint64)
+    for orbit in orbits:
+        row[orbit // 64] |= np.uint64(1 << orbit % 64)
+    return row
+
+
+def try_all(
+    query: SnowflakeQuery, parity: str, half_width: HalfWidth, candidates: Sequence[Sequence[int]]
+) -> bytes:
+    """Tries each candidate with a search that gives up soon.
+
+    Returns:
+        For each what `_outcome` makes of it.
+    """
+    tiler = query.tiler(parity, half_width)
+    return packed(
+        [
+            _outcome(tiler, orbits, tiler.attempt(row_of(tiler.field, orbits), FIRST_NODES))
+            for orbits in candidates
+        ]
+    )
+
+
+def _outcome(tiler: Tiler, orbits: Sequence[int], found: Attempt) -> dict[str, Any]:
+    """A candidate's verdict: with a tiling, or with the engine, the proof and its hash."""
+    if found.verdict == SOLVED:
+        return {"verdict": SOLVED, "nodes": found.nodes, "tiling": found.tiling}
+    if found.verdict == OPEN:
+        return {"verdict": OPEN, "nodes": found.nodes}
+    said = proof(tiler, orbits, found.first, found.items)
+    return {
+        "verdict": IMPOSSIBLE,
+        "nodes": found.nodes,
+        "engine": "search",
+        "sha256": json_sha256(said),
+        "proof": said,
+    }
+
+
+def decide(
+    query: SnowflakeQuery,
+    parity: str,
+    half_width: HalfWidth,
+    orbits: Sequence[int],
+    budget_s: float,
+    most_nodes: int = MOST_NODES,
+) -> bytes:
+    """Decides a hard candidate: by a long search, then by SAT; unknown after the budget."""
+    tiler, effort = query.tiler(parity, half_width), Effort(budget_s)
+    try:
+        found = _long_search(tiler, orbits, effort, most_nodes)
+        outcome = _outcome(tiler, orbits, found)
+        if found.verdict == OPEN:
+            outcome = _by_sat(tiler, orbits, effort)
+    except BudgetSpentError:
+        outcome = {"verdict": UNKNOWN}
+    return packed(outcome)
+
+
+def _long_search(tiler: Tiler, orbits: Sequence[int], effort: Effort, most_nodes: int) -> Attempt:
+    """The same search as the first try, in slices, so that it can be stopped at any time.
+
+    Raises:
+        BudgetSpentError: when the time is over.
+    """
+    problem, cells = tiler.problem(orbits)
+    first, weights = symmetric_start(problem)
+    at_root = None if first is None else weights
+    walk = FewestWalk(problem, first, at_root, listing=True, noting=True)
+    for over in in_slices(walk, 1, most_nodes):
+        effort.tell(0.0)
+        if walk.count:
+            return Attempt(SOLVED, walk.nodes, _tiling(problem, cells, walk.solutions[0]))
+        if over:
+            return Attempt(IMPOSSIBLE, walk.nodes, (), first, tuple(walk.items))
+    return Attempt(OPEN, walk.nodes)
+
+
+def _tiling(
+    problem: ExactCoverProblem, cells: Sequence[int], solution: Solution
+) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """A solution as a tiling: each option's kind, and its cells as the field numbers them."""
+    options = (problem.options[position] for position in solution)
+    return tuple((one.kind, tuple(cells[cell] for cell in one.cells)) for one in options)
+
+
+def _by_sat(tiler: Tiler, orbits: Sequence[int], effort: Effort) -> dict[str, Any]:
+    """CaDiCaL's verdict; its proof is in the form of DRAT.
+
+    Raises:
+        BudgetSpentError: when the time is over.
+    """
+    problem, cells = tiler.problem(orbits)
+    found = engine_named("sat").first(problem, effort)
+    if found.count:
+        tiling = _tiling(problem, cells, found.solutions[0])
+        return {"verdict": SOLVED, "nodes": found.nodes, "tiling": tiling}
+    if not found.complete:
+        return {"verdict": UNKNOWN}
+    said = formula(problem)
+    drat = refutation(said, effort)
+    both = {"cnf": said.dimacs(), "drat": drat}
+    return {
+        "verdict": IMPOSSIBLE,
+        "nodes": found.nodes,
+        "engine": "sat",
+        "sha256": json_sha256(both),
+        "proof": both,
+    }
+
+
+def count(
+    query: SnowflakeQuery,
+    parity: str,
+    half_width: HalfWidth,
+    orbits: Sequence[int],
+    budget_s: float,
+) -> bytes:
+    """How many solutions a snowflake has, as far as the budget reaches, and how hard it is.
+
+    Returns:
+        ``count``, ``complete``, and ``difficulty``: ``score`` and ``level``.
+    """
+    problem, _ = query.tiler(parity, half_width).problem(orbits, swept=True)
+    found, complete = count_of(problem, Effort(budget_s)) if budget_s else (1, False)
+    rated = difficulty(problem, found if complete else None, patient=True)
+    assert rated is not None  # without a budget it does not give up
+    return packed(
+        {
+            "count": max(found, 1),
+            "complete": complete,
+            "difficulty": {"score": round(rated.score, 2), "level": rated.level},
+        }
+    )
+
 
 #: Of mixed parity there are several times as many sets of orbits: a search in so many parts.
 _SEARCH_PARTS = {EVEN: 1, ODD: 2, MIXED: 8}
@@ -30,7 +236,7 @@ class Shape:
     Attributes:
         field: the boards it lies on, no larger than it.
         orbits: of the field.
-        outcome: as `fabkit.puzzles.snowflakes.shards` tells it.
+        outcome: as `_outcome` has it.
         solutions: of a solved one ``count``, ``complete`` and ``difficulty``.
     """
 
@@ -81,7 +287,7 @@ class Searched:
             "full_area": self.of_full_area,
             "candidates": len(self.shapes),
             "solved": len(self.of(SOLVED)),
-            "unknown": len(self.of(shards.UNKNOWN)),
+            "unknown": len(self.of(UNKNOWN)),
             "impossible": {engine: len(hashes[engine]) for engine in sorted(hashes)},
             "certificates_sha256": combined_sha256(hashes.get("search", [])),
             **refuted,
@@ -92,11 +298,11 @@ class Searched:
 Told = Callable[[str, float], None]
 
 
-def find(wish: Wish, checkpoint: Checkpoint, pool: Pool, told: Told) -> list[Searched]:
+def find(query: SnowflakeQuery, checkpoint: Checkpoint, pool: Pool, told: Told) -> list[Searched]:
     """Searches for all snowflakes.
 
     Args:
-        wish: what is searched for.
+        query: what is searched for.
         checkpoint: keeps what is done.
         pool: where the work is done.
         told: progress.
@@ -104,14 +310,14 @@ def find(wish: Wish, checkpoint: Checkpoint, pool: Pool, told: Told) -> list[Sea
     Returns:
         One for each parity that can have the pieces' area.
     """
-    run = _Run(wish, checkpoint, pool, told)
-    parities = [parity for parity in wish.parities if wish.can_have_area(parity)]
+    run = _Run(query, checkpoint, pool, told)
+    parities = [parity for parity in query.parities if query.can_have_area(parity)]
     # The largest search first, so that all workers are busy to the end.
     found = dict(run.search(sorted(parities, key=_SEARCH_PARTS.__getitem__, reverse=True)))
     groups = [
         group
         for parity in parities
-        for group in _grouped(wish, parity, found[parity]["candidates"])
+        for group in _grouped(query, parity, found[parity]["candidates"])
     ]
     tried = run.try_all(groups)
     decided = run.decide(tried)
@@ -119,7 +325,7 @@ def find(wish: Wish, checkpoint: Checkpoint, pool: Pool, told: Told) -> list[Sea
     return [
         Searched(
             parity,
-            wish.half_width(parity),
+            query.half_width(parity),
             found[parity]["unions"],
             found[parity]["of_full_area"],
             tuple(shape for shape in counted if shape.field.parity == parity),
@@ -132,16 +338,15 @@ def find(wish: Wish, checkpoint: Checkpoint, pool: Pool, told: Told) -> list[Sea
 _Groups = list[tuple[Field, list[tuple[int, ...]]]]
 
 
-def _grouped(wish: Wish, parity: str, candidates: Sequence[Sequence[int]]) -> _Groups:
+def _grouped(query: SnowflakeQuery, parity: str, candidates: Sequence[Sequence[int]]) -> _Groups:
     """The candidates by the boards that just hold them, in the numbers of these."""
-    kind = wish.kind(parity)
-    whole = kind.field(wish.half_width(parity))
+    whole = query.field(parity, query.half_width(parity))
     found: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
     for orbits in candidates:
         found.setdefault(whole.half_widths(orbits), []).append(tuple(orbits))
     groups: _Groups = []
     for widths, each in sorted(found.items()):
-        field = kind.field((widths[0], widths[1]) if parity == MIXED else widths[0])
+        field = query.field(parity, (widths[0], widths[1]) if parity == MIXED else widths[0])
         number = {
             orbit: field.orbit[field.number[whole.cells[cells[0]]]]
             for orbit, cells in enumerate(whole.orbits)
@@ -155,8 +360,10 @@ def _grouped(wish: Wish, parity: str, candidates: Sequence[Sequence[int]]) -> _G
 class _Run:
     """The waves of one search."""
 
-    def __init__(self, wish: Wish, checkpoint: Checkpoint, pool: Pool, told: Told) -> None:
-        self._wish, self._checkpoint, self._pool, self._told = wish, checkpoint, pool, told
+    def __init__(
+        self, query: SnowflakeQuery, checkpoint: Checkpoint, pool: Pool, told: Told
+    ) -> None:
+        self._query, self._checkpoint, self._pool, self._told = query, checkpoint, pool, told
 
     def _wave(self, what: str, wave: Sequence[Task]) -> list[Any]:
         if not wave:
@@ -164,20 +371,15 @@ class _Run:
         results = run_tasks(
             wave, self._checkpoint, self._pool, lambda share: self._told(what, share)
         )
-        return [shards.unpacked(result) for result in results]
+        return [unpacked(result) for result in results]
 
     def search(self, parities: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
         """For each parity the candidates of all parts of its search, each once."""
         wave = [
             Task(
                 f"{parity}/search/{part + 1}-of-{_SEARCH_PARTS[parity]}",
-                shards.search,
-                (
-                    self._wish.kind(parity),
-                    self._wish.half_width(parity),
-                    part,
-                    _SEARCH_PARTS[parity],
-                ),
+                search,
+                (self._query, parity, self._query.half_width(parity), part, _SEARCH_PARTS[parity]),
             )
             for parity in parities
             for part in range(_SEARCH_PARTS[parity])
@@ -203,8 +405,8 @@ class _Run:
             for start in range(0, len(each), _TRIED_AT_ONCE):
                 some = each[start : start + _TRIED_AT_ONCE]
                 key = f"{_place(field)}/try/{start // _TRIED_AT_ONCE}"
-                arguments = (self._wish.kind(field.parity), field.half_width, some)
-                wave.append(Task(key, shards.try_all, arguments, len(some) + 100))
+                arguments = (self._query, field.parity, field.half_width, some)
+                wave.append(Task(key, try_all, arguments, len(some) + 100))
                 tried.append((field, some))
         outcomes = self._wave("of the candidates tried", wave)
         return [
@@ -216,18 +418,14 @@ class _Run:
     def decide(self, tried: Sequence[Shape]) -> list[Shape]:
         """The same with the hard ones decided."""
         what, found = "of the hard ones decided", list(tried)
-        for at, outcome in self._each(
-            tried, OPEN, "decide", what, shards.decide, self._wish.decide_s
-        ):
+        for at, outcome in self._each(tried, OPEN, "decide", what, decide, self._query.decide_s):
             found[at] = replace(tried[at], outcome=outcome)
         return found
 
     def count(self, decided: Sequence[Shape]) -> list[Shape]:
         """The same with the solutions of the solved ones counted."""
         what, found = "of the solutions counted", list(decided)
-        for at, solutions in self._each(
-            decided, SOLVED, "count", what, shards.count, self._wish.count_s
-        ):
+        for at, solutions in self._each(decided, SOLVED, "count", what, count, self._query.count_s):
             found[at] = replace(decided[at], solutions=solutions)
         return found
 
@@ -245,7 +443,7 @@ class _Run:
         wave = []
         for field, orbits in ((shapes[at].field, shapes[at].orbits) for at in chosen):
             key = f"{_place(field)}/{name}/{'-'.join(map(str, orbits))}"
-            arguments = (self._wish.kind(field.parity), field.half_width, orbits, budget_s)
+            arguments = (self._query, field.parity, field.half_width, orbits, budget_s)
             wave.append(Task(key, call, arguments))
         return zip(chosen, self._wave(what, wave), strict=True)
 

@@ -6,25 +6,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabkit.core.errors import InputError
+from fabkit.model.piece import Piece
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.puzzles.snowflakes import COUNT_S, DECIDE_S
 from fabkit.puzzles.snowflakes.bound import Bound, bound, half_widths
 from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field, HalfWidth
-from fabkit.puzzles.snowflakes.shards import Kind
+from fabkit.puzzles.snowflakes.tiling import Tiler
 
-#: Goes up when the same question may be answered in another way: old ledgers are refused then.
+#: Goes up when the same question may be answered in another way: old checkpoints are refused then.
 ALGORITHM = 1
 
 _SYMMETRIES_OF_SQUARE = 8
+_MOST_TILERS = 8
+_tilers: dict[tuple[Any, ...], Tiler] = {}
 
 
 @dataclass(frozen=True)
-class Wish:
+class SnowflakeQuery:
     """What is searched for.
 
     Attributes:
-        puzzle: the set.
-        pieces: the ids of the pieces, each of which is used once.
+        pieces: their ids; each is used once.
         parities: some of `PARITIES`, in that order.
         flips: whether pieces may be turned over.
         rigid: whether only shapes are wanted that do not fall apart.
@@ -43,16 +45,12 @@ class Wish:
     decide_s: float = DECIDE_S
 
     def __post_init__(self) -> None:
-        """Refuses what has no answer.
-
-        Raises:
-            InputError: then.
-        """
+        """Refuses with an `InputError` what has no answer."""
         lattice, name = self.puzzle.lattice, self.puzzle.name
         if len(lattice.symmetries) != _SYMMETRIES_OF_SQUARE:
             message = f"lies on the {lattice.name} lattice; snowflakes have the square's symmetry"
             raise InputError.of(name, f"{message}, so the lattice must be of squares")
-        for piece in self.puzzle.select(self.pieces):
+        for piece in self.chosen:
             if len({len(form.cells) for form in piece.forms}) > 1:
                 message = f"can lie flat in ways of different area ({piece.id} can)"
                 raise InputError.of(name, f"has pieces that {message}; snowflakes have one area")
@@ -69,7 +67,12 @@ class Wish:
     @property
     def cells(self) -> int:
         """The cells of all pieces."""
-        return sum(len(piece.forms[0].cells) for piece in self.puzzle.select(self.pieces))
+        return sum(len(piece.forms[0].cells) for piece in self.chosen)
+
+    @property
+    def chosen(self) -> tuple[Piece, ...]:
+        """The pieces, in the set's order."""
+        return self.puzzle.select(self.pieces)
 
     def can_have_area(self, parity: str) -> bool:
         """Whether whole orbits can have the cells of all pieces."""
@@ -89,12 +92,20 @@ class Wish:
     @property
     def bound(self) -> Bound | None:
         """How far rigid shapes can reach; None for those that need not be rigid."""
-        pieces = self.puzzle.select(self.pieces)
-        return bound(self.puzzle.lattice, pieces) if self.rigid else None
+        return bound(self.puzzle.lattice, self.chosen) if self.rigid else None
 
-    def kind(self, parity: str) -> Kind:
-        """The wish for one parity, as the shards know it."""
-        return Kind(self.puzzle, self.pieces, parity, self.flips, self.rigid)
+    def field(self, parity: str, half_width: HalfWidth) -> Field:
+        """The boards of a parity."""
+        return Field.of(self.puzzle.lattice, parity, half_width)
+
+    def tiler(self, parity: str, half_width: HalfWidth) -> Tiler:
+        """What tries candidates there; it is kept for the next one."""
+        key = (self.puzzle.digest, self.pieces, self.flips, parity, half_width)
+        if key not in _tilers:
+            if len(_tilers) == _MOST_TILERS:
+                del _tilers[next(iter(_tilers))]
+            _tilers[key] = Tiler(self.field(parity, half_width), self.chosen, self.flips)
+        return _tilers[key]
 
     def half_width(self, parity: str) -> HalfWidth:
         """The boards on which a parity is searched for."""
@@ -102,7 +113,7 @@ class Wish:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What the results depend on: a ledger of another identity is refused."""
+        """What the results depend on: a checkpoint of another identity is refused."""
         return {
             "work": "snowflakes",
             "algorithm": ALGORITHM,
