@@ -17,7 +17,7 @@ from fabkit.model.puzzle import PuzzleSet
 
 if TYPE_CHECKING:
     from fabkit.drawing.cut import CutPiece
-    from fabkit.drawing.part import Drawn
+    from fabkit.drawing.part import PartDrawing
     from fabkit.mesh.body import Body
     from fabkit.printing.laser import CutSheet
     from fabkit.printing.package import PiecePrint
@@ -46,7 +46,7 @@ class Artifacts:
         things: Sequence[Thing],
         profile: Profile,
         find_stl: Callable[[], Mapping[str, Path]] = dict,
-        drawings: Mapping[str, Drawn] | None = None,
+        drawings: Mapping[str, PartDrawing] | None = None,
     ) -> None:
         self.puzzle, self.things, self.profile = puzzle, tuple(things), profile
         self._find_stl, self._drafted = find_stl, drawings
@@ -54,7 +54,7 @@ class Artifacts:
         self._bodies: dict[str, Body] = {}
 
     @cached_property
-    def blueprints(self) -> Mapping[str, Drawn]:
+    def blueprints(self) -> Mapping[str, PartDrawing]:
         """The pieces and accessories in millimetres, by id."""
         from fabkit.drawing.draft import draft_things
 

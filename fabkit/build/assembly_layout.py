@@ -15,7 +15,7 @@ from fabkit.drawing.ball import BallBlueprint
 from fabkit.drawing.boards.steps import BoardBlueprint
 from fabkit.drawing.draft import Blueprint
 from fabkit.drawing.outline import region_mm
-from fabkit.drawing.part import Drawn
+from fabkit.drawing.part import PartDrawing
 from fabkit.model.accessory import LID, Accessory, Thing, accessories
 from fabkit.model.entry import in_halves
 from fabkit.model.lattice import Cell, Lattice
@@ -112,7 +112,7 @@ def lumps(made_of: Artifacts, thing: Thing, motion: Motion) -> Iterator[ShadedMe
 def _lay(
     puzzle: PuzzleSet,
     piece: Piece,
-    drawing: Drawn,
+    drawing: PartDrawing,
     cells: frozenset[Cell],
     unit_mm: float,
     halves: int = 1,
@@ -139,7 +139,7 @@ def laid(
     puzzle: PuzzleSet,
     layout: Layout,
     boards: Sequence[Accessory],
-    drawings: Mapping[str, Drawn],
+    drawings: Mapping[str, PartDrawing],
     unit_mm: float,
     halves: int = 1,
 ) -> dict[str, Motion]:

@@ -9,7 +9,7 @@ from fabkit.build.reports import write_reports
 from fabkit.build.slicing import sliced_before
 from fabkit.core.files import json_text
 from fabkit.drawing.draft import draft_things, tones
-from fabkit.drawing.part import Drawn
+from fabkit.drawing.part import PartDrawing
 from fabkit.model.accessory import things
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -43,7 +43,7 @@ def write_bill(folder: Path, puzzle: PuzzleSet, profile: Profile, force: bool = 
 
 
 def _second_colours(
-    puzzle: PuzzleSet, drawings: Sequence[Drawn], profile: Profile
+    puzzle: PuzzleSet, drawings: Sequence[PartDrawing], profile: Profile
 ) -> dict[str, tuple[str, float]]:
     """The second colour of each piece that is printed with one, and how much of it in mm3."""
     if profile.tones == "plain":

@@ -14,7 +14,7 @@ from fabkit.build.targets import Place, Progress, Target, build, silent
 from fabkit.core.errors import InputError, printable
 from fabkit.core.files import json_text, outside_failures, read_json, temporary_folder
 from fabkit.drawing.draft import draft_things
-from fabkit.drawing.part import Drawn
+from fabkit.drawing.part import PartDrawing
 from fabkit.model.accessory import things
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -133,7 +133,7 @@ def _plates(folder: Path) -> list[dict[str, Any]]:
 def _expected(
     plate: Mapping[str, Any],
     puzzle: PuzzleSet,
-    blueprints: Mapping[str, Drawn],
+    blueprints: Mapping[str, PartDrawing],
     profile: Profile,
 ) -> Expected:
     names = tuple(piece["piece"] for piece in plate["pieces"])

@@ -19,9 +19,8 @@ import numpy as np
 from shapely import LineString, Point, Polygon, union_all
 
 from fabkit.core.units import format_degrees, format_mm
-from fabkit.drawing.label import Label
-from fabkit.drawing.magnets import Recess
 from fabkit.drawing.outline import BlueprintError
+from fabkit.drawing.part import PartDrawing
 from fabkit.model.balls import Ball, BallBody, BallError, Rotation, flat_poses, turned
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
@@ -82,9 +81,6 @@ class BallShape:
 
         Args:
             above_mm: at which height above its middle; below it if less than 0.
-
-        Returns:
-            In mm; 0 above and below the link.
         """
         lean, radius = math.radians(self.lean_degrees), self.link_mm / 2
         if above_mm > -radius * math.sin(lean):
@@ -185,9 +181,6 @@ def print_pose(body: BallBody) -> PrintPose:
     Of the possible ones it has most balls on the bed, then its spine along x, and then the least
     places: the same for a piece however its file turns it.
 
-    Args:
-        body: balls and bonds.
-
     Raises:
         BlueprintError: when a part would hang in the air in every pose, or no pose is flat.
 
@@ -267,59 +260,27 @@ _ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
-class BallBlueprint(BallShape):
+class BallBlueprint(BallShape, PartDrawing):
     """One ball piece in mm, as it is printed: its spine on the bed, prongs there or upright.
 
     Its balls lie on a grid of squares as wide as the pitch, whose corner is the origin: the first
     column of them has its middles half a pitch to the right of it.
 
     Attributes:
-        piece: the piece's id.
-        colour: ``#rrggbb``.
         pitch_mm: distance of neighbouring balls.
         pose: the rotation that brings the drawn balls there.
-        outline: all of it seen from above.
-        foot: what of it lies on the bed.
-        thickness_mm: its height.
         solid_mm3: its volume.
         surface_mm2: its surface.
-        face: empty, since balls have no flat top.
-        recesses: none.
-        label: none.
-        label_low_mm: 0.
-        facing: ``up``.
-        pause_height_mm: None.
-
-    `BallShape` says what the other attributes are.
     """
 
-    piece: str
-    colour: str
     pitch_mm: float
     pose: Rotation
-    outline: Polygon
-    foot: Polygon
-    thickness_mm: float
     solid_mm3: float
     surface_mm2: float
-    face: Polygon = Polygon()  # noqa: RUF009 (it does not change)
-    recesses: tuple[Recess, ...] = ()
-    label: Label | None = None
-    label_low_mm: float = 0.0
-    facing: str = "up"
-    pause_height_mm: float | None = None
 
 
 def draft_ball(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallBlueprint:
     """Drafts one ball piece.
-
-    Args:
-        puzzle: the set that it belongs to.
-        piece: made of balls.
-        profile: gives pitch (the unit), balls, links and flat, and what the printer can do.
-
-    Returns:
-        All measures of the piece, in mm.
 
     Raises:
         BlueprintError: when it is not made of balls, cannot be printed without support, or when

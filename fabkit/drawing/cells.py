@@ -46,14 +46,6 @@ _SMOOTH_MM = 1e-4
 def cell_centres(lattice: Lattice, cells: Iterable[Cell], unit_mm: float) -> list[PointMm]:
     """Where the middles of cells lie, in the frame of a drawing.
 
-    Args:
-        lattice: of the cells.
-        cells: some cells.
-        unit_mm: length of a grid unit.
-
-    Returns:
-        A point in mm for each cell, by row from below and then from the left.
-
     Example:
         >>> from fabkit.model.lattice import LATTICES
         >>> cell_centres(LATTICES["square"], [(3, -1), (1, -1)], 20)
@@ -65,10 +57,6 @@ def cell_centres(lattice: Lattice, cells: Iterable[Cell], unit_mm: float) -> lis
 
 def neighbours(centres: Iterable[PointMm], unit_mm: float) -> Iterator[tuple[PointMm, PointMm]]:
     """The pairs of cells that lie one grid unit apart.
-
-    Args:
-        centres: of whole cells, in mm.
-        unit_mm: length of a grid unit.
 
     Example:
         >>> list(neighbours([(0.0, 0.0), (20.0, 0.0), (20.0, 20.0)], 20))
@@ -85,11 +73,6 @@ def celled_outline(lattice: Lattice, form: Form, profile: Profile) -> Polygon:
     A disc is a unit less twice the inset across. A star has six points towards the corners of the
     hexagon; it is two triangles across each other, its points cut to ``tip_flat``. What bars
     close in is filled, unless it is a hole of the piece.
-
-    Args:
-        lattice: the triangular one.
-        form: of the piece.
-        profile: gives unit, inset, ``cell.shape``, ``cell.link`` and ``tip_flat``.
 
     Returns:
         The outline in mm, counter-clockwise; arcs are chords within `ARC_MM`.
@@ -196,12 +179,6 @@ class Stub:
 
 def place_stubs(lattice: Lattice, form: Form, foot: Polygon, profile: Profile) -> tuple[Stub, ...]:
     """A stub below the middle of each cell.
-
-    Args:
-        lattice: of the piece.
-        form: of the piece.
-        foot: the outline of its back, inside the foot chamfer, in mm.
-        profile: gives unit, ``stub.diameter`` and ``stub.height``.
 
     Returns:
         As many stubs as the piece has cells, by row from below and then from the left. Around

@@ -29,7 +29,7 @@ from fabkit.drawing.outline import (
     inset_ring,
     rings_mm,
 )
-from fabkit.drawing.part import every
+from fabkit.drawing.part import draft_each
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -117,14 +117,6 @@ def cut_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> CutPiece:
     nothing is chamfered. Letter and magnets go where they would go on a printed piece of that
     outline; a letter is only on the front.
 
-    Args:
-        puzzle: gives the lattice.
-        piece: a flat piece.
-        profile: gives unit, kerf and inset, and what there is to be said of letter and magnets.
-
-    Returns:
-        Outlines, letter and holes, in mm.
-
     Raises:
         BlueprintError: when the inset swallows an edge or a neck, when the kerf swallows a hole
             or a notch, or when letter or magnets do not fit.
@@ -157,19 +149,11 @@ def cut_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> CutPiece:
 def cut_all(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) -> list[CutPiece]:
     """Works out what is cut for several pieces.
 
-    Args:
-        puzzle: gives the lattice.
-        pieces: some of the set's.
-        profile: gives every length.
-
-    Returns:
-        What is cut for each piece, in their order.
-
     Raises:
         InputError: with every piece that the profile does not suit. Pieces with the same fault
             share a line.
     """
-    return every(puzzle, pieces, profile, cut_piece, "cut from a sheet")
+    return draft_each(puzzle, pieces, profile, cut_piece, "cut from a sheet")
 
 
 def _finished(canonical: Polygon, inset_mm: float) -> Polygon:

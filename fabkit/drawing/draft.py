@@ -14,7 +14,7 @@ from fabkit.drawing.ball import draft_ball
 from fabkit.drawing.boards.draft import draft_holes_board, draft_lid, draft_seats_board, draft_tray
 from fabkit.drawing.boards.steps import BoardBlueprint
 from fabkit.drawing.cells import Stub, celled_outline, place_stubs
-from fabkit.drawing.label import Label, place_label
+from fabkit.drawing.label import place_label
 from fabkit.drawing.magnets import Recess, length_units, place_recesses, poles, with_poles
 from fabkit.drawing.outline import (
     BlueprintError,
@@ -23,51 +23,33 @@ from fabkit.drawing.outline import (
     largest_chamfer_mm,
     printed_outline,
 )
-from fabkit.drawing.part import Drawn, every
+from fabkit.drawing.part import PartDrawing, draft_each
 from fabkit.model.accessory import HOLES, LID, SEATS, TRAY, Accessory, Thing, as_printed, has_stubs
 from fabkit.model.lattice import Lattice
-from fabkit.model.layers import height_as_printed_mm
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet, rings_in_units
 
 
-@dataclass(frozen=True)
-class Blueprint:
+@dataclass(frozen=True, kw_only=True)
+class Blueprint(PartDrawing):
     """One flat piece in mm, seen from its lettered face, y up, its back at height 0.
 
     That is how it lies in its files, whichever face lies on the bed. Against the elephant foot
     there is the foot chamfer, or the top chamfer if the face is printed downwards. A piece with
-    stubs stands on them: then their ends are at height 0, and its back above.
+    stubs stands on them: then their ends are at height 0, and its back above. `outline` is that
+    between both chamfers, `face` is inside the top chamfer, `foot` inside the foot chamfer.
 
     Attributes:
-        piece: the piece's id.
-        colour: ``#rrggbb``.
         canonical: the outline as drawn.
-        outline: the printed outline between both chamfers.
-        face: the outline of the flat face, inside the top chamfer.
-        foot: the outline of the flat back, inside the foot chamfer.
-        thickness_mm: from the lowest point, the back or the ends of stubs, to the face.
         top_chamfer_mm: around the face.
         foot_chamfer_mm: around the back.
-        recesses: pockets for magnets.
-        label: the letter, if any.
-        facing: which way the lettered face looks on the bed, ``up`` or ``down``.
         stubs: below the back, one for each cell; none for a piece that lies on its back.
     """
 
-    piece: str
-    colour: str
     canonical: Polygon
-    outline: Polygon
-    face: Polygon
-    foot: Polygon
-    thickness_mm: float
     top_chamfer_mm: float
     foot_chamfer_mm: float
-    recesses: tuple[Recess, ...]
-    label: Label | None
-    facing: str
     stubs: tuple[Stub, ...] = ()
 
     @property
@@ -75,35 +57,9 @@ class Blueprint:
         """The height of the back: that of the stubs, or 0."""
         return self.stubs[0].height_mm if self.stubs else 0.0
 
-    @property
-    def label_low_mm(self) -> float:
-        """Height of the lower end of the letter in the face; the face's without a letter."""
-        return self.thickness_mm - (self.label.depth_mm if self.label else 0.0)
-
-    @property
-    def pause_height_mm(self) -> float | None:
-        """How high above the bed the print is when it pauses for the magnet.
-
-        All layers below are printed, the magnet goes in, and the next layer closes the cavity.
-        None when the recess is open or absent.
-        """
-        closed = [recess for recess in self.recesses if not recess.is_open]
-        if not closed:
-            return None
-        end_mm = closed[0].low_mm if self.facing == "down" else closed[0].high_mm
-        return height_as_printed_mm(self.facing, end_mm, self.thickness_mm)
-
 
 def draft(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> Blueprint:
     """Drafts one piece.
-
-    Args:
-        puzzle: gives the lattice, and the order of pieces in which poles alternate.
-        piece: a flat piece of the set.
-        profile: gives every length.
-
-    Returns:
-        All measures of the piece, in mm.
 
     Raises:
         BlueprintError: when the profile does not suit the piece.
@@ -153,19 +109,11 @@ def draft(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> Blueprint:
 def draft_all(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) -> list[Blueprint]:
     """Drafts several pieces.
 
-    Args:
-        puzzle: gives the lattice.
-        pieces: some of the set's.
-        profile: gives every length.
-
-    Returns:
-        One blueprint for each piece, in their order.
-
     Raises:
         InputError: with every piece that the profile does not suit. Pieces with the same fault
             share a line.
     """
-    return every(puzzle, pieces, profile, draft, "drafted for printing")
+    return draft_each(puzzle, pieces, profile, draft, "drafted for printing")
 
 
 def _refuse_large_chamfers(outline: Polygon, profile: Profile) -> None:
@@ -190,13 +138,8 @@ _ACCESSORIES: dict[str, Callable[[PuzzleSet, Accessory, Profile], BoardBlueprint
 }
 
 
-def draft_thing(puzzle: PuzzleSet, thing: Thing, profile: Profile) -> Drawn:
+def draft_thing(puzzle: PuzzleSet, thing: Thing, profile: Profile) -> PartDrawing:
     """Drafts a piece or an accessory.
-
-    Args:
-        puzzle: the set.
-        thing: one of its pieces or accessories.
-        profile: gives every length.
 
     Raises:
         BlueprintError: when the profile does not suit it.
@@ -214,22 +157,14 @@ def draft_thing(puzzle: PuzzleSet, thing: Thing, profile: Profile) -> Drawn:
     return _ACCESSORIES[thing.kind](puzzle, thing, profile)
 
 
-def draft_things(puzzle: PuzzleSet, things: Sequence[Thing], profile: Profile) -> list[Drawn]:
+def draft_things(puzzle: PuzzleSet, things: Sequence[Thing], profile: Profile) -> list[PartDrawing]:
     """Drafts several pieces and accessories.
-
-    Args:
-        puzzle: the set.
-        things: some of its pieces and accessories.
-        profile: gives every length.
-
-    Returns:
-        One drawing for each, in their order.
 
     Raises:
         InputError: with everything that the profile does not suit. Things with the same fault
             share a line.
     """
-    return every(puzzle, things, profile, draft_thing)
+    return draft_each(puzzle, things, profile, draft_thing)
 
 
 @dataclass(frozen=True)
@@ -247,14 +182,8 @@ class Tones:
     high_mm: float
 
 
-def tones(lattice: Lattice, piece: Piece, drawing: Drawn, profile: Profile) -> Tones:
+def tones(lattice: Lattice, piece: Piece, drawing: PartDrawing, profile: Profile) -> Tones:
     """The second colour of a flat piece: as deep as its letter.
-
-    Args:
-        lattice: the set's.
-        piece: with `Piece.tones`.
-        drawing: of it.
-        profile: gives the unit and the depth.
 
     Example:
         >>> from fabkit.drawing.draft import draft

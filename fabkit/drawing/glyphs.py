@@ -85,9 +85,6 @@ class Lettering:
 def lettering(text: str) -> Lettering:
     """A text with capitals 1 mm high.
 
-    Args:
-        text: one to a few characters.
-
     Raises:
         BlueprintError: when the font has no outline for a character.
 
@@ -118,10 +115,6 @@ def strokes_are_at_least(area: BaseGeometry, width_mm: float) -> bool:
     what it cannot reach of a thin stroke is longer than a corner), and it must get there
     without leaving the text: where it cannot pass a waist, as that of a 3, its way falls into
     parts, or is cut open where it went around a counter.
-
-    Args:
-        area: the text's area, in mm.
-        width_mm: the least width asked for.
 
     Example:
         >>> bar = Polygon([(0, 0), (5, 0), (5, 1), (0, 1)])

@@ -58,9 +58,6 @@ def place_label(text: str, face: Polygon, balance: Point, profile: Profile) -> L
         balance: where the letter would best be.
         profile: gives size, margin, depth and faces.
 
-    Returns:
-        The label; None when the profile asks for none.
-
     Raises:
         BlueprintError: when only a letter with strokes thinner than the profile's would fit.
     """

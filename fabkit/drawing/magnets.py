@@ -36,10 +36,6 @@ _SAFETY_MM = 0.0015  # positions are rounded to a micrometre and arcs are chords
 def eroded(area: Polygon, distance_mm: float) -> BaseGeometry:
     """The points of an area that are at least so far from its boundary.
 
-    Args:
-        area: in mm.
-        distance_mm: from its outer ring and from its holes.
-
     Example:
         >>> square = Polygon([(0, 0), (9, 0), (9, 9), (0, 9)])
         >>> [round(value, 1) for value in eroded(square, 3.0).bounds]
@@ -233,10 +229,6 @@ def bores(profile: Profile, magnet_mm: float | None = None) -> Bores:
 def length_units(canonical: Polygon, unit_mm: float) -> float:
     """The longer side of the box around an outline as it is drawn, in grid units.
 
-    Args:
-        canonical: in mm.
-        unit_mm: length of a grid unit.
-
     Example:
         >>> length_units(Polygon([(0, 0), (60, 0), (60, 20), (0, 20)]), 20.0)
         3.0
@@ -247,9 +239,6 @@ def length_units(canonical: Polygon, unit_mm: float) -> float:
 
 def magnet_count(length_units: float) -> int:
     """How many magnets a piece gets.
-
-    Args:
-        length_units: the longer side of the drawn outline's bounding box, in grid units.
 
     Example:
         >>> magnet_count(2.0), magnet_count(3.0)
@@ -271,9 +260,6 @@ def place_recesses(
         foot: the outline of the back, inside the foot chamfer, in mm.
         length_units: the longer side of the canonical outline's bounding box, in grid units.
         profile: gives unit, magnet, fit and walls.
-
-    Returns:
-        One or two recesses, from left to right.
 
     Raises:
         BlueprintError: when the magnet does not fit: the wall there is, the wall asked for,
@@ -412,11 +398,6 @@ def poles(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> tuple[str, ...]:
     that in all there is at most one more of the one than of the other. How many magnets the
     pieces before this one have depends on their drawings alone.
 
-    Args:
-        puzzle: gives the order of the pieces.
-        piece: one of its pieces.
-        profile: says whether poles alternate.
-
     Returns:
         ``N``, ``S``, or nothing for either, once for each magnet.
 
@@ -446,13 +427,6 @@ def left_to_right(centres: Sequence[PointMm], unit_mm: float) -> list[int]:
     Magnets that lie above each other but for a rounding are told from below, so that drawings
     and meshes have them in the same order.
 
-    Args:
-        centres: one or two of them, on a piece as it is drawn.
-        unit_mm: length of a grid unit.
-
-    Returns:
-        Positions in ``centres``.
-
     Example:
         >>> left_to_right([(30.0, 5.0), (10.0, 9.0)], 20.0)
         [1, 0]
@@ -478,9 +452,6 @@ def with_poles(
         in_turn: their poles from left to right, as `poles` gives them.
         foot: the outline of the back, inside the foot chamfer, in mm.
         profile: gives unit, layers and walls.
-
-    Returns:
-        The recesses in their order.
 
     Raises:
         BlueprintError: when there is no room in the back for a mark beside an open recess.

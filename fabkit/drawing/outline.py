@@ -34,11 +34,6 @@ class BlueprintError(ValueError):
 def canonical_outline(lattice: Lattice, rings: Sequence[Ring], unit_mm: float) -> Polygon:
     """The outline as drawn, in mm, counter-clockwise; holes are its interiors.
 
-    Args:
-        lattice: whose frame the rings are in.
-        rings: frame points, the outer ring and its holes.
-        unit_mm: length of a grid unit.
-
     Example:
         >>> from fabkit.model.lattice import LATTICES
         >>> canonical_outline(LATTICES["square"], [((0, 0), (4, 0), (4, 2), (0, 2))], 20).bounds
@@ -51,13 +46,6 @@ def canonical_outline(lattice: Lattice, rings: Sequence[Ring], unit_mm: float) -
 
 def printed_outline(canonical: Polygon, profile: Profile) -> Polygon:
     """The outline at mid-height.
-
-    Args:
-        canonical: as drawn, in mm.
-        profile: gives inset and tip flat.
-
-    Returns:
-        The outline, counter-clockwise.
 
     Raises:
         BlueprintError: when the inset swallows an edge, or a tip is too short for its flat.
@@ -117,9 +105,6 @@ def largest_chamfer_mm(outline: Polygon) -> tuple[float, float]:
     at its ends. For the flat of a 45-degree tip (two angles of 112.5 degrees) that is 1.336 c:
     the kernel's own chamfer fails beyond 0.748 of the flat, this one is refused from 0.741 on.
 
-    Args:
-        outline: in mm.
-
     Returns:
         Chamfer and edge, both in mm.
 
@@ -141,10 +126,6 @@ def largest_chamfer_mm(outline: Polygon) -> tuple[float, float]:
 
 def chamfered(outline: Polygon, chamfer_mm: float) -> Polygon:
     """The outline on the far side of a 45-degree chamfer.
-
-    Args:
-        outline: before the chamfer, in mm.
-        chamfer_mm: its width, which is also its height.
 
     Raises:
         BlueprintError: when the chamfer eats up an edge or a neck of the piece.
@@ -219,11 +200,6 @@ def _towards(start: PointMm, end: PointMm, distance_mm: float) -> PointMm:
 
 def region_mm(lattice: Lattice, cells: Iterable[Cell], unit_mm: float) -> BaseGeometry:
     """The area that cells cover, in mm, in the frame of the lattice.
-
-    Args:
-        lattice: of the cells.
-        cells: at least one.
-        unit_mm: length of a grid unit.
 
     Returns:
         A polygon with its holes; several if the region falls into parts that share no edge.

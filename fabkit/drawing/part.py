@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from dataclasses import dataclass
+from typing import TypeVar
 
 from shapely import Polygon
 
@@ -13,57 +14,62 @@ from fabkit.drawing.label import Label
 from fabkit.drawing.magnets import Recess
 from fabkit.drawing.outline import BlueprintError
 from fabkit.model.accessory import Thing
+from fabkit.model.layers import height_as_printed_mm
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
 
-class Drawn(Protocol):
-    """One thing to print, in mm, as it lies in its files: the lowest point at height 0.
+@dataclass(frozen=True, kw_only=True)
+class PartDrawing:
+    """One part to print, in mm, as it lies in its files: the lowest point at height 0.
 
     Attributes:
         piece: its id.
         colour: ``#rrggbb``.
         outline: all of it seen from above.
-        face: its flat top seen from above.
         foot: its flat bottom seen from above.
         thickness_mm: its height.
+        face: its flat top seen from above.
         recesses: pockets for magnets.
         label: the letter or title, if any.
-        label_low_mm: height of the lower end of its engraving (that of the face, with two of them).
         facing: which way its top looks on the bed, ``up`` or ``down``.
-        pause_height_mm: where the print pauses for magnets; None for no pause.
     """
 
+    piece: str
+    colour: str
+    outline: Polygon
+    foot: Polygon
+    thickness_mm: float
+    face: Polygon = Polygon()  # noqa: RUF009 (it does not change)
+    recesses: tuple[Recess, ...] = ()
+    label: Label | None = None
+    facing: str = "up"
+
     @property
-    def piece(self) -> str: ...  # noqa: D102
+    def label_low_mm(self) -> float:
+        """Height of the lower end of the letter in the face; the face's without a letter."""
+        return self.thickness_mm - (self.label.depth_mm if self.label else 0.0)
+
     @property
-    def colour(self) -> str: ...  # noqa: D102
-    @property
-    def outline(self) -> Polygon: ...  # noqa: D102
-    @property
-    def face(self) -> Polygon: ...  # noqa: D102
-    @property
-    def foot(self) -> Polygon: ...  # noqa: D102
-    @property
-    def thickness_mm(self) -> float: ...  # noqa: D102
-    @property
-    def recesses(self) -> tuple[Recess, ...]: ...  # noqa: D102
-    @property
-    def label(self) -> Label | None: ...  # noqa: D102
-    @property
-    def label_low_mm(self) -> float: ...  # noqa: D102
-    @property
-    def facing(self) -> str: ...  # noqa: D102
-    @property
-    def pause_height_mm(self) -> float | None: ...  # noqa: D102
+    def pause_height_mm(self) -> float | None:
+        """How high above the bed the print is when it pauses for the magnet.
+
+        All layers below are printed, the magnet goes in, and the next layer closes the cavity.
+        None when the recess is open or absent.
+        """
+        closed = [recess for recess in self.recesses if not recess.is_open]
+        if not closed:
+            return None
+        end_mm = closed[0].low_mm if self.facing == "down" else closed[0].high_mm
+        return height_as_printed_mm(self.facing, end_mm, self.thickness_mm)
 
 
 _Made = TypeVar("_Made")
 _One = TypeVar("_One", bound=Thing)
 
 
-def every(
+def draft_each(
     puzzle: PuzzleSet,
     things: Sequence[_One],
     profile: Profile,
@@ -78,9 +84,6 @@ def every(
         profile: gives every length.
         make: what to make of one.
         purpose: what only flat pieces can be, for the message; empty if anything can.
-
-    Returns:
-        What was made, in their order.
 
     Raises:
         InputError: when a piece is made of balls and only flat ones will do; or with everything

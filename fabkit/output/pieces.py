@@ -12,7 +12,7 @@ from fabkit.core.errors import InputError, many
 from fabkit.core.units import format_mm
 from fabkit.drawing.draft import Blueprint, draft, draft_all, tones
 from fabkit.drawing.outline import BlueprintError, PointMm, RingMm, canonical_outline, rings_mm
-from fabkit.drawing.part import every
+from fabkit.drawing.part import draft_each
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet, in_units
@@ -281,7 +281,7 @@ def _drafts(
     try:
         return draft_all(puzzle, pieces, profile)
     except InputError as error:
-        found = every(puzzle, pieces, profile, _draft_of_any_letter)
+        found = draft_each(puzzle, pieces, profile, _draft_of_any_letter)
         for fault in error.faults:
             told(f"{fault.key}: drawn without the letter, which cannot be printed: {fault.message}")
         return found

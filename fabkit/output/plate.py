@@ -12,7 +12,7 @@ from fabkit.core.errors import many
 from fabkit.core.units import format_mm
 from fabkit.drawing.glyphs import lettering
 from fabkit.drawing.outline import BlueprintError, rings_mm
-from fabkit.drawing.part import Drawn
+from fabkit.drawing.part import PartDrawing
 from fabkit.output.svg import Drawing
 from fabkit.output.theme import ink_on
 
@@ -33,7 +33,7 @@ class LyingPiece:
             m[5].
     """
 
-    blueprint: Drawn
+    blueprint: PartDrawing
     matrix: tuple[float, float, float, float, float, float]
 
     def on_bed(self, shape: BaseGeometry) -> BaseGeometry:

@@ -23,7 +23,7 @@ from fabkit.drawing.boards.steps import BoardBlueprint
 from fabkit.drawing.draft import Blueprint
 from fabkit.drawing.magnets import Recess
 from fabkit.drawing.outline import chamfered
-from fabkit.drawing.part import Drawn
+from fabkit.drawing.part import PartDrawing
 from fabkit.model.profile import Profile
 from fabkit.printing.plate import layer_before_pause
 from fabkit.printing.slicer.settings import print_settings
@@ -74,15 +74,12 @@ def fill_for(profile: Profile) -> Fill:
     )
 
 
-def solid_mm3(drawing: Drawn) -> float:
+def solid_mm3(drawing: PartDrawing) -> float:
     """The volume of a piece or board, in mm3, less its letter or title.
 
     Of a flat piece it is that of the prism less chamfers and recesses, with its stubs. Chamfers are
     integrated by Simpson's rule, which is exact for sections that grow with the square of the
     height. Ribs are left out.
-
-    Args:
-        drawing: of a flat piece, a ball piece or a board.
     """
     if isinstance(drawing, Blueprint):
         whole_mm3 = _prism_mm3(drawing)
@@ -91,7 +88,7 @@ def solid_mm3(drawing: Drawn) -> float:
     return float(whole_mm3 - letter_mm3(drawing))
 
 
-def letter_mm3(drawing: Drawn) -> float:
+def letter_mm3(drawing: PartDrawing) -> float:
     """The volume of an engraving, on one face or both, in mm3."""
     label = drawing.label
     if label is None:
@@ -100,16 +97,12 @@ def letter_mm3(drawing: Drawn) -> float:
     return float(sum(side.polygon().area for side in sides) * label.depth_mm)
 
 
-def printed_mm3(drawing: Drawn, profile: Profile) -> float:
+def printed_mm3(drawing: PartDrawing, profile: Profile) -> float:
     """The plastic in a printed piece or board, in mm3.
 
     Above and below a recess there are skins as on the piece's own faces, and a wall around it. On a
     ball piece everything counts as solid that is nearer to its surface than a wall is thick, and on
     a board what is nearer than a skin. PrusaSlicer takes 2 to 6 % less for IQ Fit's pieces.
-
-    Args:
-        drawing: of a flat piece, a ball piece or a board.
-        profile: as it is printed.
 
     Example:
         >>> from fabkit.drawing.draft import draft
@@ -132,7 +125,7 @@ def printed_mm3(drawing: Drawn, profile: Profile) -> float:
     return float(whole_mm3 - (1 - fill.share) * loose_mm3)
 
 
-def _as_drawn(drawing: Drawn) -> BallBlueprint | BoardBlueprint:
+def _as_drawn(drawing: PartDrawing) -> BallBlueprint | BoardBlueprint:
     """A drawing that says itself what its volume and surface are."""
     if not isinstance(drawing, BallBlueprint | BoardBlueprint):
         raise TypeError(f"no volume is known of a {type(drawing).__name__}")
@@ -377,7 +370,7 @@ class Bill:
 
 def bill_of_materials(
     set_name: str,
-    blueprints: Sequence[Drawn],
+    blueprints: Sequence[PartDrawing],
     profile: Profile,
     sliced: Sliced | None = None,
     tones: Mapping[str, tuple[str, float]] | None = None,
@@ -414,7 +407,9 @@ def bill_of_materials(
     )
 
 
-def _piece_line(blueprint: Drawn, profile: Profile, tones: tuple[str, float] | None) -> PieceLine:
+def _piece_line(
+    blueprint: PartDrawing, profile: Profile, tones: tuple[str, float] | None
+) -> PieceLine:
     left, bottom, right, top = blueprint.outline.bounds
     tone, tones_mm3 = tones or ("", 0.0)
     return PieceLine(

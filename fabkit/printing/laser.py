@@ -43,15 +43,6 @@ def cut_sheets(
     even without a gap. No piece lies in the hole of another, with which it might fall out before
     it is cut.
 
-    Args:
-        pieces: each of a different name.
-        profile: gives size, gap and edge of the sheets.
-        engine: what lays them; see `fabkit.printing.nesting.nest.nest`.
-        progress: told before each sheet that is tried.
-
-    Returns:
-        The sheets.
-
     Raises:
         InputError: when a piece is larger than a sheet, or there is no such engine.
         OutsideError: when the engine is not installed.

@@ -20,7 +20,7 @@ from shapely import Point, Polygon, affinity
 from fabkit import __version__
 from fabkit.core.errors import many
 from fabkit.core.units import format_mm
-from fabkit.drawing.part import Drawn
+from fabkit.drawing.part import PartDrawing
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.writing3mf import Object3mf, Package3mf, Solid3mf
 from fabkit.model.profile import Profile
@@ -74,18 +74,10 @@ def plates_package(
     puzzle: PuzzleSet,
     plates: Sequence[Plate],
     prints: Mapping[str, PiecePrint],
-    blueprints: Mapping[str, Drawn],
+    blueprints: Mapping[str, PartDrawing],
     profile: Profile,
 ) -> Package3mf:
-    """A file of one plate, or of several beside each other.
-
-    Args:
-        puzzle: the set.
-        plates: whose pieces are in the file, at their places.
-        prints: the meshes, by piece.
-        blueprints: the drawings, by piece.
-        profile: how they are printed.
-    """
+    """A file of one plate, or of several beside each other."""
     stride_mm = profile.bed_width_mm * (1 + _BETWEEN_BEDS)
     placed = [
         (spot.name, _rows(spot, blueprints[spot.name], index * stride_mm))
@@ -97,14 +89,8 @@ def plates_package(
     return _package(puzzle, lying, heights[0] if heights else None, profile)
 
 
-def extruders(puzzle: PuzzleSet, drawings: Sequence[Drawn], profile: Profile) -> int:
-    """How many filaments it takes to print some pieces and boards on one plate.
-
-    Args:
-        puzzle: the set.
-        drawings: of what lies on the plate.
-        profile: says which colours are parts of their own.
-    """
+def extruders(puzzle: PuzzleSet, drawings: Sequence[PartDrawing], profile: Profile) -> int:
+    """How many filaments it takes to print some pieces and boards on one plate."""
     toned = {piece.id for piece in puzzle.pieces if piece.tones}
     letters = profile.inlay != "none" and any(one.label is not None for one in drawings)
     tones = profile.tones != "plain" and any(one.piece in toned for one in drawings)
@@ -112,16 +98,9 @@ def extruders(puzzle: PuzzleSet, drawings: Sequence[Drawn], profile: Profile) ->
 
 
 def piece_package(
-    puzzle: PuzzleSet, one: PiecePrint, blueprint: Drawn, profile: Profile
+    puzzle: PuzzleSet, one: PiecePrint, blueprint: PartDrawing, profile: Profile
 ) -> Package3mf:
-    """A file of one piece, which lies in the middle of the bed.
-
-    Args:
-        puzzle: the set.
-        one: the piece's meshes.
-        blueprint: its drawing.
-        profile: how it is printed.
-    """
+    """A file of one piece, which lies in the middle of the bed."""
     rows = _rows(Spot(one.name, 0.0, 0.0, 0.0), blueprint, 0.0)
     left, bottom, right, top = _patch(blueprint, rows).area.bounds
     rows[3, 0] += (profile.bed_width_mm - left - right) / 2
@@ -131,7 +110,7 @@ def piece_package(
 
 def _package(
     puzzle: PuzzleSet,
-    lying: Sequence[tuple[PiecePrint, Drawn, Rows]],
+    lying: Sequence[tuple[PiecePrint, PartDrawing, Rows]],
     pause_mm: float | None,
     profile: Profile,
 ) -> Package3mf:
@@ -152,7 +131,7 @@ def _object(one: PiecePrint, rows: Rows) -> Object3mf:
     return Object3mf(one.name, tuple(solids))
 
 
-def _rows(spot: Spot, blueprint: Drawn, shift_mm: float) -> Rows:
+def _rows(spot: Spot, blueprint: PartDrawing, shift_mm: float) -> Rows:
     """Where a mesh's axes and its origin go, shape (4, 3)."""
     rows = np.array(mesh_rows(spot, blueprint), dtype=np.float64)
     rows[3, 0] += shift_mm
@@ -163,7 +142,7 @@ def _placed(body: Body, rows: Rows) -> Body:
     return replace(body, vertices=body.vertices @ rows[:3] + rows[3])
 
 
-def _patch(blueprint: Drawn, rows: Rows) -> Patch:
+def _patch(blueprint: PartDrawing, rows: Rows) -> Patch:
     """A piece as it is seen from above: with its letter, or lying on it with its recesses."""
     marks: list[Polygon] = []
     if blueprint.facing == "down":
@@ -219,9 +198,6 @@ def pause_parts(pause_height_mm: float, profile: Profile) -> dict[str, bytes]:
     Args:
         pause_height_mm: top of the last layer before the magnets go in.
         profile: gives the layers, and whether there is a second colour.
-
-    Returns:
-        Content by name of the part; the same for the same arguments.
 
     Raises:
         ValueError: when no layer ends at the pause height.

@@ -24,7 +24,7 @@ from fabkit.core.errors import Fault, InputError
 from fabkit.core.units import format_mm
 from fabkit.drawing.ball import BallBlueprint
 from fabkit.drawing.boards.steps import BoardBlueprint
-from fabkit.drawing.part import Drawn
+from fabkit.drawing.part import PartDrawing
 from fabkit.model.accessory import HOLES
 from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
@@ -61,7 +61,7 @@ class Plate:
 
 
 def lay_out(
-    blueprints: Sequence[Drawn],
+    blueprints: Sequence[PartDrawing],
     profile: Profile,
     engine: str = "auto",
     progress: Progress = lambda done, total, name: None,
@@ -77,9 +77,6 @@ def lay_out(
         profile: gives bed, gap, edge, tower and facing.
         engine: one of `fabkit.printing.nesting.nest.ENGINES`.
         progress: told before each plate that is tried.
-
-    Returns:
-        The plates, numbered from 1.
 
     Raises:
         InputError: when pieces do not fit an empty bed, or are higher than the printer prints.
@@ -152,19 +149,15 @@ def layer_before_pause(pause_height_mm: float, profile: Profile) -> int:
     return 1 + round((top_mm - profile.first_layer_mm) / profile.layer_mm)
 
 
-def outline_from_above(blueprint: Drawn) -> Polygon:
+def outline_from_above(blueprint: PartDrawing) -> Polygon:
     """A piece's outline from above, as it lies on the bed before it is turned and moved."""
     if blueprint.facing == "up":
         return blueprint.outline
     return affinity.scale(blueprint.outline, xfact=-1.0, origin=(0, 0))
 
 
-def mesh_rows(spot: Spot, blueprint: Drawn) -> tuple[Row, Row, Row, Row]:
+def mesh_rows(spot: Spot, blueprint: PartDrawing) -> tuple[Row, Row, Row, Row]:
     """How to bring a piece's mesh, in its drawing's frame, to its spot on the bed.
-
-    Args:
-        spot: of the piece.
-        blueprint: says whether it lies face up or down, and how thick it is.
 
     Returns:
         Where the x, y and z axes point, and where the origin goes: a vertex v becomes
@@ -194,16 +187,10 @@ def mesh_rows(spot: Spot, blueprint: Drawn) -> tuple[Row, Row, Row, Row]:
 def plate_document(
     puzzle: PuzzleSet,
     plates: Sequence[Plate],
-    blueprints: Mapping[str, Drawn],
+    blueprints: Mapping[str, PartDrawing],
     profile: Profile,
 ) -> dict[str, Any]:
     """The plates for a JSON file.
-
-    Args:
-        puzzle: the set.
-        plates: as `lay_out` gives them.
-        blueprints: of their pieces.
-        profile: with which they were laid out.
 
     Returns:
         Bed and spots in mm and degrees, in the frame that is described at the top of this module.
@@ -233,21 +220,10 @@ def plate_drawing(
     puzzle: PuzzleSet,
     plates: Sequence[Plate],
     plate: Plate,
-    blueprints: Mapping[str, Drawn],
+    blueprints: Mapping[str, PartDrawing],
     profile: Profile,
 ) -> str:
-    """Draws a plate from above.
-
-    Args:
-        puzzle: the set.
-        plates: all of them.
-        plate: the one to draw.
-        blueprints: of its pieces.
-        profile: with which they were laid out.
-
-    Returns:
-        An SVG document in mm.
-    """
+    """Draws a plate from above."""
     room = room_of(profile)
     pieces = []
     for spot in plate.spots:
@@ -268,7 +244,7 @@ def plate_drawing(
     return plate_sheet(view)
 
 
-def _lying(spot: Spot, blueprint: Drawn) -> dict[str, Any]:
+def _lying(spot: Spot, blueprint: PartDrawing) -> dict[str, Any]:
     return {
         "piece": spot.name,
         "colour": blueprint.colour,
@@ -285,7 +261,7 @@ def _usable_mm2(room: Room) -> float:
     return float(usable.area)
 
 
-def _refuse_too_high(blueprints: Sequence[Drawn], profile: Profile) -> None:
+def _refuse_too_high(blueprints: Sequence[PartDrawing], profile: Profile) -> None:
     highest = max(blueprints, key=lambda one: one.thickness_mm, default=None)
     if highest is not None and highest.thickness_mm > profile.bed_height_mm:
         of_balls = isinstance(highest, BallBlueprint) or getattr(highest, "kind", "") == HOLES
@@ -299,15 +275,15 @@ def _refuse_too_high(blueprints: Sequence[Drawn], profile: Profile) -> None:
         )
 
 
-def _or_without(drawing: Drawn) -> str:
+def _or_without(drawing: PartDrawing) -> str:
     """What else can be done about a thing that is too large: pieces are printed without boards."""
     boarded = isinstance(drawing, BoardBlueprint)
     return ", or leave boards out (board.make none)" if boarded else ""
 
 
-def _by_pause(blueprints: Sequence[Drawn]) -> list[tuple[float | None, list[Drawn]]]:
+def _by_pause(blueprints: Sequence[PartDrawing]) -> list[tuple[float | None, list[PartDrawing]]]:
     """The pieces by pause height, the lowest first; those without a pause go with the fewest."""
-    groups: dict[float, list[Drawn]] = defaultdict(list)
+    groups: dict[float, list[PartDrawing]] = defaultdict(list)
     for one in blueprints:
         if one.pause_height_mm is not None:
             groups[one.pause_height_mm].append(one)

@@ -12,9 +12,6 @@ from fabkit.drawing.ball import BallBlueprint, Place
 def build_balls(blueprint: BallBlueprint) -> cq.Solid:
     """The finished solid, as it is printed: on the bed at z = 0, x and y as in the outline.
 
-    Args:
-        blueprint: all measures of the piece.
-
     Returns:
         One solid, all of whose surfaces are spheres, cylinders and planes.
 

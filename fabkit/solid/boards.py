@@ -18,12 +18,6 @@ _AXES = {"x": cq.Vector(1, 0, 0), "y": cq.Vector(0, 1, 0), "z": cq.Vector(0, 0, 
 def build_board(blueprint: BoardBlueprint) -> cq.Solid:
     """The finished solid, lying as it is drawn.
 
-    Args:
-        blueprint: what it is made of.
-
-    Returns:
-        One solid, its title cut out.
-
     Raises:
         RuntimeError: when the kernel returns something that is not one valid solid.
 

@@ -97,9 +97,6 @@ _STYLES = "MECHANICAL_DESIGN_GEOMETRIC_PRESENTATION_REPRESENTATION"
 def repeatable(step: str) -> str:
     """A STEP file without the traces of when, and after what, it was written.
 
-    Args:
-        step: as the kernel wrote it.
-
     Returns:
         The same model. Time stamp and counts are constant; colours come in the order of the
         parts that they belong to.

@@ -7,7 +7,7 @@ import cadquery as cq
 from fabkit.drawing.ball import BallBlueprint
 from fabkit.drawing.boards.steps import BoardBlueprint
 from fabkit.drawing.draft import Blueprint
-from fabkit.drawing.part import Drawn
+from fabkit.drawing.part import PartDrawing
 from fabkit.solid.balls import build_balls
 from fabkit.solid.boards import build_board
 from fabkit.solid.pieces import Workshop, letter_cutters, letter_prisms
@@ -28,7 +28,7 @@ class Maker:
     def __init__(self) -> None:
         self._pieces = Workshop()
 
-    def build(self, drawing: Drawn) -> cq.Solid:
+    def build(self, drawing: PartDrawing) -> cq.Solid:
         """The finished solid, as it lies in its drawing.
 
         Raises:
@@ -42,12 +42,8 @@ class Maker:
         return self._pieces.build(drawing)
 
 
-def inlay(drawing: Drawn) -> cq.Compound:
-    """What was cut out of a piece for its letter, on one face or both, or of a board for its title.
-
-    Args:
-        drawing: of something that has a letter or title.
-    """
+def inlay(drawing: PartDrawing) -> cq.Compound:
+    """What was cut out of a piece for its letter, on one face or both, or of a board for its title."""
     assert drawing.label is not None
     if isinstance(drawing, Blueprint):
         return cq.Compound.makeCompound(letter_cutters(drawing))

@@ -59,9 +59,6 @@ class Workshop:
     def build(self, blueprint: Blueprint) -> cq.Solid:
         """The finished solid: lowest at z = 0, letter on top, x and y as in the outline.
 
-        Args:
-            blueprint: all measures of the piece.
-
         Returns:
             One solid. A closed cavity is an inner shell of it.
 
@@ -119,14 +116,7 @@ def stub_post(stub: Stub) -> cq.Shape:
 
 
 def recess_cutter(recess: Recess) -> cq.Shape:
-    """What to cut away for a recess, around the z axis.
-
-    Args:
-        recess: with its centre at the origin.
-
-    Returns:
-        A solid between the recess's two heights, in mm.
-    """
+    """What to cut away for a recess, around the z axis."""
     radius = recess.bores.widest_mm / 2
     low, high, mouth = recess.low_mm, recess.high_mm, recess.mouth_mm
     crest = recess.bores.crest_mm

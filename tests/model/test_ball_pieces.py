@@ -254,7 +254,17 @@ def test_the_estimate_of_a_board(high_mm: float) -> None:
     steps = (Step(False, (Prism(area, 0.0, high_mm),)),)
     solid, surface = 2500 * high_mm, 5000 + 200 * high_mm
     board = BoardBlueprint(
-        "b", "tray", "#808080", area, area, area, high_mm, steps, None, 2.0, solid, surface
+        piece="b",
+        kind="tray",
+        colour="#808080",
+        outline=area,
+        foot=area,
+        face=area,
+        thickness_mm=high_mm,
+        steps=steps,
+        rest_mm=2.0,
+        solid_mm3=solid,
+        surface_mm2=surface,
     )
     assert solid_mm3(board) == solid
     shell = min(solid, 0.9 * surface)

@@ -30,14 +30,6 @@ def draft_tray(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Boa
 
     Its title is on its lid. Without lids it is in the floor, if that is thick enough.
 
-    Args:
-        puzzle: gives lattice and title.
-        accessory: a tray of the set.
-        profile: gives every length.
-
-    Returns:
-        All measures of the tray, in mm.
-
     Raises:
         BlueprintError: when the profile does not suit it.
 
@@ -66,14 +58,6 @@ def draft_holes_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile)
     links rest on the floors of channels, which keep the piece from sliding and turning; a ball one
     pitch further down hangs in its bore, which is open below. Between the bores there are walls, so
     that only a piece whose hanging balls are not joined below can be put in.
-
-    Args:
-        puzzle: gives the lattice.
-        accessory: a board of holes of the set, of whole squares.
-        profile: gives every length.
-
-    Returns:
-        All measures of the board, in mm. Its title is on its lid only.
 
     Raises:
         BlueprintError: when balls would not go into the bores, could leave them along a channel,
@@ -144,14 +128,6 @@ def draft_seats_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile)
     The right way up a piece rests on the plate and its stubs are in the seats, with a little air
     below them. Upside down it stands higher by the stubs, and no lid closes over it.
 
-    Args:
-        puzzle: gives the lattice.
-        accessory: a board of seats of the set.
-        profile: gives every length.
-
-    Returns:
-        All measures of the board, in mm. Its title is on its lid only.
-
     Raises:
         BlueprintError: when the walls between the seats would be too thin.
 
@@ -200,14 +176,6 @@ def draft_lid(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Boar
 
     A sliding lid is printed as it lies in the frame, its title on top. A snapping lid is printed
     upside down, its title mirrored in the plate's bottom.
-
-    Args:
-        puzzle: gives lattice, title, and what its boards are.
-        accessory: a lid of the set.
-        profile: gives every length.
-
-    Returns:
-        All measures of the lid, in mm, its middle over the middle of the region.
 
     Raises:
         BlueprintError: when the profile does not suit it.

@@ -114,10 +114,6 @@ def levels(puzzle: PuzzleSet, profile: Profile) -> Levels:
     The hooks of a snapping lid must not reach the table: where a frame would be too low for them,
     floor and all stand higher.
 
-    Args:
-        puzzle: says whether its boards are trays, or have holes or seats.
-        profile: gives the lengths.
-
     Example:
         >>> from fabkit.model.library import load_set
         >>> from fabkit.model.profilefile import load_profile
@@ -155,14 +151,6 @@ def _from(puzzle: PuzzleSet, profile: Profile, raised_mm: float) -> Levels:
 
 def region_of(puzzle: PuzzleSet, board: Board, profile: Profile) -> BaseGeometry:
     """A board's region in mm, in the frame of the lattice.
-
-    Args:
-        puzzle: gives the lattice.
-        board: gives the cells.
-        profile: gives the unit.
-
-    Returns:
-        A polygon with its holes; several if the region falls into parts that meet in points.
 
     Example:
         >>> from fabkit.model.library import load_set
@@ -231,9 +219,6 @@ def block(
         top_mm: up to where pieces reach.
         profile: gives clearance, walls, relief, notch and lid.
         relieved: whether the opening's corners are cut free for the sharp corners of pieces.
-
-    Returns:
-        The block, its bottom at height 0.
 
     Raises:
         BlueprintError: when a wall or pillar would be too thin, a relief does not reach its

@@ -190,10 +190,6 @@ def _of_thickness(thick_mm: float, across_mm: float, along_mm: float, profile: P
 def refuse_overhang(profile: Profile, what: str) -> None:
     """Refuses a printer that cannot print faces that lean by 45 degrees.
 
-    Args:
-        profile: gives the steepest overhang.
-        what: has such faces, for the message.
-
     Raises:
         BlueprintError: when it cannot.
     """
@@ -355,9 +351,6 @@ def snap_strain(profile: Profile) -> float:
     1.5 t y / l^2 for a tongue of thickness t and length l whose end gives way by y (Bayer,
     Snap-fit joints for plastics: a cantilever of even thickness).
 
-    Args:
-        profile: gives ``lid.tongue_thickness``, ``lid.snap`` and ``lid.tongue``.
-
     Example:
         >>> from fabkit.model.profilefile import load_profile
         >>> round(snap_strain(load_profile()), 4)
@@ -368,9 +361,6 @@ def snap_strain(profile: Profile) -> float:
 
 def refuse_strain(profile: Profile) -> None:
     """Refuses tongues that would be stretched by more than `MAX_STRAIN`.
-
-    Args:
-        profile: gives their measures.
 
     Raises:
         BlueprintError: saying which numbers would do.
@@ -388,9 +378,6 @@ def refuse_strain(profile: Profile) -> None:
 
 def snap_reach_mm(profile: Profile) -> float:
     """How high a frame must be at the least, so that the tongues do not reach its bottom.
-
-    Args:
-        profile: gives their measures.
 
     Example:
         >>> from fabkit.model.profilefile import load_profile

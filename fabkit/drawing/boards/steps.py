@@ -13,8 +13,8 @@ from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.label import Label
-from fabkit.drawing.magnets import Recess
 from fabkit.drawing.outline import PointMm, polygons
+from fabkit.drawing.part import PartDrawing
 from fabkit.model.accessory import Accessory
 
 
@@ -66,49 +66,29 @@ class Step:
     shapes: tuple[Prism | Bore, ...]
 
 
-@dataclass(frozen=True)
-class BoardBlueprint:
+@dataclass(frozen=True, kw_only=True)
+class BoardBlueprint(PartDrawing):
     """One board or lid in mm, as it is printed: its lowest point at height 0, its top up.
 
     A board's x and y are those of the lattice's frame: its region lies where the set's file draws
-    it. A lid lies as it is printed, its middle over the middle of the region.
+    it. A lid lies as it is printed, its middle over the middle of the region. A title is in the
+    frame of the outline, as seen from above (so it is mirrored when it is cut into the bottom).
 
     Attributes:
-        piece: its id.
         kind: ``tray``, ``holes``, ``seats`` or ``lid``.
-        colour: ``#rrggbb``.
-        outline: all of it seen from above.
-        face: its flat top seen from above.
-        foot: what of it lies on the bed.
-        thickness_mm: its height.
         steps: what it is made of, in order.
-        label: the title, in the frame of the outline, as seen from above (so it is mirrored when
-            it is cut into the bottom); None for none.
         rest_mm: on what height pieces rest: a tray's floor, the plate around seats, or the
             middles of seated balls; 0 for a lid.
         solid_mm3: its volume, without the title.
         surface_mm2: its surface, about.
-        recesses: none.
-        facing: ``up``.
-        pause_height_mm: None.
         label_low_mm: height of the lower end of the title's engraving.
     """
 
-    piece: str
     kind: str
-    colour: str
-    outline: Polygon
-    face: Polygon
-    foot: Polygon
-    thickness_mm: float
     steps: tuple[Step, ...]
-    label: Label | None
     rest_mm: float
     solid_mm3: float
     surface_mm2: float
-    recesses: tuple[Recess, ...] = ()
-    facing: str = "up"
-    pause_height_mm: float | None = None
     label_low_mm: float = 0.0
 
 
@@ -153,9 +133,6 @@ def board_blueprint(
         rest_mm: on what height pieces rest; 0 for a lid.
         label: the title, if any.
         label_low_mm: height of the lower end of its engraving.
-
-    Returns:
-        The drawing, with its volume and its shadow measured on the steps.
 
     Example:
         >>> from fabkit.model.puzzle import Board

@@ -93,10 +93,6 @@ class Reading:
 def readings(parts: Sequence[GaugePart], profile: Profile) -> list[Reading]:
     """What a gauge tells, one for each setting that it tries.
 
-    Args:
-        parts: of `fabkit.printing.fit_coupon.parts.gauge_parts`.
-        profile: with which they were drafted.
-
     Example:
         >>> from fabkit.model.profilefile import load_profile
         >>> from fabkit.printing.fit_coupon.parts import gauge_parts
@@ -118,10 +114,6 @@ def readings(parts: Sequence[GaugePart], profile: Profile) -> list[Reading]:
 
 def document(parts: Sequence[GaugePart], profile: Profile) -> dict[str, Any]:
     """The same for JSON.
-
-    Args:
-        parts: of `fabkit.printing.fit_coupon.parts.gauge_parts`.
-        profile: with which they were drafted.
 
     Returns:
         ``profile`` (its name) and ``settings``: for each ``key``, ``own_mm``, ``how``, ``farther``

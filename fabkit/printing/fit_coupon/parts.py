@@ -25,7 +25,7 @@ from fabkit.drawing.draft import Blueprint, draft
 from fabkit.drawing.glyphs import lettering
 from fabkit.drawing.label import Label, place_label
 from fabkit.drawing.outline import BlueprintError
-from fabkit.drawing.part import Drawn
+from fabkit.drawing.part import PartDrawing
 from fabkit.model.accessory import (
     HOLES,
     SEATS,
@@ -264,15 +264,15 @@ def _tried(
 # --- what is laid into them ---------------------------------------------------------------
 
 
-def _bar(profile: Profile, name: str, text: str) -> Drawn:
+def _bar(profile: Profile, name: str, text: str) -> PartDrawing:
     return draft_ball(drawings("balls"), drawings("balls").piece("bar"), profile)
 
 
-def _stub(profile: Profile, name: str, text: str) -> Drawn:
+def _stub(profile: Profile, name: str, text: str) -> PartDrawing:
     return draft(drawings("stubs"), drawings("stubs").piece("stub"), profile)
 
 
-def _square(profile: Profile, name: str, text: str) -> Drawn:
+def _square(profile: Profile, name: str, text: str) -> PartDrawing:
     return draft(drawings(), drawings().piece("square"), profile)
 
 
@@ -346,14 +346,7 @@ def _kept(steps: Sequence[Step], low_mm: float, high_mm: float) -> tuple[Step, .
 def _tabbed(
     board: BoardBlueprint, steps: tuple[Step, ...], text: str, profile: Profile
 ) -> BoardBlueprint:
-    """A part with a tab before it, which carries its number.
-
-    Args:
-        board: gives name and colour.
-        steps: what of it is left, a block from height 0 up to where pieces rest.
-        text: the number.
-        profile: gives cap height and depth.
-    """
+    """A part with a tab before it, which carries its number."""
     height_mm = max(shape.high_mm for step in steps for shape in step.shapes)
     left, front, right, _ = section_at(steps, height_mm / 2).bounds
     letters, size_mm = lettering(text), profile.cap_height_mm

@@ -15,7 +15,7 @@ from fabkit.core.errors import Fault, InputError
 from fabkit.core.units import format_mm
 from fabkit.drawing.glyphs import lettering, strokes_are_at_least
 from fabkit.drawing.outline import BlueprintError
-from fabkit.drawing.part import Drawn
+from fabkit.drawing.part import PartDrawing
 from fabkit.model.profile import SETTINGS, Profile, Setting
 from fabkit.model.profilefile import contradictions
 
@@ -156,14 +156,14 @@ class GaugePart:
         value_mm: what it was made with in place of the profile's own; None for a part without a
             number, which is laid into all those that have one.
         text: the same as it is engraved; empty without.
-        blueprint: its measures; `Drawn.piece` is the name.
+        blueprint: its measures; `PartDrawing.piece` is the name.
     """
 
     name: str
     key: str
     value_mm: float | None
     text: str
-    blueprint: Drawn
+    blueprint: PartDrawing
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ class Wish:
     drawing: str
     key: str
     value_mm: float | None
-    draw: Callable[[Profile, str, str], Drawn]
+    draw: Callable[[Profile, str, str], PartDrawing]
 
     @property
     def text(self) -> str:
@@ -190,10 +190,6 @@ class Wish:
 
     def drafted(self, profile: Profile, unit_mm: float) -> GaugePart:
         """The part, made with its own value in place of the profile's.
-
-        Args:
-            profile: gives every other length.
-            unit_mm: the gauge's own grid unit.
 
         Raises:
             BlueprintError: when it cannot be made like that.
@@ -225,11 +221,6 @@ class Wish:
 def made(wishes: Sequence[Wish], profile: Profile, source: str) -> list[GaugePart]:
     """The parts, with the smallest grid unit with which all of them can be made.
 
-    Args:
-        wishes: of one setting.
-        profile: gives every length but cap height and unit.
-        source: what messages call the gauge.
-
     Raises:
         InputError: when there is no such unit.
     """
@@ -250,12 +241,6 @@ def made_with_unit(
     wishes: Sequence[Wish], profile: Profile, unit_mm: float, source: str
 ) -> list[GaugePart]:
     """The parts, with a grid unit that is given.
-
-    Args:
-        wishes: of one setting.
-        profile: gives every length but cap height and unit.
-        unit_mm: the grid unit.
-        source: what messages call the gauge.
 
     Raises:
         InputError: with every part that cannot be made.

@@ -106,13 +106,6 @@ class Spot:
     ) -> Spot:
         """The spot at which a turned outline has its lower left at a point of the room.
 
-        Args:
-            name: the shape's.
-            degrees: how far it is turned.
-            outline: turned already.
-            left_mm: where the left edge of its bounding box comes to lie.
-            bottom_mm: where the lower edge does.
-
         Example:
             >>> turned = affinity.rotate(Polygon([(0, 0), (2, 0), (2, 1), (0, 1)]), 90, (0, 0))
             >>> Spot.at("A", 90.0, turned, 4.0, 0.0)
@@ -238,10 +231,6 @@ def fitting_turns(shape: Shape, room: Room) -> list[Turned]:
 
     In an empty room nothing is farther from the reserved corner, which is at the upper right,
     than the lower left: what does not fit there fits nowhere.
-
-    Args:
-        shape: holes do not matter.
-        room: with its edge, gap and corner.
 
     Returns:
         In the order of `TURNS`; none when the shape is too large.

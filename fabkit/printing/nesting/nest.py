@@ -91,11 +91,6 @@ def least_rooms(shapes: Sequence[Shape], room: Room, densest: float = 1.0) -> in
     Half a gap around each shape is no other's. All that lies in the usable part of the room, and
     half a gap around it.
 
-    Args:
-        shapes: to be laid.
-        room: what each room is like.
-        densest: how much of a room can be covered.
-
     Example:
         >>> from shapely import box
         >>> least_rooms([Shape(name, box(0, 0, 50, 50)) for name in "ABCDE"], Room(110, 110, 0, 5))
@@ -226,13 +221,6 @@ def nest_by_rectangle(shapes: Sequence[Shape], room: Room) -> list[list[Spot]]:
 
     Each shape is turned so that its box is small, each room filled in several ways, and the one
     kept that leaves least for the rooms after it.
-
-    Args:
-        shapes: each of which fits an empty room.
-        room: what each room is like.
-
-    Returns:
-        The spots in each room.
 
     Example:
         >>> from shapely import box

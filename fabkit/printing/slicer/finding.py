@@ -54,9 +54,6 @@ class Slicer:
 def find_slicer(given: str | None = None) -> Slicer:
     """The slicer that the user names, or the first of `NAMES` on the PATH.
 
-    Args:
-        given: a path, or a program's name; None to look for one.
-
     Raises:
         InputError: when the given one does not exist, or is no slicer.
         OutsideError: when none is installed, or the one that is breaks down.

@@ -165,10 +165,6 @@ class Gcode:
 def read_gcode(path: Path, source: str) -> Gcode:
     """Reads a G-code file.
 
-    Args:
-        path: the file.
-        source: whose it is, for messages.
-
     Raises:
         OutsideError: when it cannot be read or is not what a slicer writes, with the line.
     """

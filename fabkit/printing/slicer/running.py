@@ -63,14 +63,6 @@ def run(command: Sequence[str | Path], folder: Path, limit_s: float) -> Run:
 
     Whatever happens, also on Ctrl-C, it is dead at the end, and so is all of its process group.
 
-    Args:
-        command: the program's path and its arguments.
-        folder: where it works.
-        limit_s: how long it may take.
-
-    Returns:
-        How it ended and what it said.
-
     Raises:
         OutsideError: when it cannot be started, takes too long or says too much.
     """

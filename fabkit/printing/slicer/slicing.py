@@ -52,9 +52,6 @@ def slice_plate(
         expected: what should be in the G-code.
         limit_s: how long the slicer may take, in seconds.
 
-    Returns:
-        The verdict.
-
     Raises:
         OutsideError: when the slicer cannot be used, crashes, refuses the plate, takes too long or
             writes nothing that could be read. No G-code appears then.

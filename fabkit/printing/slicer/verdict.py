@@ -11,7 +11,7 @@ from typing import Any
 
 from fabkit.core.errors import many, printable, shown
 from fabkit.core.units import format_mm
-from fabkit.drawing.part import Drawn
+from fabkit.drawing.part import PartDrawing
 from fabkit.model.profile import Profile
 from fabkit.printing.slicer.finding import Slicer
 from fabkit.printing.slicer.gcode import SAME_MM, Gcode, Layer, Printed
@@ -51,11 +51,8 @@ class FeatureLayers:
     ends_on_layer: bool
 
 
-def features_of(blueprints: Iterable[Drawn]) -> tuple[Feature, ...]:
+def features_of(blueprints: Iterable[PartDrawing]) -> tuple[Feature, ...]:
     """The letters and recesses of some pieces, each height once.
-
-    Args:
-        blueprints: of the pieces on a plate.
 
     Example:
         >>> from fabkit.drawing.draft import draft_all
@@ -128,10 +125,6 @@ class Model:
 
 def read_models(said: str, file: str) -> tuple[Model, ...]:
     r"""The objects that ``--info`` tells of, in the order of the slicer's list.
-
-    Args:
-        said: what the slicer said.
-        file: the name under which it got the file.
 
     Example:
         >>> read_models("[a.3mf]\nmanifold = no\nopen_edges = 3\n[a.3mf]\nmanifold = yes", "a.3mf")
@@ -253,17 +246,7 @@ def judge(
     expected: Expected,
     profile: Profile,
 ) -> Verdict:
-    """Puts together what was found, and what speaks against printing.
-
-    Args:
-        plate: its name.
-        slicer: which one has sliced it.
-        models: the objects, as it describes them.
-        complaints: warnings and errors.
-        gcode: what it has written.
-        expected: what should be in there.
-        profile: how it is printed.
-    """
+    """Puts together what was found, and what speaks against printing."""
     known = len(models) == 1 + max((one.number for one in gcode.printed), default=-1)
     all_closed = all(model.manifold for model in models)
     manifold = tuple(models[one.number].manifold if known else all_closed for one in gcode.printed)
