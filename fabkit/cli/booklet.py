@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from fabkit.cli import options
 from fabkit.cli.context import Context, takes
 from fabkit.cli.options import option
 from fabkit.cli.report import Report
@@ -43,7 +42,6 @@ def booklet(
         option(
             "-o --output FILE.pdf",
             "Write to this file (default: output/SET/booklet.pdf; booklet-ID.pdf with --only ID).",
-            read=options.file(".pdf"),
         ),
     ] = None,
     challenges: Challenges = None,

@@ -67,11 +67,7 @@ def challenges(
     ] = None,
     budget_s: Annotated[
         float | None,
-        option(
-            "--budget SECONDS",
-            "Stop after this time with what was found (default: no limit).",
-            read=options.seconds,
-        ),
+        option("--budget SECONDS", "Stop after this time with what was found (default: no limit)."),
     ] = None,
 ) -> int:
     """Make challenges with exactly one solution, graded.

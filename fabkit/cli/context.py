@@ -41,8 +41,7 @@ class Context:
         argument("SET", "A shipped set (see `fabkit sets`) or a set's TOML file.", shipped_names),
     ] = ""
     output: Annotated[
-        Path | None,
-        option("-o --output DIR", "Output folder (default: output/SET).", read=options.folder),
+        Path | None, option("-o --output DIR", "Output folder (default: output/SET).")
     ] = None
     pieces: Annotated[list[str], option("--piece ID", "Only this piece; repeatable.")] = field(
         default_factory=list
@@ -67,8 +66,7 @@ class Context:
         option("--force", "Rebuild files that are up to date, and overwrite files of others."),
     ] = False
     budget_s: Annotated[
-        float,
-        option("--budget SECONDS", "Time limit per challenge (default: 60).", read=options.seconds),
+        float, option("--budget SECONDS", "Time limit per challenge (default: 60).")
     ] = 60.0
     json: Annotated[
         bool, option("--json", "Print one JSON document to standard output.", panel=_REPORT_PANEL)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from fabkit.cli import options
 from fabkit.cli.context import Context, takes
 from fabkit.cli.options import option
 from fabkit.core.errors import many
@@ -27,7 +26,7 @@ def coupon(
         ),
     ] = None,
     folder: Annotated[
-        Path, option("-o --output DIR", f"Output folder (default: {_FOLDER}).", read=options.folder)
+        Path, option("-o --output DIR", f"Output folder (default: {_FOLDER}).")
     ] = _FOLDER,
 ) -> None:
     """Write a fit gauge: print this first.

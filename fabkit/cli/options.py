@@ -7,6 +7,7 @@ A reader takes the text behind an option and the option's name; it returns a val
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,14 +31,18 @@ def option(
 
     Args:
         spelt: its names and what stands for its value, as in the help: ``-o --output DIR``.
-            Messages use the first name.
+            Messages use the first name. Behind ``DIR``, ``FILE.svg`` or ``SECONDS`` such a value
+            is read.
         help: what it does.
-        read: turns its text into a value.
+        read: turns any other text into a value.
         complete: the values that a shell proposes.
         panel: the heading in the help below which it stands.
     """
     names = [word for word in spelt.split() if word.startswith("-")]
     metavar = " ".join(spelt.split()[len(names) :]) or None
+    if metavar and metavar.startswith("FILE."):
+        read = file(*(f".{ending}" for ending in re.findall(r"\w+", metavar)[1:]))
+    read = read or {"DIR": folder, "SECONDS": seconds}.get(metavar or "")
 
     def parse(value: Any) -> Any:
         return read(value, names[0]) if read and isinstance(value, str) else value

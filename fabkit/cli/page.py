@@ -24,7 +24,6 @@ def page(
         option(
             "-o --output DIR",
             "The page's folder (default: output/SET/page); DIR/page in a folder of other files.",
-            read=options.folder,
         ),
     ] = None,
     challenges: Challenges = None,

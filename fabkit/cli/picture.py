@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fabkit.cli import options
 from fabkit.cli.context import NO_EXIT, Context, takes
 from fabkit.cli.options import option
 from fabkit.core.errors import InputError, shown
@@ -38,9 +37,7 @@ def _size(text: str, name: str) -> tuple[int, int]:
 @takes("set", "profiles", "settings", "budget_s")
 def picture(
     context: Context,
-    path: Annotated[
-        Path, option("-o --output FILE.png", "Draw to this file.", read=options.file(".png"))
-    ],
+    path: Annotated[Path, option("-o --output FILE.png", "Draw to this file.")],
     challenge: Annotated[
         str | None,
         option(

@@ -73,26 +73,10 @@ class Report:
     @contextmanager
     def progress(self) -> Iterator[Progress]:
         """A progress bar on a terminal, a line every other second elsewhere, nothing with -q."""
-        if self.quiet:
-            yield lambda done, total, name: None
-        elif sys.stderr is not None and sys.stderr.isatty():
-            with _bar("{task.completed}/{task.total} {task.description}") as told:
-                yield told
-        else:
-            yield _lines()
-
-    @contextmanager
-    def shares(self, of: str) -> Iterator[Callable[[float], None]]:
-        """The same for work whose parts cannot be counted.
-
-        Args:
-            of: what the shares are shares of, such as ``"of the search"``.
-
-        Yields:
-            What to call with the share that is done, from 0 to 1.
-        """
-        with self.stages() as told:
-            yield lambda share: told(of, share)
+        with self._showing() as show:
+            yield lambda done, total, name: show(
+                f"{done}/{total} {name}" if total and name else name, done / max(total, 1)
+            )
 
     @contextmanager
     def stages(self) -> Iterator[Callable[[str, float], None]]:
@@ -101,14 +85,35 @@ class Report:
         Yields:
             What to call with what is being done and the share of it that is done.
         """
+        with self._showing() as show:
+            yield lambda of, share: show(f"{share:.1%} {of}", share)
+
+    @contextmanager
+    def shares(self, of: str) -> Iterator[Callable[[float], None]]:
+        """The same for one stage, such as ``of the search``."""
+        with self.stages() as told:
+            yield lambda share: told(of, share)
+
+    @contextmanager
+    def _showing(self) -> Iterator[Callable[[str, float], None]]:
+        """Shows a text, and a share of 1 as a bar."""
         if self.quiet:
-            yield lambda of, share: None
-        elif sys.stderr is not None and sys.stderr.isatty():
-            with _bar("{task.percentage:>3.0f} % {task.description}") as told:
-                yield lambda of, share: told(int(1000 * share), 1000, of)
+            yield lambda text, share: None
+        elif sys.stderr is None or not sys.stderr.isatty():
+            yield _lines()
         else:
-            lines = _lines()
-            yield lambda of, share: lines(0, 0, f"{share:.1%} {of}")
+            from rich.console import Console
+            from rich.markup import escape
+            from rich.progress import BarColumn, TextColumn
+            from rich.progress import Progress as Bar
+
+            columns = (BarColumn(), TextColumn("{task.description}"))
+            console = Console(stderr=True)
+            with at_stop(_clear_line), Bar(*columns, console=console, transient=True) as bar:
+                task = bar.add_task("", total=1.0)
+                yield lambda text, share: bar.update(
+                    task, completed=share, description=escape(text)
+                )
 
 
 def to_stderr(text: str) -> None:
@@ -118,38 +123,21 @@ def to_stderr(text: str) -> None:
             print("\n".join(map(printable, text.splitlines())), file=sys.stderr, flush=True)
 
 
-@contextmanager
-def _bar(text: str) -> Iterator[Progress]:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import BarColumn, TextColumn
-    from rich.progress import Progress as Bar
-
-    columns = (BarColumn(), TextColumn(text))
-    with at_stop(_clear_line), Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-
-        def told(done: int, total: int, name: str) -> None:
-            bar.update(task, completed=done, total=total, description=escape(name))
-
-        yield told
-
-
 def _clear_line() -> None:
     """Takes a bar away, and shows the cursor that it has hidden."""
     os.write(sys.stderr.fileno(), b"\r\33[2K\33[?25h")
 
 
-def _lines() -> Progress:
+def _lines() -> Callable[[str, float], None]:
     last = time.monotonic()
 
-    def told(done: int, total: int, name: str) -> None:
+    def show(text: str, share: float) -> None:
         nonlocal last
-        if name and time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
+        if text and time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
             last = time.monotonic()
-            to_stderr(f"{done}/{total} {name}" if total else name)
+            to_stderr(text)
 
-    return told
+    return show
 
 
 def _is_number(cell: str) -> bool:

@@ -25,12 +25,7 @@ _MOST_NAMED = 8
 @takes("set", "pieces", "profiles", "settings", "budget_s")
 def show(
     context: Context,
-    path: Annotated[
-        Path | None,
-        option(
-            "-o --output FILE.svg|.png", "Draw to this file.", read=options.file(".svg", ".png")
-        ),
-    ] = None,
+    path: Annotated[Path | None, option("-o --output FILE.svg|.png", "Draw to this file.")] = None,
     catalog: Annotated[
         bool, option("--catalog", "Show the set's snowflakes instead, if it has any.")
     ] = False,

@@ -94,16 +94,11 @@ def snowflakes(
         option(
             "--resume DIR",
             "Keep the run in this folder, or resume it (default: output/SET/runs/...).",
-            read=options.folder,
         ),
     ] = None,
     proof: Annotated[
         Path | None,
-        option(
-            "--proof DIR",
-            "Write a proof for every impossible shape, for `fabkit certify`.",
-            read=options.folder,
-        ),
+        option("--proof DIR", "Write a proof for every impossible shape, for `fabkit certify`."),
     ] = None,
     count_s: Annotated[
         float,
@@ -111,7 +106,6 @@ def snowflakes(
             "--count-budget SECONDS",
             f"Time limit for counting the solutions of a snowflake; 0 skips it (default: "
             f"{COUNT_S:g}).",
-            read=options.seconds,
         ),
     ] = COUNT_S,
     budget_s: Annotated[
@@ -119,7 +113,6 @@ def snowflakes(
         option(
             "--budget SECONDS",
             f"Time limit for a hard shape; it is then listed as unknown (default: {DECIDE_S:g}).",
-            read=options.seconds,
         ),
     ] = DECIDE_S,
     timed: Annotated[

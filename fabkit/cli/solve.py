@@ -69,18 +69,13 @@ def solve(
     ] = None,
     budget_s: Annotated[
         float | None,
-        option(
-            "--budget SECONDS",
-            "Time limit; the answer is then unknown (default: none).",
-            read=options.seconds,
-        ),
+        option("--budget SECONDS", "Time limit; the answer is then unknown (default: none)."),
     ] = None,
     certificate: Annotated[
         Path | None,
         option(
             "--certificate FILE.json",
             "Write a proof of impossibility, uniqueness or the count, for `fabkit certify`.",
-            read=options.file(".json"),
         ),
     ] = None,
     cnf: Annotated[
@@ -88,16 +83,13 @@ def solve(
         option(
             "--cnf FILE.cnf",
             "Write a formula for other checkers, and FILE.drat if there is no solution.",
-            read=options.file(".cnf"),
         ),
     ] = None,
     svg: Annotated[
-        Path | None,
-        option("--svg FILE.svg", "Draw the challenge and a solution.", read=options.file(".svg")),
+        Path | None, option("--svg FILE.svg", "Draw the challenge and a solution.")
     ] = None,
     steps: Annotated[
-        Path | None,
-        option("--steps FILE.svg", "Draw a solution step by step.", read=options.file(".svg")),
+        Path | None, option("--steps FILE.svg", "Draw a solution step by step.")
     ] = None,
     theme: drawings.Theme = None,
 ) -> int:
