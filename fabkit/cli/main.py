@@ -31,6 +31,7 @@ from fabkit.cli.page import page
 from fabkit.cli.picture import picture
 from fabkit.cli.plate import plate
 from fabkit.cli.report import to_stderr
+from fabkit.cli.schema import schema
 from fabkit.cli.shipped import dump, profiles, sets
 from fabkit.cli.show import show
 from fabkit.cli.slice import slice_plates
@@ -46,7 +47,7 @@ INTERRUPTED_EXIT = 130
 
 #: The commands, as `fabkit --help` groups them.
 COMMANDS: dict[str, dict[str, Command]] = {
-    "Look": {"sets": sets, "show": show, "picture": picture},
+    "Look": {"sets": sets, "show": show, "picture": picture, "schema": schema},
     "Make": {"make": make} | {f"export-{kind}": export_command(kind) for kind in EXPORTS},
     "Print": {"coupon": coupon, "plate": plate, "slice": slice_plates, "bom": bom},
     "Check": {"check": check, "verify": verify},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import Any
 
 from fabkit.core.errors import InputError, nearest, printable, shown
 from fabkit.core.files import sha256
@@ -80,3 +81,24 @@ def load_set(name: str) -> PuzzleSet:
         "",
         f"there is no set {shown(name)}; shipped are {printable(known)}, or give a path to a .toml file",
     )
+
+
+#: The kinds of files of one's own that have a JSON schema.
+SCHEMAS = ("set", "profile", "challenge")
+
+
+def schema_of(kind: str) -> dict[str, Any]:
+    """The JSON schema of a kind of file, by which editors complete and check it.
+
+    Example:
+        >>> list(schema_of("set")["properties"])
+        ['set', 'piece', 'board', 'challenge']
+    """
+    from fabkit.core.documents import Table, json_schema
+    from fabkit.model.challengefile import ChallengeFile
+    from fabkit.model.profilefile import profile_table
+    from fabkit.model.setfile import SetFile
+
+    models: dict[str, type[Table]]
+    models = {"set": SetFile, "profile": profile_table(), "challenge": ChallengeFile}
+    return json_schema(models[kind], f"A {kind} file of fabkit")

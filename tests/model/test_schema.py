@@ -1,0 +1,115 @@
+"""JSON schemas: shipped as the command prints them, and of one mind with the readers."""
+
+from __future__ import annotations
+
+import json
+import random
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft7Validator
+
+from fabkit.core.errors import InputError
+from fabkit.model.library import SCHEMAS, load_set, schema_of, shipped_folder, shipped_names
+from fabkit.model.profilefile import load_profile, preset_names
+from fabkit.model.setfile import read_set
+from tests.conftest import ROOT
+from tests.support.mutations import mutated
+from tests.test_bad import TABLES
+from tests.test_readme import BLOCKS
+
+PRESETS = ROOT / "fabkit" / "model" / "presets"
+FILES = {kind: shipped_folder() / "schema" / f"{kind}.schema.json" for kind in SCHEMAS}
+FILES["profile"] = PRESETS / "profile.schema.json"
+VALIDATORS = {kind: Draft7Validator(schema_of(kind)) for kind in SCHEMAS}
+
+
+def faults(kind: str, text: str) -> list[str]:
+    """What the schema has against a TOML file."""
+    return [error.message for error in VALIDATORS[kind].iter_errors(tomllib.loads(text))]
+
+
+@pytest.mark.parametrize("kind", SCHEMAS)
+def test_the_shipped_schemas_are_what_the_command_prints(
+    kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from fabkit.cli import main
+
+    assert main(["schema", kind]) == 0
+    printed = capsys.readouterr().out
+    assert FILES[kind].read_text(encoding="utf-8") == printed, (
+        f"fabkit schema {kind} > {FILES[kind]}"
+    )
+    Draft7Validator.check_schema(json.loads(printed))
+
+
+def test_every_shipped_file_names_its_schema_and_keeps_to_it() -> None:
+    shipped = [(shipped_folder() / f"{name}.toml", "set") for name in shipped_names()]
+    shipped += [(PRESETS / f"{name}.toml", "profile") for name in preset_names()]
+    for path, kind in shipped:
+        text = path.read_text(encoding="utf-8")
+        named = text.splitlines()[0].removeprefix("#:schema ")
+        assert (path.parent / named).samefile(FILES[kind])
+        assert faults(kind, text) == [], path.name
+
+
+def test_every_file_in_the_readme_keeps_to_its_schema_and_is_read(tmp_path: Path) -> None:
+    blocks = [text for kind, text in BLOCKS if kind == "toml"]
+    kinds = []
+    for text in blocks:
+        keys = tomllib.loads(text).keys()
+        kind = "set" if "set" in keys else "challenge" if keys & {"board", "given"} else "profile"
+        assert faults(kind, text) == []
+        path = tmp_path / "mine.toml"
+        path.write_text(text)
+        if kind != "challenge":  # which `tests/test_readme.py` solves
+            load_set(str(path)) if kind == "set" else load_profile([str(path)])
+        kinds.append(kind)
+    assert set(kinds) == set(SCHEMAS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        (
+            "set",
+            "key-misspelt-in-piece drawn-twice drawn-not-at-all lattice-abbreviated area-is-a-text",
+        ),
+        (
+            "set",
+            "label-too-long id-with-slash count-zero unit-without-unit board-size-huge set-missing",
+        ),
+        (
+            "profile",
+            "choice-unknown length-without-unit length-as-number key-misspelt table-is-a-text",
+        ),
+        ("challenge", "iqblock-flips-is-a-text iqblock-pieces-count-zero iqblock-key-misspelt"),
+    ],
+)
+def test_editors_see_what_needs_no_geometry(kind: str, names: str) -> None:
+    unseen = [name for name in names.split() if not faults(kind, TABLES[kind][name]["input"])]
+    assert unseen == []
+
+
+@pytest.mark.parametrize("name", ["iqstars", "iqfit"])
+def test_the_schema_is_no_stricter_than_the_reader(name: str, tmp_path: Path) -> None:
+    content, path = (shipped_folder() / f"{name}.toml").read_bytes(), tmp_path / "mutated.toml"
+    read = 0
+    for seed in range(40):
+        path.write_bytes(mutated(content, random.Random(f"schema {name} {seed}")))
+        try:
+            read_set(path)
+        except InputError:
+            continue
+        read += 1
+        assert faults("set", path.read_text(encoding="utf-8")) == [], seed
+    assert read
+
+
+def test_descriptions_tell_editors_what_a_key_is() -> None:
+    profile: dict[str, Any] = schema_of("profile")
+    magnet = profile["$defs"]["magnet"]["properties"]
+    assert magnet["diameter"]["description"] == "of one magnet."
+    assert schema_of("set")["$defs"]["HeadTable"]["required"] == ["name", "lattice", "moves"]
