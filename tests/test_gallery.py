@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -35,13 +34,11 @@ print(hashlib.sha256(render([block((0, 0, 0), (30, 20, 4)), ball(6)], View(96, 6
 
 
 @pytest.fixture
-def scripts(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """The modules beside the list, as scripts/gallery sees them."""
+def gallery(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The script beside the list."""
     monkeypatch.syspath_prepend(str(SCRIPTS))
-    names = ("listed", "compare", "gallery")
-    yield {name: importlib.import_module(name) for name in names}
-    for name in names:
-        del sys.modules[name]
+    yield importlib.import_module("gallery")
+    del sys.modules["gallery"]
 
 
 # --- drawn alike --------------------------------------------------------------------------------
@@ -73,21 +70,18 @@ def picture(path: Path, spots: int = 0, by: int = 40) -> None:
 DRAWING = '<svg width="{}mm"><path fill="red" d="M{} 0" />\n<text>{}</text></svg>'
 
 
-def compared(
-    scripts: dict[str, ModuleType], folder: Path, kind: str | None = None, known: Any = ()
-) -> Any:
+def compared(gallery: Any, folder: Path, kind: str | None = None, known: Any = ()) -> Any:
     """What a comparison says of the pictures in a folder's ``made`` and ``kept``."""
-    listed = scripts["listed"]
     list_file = folder / "list.toml"
     list_file.write_text(
         '[pictures]\n"a.png" = { command = "a" }\n"b.svg" = { command = "b" }\n'
         '"c.svg" = { command = "c", varies = true }\n'
     )
-    pictures = listed.wanted(list_file)
-    listed.write_kind(pictures, folder / "kept")
+    pictures = gallery.wanted(list_file)
+    gallery.write_kind(pictures, folder / "kept")
     if kind is not None:
-        (folder / "kept" / listed.KIND_FILE).write_text(kind)
-    return scripts["compare"].compare(pictures, folder / "made", folder / "kept", known)
+        (folder / "kept" / gallery.KIND_FILE).write_text(kind)
+    return gallery.compare(pictures, folder / "made", folder / "kept", known)
 
 
 @pytest.fixture
@@ -101,43 +95,43 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_same_pictures_are_up_to_date(scripts: Any, folder: Path) -> None:
-    found = compared(scripts, folder)
+def test_the_same_pictures_are_up_to_date(gallery: Any, folder: Path) -> None:
+    found = compared(gallery, folder)
     assert (found.faults, found.notes) == ([], [])
-    assert compared(scripts, folder, "Plan9 vax") == found
+    assert compared(gallery, folder, "Plan9 vax") == found
 
 
 @pytest.mark.parametrize("kind", [None, "", "Plan9 vax"])
 def test_a_changed_drawing_is_noticed_everywhere(
-    scripts: Any, folder: Path, kind: str | None
+    gallery: Any, folder: Path, kind: str | None
 ) -> None:
     (folder / "made" / "b.svg").write_text(DRAWING.format(10, 1.001, "b"))
-    (fault,) = compared(scripts, folder, kind).faults
+    (fault,) = compared(gallery, folder, kind).faults
     assert fault.startswith("b.svg: line 1 has ")
     assert re.search("'[^']*M1 0.*should have '[^']*M1.001 0", fault)
     (folder / "kept" / "b.svg").unlink()
-    assert compared(scripts, folder, kind).faults == ["b.svg: is not there"]
+    assert compared(gallery, folder, kind).faults == ["b.svg: is not there"]
 
 
-def test_one_changed_pixel_is_noticed_on_the_same_machine(scripts: Any, folder: Path) -> None:
+def test_one_changed_pixel_is_noticed_on_the_same_machine(gallery: Any, folder: Path) -> None:
     picture(folder / "made" / "a.png", 1, by=1)
-    assert compared(scripts, folder).faults == ["a.png: 1 pixels differ, by at most 1 of 255"]
+    assert compared(gallery, folder).faults == ["a.png: 1 pixels differ, by at most 1 of 255"]
     with Image.open(folder / "kept" / "a.png") as image:
         image.save(folder / "made" / "a.png", compress_level=0)
-    assert compared(scripts, folder).faults == [
+    assert compared(gallery, folder).faults == [
         "a.png: its pixels are the same, but packed otherwise"
     ]
 
 
-def test_elsewhere_pictures_that_look_alike_will_do(scripts: Any, folder: Path) -> None:
+def test_elsewhere_pictures_that_look_alike_will_do(gallery: Any, folder: Path) -> None:
     picture(folder / "made" / "a.png", 1, by=20)
     (folder / "made" / "c.svg").write_text(DRAWING.format(10, 77, "c"))
-    found = compared(scripts, folder, "Plan9 vax")
+    found = compared(gallery, folder, "Plan9 vax")
     assert found.faults == []
     assert [note.split(";")[0] for note in found.notes] == [
         f"{name}: looks as it did on Plan9 vax" for name in ("a.png", "c.svg")
     ]
-    assert len(compared(scripts, folder).faults) == 2
+    assert len(compared(gallery, folder).faults) == 2
 
 
 @pytest.mark.parametrize(
@@ -149,48 +143,48 @@ def test_elsewhere_pictures_that_look_alike_will_do(scripts: Any, folder: Path) 
     ],
 )
 def test_elsewhere_pictures_that_show_something_else_will_not_do(
-    scripts: Any, folder: Path, drawing: str
+    gallery: Any, folder: Path, drawing: str
 ) -> None:
     picture(folder / "made" / "a.png", 400)
     (folder / "made" / "c.svg").write_text(drawing)
-    found = compared(scripts, folder, "Plan9 vax")
+    found = compared(gallery, folder, "Plan9 vax")
     assert [fault.split(":")[0] for fault in found.faults] == ["a.png", "c.svg"]
     assert found.notes == []
 
 
-def test_a_picture_of_another_size_is_noticed(scripts: Any, folder: Path) -> None:
+def test_a_picture_of_another_size_is_noticed(gallery: Any, folder: Path) -> None:
     Image.new("RGB", (96, 61)).save(folder / "made" / "a.png")
-    (fault,) = compared(scripts, folder, "Plan9 vax").faults
+    (fault,) = compared(gallery, folder, "Plan9 vax").faults
     assert fault == "a.png: is 96 x 60 RGB, and should be 96 x 61 RGB"
 
 
-def test_a_picture_that_nothing_draws_is_noticed(scripts: Any, folder: Path) -> None:
+def test_a_picture_that_nothing_draws_is_noticed(gallery: Any, folder: Path) -> None:
     (folder / "kept" / "old.png").write_bytes(b"")
-    known = {"a.png", "b.svg", "c.svg", scripts["listed"].KIND_FILE}
-    (fault,) = compared(scripts, folder, known=known).faults
+    known = {"a.png", "b.svg", "c.svg", gallery.KIND_FILE}
+    (fault,) = compared(gallery, folder, known=known).faults
     assert fault.startswith("old.png: no command draws it")
 
 
-def test_a_folder_that_is_not_there_lacks_every_picture(scripts: Any, folder: Path) -> None:
-    listed = scripts["listed"].wanted(ROOT / "scripts/pictures/list.toml")
-    found = scripts["compare"].compare(listed, folder / "made", folder / "nowhere", {"a.png"})
+def test_a_folder_that_is_not_there_lacks_every_picture(gallery: Any, folder: Path) -> None:
+    listed = gallery.wanted(ROOT / "scripts/pictures/list.toml")
+    found = gallery.compare(listed, folder / "made", folder / "nowhere", {"a.png"})
     assert found.faults == [f"{one.file}: is not there" for one in listed]
 
 
 # --- the list -----------------------------------------------------------------------------------
 
 
-def test_every_picture_of_the_readme_is_drawn_by_a_command(scripts: Any) -> None:
+def test_every_picture_of_the_readme_is_drawn_by_a_command(gallery: Any) -> None:
     shown = re.findall(rf"\]\({GALLERY}([^)]+)\)", README)
-    listed = [one.file for one in scripts["listed"].wanted()]
+    listed = [one.file for one in gallery.wanted()]
     assert shown
     assert set(shown) <= set(listed)
     assert len(listed) == len(set(listed))
 
 
-def test_the_list_speaks_of_commands_that_exist(scripts: Any) -> None:
+def test_the_list_speaks_of_commands_that_exist(gallery: Any) -> None:
     known = {one.name or one.callback.__name__ for one in app.registered_commands if one.callback}
-    for one in scripts["listed"].wanted():
+    for one in gallery.wanted():
         words = shlex.split(one.command)
         assert words[0] in known
         assert ("{folder}" in one.command) == bool(one.take), one.file
@@ -199,9 +193,9 @@ def test_the_list_speaks_of_commands_that_exist(scripts: Any) -> None:
 
 
 def test_a_picture_is_drawn_and_a_failing_command_is_told(
-    scripts: Any, pair: str, tmp_path: Path
+    gallery: Any, pair: str, tmp_path: Path
 ) -> None:
-    gallery, wanted = scripts["gallery"], scripts["listed"].Picture
+    wanted = gallery.Picture
     place = shlex.quote(str(tmp_path / pair))
     gallery.draw_all([wanted("pair.svg", f"show {place} -o {{file}}")], tmp_path)
     assert "<svg" in (tmp_path / "pair.svg").read_text()
@@ -211,20 +205,19 @@ def test_a_picture_is_drawn_and_a_failing_command_is_told(
         gallery.draw_all([wanted("none.svg", "sets")], tmp_path)
 
 
-def test_a_page_of_another_pdf_reader_need_only_look_alike(scripts: Any, folder: Path) -> None:
-    listed = scripts["listed"]
-    page = listed.Picture("a.png", "a", take="a.pdf", page=1, varies=True)
-    machine, reader = listed.drawn_on(page)
+def test_a_page_of_another_pdf_reader_need_only_look_alike(gallery: Any, folder: Path) -> None:
+    page = gallery.Picture("a.png", "a", take="a.pdf", page=1, varies=True)
+    machine, reader = gallery.drawn_on(page)
     assert reader
     picture(folder / "made" / "a.png", 1, by=20)
-    kind = folder / "kept" / listed.KIND_FILE
+    kind = folder / "kept" / gallery.KIND_FILE
     for lines, faults in (([machine, reader], 1), ([machine, "pdftoppm version 0"], 0)):
         kind.write_text("\n".join(lines))
-        found = scripts["compare"].compare([page], folder / "made", folder / "kept")
+        found = gallery.compare([page], folder / "made", folder / "kept")
         assert (len(found.faults), len(found.notes)) == (faults, 1 - faults)
 
 
-def test_a_page_of_a_pdf_file_is_drawn(scripts: Any, tmp_path: Path) -> None:
+def test_a_page_of_a_pdf_file_is_drawn(gallery: Any, tmp_path: Path) -> None:
     if shutil.which("pdftoppm") is None:
         pytest.skip("pdftoppm is not there")
     from reportlab.pdfgen.canvas import Canvas
@@ -235,8 +228,8 @@ def test_a_page_of_a_pdf_file_is_drawn(scripts: Any, tmp_path: Path) -> None:
         book.rect(0, 0, 200, 100, stroke=0, fill=1)
         book.showPage()
     book.save()
-    page = scripts["listed"].Picture("page.png", "", take="book.pdf", page=2, wide=80)
-    scripts["gallery"]._draw_page(page, tmp_path / "book.pdf", tmp_path / "page.png")
+    page = gallery.Picture("page.png", "", take="book.pdf", page=2, wide=80)
+    gallery.draw_page(page, tmp_path / "book.pdf", tmp_path / "page.png")
     with Image.open(tmp_path / "page.png") as image:
         assert image.size == (80, 40)
         assert image.convert("L").getextrema() == (0, 0)

@@ -91,8 +91,7 @@ def card_svg(puzzle: PuzzleSet, card: Card, profile: Profile) -> str:
         '<svg'
     """
     form = _format(puzzle, card, profile)
-    title, words = _words(puzzle, card)
-    drawing = Drawing(form.width_mm, form.height_mm, title, words, theme=_THEME)
+    drawing = Drawing(form.width_mm, form.height_mm, *_words(puzzle, card), theme=_THEME)
     _draw(drawing, (0.0, 0.0), form, puzzle, card, profile)
     return drawing.source()
 
@@ -108,14 +107,21 @@ def card_sheets(puzzle: PuzzleSet, cards: Sequence[Card], profile: Profile) -> l
     while waiting:
         same = [one for one in waiting if one.board == waiting[0].board]
         form = max((_format(puzzle, one, profile) for one in same), key=lambda one: one.width_mm)
-        sizes = [SHEET_MM, SHEET_MM[::-1]]
-        columns, rows, size = max(
-            ((*_room(form, size), size) for size in sizes), key=lambda one: one[0] * one[1]
+        columns, rows, (width_mm, height_mm) = max(
+            ((*_room(form, size), size) for size in (SHEET_MM, SHEET_MM[::-1])),
+            key=lambda one: one[0] * one[1],
         )
         if not columns * rows:
             return []
         some = same[: columns * rows]
-        found.append(_sheet(puzzle, some, profile, form, size, columns))
+        names = ", ".join(card.challenge.id for card in some)
+        drawing = Drawing(width_mm, height_mm, cut(f"{puzzle.title} · {names}"), theme=_THEME)
+        for place, card in enumerate(some):
+            row, column = divmod(place, columns)
+            x = _SHEET_EDGE_MM + column * (form.width_mm + _GAP_MM)
+            y = height_mm - _SHEET_EDGE_MM - form.height_mm - row * (form.height_mm + _GAP_MM)
+            _draw(drawing, (x, y), form, puzzle, card, profile)
+        found.append(drawing.source())
         waiting = [one for one in waiting if one not in some]
     return found
 
@@ -124,37 +130,15 @@ def _format(puzzle: PuzzleSet, card: Card, profile: Profile) -> _Format:
     left, bottom, right, top = region_of(puzzle, card.board, profile).bounds
     title, words = _words(puzzle, card)
     title_mm, words_mm = text_width_mm(title, _TITLE_MM, bold=True), text_width_mm(words, _TEXT_MM)
-    wide = max(right - left, title_mm, words_mm, BAR_MM + _BESIDE_BAR_MM)
-    high = _HEAD_MM + top - bottom + _FOOT_MM
-    return _Format(
-        left, bottom, (right - left, top - bottom), wide + 2 * _MARGIN_MM, high + 2 * _MARGIN_MM
-    )
+    wide = max(right - left, title_mm, words_mm, BAR_MM + _BESIDE_BAR_MM) + 2 * _MARGIN_MM
+    high = _HEAD_MM + top - bottom + _FOOT_MM + 2 * _MARGIN_MM
+    return _Format(left, bottom, (right - left, top - bottom), wide, high)
 
 
 def _room(form: _Format, size_mm: tuple[float, float]) -> tuple[int, int]:
     """How many columns and rows of cards a sheet has room for."""
     wide, high = (one - 2 * _SHEET_EDGE_MM + _GAP_MM for one in size_mm)
     return int(wide // (form.width_mm + _GAP_MM)), int(high // (form.height_mm + _GAP_MM))
-
-
-def _sheet(
-    puzzle: PuzzleSet,
-    cards: Sequence[Card],
-    profile: Profile,
-    form: _Format,
-    size_mm: tuple[float, float],
-    columns: int,
-) -> str:
-    width_mm, height_mm = size_mm
-    names = ", ".join(card.challenge.id for card in cards)
-    title = cut(f"{puzzle.title} · {names}")
-    drawing = Drawing(width_mm, height_mm, title, theme=_THEME)
-    for place, card in enumerate(cards):
-        row, column = divmod(place, columns)
-        x = _SHEET_EDGE_MM + column * (form.width_mm + _GAP_MM)
-        y = height_mm - _SHEET_EDGE_MM - form.height_mm - row * (form.height_mm + _GAP_MM)
-        _draw(drawing, (x, y), form, puzzle, card, profile)
-    return drawing.source()
 
 
 def _draw(
@@ -167,19 +151,16 @@ def _draw(
 ) -> None:
     """A card whose lower left corner is at a place."""
     x, y = at_mm
-    drawing.polygon(
-        [_box(x, y, form.width_mm, form.height_mm)],
-        **drawing.theme.filled("paper", "card"),
-        stroke=drawing.theme.faint,
-        stroke_width="0.1",
-    )
+    right, top = x + form.width_mm, y + form.height_mm
+    paper = drawing.theme.filled("paper", "card")
+    frame = paper | {"stroke": drawing.theme.faint, "stroke_width": "0.1"}
+    drawing.polygon([[(x, y), (right, y), (right, top), (x, top)]], **frame)
     title, words = _words(puzzle, card)
-    left, top = x + _MARGIN_MM, y + form.height_mm - _MARGIN_MM
-    drawing.text(left, top - _TITLE_MM, title, _TITLE_MM, class_="title")
-    drawing.text(left, top - _TITLE_MM - 5.0, words, _TEXT_MM, class_="quiet")
-    bottom = y + _MARGIN_MM + _FOOT_MM
+    left, base = x + _MARGIN_MM, top - _MARGIN_MM - _TITLE_MM
+    drawing.text(left, base, title, _TITLE_MM, class_="title")
+    drawing.text(left, base - 5.0, words, _TEXT_MM, class_="quiet")
     indent_mm = (form.width_mm - form.board_mm[0]) / 2
-    origin = x + indent_mm - form.left_mm, bottom - form.bottom_mm
+    origin = x + indent_mm - form.left_mm, y + _MARGIN_MM + _FOOT_MM - form.bottom_mm
     board = BoardDrawing(drawing, puzzle.lattice, profile.unit_mm, origin, puzzle.made_of_balls)
     board.region(card.board.cells)
     for given in card.challenge.given:
@@ -195,7 +176,3 @@ def _words(puzzle: PuzzleSet, card: Card) -> tuple[str, str]:
     left = len(card.challenge.pieces) - len(card.challenge.given)
     parts = [card.challenge.id, card.difficulty, f"{many(left, 'piece')} to place"]
     return cut(f"{card.number} · {puzzle.title}"), " · ".join(part for part in parts if part)
-
-
-def _box(x: float, y: float, width: float, height: float) -> list[PointMm]:
-    return [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]

@@ -1,29 +1,128 @@
-"""Draws the pictures that list.toml names, two at a time; see scripts/gallery."""
+"""Draws the pictures that list.toml names, two at a time; see scripts/gallery.
+
+With --check they are compared with those that are kept: byte for byte, or as alike as another kind
+of machine draws them.
+"""
 
 from __future__ import annotations
 
 import argparse
+import itertools
+import platform
 import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
+from xml.etree import ElementTree
 
-from compare import compare
-from listed import HERE, KIND_FILE, Picture, drawn_on, kind_of, wanted, write_kind
+import numpy as np
+from PIL import Image
 
+HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 GALLERY = ROOT / "output" / "gallery"
+#: Says on what the pictures beside it were drawn.
+KIND_FILE = "drawn-on.txt"
 _JOBS = 2
+#: Pictures that look alike differ by at most this much, of 255, in the mean of every square …
+_MOST_APART = 6
+#: … of so many across and down.
+_SQUARES = (48, 30)
+#: Of a line of SVG that differs so many characters are shown.
+_SHOWN = 40
 
 
 class GalleryError(Exception):
     """The pictures cannot be drawn; the message says which and why."""
 
 
-def draw_all(pictures: list[Picture], folder: Path) -> None:
+@dataclass(frozen=True)
+class Picture:
+    """A picture of the list.
+
+    Attributes:
+        file: its name in the gallery.
+        command: of fabkit, with places for paths.
+        take: the file in the command's folder that is the picture; empty when the command draws it.
+        page: of that PDF file, from 1; 0 when it is no PDF file.
+        wide: of a page, in pixels.
+        varies: whether it may come out otherwise elsewhere; every PNG file may.
+    """
+
+    file: str
+    command: str
+    take: str = ""
+    page: int = 0
+    wide: int = 800
+    varies: bool = False
+
+
+@dataclass
+class Found:
+    """What a comparison found: a line for each picture.
+
+    Attributes:
+        faults: what must not be.
+        notes: what may be, since the pictures were drawn on something else.
+    """
+
+    faults: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def wanted(path: Path = HERE / "list.toml") -> list[Picture]:
+    """The pictures of a list."""
+    table = tomllib.loads(path.read_text(encoding="utf-8"))["pictures"]
+    found = [Picture(file, **said) for file, said in table.items()]
+    return [replace(one, varies=one.varies or one.file.endswith(".png")) for one in found]
+
+
+# --- where they were drawn ----------------------------------------------------------------------
+
+
+def drawn_on(picture: Picture) -> list[str]:
+    """On what a picture is drawn here, as far as that decides how it comes out.
+
+    The system brings the sines, the architecture the instructions. What else a processor has makes
+    no difference: FridgeIQ's picture and plate came out the same with AVX-512, with AVX2, and
+    without fused multiplication (as QEMU shows them). Pages of PDF files are drawn by a program.
+    """
+    machine = f"{platform.system()} {platform.machine()}"
+    return [machine, _pdftoppm()] if picture.page else [machine]
+
+
+@cache
+def _pdftoppm() -> str:
+    if shutil.which("pdftoppm") is None:
+        return "no pdftoppm"
+    done = subprocess.run(["pdftoppm", "-v"], capture_output=True, text=True, check=False)
+    return (done.stderr or done.stdout).partition("\n")[0].strip()
+
+
+def write_kind(pictures: Iterable[Picture], folder: Path) -> None:
+    """Writes down on what the pictures in a folder were drawn."""
+    lines = dict.fromkeys(line for one in pictures for line in drawn_on(one))
+    (folder / KIND_FILE).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def kind_of(folder: Path) -> list[str]:
+    """On what the pictures in a folder were drawn; empty when that is not known."""
+    path = folder / KIND_FILE
+    return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+
+
+# --- drawing ------------------------------------------------------------------------------------
+
+
+def draw_all(pictures: Iterable[Picture], folder: Path) -> None:
     """Draws pictures into a folder.
 
     Raises:
@@ -40,14 +139,15 @@ def _draw(picture: Picture, folder: Path) -> None:
         words = [word.format(**places) for word in shlex.split(picture.command)]
         _run(picture, [sys.executable, "-m", "fabkit", *words])
         if picture.page:
-            _draw_page(picture, Path(scratch) / picture.take, target)
+            draw_page(picture, Path(scratch) / picture.take, target)
         elif picture.take:
             shutil.copyfile(Path(scratch) / picture.take, target)
     if not target.is_file():
         raise GalleryError(f"{picture.file}: its command does not draw it")
 
 
-def _draw_page(picture: Picture, book: Path, target: Path) -> None:
+def draw_page(picture: Picture, book: Path, target: Path) -> None:
+    """Draws a page of a PDF file."""
     number, wide = str(picture.page), str(picture.wide)
     command = ["pdftoppm", "-png", "-singlefile", "-f", number, "-l", number]
     size = ["-scale-to-x", wide, "-scale-to-y", "-1"]
@@ -61,6 +161,100 @@ def _run(picture: Picture, command: list[str]) -> None:
         raise GalleryError(f"{picture.file}: {command[0]} is needed, and was not found") from None
     if done.returncode:
         raise GalleryError(f"{picture.file}: {done.stderr.strip() or done.stdout.strip()}")
+
+
+# --- comparing ----------------------------------------------------------------------------------
+
+
+def compare(
+    pictures: Sequence[Picture], made: Path, kept: Path, known: Collection[str] = ()
+) -> Found:
+    """Compares pictures as they are drawn here with those that are kept.
+
+    Args:
+        pictures: those that are compared.
+        made: a folder with the pictures as they are drawn here.
+        kept: a folder with the pictures as they are kept.
+        known: the names that a kept file may have; whatever when empty.
+    """
+    found, there = Found(), kind_of(kept)
+    for picture in pictures:
+        if not (kept / picture.file).is_file():
+            found.faults.append(f"{picture.file}: is not there")
+            continue
+        apart = difference(made / picture.file, kept / picture.file)
+        if not apart:
+            continue
+        elsewhere = picture.varies and not set(drawn_on(picture)) <= set(there)
+        if elsewhere and look_alike(made / picture.file, kept / picture.file):
+            kind = ", ".join(there) or "another machine"
+            found.notes.append(f"{picture.file}: looks as it did on {kind}; here {apart}")
+        else:
+            found.faults.append(f"{picture.file}: {apart}")
+    there_too = kept.iterdir() if known and kept.is_dir() else ()
+    stray = sorted(one.name for one in there_too if one.name not in known)
+    found.faults += [
+        f"{name}: no command draws it; see scripts/pictures/list.toml" for name in stray
+    ]
+    return found
+
+
+def difference(made: Path, kept: Path) -> str:
+    """How two files differ, in words; nothing when they are the same, byte for byte."""
+    if made.read_bytes() == kept.read_bytes():
+        return ""
+    return _of_pixels(made, kept) if made.suffix == ".png" else _of_lines(made, kept)
+
+
+def _of_pixels(made: Path, kept: Path) -> str:
+    with Image.open(made) as one, Image.open(kept) as other:
+        new, old = (np.asarray(image).astype(int) for image in (one, other))
+        if (one.size, one.mode) != (other.size, other.mode):
+            is_so, should = (f"{a.width} x {a.height} {a.mode}" for a in (other, one))
+            return f"is {is_so}, and should be {should}"
+    apart = np.abs(new - old).reshape(*new.shape[:2], -1).max(axis=2)
+    if not apart.any():
+        return "its pixels are the same, but packed otherwise"
+    return f"{np.count_nonzero(apart)} pixels differ, by at most {apart.max()} of 255"
+
+
+def _of_lines(made: Path, kept: Path) -> str:
+    new, old = (path.read_text(encoding="utf-8").splitlines() for path in (made, kept))
+    for number, pair in enumerate(itertools.zip_longest(new, old, fillvalue=""), start=1):
+        if pair[0] != pair[1]:
+            same = itertools.takewhile(lambda two: two[0] == two[1], zip(*pair, strict=False))
+            begin = max(sum(1 for _ in same) - _SHOWN // 2, 0)
+            should, is_so = (repr(line[begin : begin + _SHOWN]) for line in pair)
+            return f"line {number} has {is_so}, and should have {should}"
+    return "its line ends differ"
+
+
+def look_alike(made: Path, kept: Path) -> bool:
+    """Whether two files show the same: pictures square for square, drawings the same things."""
+    if made.suffix != ".png":
+        return _things(made) == _things(kept)
+    with Image.open(made) as one, Image.open(kept) as other:
+        if one.size != other.size:
+            return False
+        squares = [
+            image.convert("RGB").resize(_SQUARES, Image.Resampling.BOX).tobytes()
+            for image in (one, other)
+        ]
+    return max(abs(a - b) for a, b in zip(*squares, strict=True)) <= _MOST_APART
+
+
+def _things(drawing: Path) -> Counter[tuple[str, ...]]:
+    """What a drawing consists of, wherever it lies."""
+    root = ElementTree.fromstring(drawing.read_text(encoding="utf-8"))
+    sized = root.get("width", ""), root.get("height", "")
+    things = (
+        (one.tag, one.get("class", ""), one.get("fill", ""), (one.text or "").strip())
+        for one in root.iter()
+    )
+    return Counter([sized, *things])
+
+
+# --- the command --------------------------------------------------------------------------------
 
 
 def main() -> int:

@@ -16,7 +16,7 @@ from fabkit.output import pdf as module
 from fabkit.output.canvas import Canvas
 from fabkit.output.pdf import REPLACEMENT, PdfBook, PdfPage, printed, text_width_mm
 from fabkit.output.theme import LIGHT, font_file
-from tests.support.booklets import Read, faults_of_words
+from tests.support.booklets import Read
 
 DPI = 127  # five pixels a millimetre
 RED, WHITE = (255, 0, 0), (255, 255, 255)
@@ -142,15 +142,6 @@ def test_characters_that_the_font_lacks_are_replaced_and_named() -> None:
 def test_replacements_can_be_seen(drawn: Callable[..., Read]) -> None:
     read = drawn(lambda page: page.text(1, 20, "a א b", 2))
     assert read.texts[0].strip() == f"a {REPLACEMENT} b"
-
-
-def test_words_beyond_the_page_are_noticed(drawn: Callable[..., Read]) -> None:
-    inside = drawn(lambda page: page.text(5, 10, "inside", 3))
-    assert faults_of_words(inside) == []
-    beyond = drawn(lambda page: page.text(33, 10, "beyond", 3))
-    assert faults_of_words(beyond) == ["page 1: beyond"]
-    far = drawn(lambda page: page.text(400, -200, "far", 3))
-    assert faults_of_words(far) == ["page 1: far"]
 
 
 def test_pictures_keep_their_shape(drawn: Callable[..., Read]) -> None:
