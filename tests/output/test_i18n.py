@@ -56,14 +56,21 @@ def test_an_unknown_language_is_refused() -> None:
     )
 
 
-def test_missing_texts_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_and_damaged_texts_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shutil.copytree(FOLDER, tmp_path / "words")
     (tmp_path / "words" / "booklet.it.toml").unlink()
+    (tmp_path / "words" / "booklet.de.toml").write_bytes(b"= no TOML")
+    (tmp_path / "words" / "page.de.toml").write_bytes(b"how = '\xff'")
     monkeypatch.setattr(module, "__file__", str(tmp_path / "words.py"))
     module._read.cache_clear()
     try:
         with pytest.raises(OutsideError, match=r"booklet\.it\.toml.*install fabkit again"):
             load_words("booklet", "it")
+        for part in ("booklet", "page"):
+            with pytest.raises(OutsideError, match=rf"^{part}\.de\.toml, .* damaged; install"):
+                load_words(part, "de")
         assert load_words("booklet", "fr")
     finally:
         module._read.cache_clear()
