@@ -240,7 +240,7 @@ def look_alike(made: Path, kept: Path) -> bool:
             image.convert("RGB").resize(_SQUARES, Image.Resampling.BOX).tobytes()
             for image in (one, other)
         ]
-    return max(abs(a - b) for a, b in zip(*squares, strict=True)) <= _MOST_APART
+    return bool(max(abs(a - b) for a, b in zip(*squares, strict=True)) <= _MOST_APART)
 
 
 def _things(drawing: Path) -> Counter[tuple[str, ...]]:
