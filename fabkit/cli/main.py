@@ -38,7 +38,7 @@ from fabkit.cli.slice import slice_plates
 from fabkit.cli.snowflakes import snowflakes
 from fabkit.cli.solve import solve
 from fabkit.cli.verify import verify
-from fabkit.core.errors import FabkitError, did_you_mean, shown
+from fabkit.core.errors import FabkitError, InputError, did_you_mean, shown
 from fabkit.core.signals import STOPPED, stop_quietly
 
 USAGE_EXIT = 2
@@ -157,9 +157,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _give_up_stdout()
         return 0
     except OSError as error:
-        reason = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or str(error)
-        _give_up_stdout()
-        return _fail(f"cannot write the output: {reason}", OUTSIDE_EXIT)
+        return _fail_outside(error)
+
+
+def _fail_outside(error: OSError) -> int:
+    """For what the system refuses: a name that is too long is bad input, all else is not."""
+    if error.errno == errno.ENAMETOOLONG and error.filename:
+        name = shown(str(error.filename))
+        return _fail(f"{name}: the name is too long; choose a shorter one", InputError.exit_code)
+    reason = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or str(error)
+    _give_up_stdout()
+    return _fail(f"cannot write the output: {reason}", OUTSIDE_EXIT)
 
 
 def _give_up_stdout() -> None:

@@ -17,7 +17,6 @@ import pytest
 from PIL import Image
 from pypdf import PdfReader
 
-from fabkit.build import booklet as making
 from fabkit.cli import main
 from tests.support.pairset import PAIR
 
@@ -108,6 +107,28 @@ def test_challenges_are_chosen(pair: str, said: Callable[..., Any]) -> None:
     assert main([*arguments, "--challenges", "mine.toml", "--only", "one", "-q"]) == 2
 
 
+def test_a_booklet_of_some_challenges_is_another_file(
+    pair: str, said: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = Path("output/pair")
+    Path("mine.toml").write_text('pieces = "P"\n' + _OUTLINE)
+    whole = Path(said("booklet", pair, "--no-picture")["file"])
+    before = whole.read_bytes()
+    for options, name in (
+        (["--only", "bar"], "booklet-bar.pdf"),
+        (["--challenges", "mine.toml"], "booklet-selection.pdf"),
+    ):
+        assert said("booklet", pair, "--no-picture", *options)["file"] == str(folder / name)
+        assert name in json.loads((folder / "manifest.json").read_text())["files"]
+    assert whole.read_bytes() == before
+    whole.write_bytes(b"mine")
+    assert main(["booklet", pair, *QUICK]) == 2
+    assert "has been changed since: booklet.pdf; move it away" in capsys.readouterr().err
+    assert whole.read_bytes() == b"mine"
+    assert main(["booklet", pair, *QUICK, "--force"]) == 0
+    assert whole.read_bytes() == before
+
+
 _OUTLINE = "outline = [[0, 0], [2, 0], [2, 1], [0, 1]]\n"
 #: One P cannot fill this.
 _HOPELESS = (
@@ -181,7 +202,7 @@ def test_missing_fonts_are_one_message(pair: str) -> None:
 # --- make -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long
+@pytest.mark.integration
 def test_make_writes_the_booklet_once(
     pair: str, said: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,12 +211,14 @@ def test_make_writes_the_booklet_once(
     assert "Two & <more>" in pages_of(path)[0]
     before, content = stamp(path), path.read_bytes()
     with monkeypatch.context() as patch:
-        patch.setattr(making, "make_booklet", None)  # nobody makes it again
+        patch.setattr("fabkit.build.booklet.make_booklet", None)  # nobody makes it again
         assert said("make", pair)["booklet"] == {"file": "booklet.pdf", "written": False}
     assert stamp(path) == before
     # What counts, counts: a price does not, a list of challenges does; and a changed file is mended.
     assert not said("make", pair, "-s", "price.filament=99")["booklet"]["written"]
     path.write_bytes(b"%PDF-")
+    assert main(["make", pair, "-q"]) == 2
+    path.unlink()
     assert said("make", pair)["booklet"]["written"]
     assert path.read_bytes() == content
     assert main(["booklet", pair, "--language", "de", *QUICK]) == 0
