@@ -47,8 +47,6 @@ class BallShape:
         balls_mm: the balls' centres; each lies `flat_mm` above the bed or stands right above one
             that does.
         bonds: pairs of indices into `balls_mm`, joined by a link.
-        ball_mm: diameter of the balls.
-        link_mm: diameter of the links.
         flat_mm: from the middles of the balls on the bed down to it.
         lean_degrees: how far the balls lean at the bed, from the vertical, and the links below.
     """
@@ -267,10 +265,7 @@ class BallBlueprint(BallShape, PartDrawing):
     column of them has its middles half a pitch to the right of it.
 
     Attributes:
-        pitch_mm: distance of neighbouring balls.
         pose: the rotation that brings the drawn balls there.
-        solid_mm3: its volume.
-        surface_mm2: its surface.
     """
 
     pitch_mm: float

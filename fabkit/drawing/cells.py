@@ -158,7 +158,6 @@ class Stub:
 
     Attributes:
         centre_mm: of its circle, in the frame of the outline.
-        diameter_mm: of its circle.
         height_mm: from its end to the back.
         lead_in_mm: 45-degree chamfer around its end.
     """

@@ -62,12 +62,10 @@ class CutPiece:
     """One piece as it is cut from a sheet, in mm, seen from its lettered face, y up.
 
     Attributes:
-        piece: the piece's id.
         outline: what the piece is in the end.
         path: where the middle of the beam or knife goes, half a kerf outside of the outline.
         engraving: the closed contours of the letter, curves as chords within `FLAT_MM`; none
             without a letter.
-        magnets: holes for magnets.
     """
 
     piece: str

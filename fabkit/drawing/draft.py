@@ -183,18 +183,7 @@ class Tones:
 
 
 def tones(lattice: Lattice, piece: Piece, drawing: PartDrawing, profile: Profile) -> Tones:
-    """The second colour of a flat piece: as deep as its letter.
-
-    Example:
-        >>> from fabkit.drawing.draft import draft
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
-        >>> cubi, profile = load_set("cubimagici"), load_profile()
-        >>> piece = cubi.piece("p9")
-        >>> found = tones(cubi.lattice, piece, draft(cubi, piece, profile), profile)
-        >>> found.area.area == 400 * len(piece.tones), found.high_mm
-        (True, 7.0)
-    """
+    """The second colour of a flat piece: as deep as its letter."""
     cells = [
         Polygon([(x * profile.unit_mm, y * profile.unit_mm) for x, y in ring])
         for cell in sorted(piece.tones)

@@ -28,9 +28,7 @@ class Label:
     """The letter of one piece, placed.
 
     Attributes:
-        text: what is engraved.
         cap_height_mm: height of its capitals.
-        depth_mm: of the engraving.
         faces: ``front`` or ``both``.
         centre_mm: middle of the text's bounding box, in the frame of the outline.
         front: the contours as seen from the lettered face, in the frame of the outline.

@@ -153,7 +153,6 @@ class Mark:
         centre_mm: seen from the lettered face, in the frame of the outline.
         low_mm: height of its lower end above the back; 0 where it is open there.
         high_mm: height of its upper end above the back.
-        diameter_mm: across.
     """
 
     centre_mm: PointMm
@@ -170,7 +169,6 @@ class Recess:
         centre_mm: seen from the lettered face, in the frame of the outline.
         low_mm: height of its lower end above the back; 0 where it is open there.
         high_mm: height of its upper end above the back.
-        bores: its diameters.
         mouth_mm: 45-degree chamfer at the open end; 0 for a closed cavity.
         rib_width_mm: of each crush rib at its root.
         pole: which one shows outwards, towards the back: ``N``, ``S``, or nothing where it may
@@ -301,8 +299,6 @@ class _Room:
             unless a chamfer reaches that far.
         foot: the section at the bed. In a concave corner a chamfer cuts deeper than its width,
             so the wall at the bed is measured from here.
-        profile: gives magnet and fit.
-        count: how many recesses there must be.
     """
 
     outline: Polygon

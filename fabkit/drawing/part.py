@@ -25,13 +25,10 @@ class PartDrawing:
     """One part to print, in mm, as it lies in its files: the lowest point at height 0.
 
     Attributes:
-        piece: its id.
         colour: ``#rrggbb``.
         outline: all of it seen from above.
         foot: its flat bottom seen from above.
-        thickness_mm: its height.
         face: its flat top seen from above.
-        recesses: pockets for magnets.
         label: the letter or title, if any.
         facing: which way its top looks on the bed, ``up`` or ``down``.
     """

@@ -9,7 +9,7 @@ from fabkit.core.errors import InputError
 from fabkit.core.units import format_mm
 from fabkit.drawing.cut import CutPiece
 from fabkit.model.profile import Profile
-from fabkit.printing.nesting.bin import Room, Shape, Spot
+from fabkit.printing.nesting.bin import Bin, Placement, Shape
 from fabkit.printing.nesting.nest import Progress, nest
 
 
@@ -18,9 +18,6 @@ class CutSheet:
     """One sheet and what is cut from it.
 
     Attributes:
-        number: from 1 on.
-        width_mm: along x; the lower left corner is the origin.
-        depth_mm: along y.
         placed: the pieces where they lie on it, in the order in which they were given.
     """
 
@@ -47,7 +44,7 @@ def cut_sheets(
         InputError: when a piece is larger than a sheet, or there is no such engine.
         OutsideError: when the engine is not installed.
     """
-    room = Room(
+    room = Bin(
         profile.sheet_width_mm,
         profile.sheet_depth_mm,
         profile.sheet_gap_mm,
@@ -66,7 +63,7 @@ def cut_sheets(
     ]
 
 
-def _placed(pieces: Sequence[CutPiece], spots: Sequence[Spot]) -> tuple[CutPiece, ...]:
+def _placed(pieces: Sequence[CutPiece], spots: Sequence[Placement]) -> tuple[CutPiece, ...]:
     """The pieces that have a spot, where they lie."""
     spot_of = {spot.name: spot for spot in spots}
     return tuple(

@@ -26,7 +26,7 @@ from fabkit.mesh.files.writing3mf import Object3mf, Package3mf, Solid3mf
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.png import Patch, thumbnail
-from fabkit.printing.nesting.bin import Spot
+from fabkit.printing.nesting.bin import Placement
 from fabkit.printing.plate import Plate, is_coloured, layer_before_pause, mesh_rows
 
 #: Between two beds in a file of several plates, as a part of the bed's width; as OrcaSlicer does.
@@ -44,7 +44,6 @@ class Inlay:
 
     Attributes:
         name: ``letter`` or ``tones``.
-        colour: ``#rrggbb``.
         body: its mesh, where it lies in the piece.
     """
 
@@ -58,9 +57,6 @@ class PiecePrint:
     """A piece's meshes as its drawing lies: back at height 0.
 
     Attributes:
-        name: the piece's id.
-        colour: ``#rrggbb``.
-        body: the piece.
         inlays: what fills its engraving, or is a part of its face; none with one colour.
     """
 
@@ -101,7 +97,7 @@ def piece_package(
     puzzle: PuzzleSet, one: PiecePrint, blueprint: PartDrawing, profile: Profile
 ) -> Package3mf:
     """A file of one piece, which lies in the middle of the bed."""
-    rows = _rows(Spot(one.name, 0.0, 0.0, 0.0), blueprint, 0.0)
+    rows = _rows(Placement(one.name, 0.0, 0.0, 0.0), blueprint, 0.0)
     left, bottom, right, top = _patch(blueprint, rows).area.bounds
     rows[3, 0] += (profile.bed_width_mm - left - right) / 2
     rows[3, 1] += (profile.bed_depth_mm - bottom - top) / 2
@@ -131,7 +127,7 @@ def _object(one: PiecePrint, rows: Rows) -> Object3mf:
     return Object3mf(one.name, tuple(solids))
 
 
-def _rows(spot: Spot, blueprint: PartDrawing, shift_mm: float) -> Rows:
+def _rows(spot: Placement, blueprint: PartDrawing, shift_mm: float) -> Rows:
     """Where a mesh's axes and its origin go, shape (4, 3)."""
     rows = np.array(mesh_rows(spot, blueprint), dtype=np.float64)
     rows[3, 0] += shift_mm

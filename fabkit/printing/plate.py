@@ -30,7 +30,7 @@ from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.plate import LyingPiece, PlateView, plate_sheet
-from fabkit.printing.nesting.bin import Room, Shape, Spot
+from fabkit.printing.nesting.bin import Bin, Placement, Shape
 from fabkit.printing.nesting.nest import Progress, nest
 
 Row = tuple[float, float, float]
@@ -55,7 +55,7 @@ class Plate:
     """
 
     number: int
-    spots: tuple[Spot, ...]
+    spots: tuple[Placement, ...]
     pause_height_mm: float | None
     used: float
 
@@ -94,7 +94,7 @@ def lay_out(
     _refuse_too_high(blueprints, profile)
     room = room_of(profile)
     shapes = {one.piece: Shape(one.piece, outline_from_above(one)) for one in blueprints}
-    laid: list[tuple[float | None, list[Spot]]] = []
+    laid: list[tuple[float | None, list[Placement]]] = []
     try:
         for pause_mm, group in _by_pause(blueprints):
             rooms = nest([shapes[one.piece] for one in group], room, engine, progress)
@@ -112,9 +112,9 @@ def lay_out(
     return plates
 
 
-def room_of(profile: Profile) -> Room:
+def room_of(profile: Profile) -> Bin:
     """The bed as a room for nesting."""
-    return Room(
+    return Bin(
         width_mm=profile.bed_width_mm,
         depth_mm=profile.bed_depth_mm,
         gap_mm=profile.plate_gap_mm,
@@ -156,7 +156,7 @@ def outline_from_above(blueprint: PartDrawing) -> Polygon:
     return affinity.scale(blueprint.outline, xfact=-1.0, origin=(0, 0))
 
 
-def mesh_rows(spot: Spot, blueprint: PartDrawing) -> tuple[Row, Row, Row, Row]:
+def mesh_rows(spot: Placement, blueprint: PartDrawing) -> tuple[Row, Row, Row, Row]:
     """How to bring a piece's mesh, in its drawing's frame, to its spot on the bed.
 
     Returns:
@@ -170,7 +170,7 @@ def mesh_rows(spot: Spot, blueprint: PartDrawing) -> tuple[Row, Row, Row, Row]:
         >>> from fabkit.model.profilefile import load_profile
         >>> fridgeiq, down = load_set("fridgeiq"), load_profile((), ["plate.face=down"])
         >>> drawing = draft(fridgeiq, fridgeiq.piece("B"), down)
-        >>> for row in mesh_rows(Spot("B", 90.0, 30.0, 50.0), drawing): print(row)
+        >>> for row in mesh_rows(Placement("B", 90.0, 30.0, 50.0), drawing): print(row)
         (0.0, -1.0, 0.0)
         (-1.0, 0.0, 0.0)
         (0.0, 0.0, -1.0)
@@ -244,7 +244,7 @@ def plate_drawing(
     return plate_sheet(view)
 
 
-def _lying(spot: Spot, blueprint: PartDrawing) -> dict[str, Any]:
+def _lying(spot: Placement, blueprint: PartDrawing) -> dict[str, Any]:
     return {
         "piece": spot.name,
         "colour": blueprint.colour,
@@ -255,7 +255,7 @@ def _lying(spot: Spot, blueprint: PartDrawing) -> dict[str, Any]:
     }
 
 
-def _usable_mm2(room: Room) -> float:
+def _usable_mm2(room: Bin) -> float:
     corner = room.corner
     usable = room.usable if corner is None else room.usable.difference(corner)
     return float(usable.area)
@@ -295,7 +295,7 @@ def _by_pause(blueprints: Sequence[PartDrawing]) -> list[tuple[float | None, lis
     return sorted(groups.items())
 
 
-def _centred(spots: Sequence[Spot], outlines: Sequence[Polygon], room: Room) -> list[Spot]:
+def _centred(spots: Sequence[Placement], outlines: Sequence[Polygon], room: Bin) -> list[Placement]:
     """The same spots, all moved together to the middle of the bed."""
     bounds = [outline.bounds for outline in outlines]
     left, bottom = (min(bound[i] for bound in bounds) for i in (0, 1))

@@ -41,17 +41,7 @@ def _wire(contour: Contour, height: float) -> cq.Wire:
 
 
 class Workshop:
-    """Builds solids, and keeps the cutters that pieces share.
-
-    Example:
-        >>> from fabkit.drawing.draft import draft
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
-        >>> fridgeiq = load_set("fridgeiq")
-        >>> solid = Workshop().build(draft(fridgeiq, fridgeiq.piece("D"), load_profile()))
-        >>> solid.isValid()
-        True
-    """
+    """Builds solids, and keeps the cutters that pieces share."""
 
     def __init__(self) -> None:
         self._cutters: dict[Recess, cq.Shape] = {}

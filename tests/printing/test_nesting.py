@@ -18,7 +18,7 @@ from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
 from fabkit.printing.nesting import bypolygon
 from fabkit.printing.nesting import nest as nesting
-from fabkit.printing.nesting.bin import Room, Shape, Spot, faults_of_layout
+from fabkit.printing.nesting.bin import Bin, Placement, Shape, validate
 from fabkit.printing.nesting.nest import least_rooms, nest
 from tests.conftest import ROOT
 
@@ -26,7 +26,7 @@ Points = list[tuple[float, float]]
 TOLERANCE_MM = 1e-6
 
 
-def moved(points: Points, spot: Spot) -> Points:
+def moved(points: Points, spot: Placement) -> Points:
     """A rotation and a translation, and so never a mirror image; not by the code under test."""
     angle = math.radians(spot.degrees)
     cosine, sine = math.cos(angle), math.sin(angle)
@@ -35,7 +35,7 @@ def moved(points: Points, spot: Spot) -> Points:
     ]
 
 
-def judge(shapes: list[Shape], room: Room, rooms: list[list[Spot]]) -> None:
+def judge(shapes: list[Shape], room: Bin, rooms: list[list[Placement]]) -> None:
     """All that nesting promises, by plain reckoning."""
     named = {shape.name: shape for shape in shapes}
     assert sorted(spot.name for spots in rooms for spot in spots) == sorted(named)
@@ -87,10 +87,10 @@ def random_outline(dice: random.Random, size: float) -> Polygon:
     return Polygon(outer.exterior, [hole.exterior])
 
 
-def random_set(seed: int, most: int = 14) -> tuple[list[Shape], Room]:
+def random_set(seed: int, most: int = 14) -> tuple[list[Shape], Bin]:
     dice = random.Random(seed)
     width, depth = dice.uniform(80, 300), dice.uniform(80, 300)
-    room = Room(
+    room = Bin(
         width_mm=width,
         depth_mm=depth,
         gap_mm=dice.choice([0.0, 0.5, 2.0, 5.0]),
@@ -132,7 +132,7 @@ def printed(name: str, profile: str = "default") -> list[Shape]:
 
 @pytest.mark.parametrize("engine", ["spyrrow", "rectpack"])
 def test_fridgeiq_lies_on_one_small_bed(engine: str) -> None:
-    shapes, room = printed("fridgeiq"), Room(180, 180, 2, 5)
+    shapes, room = printed("fridgeiq"), Bin(180, 180, 2, 5)
     rooms = nest(shapes, room, engine)
     judge(shapes, room, rooms)
     assert len(rooms) <= {"spyrrow": 1, "rectpack": 2}[engine]
@@ -140,7 +140,7 @@ def test_fridgeiq_lies_on_one_small_bed(engine: str) -> None:
 
 def test_notches_and_the_reserved_corner_are_used() -> None:
     """Where boxes need two rooms, polygons need one, with a corner kept free."""
-    shapes, room = printed("fridgeiq"), Room(180, 180, 2, 5, 40)
+    shapes, room = printed("fridgeiq"), Bin(180, 180, 2, 5, 40)
     by_polygon, by_rectangle = nest(shapes, room, "spyrrow"), nest(shapes, room, "rectpack")
     judge(shapes, room, by_polygon)
     judge(shapes, room, by_rectangle)
@@ -150,8 +150,8 @@ def test_notches_and_the_reserved_corner_are_used() -> None:
 SCRIPT = """
 from tests.printing.test_nesting import printed, random_set
 from fabkit.printing.nesting.nest import nest
-from fabkit.printing.nesting.bin import Room
-print(nest(printed("fridgeiq"), Room(180, 180, 2, 5, 40), {engine!r}))
+from fabkit.printing.nesting.bin import Bin
+print(nest(printed("fridgeiq"), Bin(180, 180, 2, 5, 40), {engine!r}))
 print(nest(*random_set(3, most=9), {engine!r}))
 """
 
@@ -172,7 +172,7 @@ def test_two_processes_give_the_same_bytes(engine: str) -> None:
         for seed in "12"
     )
     assert first == second
-    assert first.count(b"Spot(") > 16
+    assert first.count(b"Placement(") > 16
 
 
 def test_too_large_shapes_are_refused_together_with_numbers() -> None:
@@ -182,7 +182,7 @@ def test_too_large_shapes_are_refused_together_with_numbers() -> None:
         Shape("wide", box(0, 0, 171, 171)),
     ]
     with pytest.raises(InputError) as caught:
-        nest(shapes, Room(180, 180, 2, 5))
+        nest(shapes, Bin(180, 180, 2, 5))
     message = str(caught.value)
     assert [fault.key for fault in caught.value.faults] == ["long", "wide"]
     assert "400 mm x 10 mm" in message
@@ -191,17 +191,17 @@ def test_too_large_shapes_are_refused_together_with_numbers() -> None:
 
 def test_the_corner_counts_when_a_shape_is_refused() -> None:
     shapes = [Shape("big", box(0, 0, 140, 140))]
-    assert nest(shapes, Room(180, 180, 2, 5), "rectpack")
+    assert nest(shapes, Bin(180, 180, 2, 5), "rectpack")
     with pytest.raises(InputError, match="less a corner of 40 mm"):
-        nest(shapes, Room(180, 180, 2, 5, 40))
+        nest(shapes, Bin(180, 180, 2, 5, 40))
 
 
 @pytest.mark.parametrize("corner", [100.0, 169.0, 300.0])
 def test_a_corner_that_takes_most_of_the_room(corner: float) -> None:
-    room = Room(400, 180, 2, 5, corner)
+    room = Bin(400, 180, 2, 5, corner)
     shapes = [Shape(name, box(0, 0, 40, 160)) for name in "ABC"]
     if corner > 260:
-        room = Room(500, 180, 2, 5, corner)
+        room = Bin(500, 180, 2, 5, corner)
     for engine in ("spyrrow", "rectpack"):
         judge(shapes, room, nest(shapes, room, engine))
 
@@ -209,17 +209,17 @@ def test_a_corner_that_takes_most_of_the_room(corner: float) -> None:
 @pytest.mark.parametrize("engine", ["spyrrow", "rectpack"])
 def test_shapes_that_just_fit(engine: str) -> None:
     whole = [Shape("A", box(3, 3, 173, 173)), Shape("B", box(0, 0, 170, 170))]
-    assert len(nest(whole, Room(180, 180, 2, 5), engine)) == 2
+    assert len(nest(whole, Bin(180, 180, 2, 5), engine)) == 2
     halves = [Shape(name, box(0, 0, 84, 170)) for name in "ABCD"]
     for shapes in (whole, halves):
-        rooms = nest(shapes, Room(180, 180, 2, 5), engine)
-        judge(shapes, Room(180, 180, 2, 5), rooms)
+        rooms = nest(shapes, Bin(180, 180, 2, 5), engine)
+        judge(shapes, Bin(180, 180, 2, 5), rooms)
         assert len(rooms) == 2
 
 
 @pytest.mark.parametrize("engine", ["spyrrow", "rectpack"])
 def test_no_gap_and_no_edge(engine: str) -> None:
-    shapes, room = [Shape(f"S{i}", box(0, 0, 25, 25)) for i in range(16)], Room(100, 100, 0, 0)
+    shapes, room = [Shape(f"S{i}", box(0, 0, 25, 25)) for i in range(16)], Bin(100, 100, 0, 0)
     rooms = nest(shapes, room, engine)
     judge(shapes, room, rooms)
     assert len(rooms) == 1
@@ -231,7 +231,7 @@ def test_a_shape_that_fits_only_turned(
     engine: str, degrees: int, size: tuple[float, float]
 ) -> None:
     length = 95 if degrees == 90 else 130
-    bar, room = Shape("I", box(7, 8, 7 + 9, 8 + length)), Room(*size, 2, 2)
+    bar, room = Shape("I", box(7, 8, 7 + 9, 8 + length)), Bin(*size, 2, 2)
     ((spot,),) = nest([bar], room, engine)
     judge([bar], room, [[spot]])
     assert spot.degrees % 90 == degrees % 90
@@ -249,13 +249,13 @@ def test_odd_shapes_do_not_break_spyrrow() -> None:
         Shape("round", circle),
         Shape("needle", Polygon([(0, 0), (90, 0.01), (0, 0.02)])),
     ]
-    room = Room(100, 100, 1, 2)
+    room = Bin(100, 100, 1, 2)
     for engine in ("spyrrow", "rectpack"):
         judge(shapes, room, nest(shapes, room, engine))
 
 
 def test_nothing_and_bad_input() -> None:
-    room = Room(100, 100, 2, 5)
+    room = Bin(100, 100, 2, 5)
     assert nest([], room) == []
     square = Shape("A", box(0, 0, 9, 9))
     with pytest.raises(InputError, match="several shapes"):
@@ -265,19 +265,19 @@ def test_nothing_and_bad_input() -> None:
     with pytest.raises(InputError, match="auto, spyrrow, rectpack"):
         nest([square], room, "best")
     with pytest.raises(InputError, match="100 mm x 100 mm less 60 mm on each side leaves no room"):
-        nest([square], Room(100, 100, 2, 60))
+        nest([square], Bin(100, 100, 2, 60))
 
 
 def test_without_spyrrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spyrrow", None)
     shapes, room = random_set(1)
     assert nest(shapes, room) == nest(shapes, room, "rectpack")
-    with pytest.raises(OutsideError, match=r"pip install 'fabkit-puzzles\[nest\]'"):
+    with pytest.raises(OutsideError, match=r"pip install -e '\.\[nest\]'"):
         nest(shapes, room, "spyrrow")
 
 
 def test_a_process_that_dies_or_hangs_is_no_layout(monkeypatch: pytest.MonkeyPatch) -> None:
-    shapes, room = printed("fridgeiq")[:4], Room(180, 180, 2, 5)
+    shapes, room = printed("fridgeiq")[:4], Bin(180, 180, 2, 5)
     for body in ("import os; os.abort()", "import time; time.sleep(60)"):
         monkeypatch.setattr(bypolygon, "_COMMAND", body)
         monkeypatch.setattr(bypolygon, "_LONGEST_S", 0.5)
@@ -290,35 +290,39 @@ def test_a_process_that_dies_or_hangs_is_no_layout(monkeypatch: pytest.MonkeyPat
 
 def test_a_search_that_cannot_succeed_ends() -> None:
     """Panics of spyrrow (an item higher than the strip) and its first failure are no layout."""
-    assert bypolygon.nest_by_polygon([Shape("A", box(0, 0, 90, 90))], Room(80, 80, 0, 0), 0) is None
+    assert bypolygon.nest_by_polygon([Shape("A", box(0, 0, 90, 90))], Bin(80, 80, 0, 0), 0) is None
     squares = [Shape(name, box(0, 0, 30, 30)) for name in "ABCDE"]
-    assert bypolygon.nest_by_polygon(squares, Room(70, 70, 1, 1), 0) is None
+    assert bypolygon.nest_by_polygon(squares, Bin(70, 70, 1, 1), 0) is None
 
 
-GOOD = [Spot("A", 0.0, 5.0, 5.0), Spot("B", 0.0, 27.0, 5.0), Spot("C", 90.0, 70.0, 5.0)]
+GOOD = [
+    Placement("A", 0.0, 5.0, 5.0),
+    Placement("B", 0.0, 27.0, 5.0),
+    Placement("C", 90.0, 70.0, 5.0),
+]
 FAULTS = {
-    "too near": ([GOOD[0], Spot("B", 0.0, 26.99, 5.0), GOOD[2]], "A and B are 1.99 mm apart"),
-    "overlap": ([GOOD[0], Spot("B", 0.0, 20.0, 5.0), GOOD[2]], "A and B are 0 mm apart"),
-    "edge": ([Spot("A", 0.0, 4.999, 5.0), *GOOD[1:]], "A lies over the edge strip"),
-    "far edge": ([Spot("A", 0.0, 5.0, 75.001), *GOOD[1:]], "A lies over the edge strip"),
-    "corner": ([*GOOD[:2], Spot("C", 90.0, 70.0, 54.0)], "C lies too near to the corner"),
+    "too near": ([GOOD[0], Placement("B", 0.0, 26.99, 5.0), GOOD[2]], "A and B are 1.99 mm apart"),
+    "overlap": ([GOOD[0], Placement("B", 0.0, 20.0, 5.0), GOOD[2]], "A and B are 0 mm apart"),
+    "edge": ([Placement("A", 0.0, 4.999, 5.0), *GOOD[1:]], "A lies over the edge strip"),
+    "far edge": ([Placement("A", 0.0, 5.0, 75.001), *GOOD[1:]], "A lies over the edge strip"),
+    "corner": ([*GOOD[:2], Placement("C", 90.0, 70.0, 54.0)], "C lies too near to the corner"),
     "missing": (GOOD[:2], "C is left out"),
-    "twice": ([*GOOD, Spot("A", 0.0, 5.0, 60.0)], "A is laid 2 times"),
-    "strange": ([*GOOD, Spot("Z", 0.0, 5.0, 60.0)], "Z is none of the shapes"),
+    "twice": ([*GOOD, Placement("A", 0.0, 5.0, 60.0)], "A is laid 2 times"),
+    "strange": ([*GOOD, Placement("Z", 0.0, 5.0, 60.0)], "Z is none of the shapes"),
 }
 FAULT_SHAPES = [Shape(name, box(0, 0, 20, 20)) for name in "ABC"]
-FAULT_ROOM = Room(100, 100, 2, 5, 30)
+FAULT_ROOM = Bin(100, 100, 2, 5, 30)
 
 
 def test_a_good_layout_has_no_faults() -> None:
-    assert faults_of_layout(FAULT_SHAPES, FAULT_ROOM, [GOOD]) == []
+    assert validate(FAULT_SHAPES, FAULT_ROOM, [GOOD]) == []
     judge(FAULT_SHAPES, FAULT_ROOM, [GOOD])
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_planted_faults_are_noticed(fault: str) -> None:
     spots, words = FAULTS[fault]
-    faults = faults_of_layout(FAULT_SHAPES, FAULT_ROOM, [spots])
+    faults = validate(FAULT_SHAPES, FAULT_ROOM, [spots])
     assert len(faults) == 1
     assert words in faults[0]
     with pytest.raises(AssertionError):
@@ -326,11 +330,11 @@ def test_planted_faults_are_noticed(fault: str) -> None:
 
 
 def test_overlap_without_a_gap_is_noticed() -> None:
-    room = Room(100, 100, 0, 5)
-    near = [GOOD[0], Spot("B", 0.0, 24.999, 5.0), GOOD[2]]
-    assert faults_of_layout(FAULT_SHAPES, room, [near]) == ["room 1: A and B overlap"]
-    touching = [GOOD[0], Spot("B", 0.0, 25.0, 5.0), GOOD[2]]
-    assert faults_of_layout(FAULT_SHAPES, room, [touching]) == []
+    room = Bin(100, 100, 0, 5)
+    near = [GOOD[0], Placement("B", 0.0, 24.999, 5.0), GOOD[2]]
+    assert validate(FAULT_SHAPES, room, [near]) == ["room 1: A and B overlap"]
+    touching = [GOOD[0], Placement("B", 0.0, 25.0, 5.0), GOOD[2]]
+    assert validate(FAULT_SHAPES, room, [touching]) == []
 
 
 @pytest.mark.parametrize("fault", ["too near", "edge", "corner"])
@@ -348,7 +352,7 @@ def test_bad_layouts_are_never_given(fault: str, monkeypatch: pytest.MonkeyPatch
 def test_progress_is_told() -> None:
     told: list[tuple[int, int, str]] = []
     shapes = [Shape(f"S{i}", box(0, 0, 60, 60)) for i in range(6)]
-    rooms = nest(shapes, Room(140, 140, 2, 2), "spyrrow", lambda *step: told.append(step))
+    rooms = nest(shapes, Bin(140, 140, 2, 2), "spyrrow", lambda *step: told.append(step))
     assert told[0] == (0, 6, "laying out")
     assert (0, 6, "room 1 of 2") in told or (0, 6, "room 2 of 2") in told
     assert len(rooms) == 2

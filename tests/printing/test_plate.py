@@ -17,7 +17,7 @@ from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.printing.nesting.bin import Room, Shape
+from fabkit.printing.nesting.bin import Bin, Shape
 from fabkit.printing.plate import (
     Plate,
     lay_out,
@@ -45,7 +45,7 @@ def drafted(
 def check_plates(plates: list[Plate], blueprints: list[Blueprint], profile: Profile) -> None:
     shapes = [Shape(one.piece, outline_from_above(one)) for one in blueprints]
     corner = profile.tower_mm if profile.inlay != "none" else 0.0
-    room = Room(
+    room = Bin(
         profile.bed_width_mm,
         profile.bed_depth_mm,
         profile.plate_gap_mm,

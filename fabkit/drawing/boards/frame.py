@@ -181,9 +181,7 @@ class Block:
     Attributes:
         region: what pieces fill, in mm.
         opening: what is cut out for them: the region grown by the clearance, reliefs and all.
-        outer: the rectangle around everything.
         rest_mm: from where up the opening is cut.
-        height_mm: of the whole block.
         lid_low_mm: the height of the lid's underside when it is closed; None without a lid. A
             closed sliding lid is its drawing, lifted by this. A closed snapping lid is its drawing
             turned over (about x or y through the middle of the region's box, which is the same),

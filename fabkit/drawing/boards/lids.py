@@ -43,7 +43,6 @@ class Sliding:
     Attributes:
         across_mm: from the middle to the lid's long edges, where they are widest.
         along_mm: from the middle to its front and its back.
-        thick_mm: of the lid.
         foot_mm: chamfer around its bottom, against the elephant foot.
         land_mm: height of its upright edge, and of the upright face of the wall above it.
         clearance_mm: between lid and walls.
@@ -229,9 +228,7 @@ class Snapping:
         clearance_mm: between tongues and frame, and between hooks and pockets.
         catch_mm: how far a hook reaches into the frame: so far it bends when it passes.
         tongue_mm: from the plate to the hook's tip.
-        tongue_thick_mm: of a tongue.
         places_mm: where along the sides the middles of the tongues are.
-        tongue_wide_mm: width of a tongue.
     """
 
     across_mm: float

@@ -25,8 +25,6 @@ class Prism:
     Attributes:
         area: its cross-section in mm, with holes: in x and y for axis ``z``; in x and z for axis
             ``y``; in y and z for axis ``x``.
-        low_mm: where it begins along the axis.
-        high_mm: where it ends.
         axis: along which it runs.
     """
 
@@ -38,14 +36,7 @@ class Prism:
 
 @dataclass(frozen=True)
 class Bore:
-    """A round cylinder that stands upright.
-
-    Attributes:
-        centre_mm: of its circle.
-        diameter_mm: of its circle.
-        low_mm: where it begins.
-        high_mm: where it ends.
-    """
+    """A round cylinder that stands upright."""
 
     centre_mm: PointMm
     diameter_mm: float
@@ -76,11 +67,9 @@ class BoardBlueprint(PartDrawing):
 
     Attributes:
         kind: ``tray``, ``holes``, ``seats`` or ``lid``.
-        steps: what it is made of, in order.
         rest_mm: on what height pieces rest: a tray's floor, the plate around seats, or the
             middles of seated balls; 0 for a lid.
         solid_mm3: its volume, without the title.
-        surface_mm2: its surface, about.
         label_low_mm: height of the lower end of the title's engraving.
     """
 

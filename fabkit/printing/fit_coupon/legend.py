@@ -91,16 +91,7 @@ class Reading:
 
 
 def readings(parts: Sequence[GaugePart], profile: Profile) -> list[Reading]:
-    """What a gauge tells, one for each setting that it tries.
-
-    Example:
-        >>> from fabkit.model.profilefile import load_profile
-        >>> from fabkit.printing.fit_coupon.parts import gauge_parts
-        >>> profile = load_profile((), ["recess.fit=none"])
-        >>> [reading] = readings(gauge_parts(profile), profile)
-        >>> reading.key, reading.own_mm, len(reading.parts)
-        ('inset', 0.1, 10)
-    """
+    """What a gauge tells, one for each setting that it tries."""
     return [
         Reading(
             key,

@@ -44,7 +44,7 @@ from fabkit.printing.fit_coupon.values import (
     KEY_OF_FIT,
     LARGEST_UNIT_MM,
     GaugePart,
-    Wish,
+    PartSpec,
     made,
     made_with_unit,
     number,
@@ -103,15 +103,6 @@ def gauge_parts(profile: Profile, puzzle: PuzzleSet | None = None) -> list[Gauge
     Raises:
         InputError: when the profile allows no gauge, or there is nothing that one could try. It
             says what to change.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
-        >>> parts = gauge_parts(load_profile())
-        >>> [part.name for part in parts[:3]], [part.text for part in parts if part.name[0] == "r"]
-        (['plug-0.00', 'socket-0.00', 'plug-0.05'], ['0.00', '0.05', '0.10', '0.15', '0.20'])
-        >>> list(dict.fromkeys(part.key for part in gauge_parts(load_profile(), load_set("iqstars"))))
-        ['inset', 'board.seat']
     """
     source = f"fit gauge with profile {profile.name}"
     if puzzle is not None:
@@ -135,19 +126,19 @@ def gauge_parts(profile: Profile, puzzle: PuzzleSet | None = None) -> list[Gauge
 
 def _piece_parts(profile: Profile, source: str) -> list[GaugePart]:
     """Plugs, sockets, and chips for a magnet if the profile has any."""
-    wishes = [
-        Wish(one, "inset", value, partial(_piece, one))
+    specs = [
+        PartSpec(one, "inset", value, partial(_piece, one))
         for value in values_mm(profile, "inset", source)
         for one in MATING
     ]
-    parts = made(wishes, replace(profile, fit="none"), source)
+    parts = made(specs, replace(profile, fit="none"), source)
     if profile.has_recesses:
         key = KEY_OF_FIT[profile.fit]
-        wishes = [
-            Wish(CHIP, key, value, partial(_piece, CHIP))
+        specs = [
+            PartSpec(CHIP, key, value, partial(_piece, CHIP))
             for value in values_mm(profile, key, source)
         ]
-        parts += made(wishes, profile, source)
+        parts += made(specs, profile, source)
     return parts
 
 
@@ -202,14 +193,6 @@ def board_parts(puzzle: PuzzleSet, profile: Profile, source: str) -> list[GaugeP
 
     Raises:
         InputError: when the profile suits no such board. It says what to change.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
-        >>> iqfit = load_set("iqfit")
-        >>> parts = board_parts(iqfit, load_profile((), (), iqfit.unit_mm), "the gauge")
-        >>> [part.name for part in parts[:7]], parts[-1].name
-        (['bar', 'ring-12.30', 'ring-12.40', 'ring-12.50', 'ring-12.60', 'ring-12.70', 'block-0.10'], 'block-0.30')
     """
     kind = board_kind(puzzle, profile)
     bare = replace(profile, fit="none", faces="none", lid="none", notch_mm=0.0, title_mm=0.0)
@@ -219,35 +202,35 @@ def board_parts(puzzle: PuzzleSet, profile: Profile, source: str) -> list[GaugeP
         draw_boards, draw_piece = ("plate", "board.seat", _plate), ("stub", _stub)
     else:
         draw_boards, draw_piece = ("tray", "board.clearance", _tray), ("square", _square)
-    wishes = _tried(*draw_boards, bare, LARGEST_UNIT_MM, source)
-    wishes = [Wish(draw_piece[0], wishes[0].key, None, draw_piece[1]), *wishes]
+    specs = _tried(*draw_boards, bare, LARGEST_UNIT_MM, source)
+    specs = [PartSpec(draw_piece[0], specs[0].key, None, draw_piece[1]), *specs]
     # What cannot be made in any size is told first, and why.
-    made_with_unit(wishes, bare, LARGEST_UNIT_MM, source)
-    return made(wishes, bare, source)
+    made_with_unit(specs, bare, LARGEST_UNIT_MM, source)
+    return made(specs, bare, source)
 
 
 def _holes(profile: Profile, source: str) -> list[GaugePart]:
     """Bar, rings and blocks: their grid unit is the distance of the set's balls."""
     pitch_mm = profile.unit_mm
     rings = _tried("ring", "board.hole", _ring, profile, pitch_mm, source)
-    rings = [Wish("bar", "board.hole", None, _bar), *rings]
+    rings = [PartSpec("bar", "board.hole", None, _bar), *rings]
     blocks = _tried("block", "board.channel", _block, profile, pitch_mm, source)
     return [
         part
-        for wishes in (rings, blocks)
-        for part in made_with_unit(wishes, profile, pitch_mm, source)
+        for specs in (rings, blocks)
+        for part in made_with_unit(specs, profile, pitch_mm, source)
     ]
 
 
 def _tried(
     drawing: str, key: str, draw: _Draw, profile: Profile, unit_mm: float, source: str
-) -> list[Wish]:
+) -> list[PartSpec]:
     """A part for each value of a setting with which it can be made.
 
     Raises:
         InputError: when it cannot be made with the profile's own value, or with too few others.
     """
-    own = Wish(drawing, key, getattr(profile, setting(key).attribute), draw)
+    own = PartSpec(drawing, key, getattr(profile, setting(key).attribute), draw)
     made_with_unit([own], profile, unit_mm, source)
 
     def refused(other: Profile) -> Iterator[Fault]:
@@ -258,7 +241,7 @@ def _tried(
             yield Fault("", str(fault))
 
     values = values_mm(profile, key, source, refused)
-    return [Wish(drawing, key, value_mm, draw) for value_mm in values]
+    return [PartSpec(drawing, key, value_mm, draw) for value_mm in values]
 
 
 # --- what is laid into them ---------------------------------------------------------------

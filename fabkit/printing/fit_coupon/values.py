@@ -167,7 +167,7 @@ class GaugePart:
 
 
 @dataclass(frozen=True)
-class Wish:
+class PartSpec:
     """A part before it has a size.
 
     Attributes:
@@ -218,47 +218,47 @@ class Wish:
         )
 
 
-def made(wishes: Sequence[Wish], profile: Profile, source: str) -> list[GaugePart]:
+def made(specs: Sequence[PartSpec], profile: Profile, source: str) -> list[GaugePart]:
     """The parts, with the smallest grid unit with which all of them can be made.
 
     Raises:
         InputError: when there is no such unit.
     """
-    sized = _with_cap_height(wishes, profile)
+    sized = _with_cap_height(specs, profile)
     index = 0
-    for wish in wishes:
-        index = wish.smallest(sized, index)
+    for spec in specs:
+        index = spec.smallest(sized, index)
     if index == len(_UNITS_MM):
         raise InputError.of(
             source,
             f"with a grid unit of {format_mm(LARGEST_UNIT_MM)} its parts are still too small; choose "
             "a smaller magnet.diameter, recess.wall, recess.bed_wall, label.stroke or label.margin",
         )
-    return [wish.drafted(sized, _UNITS_MM[index]) for wish in wishes]
+    return [spec.drafted(sized, _UNITS_MM[index]) for spec in specs]
 
 
 def made_with_unit(
-    wishes: Sequence[Wish], profile: Profile, unit_mm: float, source: str
+    specs: Sequence[PartSpec], profile: Profile, unit_mm: float, source: str
 ) -> list[GaugePart]:
     """The parts, with a grid unit that is given.
 
     Raises:
         InputError: with every part that cannot be made.
     """
-    sized = _with_cap_height(wishes, profile)
+    sized = _with_cap_height(specs, profile)
     parts, faults = [], []
-    for wish in wishes:
+    for spec in specs:
         try:
-            parts.append(wish.drafted(sized, unit_mm))
+            parts.append(spec.drafted(sized, unit_mm))
         except BlueprintError as fault:
-            faults.append(Fault(wish.drawing, str(fault)))
+            faults.append(Fault(spec.drawing, str(fault)))
     if faults:
         raise InputError(source, list(dict.fromkeys(faults)))
     return parts
 
 
-def _with_cap_height(wishes: Sequence[Wish], profile: Profile) -> Profile:
-    texts = {wish.text for wish in wishes} - {""}
+def _with_cap_height(specs: Sequence[PartSpec], profile: Profile) -> Profile:
+    texts = {spec.text for spec in specs} - {""}
     return replace(profile, cap_height_mm=_cap_height_mm(texts, profile.stroke_mm))
 
 

@@ -22,7 +22,6 @@ class Shape:
     """What is to be laid somewhere.
 
     Attributes:
-        name: different for each shape.
         outline: as seen from above.
     """
 
@@ -31,12 +30,10 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Room:
+class Bin:
     """A bed or a sheet: a rectangle with its lower left corner at the origin.
 
     Attributes:
-        width_mm: along x.
-        depth_mm: along y.
         gap_mm: the least distance between two shapes.
         edge_mm: the least distance of a shape from the room's edge.
         corner_mm: side of the square at the upper right, measured from the edge strip, that is
@@ -61,7 +58,7 @@ class Room:
         """What is inside the edge strip, the reserved corner included.
 
         Example:
-            >>> Room(180, 150, 2, 5).usable.bounds
+            >>> Bin(180, 150, 2, 5).usable.bounds
             (5.0, 5.0, 175.0, 145.0)
         """
         return box(
@@ -75,7 +72,7 @@ class Room:
         Shapes keep ``gap_mm`` away from it, as from each other.
 
         Example:
-            >>> Room(180, 150, 2, 5, 40).corner.bounds
+            >>> Bin(180, 150, 2, 5, 40).corner.bounds
             (135.0, 105.0, 175.0, 145.0)
         """
         if not self.corner_mm:
@@ -85,11 +82,10 @@ class Room:
 
 
 @dataclass(frozen=True)
-class Spot:
+class Placement:
     """Where a shape lies.
 
     Attributes:
-        name: the shape's.
         degrees: how far it is turned counter-clockwise about the origin of its outline's frame …
         x_mm: … before it is moved to the right so far …
         y_mm: … and up so far.
@@ -103,13 +99,13 @@ class Spot:
     @classmethod
     def at(
         cls, name: str, degrees: float, outline: Polygon, left_mm: float, bottom_mm: float
-    ) -> Spot:
+    ) -> Placement:
         """The spot at which a turned outline has its lower left at a point of the room.
 
         Example:
             >>> turned = affinity.rotate(Polygon([(0, 0), (2, 0), (2, 1), (0, 1)]), 90, (0, 0))
-            >>> Spot.at("A", 90.0, turned, 4.0, 0.0)
-            Spot(name='A', degrees=90.0, x_mm=5.0, y_mm=0.0)
+            >>> Placement.at("A", 90.0, turned, 4.0, 0.0)
+            Placement(name='A', degrees=90.0, x_mm=5.0, y_mm=0.0)
         """
         left, bottom = outline.bounds[:2]
         return cls(
@@ -121,7 +117,7 @@ class Spot:
 
         Example:
             >>> square = Polygon([(0, 0), (2, 0), (2, 1), (0, 1)])
-            >>> Spot("A", 90.0, 5.0, 0.0).place(square).bounds
+            >>> Placement("A", 90.0, 5.0, 0.0).place(square).bounds
             (4.0, 0.0, 5.0, 2.0)
         """
         turned = affinity.rotate(outline, self.degrees, origin=(0, 0))
@@ -141,9 +137,7 @@ def are_apart(one: Polygon, other: Polygon, gap_mm: float) -> bool:
     return not one.buffer(-SLACK_MM / 2, join_style="mitre").intersects(other)
 
 
-def faults_of_layout(
-    shapes: Sequence[Shape], room: Room, rooms: Sequence[Sequence[Spot]]
-) -> list[str]:
+def validate(shapes: Sequence[Shape], room: Bin, rooms: Sequence[Sequence[Placement]]) -> list[str]:
     """What is wrong with shapes laid into rooms.
 
     Args:
@@ -157,8 +151,8 @@ def faults_of_layout(
 
     Example:
         >>> shapes = [Shape("A", box(0, 0, 9, 9)), Shape("B", box(0, 0, 9, 9))]
-        >>> spots = [Spot("A", 0.0, 5.0, 5.0), Spot("B", 0.0, 15.0, 5.0)]
-        >>> faults_of_layout(shapes, Room(100, 50, 2, 5), [spots])
+        >>> spots = [Placement("A", 0.0, 5.0, 5.0), Placement("B", 0.0, 15.0, 5.0)]
+        >>> validate(shapes, Bin(100, 50, 2, 5), [spots])
         ['room 1: A and B are 1 mm apart, less than 2 mm']
     """
     outlines = {shape.name: Polygon(shape.outline.exterior) for shape in shapes}
@@ -174,7 +168,7 @@ def faults_of_layout(
     return faults
 
 
-def _faults_of_room(here: Sequence[tuple[str, Polygon]], room: Room) -> list[str]:
+def _faults_of_room(here: Sequence[tuple[str, Polygon]], room: Bin) -> list[str]:
     faults = []
     left, bottom = room.edge_mm - SLACK_MM, room.edge_mm - SLACK_MM
     usable = box(left, bottom, room.width_mm - left, room.depth_mm - bottom)
@@ -206,9 +200,7 @@ class Turned:
     """A shape, turned.
 
     Attributes:
-        name: the shape's.
         degrees: how far it is turned, one of `TURNS`.
-        outline: its outer boundary, turned about the origin.
     """
 
     name: str
@@ -221,12 +213,12 @@ class Turned:
         left, bottom, right, top = self.outline.bounds
         return right - left, top - bottom
 
-    def alone(self, room: Room) -> Spot:
+    def alone(self, room: Bin) -> Placement:
         """The spot at the lower left of an empty room."""
-        return Spot.at(self.name, self.degrees, self.outline, room.edge_mm, room.edge_mm)
+        return Placement.at(self.name, self.degrees, self.outline, room.edge_mm, room.edge_mm)
 
 
-def fitting_turns(shape: Shape, room: Room) -> list[Turned]:
+def fitting_turns(shape: Shape, room: Bin) -> list[Turned]:
     """All ways in which a shape fits an empty room.
 
     In an empty room nothing is farther from the reserved corner, which is at the upper right,
@@ -237,7 +229,7 @@ def fitting_turns(shape: Shape, room: Room) -> list[Turned]:
 
     Example:
         >>> bar = Shape("I", Polygon([(0, 0), (130, 0), (130, 9), (0, 9)]))
-        >>> [way.degrees for way in fitting_turns(bar, Room(110, 110, 2, 5))]
+        >>> [way.degrees for way in fitting_turns(bar, Bin(110, 110, 2, 5))]
         [45.0, 135.0, 225.0, 315.0]
     """
     outer = Polygon(shape.outline.exterior)
@@ -248,7 +240,7 @@ def fitting_turns(shape: Shape, room: Room) -> list[Turned]:
     return [way for way in ways if _fits(way, room)]
 
 
-def refuse_too_large(shapes: Sequence[Shape], room: Room) -> None:
+def refuse_too_large(shapes: Sequence[Shape], room: Bin) -> None:
     """Refuses shapes that do not fit an empty room in any of their turns.
 
     Raises:
@@ -276,7 +268,7 @@ def refuse_too_large(shapes: Sequence[Shape], room: Room) -> None:
         raise InputError("", faults)
 
 
-def _fits(way: Turned, room: Room) -> bool:
+def _fits(way: Turned, room: Bin) -> bool:
     width, height = room.usable_mm
     wide, high = way.size_mm
     if wide > width + SLACK_MM or high > height + SLACK_MM:

@@ -37,7 +37,7 @@ from typing import Any
 
 import fabkit
 from fabkit.core.errors import OutsideError, printable
-from fabkit.printing.nesting.bin import TURNS, Room, Shape, Spot
+from fabkit.printing.nesting.bin import TURNS, Bin, Placement, Shape
 
 Span = tuple[float, float]
 
@@ -71,7 +71,7 @@ def is_available() -> bool:
     return hasattr(spyrrow, "ProgressQueue")
 
 
-def nest_by_polygon(shapes: Sequence[Shape], room: Room, seed: int) -> list[Spot] | None:
+def nest_by_polygon(shapes: Sequence[Shape], room: Bin, seed: int) -> list[Placement] | None:
     """Looks for a layout of all shapes in one room.
 
     Args:
@@ -103,7 +103,9 @@ def nest_by_polygon(shapes: Sequence[Shape], room: Room, seed: int) -> list[Spot
     for shape, origin, (degrees, x, y) in zip(shapes, origins, answer, strict=True):
         turned_x, turned_y = _turned([origin], degrees)[0]
         x_mm, y_mm = room.edge_mm + x - turned_x, room.edge_mm + y - turned_y
-        spots.append(Spot(shape.name, degrees % 360, round(x_mm, _DIGITS), round(y_mm, _DIGITS)))
+        spots.append(
+            Placement(shape.name, degrees % 360, round(x_mm, _DIGITS), round(y_mm, _DIGITS))
+        )
     return spots
 
 

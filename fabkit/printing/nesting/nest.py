@@ -14,13 +14,13 @@ from shapely import Polygon
 
 from fabkit.core.errors import Fault, InputError, OutsideError, to_install
 from fabkit.printing.nesting.bin import (
-    Room,
+    Bin,
+    Placement,
     Shape,
-    Spot,
     Turned,
-    faults_of_layout,
     fitting_turns,
     refuse_too_large,
+    validate,
 )
 from fabkit.printing.nesting.bypolygon import is_available, nest_by_polygon
 
@@ -38,10 +38,10 @@ _DENSEST = 0.86
 
 def nest(
     shapes: Sequence[Shape],
-    room: Room,
+    room: Bin,
     engine: str = "auto",
     progress: Progress = lambda done, total, name: None,
-) -> list[list[Spot]]:
+) -> list[list[Placement]]:
     """Lays shapes into rooms.
 
     Shapes are turned by multiples of 45 degrees, never mirrored. Only their outer boundaries
@@ -67,8 +67,8 @@ def nest(
 
     Example:
         >>> from shapely import box
-        >>> nest([Shape("A", box(0, 0, 40, 20))], Room(60, 60, 2, 5), "rectpack")
-        [[Spot(name='A', degrees=0.0, x_mm=5.0, y_mm=5.0)]]
+        >>> nest([Shape("A", box(0, 0, 40, 20))], Bin(60, 60, 2, 5), "rectpack")
+        [[Placement(name='A', degrees=0.0, x_mm=5.0, y_mm=5.0)]]
     """
     engine = _chosen(engine)
     _refuse_bad(shapes)
@@ -77,15 +77,15 @@ def nest(
     boxed = nest_by_rectangle(shapes, room)
     if engine == "spyrrow" and shapes:
         rooms = _by_polygon(shapes, room, boxed, progress)
-        if rooms and not faults_of_layout(shapes, room, rooms):
+        if rooms and not validate(shapes, room, rooms):
             return rooms
-    faults = faults_of_layout(shapes, room, boxed)
+    faults = validate(shapes, room, boxed)
     if faults:
         raise OutsideError(f"rectpack laid the shapes out wrongly: {'; '.join(faults)}")
     return boxed
 
 
-def least_rooms(shapes: Sequence[Shape], room: Room, densest: float = 1.0) -> int:
+def least_rooms(shapes: Sequence[Shape], room: Bin, densest: float = 1.0) -> int:
     """How many rooms the shapes need at least, by their areas.
 
     Half a gap around each shape is no other's. All that lies in the usable part of the room, and
@@ -93,7 +93,7 @@ def least_rooms(shapes: Sequence[Shape], room: Room, densest: float = 1.0) -> in
 
     Example:
         >>> from shapely import box
-        >>> least_rooms([Shape(name, box(0, 0, 50, 50)) for name in "ABCDE"], Room(110, 110, 0, 5))
+        >>> least_rooms([Shape(name, box(0, 0, 50, 50)) for name in "ABCDE"], Bin(110, 110, 0, 5))
         2
     """
     width, depth = room.usable_mm
@@ -131,8 +131,8 @@ def _refuse_bad(shapes: Sequence[Shape]) -> None:
 
 
 def _by_polygon(
-    shapes: Sequence[Shape], room: Room, boxed: list[list[Spot]], progress: Progress
-) -> list[list[Spot]] | None:
+    shapes: Sequence[Shape], room: Bin, boxed: list[list[Placement]], progress: Progress
+) -> list[list[Placement]] | None:
     """Fewer rooms than by boxes, or as many, if shapes can be laid so; else None."""
     room = _without_full_corner(room)
     for count in range(least_rooms(shapes, room, _DENSEST), len(boxed) + 1):
@@ -144,25 +144,25 @@ def _by_polygon(
 
 
 def _try(
-    parts: Sequence[Sequence[Shape]], room: Room, seed: int, total: int, progress: Progress
-) -> list[list[Spot]] | None:
+    parts: Sequence[Sequence[Shape]], room: Bin, seed: int, total: int, progress: Progress
+) -> list[list[Placement]] | None:
     """A layout of each part in a room of its own; the fullest room is tried first."""
     if any(least_rooms(part, room, _DENSEST) > 1 for part in parts):
         return None
-    laid: dict[int, list[Spot]] = {}
+    laid: dict[int, list[Placement]] = {}
     areas = [round(sum(_grown_areas(part, room)), 6) for part in parts]
     for i in sorted(range(len(parts)), key=lambda i: -areas[i]):
         done = sum(len(spots) for spots in laid.values())
         progress(done, total, f"room {i + 1} of {len(parts)}")
         spots = nest_by_polygon(parts[i], room, seed)
-        if spots is None or faults_of_layout(parts[i], room, [spots]):
+        if spots is None or validate(parts[i], room, [spots]):
             return None
         laid[i] = spots
     return [laid[i] for i in range(len(parts))]
 
 
 def _dealt(
-    shapes: Sequence[Shape], room: Room, count: int, boxed: Sequence[Sequence[Spot]]
+    shapes: Sequence[Shape], room: Bin, count: int, boxed: Sequence[Sequence[Placement]]
 ) -> Iterator[list[list[Shape]]]:
     """Ways to deal shapes out to so many rooms.
 
@@ -187,12 +187,12 @@ def _dealt(
         random.Random(attempt).shuffle(waiting)  # noqa: S311 (no secret)
 
 
-def _grown_areas(shapes: Sequence[Shape], room: Room) -> list[float]:
+def _grown_areas(shapes: Sequence[Shape], room: Bin) -> list[float]:
     outers = (Polygon(shape.outline.exterior) for shape in shapes)
     return [outer.buffer(room.gap_mm / 2).area for outer in outers]
 
 
-def _without_full_corner(room: Room) -> Room:
+def _without_full_corner(room: Bin) -> Bin:
     """The same room as a plain rectangle, when its corner leaves no strip below it or beside it."""
     width, depth = room.usable_mm
     taken = room.corner_mm + room.gap_mm
@@ -216,7 +216,7 @@ _ORDERS = (
 )
 
 
-def nest_by_rectangle(shapes: Sequence[Shape], room: Room) -> list[list[Spot]]:
+def nest_by_rectangle(shapes: Sequence[Shape], room: Bin) -> list[list[Placement]]:
     """Fills room after room with bounding boxes.
 
     Each shape is turned so that its box is small, each room filled in several ways, and the one
@@ -225,7 +225,7 @@ def nest_by_rectangle(shapes: Sequence[Shape], room: Room) -> list[list[Spot]]:
     Example:
         >>> from shapely import box
         >>> squares = [Shape(name, box(0, 0, 40, 40)) for name in "ABC"]
-        >>> rooms = nest_by_rectangle(squares, Room(92, 50, 2, 5))
+        >>> rooms = nest_by_rectangle(squares, Bin(92, 50, 2, 5))
         >>> [[spot.name for spot in spots] for spots in rooms]
         [['A', 'B'], ['C']]
     """
@@ -243,7 +243,7 @@ def _smallest_box(ways: Sequence[Turned]) -> Turned:
     return min(ways, key=lambda way: round(way.size_mm[0] * way.size_mm[1], 6))
 
 
-def _fill(ways: Sequence[Turned], room: Room) -> list[Spot]:
+def _fill(ways: Sequence[Turned], room: Bin) -> list[Placement]:
     """One room with as large a part of the boxes as can be."""
     fillings = [_filled(ways, room, *how) for how in product(_CHOICES, _ORDERS)]
     areas = {way.name: round(way.outline.area, 6) for way in ways}
@@ -252,7 +252,7 @@ def _fill(ways: Sequence[Turned], room: Room) -> list[Spot]:
     return best or [ways[0].alone(room)]
 
 
-def _filled(ways: Sequence[Turned], room: Room, choice: str, order: Any) -> list[Spot]:
+def _filled(ways: Sequence[Turned], room: Bin, choice: str, order: Any) -> list[Placement]:
     """One room, filled in one way; empty when the corner could not be kept free.
 
     Every box is wider and higher by the gap, and so is the room. The reserved corner is a box that
@@ -286,7 +286,7 @@ def _filled(ways: Sequence[Turned], room: Room, choice: str, order: Any) -> list
         if not room.corner_mm:
             left, bottom = x, y
         at = (room.edge_mm + left / _STEPS, room.edge_mm + bottom / _STEPS)
-        spots.append(Spot.at(way.name, way.degrees, way.outline, *at))
+        spots.append(Placement.at(way.name, way.degrees, way.outline, *at))
     return spots
 
 

@@ -39,9 +39,7 @@ class Slicer:
     """A slicer that is installed.
 
     Attributes:
-        path: of the program.
         kind: `PRUSA` or `ORCA`.
-        name: as it calls itself.
         version: as it says, without a build of no name.
     """
 

@@ -26,9 +26,7 @@ class Summary:
     """What a print takes. None for what the file does not say.
 
     Attributes:
-        seconds: the estimated printing time.
         metres: of filament, for each extruder.
-        grams: for each extruder.
         total_grams: of all, with what is purged.
     """
 
@@ -121,9 +119,7 @@ class Printed:
     """An object as it is printed.
 
     Attributes:
-        name: the model's.
         number: of the object in the slicer's list.
-        copy: which of its copies.
         first_layer: from 1.
         last_layer: from 1.
         layers: in how many something of it is printed.
@@ -135,11 +131,11 @@ class Printed:
     name: str
     number: int
     copy: int
+    low_mm: float
+    high_mm: float
     first_layer: int
     last_layer: int
     layers: int
-    low_mm: float
-    high_mm: float
     box: Box
 
 
@@ -148,11 +144,7 @@ class Gcode:
     """What a G-code file holds.
 
     Attributes:
-        layers: from the bed upwards.
-        printed: the objects, by number and copy.
-        stops: the pauses.
         box: around the middles of all lines, tower and skirt included.
-        summary: what it takes.
     """
 
     layers: tuple[Layer, ...]

@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import zip_longest
 from typing import Any
 
 from fabkit.core.errors import many, printable, shown
@@ -37,7 +38,6 @@ class FeatureLayers:
     """The layers of a feature.
 
     Attributes:
-        feature: whose layers they are.
         first_layer: from 1; None when it lies in no layer.
         last_layer: from 1; None when it lies in no layer.
         begins_on_layer: whether a layer begins where it begins.
@@ -116,7 +116,6 @@ class Model:
 
     Attributes:
         manifold: whether its mesh is closed.
-        open_edges: how many edges are not.
     """
 
     manifold: bool
@@ -191,9 +190,6 @@ class Verdict:
     """What a slicer makes of a plate.
 
     Attributes:
-        plate: its name.
-        slicer: which one.
-        gcode: what it has written.
         manifold: for each of the printed objects, whether its mesh is closed.
         features: the layers in which they lie.
         reasons: why it cannot be printed; none if it can.
@@ -345,39 +341,21 @@ def _off_the_bed(gcode: Gcode, profile: Profile) -> Iterator[str]:
 
 
 def _extruders(gcode: Gcode) -> list[dict[str, float | None]]:
-    summary = gcode.summary
+    metres, grams = gcode.summary.metres or (), gcode.summary.grams or ()
     return [
-        {
-            "metres": round(metres, 5),
-            "grams": _item(summary.grams, index),
-        }
-        for index, metres in enumerate(summary.metres or ())
+        {"metres": round(metre, 5), "grams": gram}
+        for metre, gram in zip_longest(metres, grams[: len(metres)])
     ]
 
 
-def _item(values: Sequence[float] | None, index: int) -> float | None:
-    return None if values is None or index >= len(values) else values[index]
-
-
 def _object(one: Printed, manifold: bool) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "manifold": manifold,
-        "low_mm": one.low_mm,
-        "high_mm": one.high_mm,
-        "first_layer": one.first_layer,
-        "last_layer": one.last_layer,
-        "layers": one.layers,
-    }
+    told = asdict(one)
+    for key in ("number", "copy", "box"):
+        del told[key]
+    return {"name": told.pop("name"), "manifold": manifold} | told
 
 
 def _feature(found: FeatureLayers) -> dict[str, Any]:
-    return {
-        "name": found.feature.name,
-        "low_mm": found.feature.low_mm,
-        "high_mm": found.feature.high_mm,
-        "first_layer": found.first_layer,
-        "last_layer": found.last_layer,
-        "begins_on_layer": found.begins_on_layer,
-        "ends_on_layer": found.ends_on_layer,
-    }
+    told = asdict(found.feature) | asdict(found)
+    del told["feature"]
+    return told
