@@ -100,61 +100,41 @@ def stamps(folder: Path) -> dict[str, int]:
 # --- what is made, and what is made again ---------------------------------------------------------
 
 
-@pytest.mark.every(3)
-@pytest.mark.parametrize(
-    ("puzzle", "board"),
-    [
-        slow("trio.toml", "tray"),
-        slow("cubimagici", "tray"),
-        slow("iqblock", "square"),
-        slow("iqfit", "board"),
-        slow("iqstars", "board"),
-        slow("pentominoes.toml", "box"),
-    ],
-)
-def test_a_set_is_made_with_its_board_once(puzzle: str, board: str, said: Said) -> None:
-    out = Path("out")
+@pytest.mark.integration
+@pytest.mark.parametrize("puzzle", [*shipped_names(), "pentominoes.toml"])
+def test_a_set_is_made_once(puzzle: str, said: Said) -> None:
     first = said("make", puzzle, "-o", "out")
-    assert first["ok"]
-    assert first["check"]["ok"]
-    assert first["verify"]["ok"]
-    for one in (board, f"{board}-lid"):
-        for name in (f"stl/{one}.stl", f"step/{one}.step", f"3mf/{one}.3mf"):
-            assert name in first["files"]
-            assert (out / name).stat().st_size > 1000
-        assert not (out / f"dxf/{one}.dxf").exists()
-        assert first["check"]["boards"][one]["ok"]
-    before = stamps(out)
+    assert (first["ok"], first["check"]["ok"], first["verify"]["ok"]) == (True, True, True)
+    for board in (one.id for one in load_set(puzzle).boards if not one.optional):
+        for one in (board, f"{board}-lid"):
+            for name in (f"stl/{one}.stl", f"step/{one}.step", f"3mf/{one}.3mf"):
+                assert Path("out", name).stat().st_size > 1000
+            assert f"dxf/{one}.dxf" not in first["files"]
+            assert first["check"]["boards"][one]["ok"]
+    before = stamps(Path("out"))
     again = said("make", puzzle, "-o", "out")
     assert (again["written"], again["ok"], again["warnings"]) == (0, True, [])
-    assert stamps(out) == before
-    open_board = said("make", puzzle, "-o", "out", "-s", "lid.kind=none")
+    assert stamps(Path("out")) == before
+
+
+@pytest.mark.integration
+def test_a_board_is_made_as_the_profile_says(said: Said) -> None:
+    assert said("make", "trio.toml", "-o", "out")["ok"]
+    open_board = said("make", "trio.toml", "-o", "out", "-s", "lid.kind=none")
     assert open_board["ok"]
     # The board's frame has no grooves now. No piece is another, and no sheet to cut.
-    name = open_board["set"]
     assert {n for n in written(open_board) if not n.startswith("plates/")} == {
-        f"stl/{board}.stl", f"step/{board}.step", f"3mf/{board}.3mf", f"{name}.step", f"{name}.3mf",
+        "stl/tray.stl", "step/tray.step", "3mf/tray.3mf", "trio.step", "trio.3mf",
     }  # fmt: skip
     (warning,) = open_board["warnings"]
-    gone = {f"3mf/{board}-lid.3mf", f"step/{board}-lid.step", f"stl/{board}-lid.stl"}
+    gone = {"3mf/tray-lid.3mf", "step/tray-lid.step", "stl/tray-lid.stl"}
     assert set(warning.removeprefix("no longer part of the set: ").split(", ")) == gone
-    without = said("make", puzzle, "-o", "out", "-s", "board.make=none")
+    without = said("make", "trio.toml", "-o", "out", "-s", "board.make=none")
     assert without["ok"]
-    assert not any(board in Path(n).name for n in without["files"])
+    assert not any("tray" in Path(n).name for n in without["files"])
     (warning,) = without["warnings"]
-    gone |= {f"3mf/{board}.3mf", f"step/{board}.step", f"stl/{board}.stl"}
+    gone |= {"3mf/tray.3mf", "step/tray.step", "stl/tray.stl"}
     assert set(warning.removeprefix("no longer part of the set: ").split(", ")) == gone
-
-
-@pytest.mark.long
-def test_a_second_run_says_that_there_is_nothing_to_do(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["make", "trio.toml", "-s", "recess.fit=none"]
-    assert main(arguments) == 0
-    assert "wrote" in capsys.readouterr().out
-    assert main(arguments) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("already up to date: ")
-    assert "already up to date: checked and verified before" in lines
 
 
 @pytest.mark.long
@@ -175,6 +155,7 @@ def test_fridgeiq_has_a_tray_when_asked(said: Said) -> None:
 # --- the faults that a check must find ------------------------------------------------------------
 
 
+@pytest.mark.integration
 def test_a_board_of_another_set_fails(said: Said) -> None:
     said("export-stl", "trio.toml", "-o", "out")
     said("export-stl", "pentominoes.toml", "-o", "other", "--piece", "box")
@@ -188,6 +169,7 @@ def test_a_board_of_another_set_fails(said: Said) -> None:
     assert said("check", "trio.toml", "-o", "out")["ok"]
 
 
+@pytest.mark.integration
 def test_a_board_that_is_too_tight_fails(said: Said) -> None:
     plain = ["-s", "recess.fit=none"]
     said("export-stl", "trio.toml", "-o", "out", *plain)
@@ -218,10 +200,8 @@ def test_an_unreadable_board_is_named(capsys: pytest.CaptureFixture[str]) -> Non
 # --- the same bytes -------------------------------------------------------------------------------
 
 
-@pytest.mark.every(2)
-@pytest.mark.parametrize(
-    "puzzle", [slow("trio.toml"), slow("balls.toml"), slow("iqfit"), slow("iqstars")]
-)
+@pytest.mark.integration
+@pytest.mark.parametrize("puzzle", ["trio.toml", "balls.toml", slow("iqfit"), slow("iqstars")])
 def test_two_processes_write_the_same_bytes(puzzle: str, here: Path) -> None:
     code = (
         "import sys; from fabkit.cli import main; sys.exit(sum(main(['export-' + kind, "
@@ -276,7 +256,7 @@ def is_closed(faces: Any) -> bool:
 
 @pytest.mark.parametrize(
     ("puzzle", "faces_with"),
-    [("trio.toml", "none"), ("trio.toml", "front"), slow("cubimagici", "front")],
+    [("trio.toml", "front"), slow("trio.toml", "none"), slow("cubimagici", "front")],
 )
 def test_squares_of_a_second_colour_are_solids_that_touch_the_rest(
     puzzle: str, faces_with: str, said: Said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,77 +12,92 @@ from typing import Any
 import pytest
 
 from fabkit.cli import main
+from tests.support.built import built
 from tests.support.pairset import PAIR
 from tests.support.platefiles import prusa_slicer
 
+OUT = Path("output/pair")
 
-def test_make_makes_everything_once(pair: str, said: Callable[..., Any]) -> None:
-    document = said("make", pair)
-    assert document["ok"]
-    out = Path("output/pair")
+
+@pytest.fixture
+def first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Callable[..., Any]) -> Any:
+    """What `make` said of the pair; its folder, where the test stands."""
+
+    def make(folder: Path) -> None:
+        monkeypatch.chdir(folder)
+        Path("pair.toml").write_text(PAIR)
+        Path("said.json").write_text(json.dumps(said("make", "pair.toml")))
+
+    shutil.copytree(built("make-pair", make, PAIR), tmp_path / "home")
+    monkeypatch.chdir(tmp_path / "home")
+    return json.loads(Path("said.json").read_text())
+
+
+def test_make_makes_everything_once(first: Any, said: Callable[..., Any]) -> None:
+    assert (first["ok"], first["warnings"]) == (True, [])
     for name in (
         "stl/P.stl", "step/P.step", "pair.step", "pair.3mf", "3mf/Q.3mf", "dxf/P.dxf", "svg/P.svg",
         "dxf-sheets/sheet-1.dxf", "svg-sheets/sheet-1.svg", "plates/plate-1.3mf", "check.json",
         "check.html", "verify.json", "bom.csv", "bom.json", "booklet.pdf", "profile.toml",
         "manifest.json",
     ):  # fmt: skip
-        assert (out / name).is_file(), name
-    manifest = json.loads((out / "manifest.json").read_text())
-    there = {p.relative_to(out).as_posix() for p in out.rglob("*") if p.is_file()}
+        assert (OUT / name).is_file(), name
+    manifest = json.loads((OUT / "manifest.json").read_text())
+    there = {p.relative_to(OUT).as_posix() for p in OUT.rglob("*") if p.is_file()}
     assert there - {".fabkit.lock", "manifest.json"} == set(manifest["files"])
     for name, entry in manifest["files"].items():
-        assert entry["sha256"] == hashlib.sha256((out / name).read_bytes()).hexdigest()
+        assert entry["sha256"] == hashlib.sha256((OUT / name).read_bytes()).hexdigest()
     names = [*manifest["files"], "manifest.json"]
-    stamps = {name: (out / name).stat().st_mtime_ns for name in names}
-    again = said("make", pair)
+    stamps = {name: (OUT / name).stat().st_mtime_ns for name in names}
+    again = said("make", "pair.toml")
     assert again["written"] == 0
-    assert [one["booklet"]["written"] for one in (document, again)] == [True, False]
+    assert [one["booklet"]["written"] for one in (first, again)] == [True, False]
     assert {key: again[key] for key in ("ok", "check", "verify", "bom", "files")} == {
-        **{key: document[key] for key in ("ok", "check", "verify", "bom")},
-        "files": {n: f | {"written": False} for n, f in document["files"].items()},
+        **{key: first[key] for key in ("ok", "check", "verify", "bom")},
+        "files": {n: f | {"written": False} for n, f in first["files"].items()},
     }
-    assert stamps == {name: (out / name).stat().st_mtime_ns for name in names}
+    assert stamps == {name: (OUT / name).stat().st_mtime_ns for name in names}
 
 
-def test_make_after_a_change_leaves_nothing_to_be_done(pair: str, said: Callable[..., Any]) -> None:
-    alone = PAIR[: PAIR.index("[[challenge]]")]
-    Path(pair).write_text(alone)
-    said("make", pair)
-    Path(pair).write_text(alone.replace("[2, 2], [0, 2]", "[2, 2], [1, 1]"))
-    document = said("make", pair)
-    assert (document["ok"], document["warnings"]) == (True, [])
-
-
-def test_a_piece_that_is_gone_is_told_and_does_no_harm(pair: str, said: Callable[..., Any]) -> None:
-    said("make", pair)
-    Path(pair).write_text(PAIR[: PAIR.index('[[piece]]\nid = "Q"')])
-    document = said("make", pair)
-    assert document["ok"]
-    booklet, warning = document["warnings"]
-    assert booklet == "booklet.pdf is of the set as it was before"
+@pytest.mark.usefixtures("first")
+def test_make_after_a_change_leaves_nothing_to_be_done(said: Callable[..., Any]) -> None:
+    """A piece that is gone is told, and does no harm."""
+    alone = PAIR[: PAIR.index("[[challenge]]")].replace("[2, 2], [0, 2]", "[2, 2], [1, 1]")
+    Path("pair.toml").write_text(alone)
+    document = said("make", "pair.toml")
+    assert (document["ok"], document["booklet"]) == (True, None)
+    assert document["warnings"] == ["booklet.pdf is of the set as it was before"]
+    assert {n for n, f in document["files"].items() if not f["written"]} == {
+        "stl/P.stl", "step/P.step", "3mf/P.3mf", "dxf/P.dxf", "svg/P.svg",
+    }  # fmt: skip
+    Path("pair.toml").write_text(PAIR[: PAIR.index('[[piece]]\nid = "Q"')])
+    _, warning = said("make", "pair.toml")["warnings"]
     assert warning.startswith("no longer part of the set: ")
     assert "stl/Q.stl" in warning
 
 
+@pytest.mark.usefixtures("first")
 def test_make_checks_again_what_changed(
-    pair: str, said: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+    said: Callable[..., Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Reports of other meshes are not taken for new, and none that somebody changed is lost."""
-    said("make", pair)
-    report = Path("output/pair/check.json")
+    report = OUT / "check.json"
     stamp = report.stat().st_mtime_ns
     report.write_text(report.read_text().replace('"ok": true', '"ok": false', 1))
-    assert main(["make", pair]) == 2
+    assert main(["make", "pair.toml"]) == 2
     assert "has been changed since: check.json; move it away" in capsys.readouterr().err
     report.unlink()
-    assert said("make", pair)["ok"]
+    assert said("make", "pair.toml")["ok"]
     assert report.stat().st_mtime_ns != stamp
-    assert said("make", pair, "-s", "gap.max=0.15 mm", code=1)["ok"] is False
-    assert said("make", pair, "-s", "gap.max=0.15 mm", code=1)["ok"] is False
+    strict = ("make", "pair.toml", "-s", "gap.max=0.15 mm")
+    assert not said(*strict, code=1)["ok"]
+    assert not said(*strict, code=1)["ok"]
 
 
+@pytest.mark.integration
 @prusa_slicer
-def test_make_slices_when_asked(pair: str, said: Callable[..., Any]) -> None:
-    document = said("make", pair, "--slice")
+@pytest.mark.usefixtures("first")
+def test_make_slices_when_asked(said: Callable[..., Any]) -> None:
+    document = said("make", "pair.toml", "--slice")
     assert document["slice"]["printable"]
     assert document["bom"]["print_seconds"] == document["slice"]["seconds"]
