@@ -20,6 +20,7 @@ from fabkit.core.files import (
     json_text,
     outside_failures,
     read_json,
+    remove_leftovers,
 )
 from fabkit.core.signals import at_stop
 from fabkit.model.puzzle import PuzzleSet
@@ -232,6 +233,7 @@ def _write_proofs(folder: Path, query: SnowflakeQuery, found: Sequence[Searched]
 def _put(folder: Path, files: Iterable[tuple[str, str]]) -> list[Path]:
     """Writes files, each a name and a text, all or none of them."""
     paths = []
+    remove_leftovers(folder)
     with (
         folder_lock(folder),
         outside_failures(f"cannot write {folder}"),

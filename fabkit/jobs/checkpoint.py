@@ -23,6 +23,7 @@ from fabkit.core.files import (
     folder_lock,
     outside_failures,
     read_bytes,
+    remove_leftovers,
 )
 
 CHECKPOINT_NAME = "ledger.sqlite"
@@ -76,6 +77,7 @@ class Checkpoint:
         self._held = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
+        remove_leftovers(self._folder)
         with contextlib.ExitStack() as held:
             held.enter_context(folder_lock(self._folder, f"wait for it, or {_ANOTHER}"))
             empty = self._path.is_file() and not self._path.stat().st_size

@@ -30,20 +30,16 @@ from fabkit.solve.transcript import certificate
 
 Capture = pytest.CaptureFixture[str]
 PENTOMINOES = str(Path(__file__).resolve().parents[1] / "sets" / "pentominoes.toml")
-MANY = 120
-PROMISED_S = 60.0
 ROWS = {"iqfit": [10] * 5, "iqstars": [7, 6, 7, 6]}
 
 
 class Run:
-    """120 challenges of a set, in a folder."""
+    """Challenges of a set, in a folder."""
 
-    def __init__(self, name: str, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, name: str, count: int, folder: Path) -> None:
+        self.folder, self.count = folder, count
         self.puzzle = load_set(name)
-        begin = time.process_time()
-        assert main(["challenges", name, "--count", str(MANY), "-o", str(folder), "-q"]) == 0
-        self.seconds = time.process_time() - begin
+        assert main(["challenges", name, "--count", str(count), "-o", str(folder), "-q"]) == 0
         self.document: dict[str, Any] = json.loads((folder / "challenges.json").read_text())
         self.entries: list[dict[str, Any]] = self.document["challenges"]
 
@@ -51,9 +47,18 @@ class Run:
         return load_challenge(self.folder / entry["file"], self.puzzle)
 
 
-@pytest.fixture(scope="module", params=[pytest.param("iqfit", marks=pytest.mark.long), "iqstars"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        ("iqstars", 24),
+        pytest.param(("iqstars", 120), marks=pytest.mark.integration),
+        pytest.param(("iqfit", 120), marks=pytest.mark.integration),
+    ],
+    ids=lambda one: f"{one[0]}-{one[1]}",
+)
 def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return Run(request.param, tmp_path_factory.mktemp(request.param))
+    name, count = request.param
+    return Run(name, count, tmp_path_factory.mktemp(name))
 
 
 @pytest.fixture
@@ -62,18 +67,17 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-# --- 120 of IQ Fit and of IQ Stars -----------------------------------------------------------------
+# --- of IQ Fit and of IQ Stars -----------------------------------------------------------------
 
 
-def test_there_are_120_in_time(run: Run) -> None:
-    assert run.seconds < PROMISED_S
-    assert len(run.entries) == MANY
-    assert [entry["id"] for entry in run.entries] == [f"start-{n:03}" for n in range(1, MANY + 1)]
+def test_there_are_as_many_as_asked(run: Run) -> None:
+    expected = [f"start-{n:03}" for n in range(1, run.count + 1)]
+    assert [entry["id"] for entry in run.entries] == expected
     assert {file.name for file in (run.folder / "challenges").iterdir()} == {
         Path(entry["file"]).name for entry in run.entries
     }
     assert run.document["made"]["command"] == (
-        f"fabkit challenges {run.puzzle.name} --count 120 --seed 1"
+        f"fabkit challenges {run.puzzle.name} --count {run.count} --seed 1"
     )
 
 
@@ -97,7 +101,7 @@ def test_the_judge_of_certificates_agrees(run: Run) -> None:
 
 def test_minimal_ones_need_every_given(run: Run) -> None:
     """And of the others some given piece can be spared."""
-    assert sum(entry["minimal"] for entry in run.entries) >= 40
+    assert 3 * sum(entry["minimal"] for entry in run.entries) >= run.count
     for entry in run.entries:
         challenge = run.challenge(entry)
         spared = [
@@ -121,7 +125,7 @@ def test_no_two_are_alike(run: Run) -> None:
             (g["piece"], frozenset(turned(g["cells"], run.puzzle.name))) for g in entry["given"]
         )
         seen.add(frozenset((given, half)))
-    assert len(seen) == MANY
+    assert len(seen) == run.count
 
 
 def forms(puzzle: PuzzleSet, piece: str) -> set[frozenset[tuple[int, int]]]:
@@ -171,8 +175,8 @@ def test_they_are_graded_and_spread(run: Run) -> None:
     if run.puzzle.name == "iqfit":
         assert set(counts.values()) == {24}
     else:  # seven pieces do not make a wizard
-        assert min(counts[level] for level in ("starter", "junior", "expert")) >= 30
-        assert counts["master"] >= 10
+        assert min(counts[level] for level in ("starter", "junior", "expert")) >= run.count / 5
+        assert counts["master"] >= run.count / 12
     for entry in run.entries[::15]:
         rating = difficulty(pose(run.puzzle, run.challenge(entry)).problem, 1)
         assert rating is not None
@@ -183,7 +187,7 @@ def test_they_are_graded_and_spread(run: Run) -> None:
 
 
 def test_a_user_solves_one(run: Run, capsys: Capture) -> None:
-    for entry in run.entries[:: MANY // 4]:
+    for entry in run.entries[:: run.count // 2]:
         file = str(run.folder / entry["file"])
         assert main(["solve", run.puzzle.name, "--file", file, "--unique", "--json", "-q"]) == 0
         (solution,) = json.loads(capsys.readouterr().out)["solutions"]
@@ -219,7 +223,7 @@ def texts(folder: Path) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.long
+@pytest.mark.integration
 def test_the_same_seed_gives_the_same_bytes(here: Path, capsys: Capture) -> None:
     """In another process, with other hashes, from another folder, told as JSON."""
     for name in ("iqstars", "fridgeiq"):
@@ -261,10 +265,10 @@ def test_what_was_made_before_is_replaced(here: Path) -> None:
 
 
 def test_fridgeiq_says_shape_and_letters(here: Path, capsys: Capture) -> None:
-    assert main(["challenges", "fridgeiq", "--count", "6", "-v"]) == 0
+    assert main(["challenges", "fridgeiq", "--count", "3", "-v"]) == 0
     said = capsys.readouterr().out
     document = json.loads((here / "output/fridgeiq/challenges.json").read_text())
-    assert len(document["challenges"]) == 6
+    assert len(document["challenges"]) == 3
     for entry in document["challenges"]:
         assert f"{entry['shape']} from {', '.join(entry['pieces'])}" in said
         file = str(here / "output/fridgeiq" / entry["file"])
@@ -273,6 +277,7 @@ def test_fridgeiq_says_shape_and_letters(here: Path, capsys: Capture) -> None:
         assert (found["count"], found["count_up_to_symmetry"]) == (entry["count"], 1)
 
 
+@pytest.mark.integration
 def test_a_user_set_and_its_boards(here: Path, capsys: Capture) -> None:
     arguments = ["challenges", PENTOMINOES, "--count", "3", "--given", "minimal", "--board", "8x8"]
     assert main([*arguments, "--difficulty", "master,wizard", "--json", "-q"]) == 0
@@ -290,16 +295,13 @@ def test_a_user_set_and_its_boards(here: Path, capsys: Capture) -> None:
 
 
 def test_the_published_question_is_answered(here: Path, capsys: Capture) -> None:
-    """No single star determines IQ Stars; 32 single pieces do, and of IQ Fit none."""
+    """No single star determines IQ Stars; 32 single pieces do."""
     assert main(["solve", "iqstars", "--starts"]) == 0
     said = capsys.readouterr().out
     assert "with exactly one solution: 32" in said
     assert "with the fewest, 2 solutions: 1" in said
     assert main(["challenges", "iqstars", "--given", "1", "--count", "40"]) == 1
     assert capsys.readouterr().out.endswith("32 of 40 challenges: there are no others\n")
-    assert main(["challenges", "iqfit", "--given", "1", "--count", "40"]) == 1
-    assert capsys.readouterr().out == "0 of 40 challenges: there are none\n"
-    assert not (here / "output/iqfit").exists()
 
 
 MINE = '[set]\nname = "mine"\nlattice = "{lattice}"\nmoves = "rotations"\n'
@@ -369,6 +371,7 @@ def test_the_second_engine_counts_for_itself() -> None:
         making.proved_again([one], Effort())
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_stopping_leaves_nothing(how: signal.Signals, here: Path) -> None:
     start = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "

@@ -114,7 +114,6 @@ def test_what_lies_on_a_mirror_and_how_far_it_reaches(told: Told) -> None:
     assert field.half_widths(range(len(shapes))) == everything
 
 
-@settings(max_examples=200)
 @given(data=st.data(), told=st.sampled_from(SMALL))
 def test_rigid_is_what_has_no_part_that_is_carried_elsewhere(
     data: st.DataObject, told: Told
@@ -127,6 +126,7 @@ def test_rigid_is_what_has_no_part_that_is_carried_elsewhere(
 # The oracle
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("flips", [False, True])
 def test_the_oracle_s_short_cut_loses_nothing(flips: bool) -> None:
     tasks = [task for task in TASKS if len(task.drawn) <= 3 and len(task.board.cells) <= 36][:6]
@@ -217,6 +217,7 @@ def small_subsets() -> list[str]:
     ]
 
 
+@pytest.mark.integration
 def test_rigid_candidates_are_the_rigid_ones_of_all_candidates() -> None:
     more = 0
     for task in TASKS:
@@ -259,6 +260,7 @@ def test_of_single_cells_every_rigid_shape_is_a_candidate(
         assert set(candidates(field, (cell,) * count, False, rigid=True)) == rigid.get(count, set())
 
 
+@pytest.mark.integration
 @settings(max_examples=25)
 @given(chosen=st.sampled_from(small_subsets()), parity=st.sampled_from(PARITIES))
 def test_so_they_are_for_some_of_fridgeiq(chosen: str, parity: str) -> None:

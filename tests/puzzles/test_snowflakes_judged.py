@@ -13,6 +13,8 @@ from fabkit.puzzles.snowflakes.catalog import merged
 from tests.puzzles.test_snowflakes_command import FRIDGE, Catalog, made, put_sets
 from tests.support.snowflakes import alike, catalog_faults, faults, shape_faults
 
+pytestmark = pytest.mark.integration
+
 
 @pytest.fixture(scope="module")
 def catalogs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Catalog]:

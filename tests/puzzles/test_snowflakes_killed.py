@@ -20,6 +20,7 @@ from fabkit.jobs.checkpoint import CHECKPOINT_NAME, Checkpoint
 from tests.support.tasks import Child, child, said, say, wait_for
 
 pytestmark = [
+    pytest.mark.integration,
     pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc"),
     # Dask's own: sockets and loops of a cluster that is being closed.
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
@@ -158,7 +159,6 @@ def kill_and_go_on(run: Run, kills: int, seed: int) -> Counter[str]:
     return hit
 
 
-@pytest.mark.integration
 def test_killed_at_random_moments(unbroken: list[bytes], tmp_path: Path) -> None:
     run = Run(tmp_path, "--workers", "2")
     hit = kill_and_go_on(run, KILLS, seed=2)
@@ -166,7 +166,6 @@ def test_killed_at_random_moments(unbroken: list[bytes], tmp_path: Path) -> None
     assert set(hit) == set(WAVES)
 
 
-@pytest.mark.integration
 def test_killed_at_work_on_a_cluster(cluster: Any, unbroken: list[bytes], tmp_path: Path) -> None:
     """One of its two workers is killed, too; Dask starts another."""
     run = Run(tmp_path, "--cluster", cluster.scheduler_address)
@@ -182,7 +181,6 @@ def test_killed_at_work_on_a_cluster(cluster: Any, unbroken: list[bytes], tmp_pa
     assert set(hit) == set(WAVES)
 
 
-@pytest.mark.integration
 def test_a_checkpoint_that_loses_a_result_would_be_noticed(tmp_path: Path) -> None:
     """The checks above can fail: a task is done again when the checkpoint has forgotten it."""
     run = Run(tmp_path, "--workers", "1")
@@ -203,8 +201,8 @@ def test_a_checkpoint_that_loses_a_result_would_be_noticed(tmp_path: Path) -> No
     ("moment", "workers", "how"),
     [
         (15, "2", signal.SIGINT),
-        pytest.param(1, "2", signal.SIGTERM, marks=pytest.mark.integration),
-        pytest.param(40, "1", signal.SIGHUP, marks=pytest.mark.integration),
+        pytest.param(1, "2", signal.SIGTERM),
+        pytest.param(40, "1", signal.SIGHUP),
     ],
 )
 def test_signals_stop_it(

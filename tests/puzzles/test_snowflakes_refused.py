@@ -216,6 +216,7 @@ def room(size: int) -> Iterator[None]:
 FULL = "what was done before is kept; mend that, and run it again to go on"
 
 
+@pytest.mark.integration
 def test_a_full_disk_during_the_search(here: Path, capsys: Capture) -> None:
     wish = ["dots.toml", "--wandering", "--max-half-width", "6"]
     usual = made(*wish, "--resume", "usual", folder="usual-out")

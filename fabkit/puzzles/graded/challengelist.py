@@ -15,6 +15,7 @@ from fabkit.core.files import (
     json_text,
     outside_failures,
     read_json,
+    remove_leftovers,
 )
 from fabkit.model.lattice import Cell
 from fabkit.model.library import set_argument
@@ -186,6 +187,7 @@ def write(folder: Path, made: Made) -> Path:
         InputError: as `refuse_folder` does.
         OutsideError: when the folder is in use or cannot be written.
     """
+    remove_leftovers(folder)
     with folder_lock(folder), outside_failures(f"cannot write in {printable(str(folder))}"):
         before, texts = _files_of_list(folder / LIST, made.puzzle), files(made)
         with Staging(folder) as staging:
