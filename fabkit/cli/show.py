@@ -116,12 +116,14 @@ def _cell(value: object) -> str:
 
 
 def _alike(pieces: Sequence[Piece]) -> str:
-    """Which pieces have a label in common: ``A (alpha, apple)``; empty when none have."""
-    named: dict[str, list[str]] = {}
+    """Which unequal pieces have a label in common: ``A (alpha, apple)``; empty when none have."""
+    named: dict[str, list[Piece]] = {}
     for piece in pieces:
-        named.setdefault(piece.label, []).append(piece.id)
+        named.setdefault(piece.label, []).append(piece)
     return ", ".join(
-        f"{printable(label)} ({', '.join(ids)})" for label, ids in named.items() if len(ids) > 1
+        f"{printable(label)} ({', '.join(one.id for one in alike)})"
+        for label, alike in named.items()
+        if len({one.forms for one in alike}) > 1
     )
 
 

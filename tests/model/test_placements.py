@@ -24,7 +24,7 @@ def images_by_brute_force(
     (ux, uy), (vx, vy) = lattice.basis
     for symmetry in lattice.symmetries[: len(lattice.symmetries) // (1 if flips else 2)]:
         image = [symmetry(cell) for cell in cells]
-        for across, up in product(range(-40, 41), repeat=2):
+        for across, up in product(range(-20, 21), repeat=2):
             dx, dy = across * ux + up * vx, across * uy + up * vy
             moved = frozenset((x + dx, y + dy) for x, y in image)
             if moved <= region:
