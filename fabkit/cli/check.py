@@ -1,23 +1,181 @@
-"""`fabkit check`: are the meshes printable, and do they fit?"""
+"""`fabkit check` and `fabkit verify`: what meshes are, and whether they do."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from fabkit.cli import meshes, options
-from fabkit.cli.context import NO_EXIT, Context, takes
+from fabkit.build.export import PROFILE
+from fabkit.cli import options
+from fabkit.cli.context import NO_EXIT, PRINTED, Context, takes
 from fabkit.cli.options import argument, option
 from fabkit.cli.report import Report
-from fabkit.core.errors import InputError, many
+from fabkit.core.errors import InputError, many, printable, shown
+from fabkit.core.files import outside_failures
 from fabkit.model.library import shipped_names
+from fabkit.model.profile import SETTINGS, Profile
+from fabkit.model.profilefile import load_profile, preset_names
 
 if TYPE_CHECKING:
     from fabkit.mesh.fitting.tolerance import PrinterError
+    from fabkit.verify.catalog import VerifyReport
     from fabkit.verify.check import CheckReport
     from fabkit.verify.reports import PartReport
+    from fabkit.verify.taken import Taken
 
+
+#: How names of mesh files end.
+ENDINGS = (".stl", ".3mf", ".obj")
+#: More files than this are a mistake.
+_MOST_FILES = 1000
 #: No printer is as far off as this.
 MOST_ERROR_MM = 2.0
+
+
+def which(
+    names: Sequence[str] | None, settings: Sequence[str] | None
+) -> tuple[str, list[str], list[str]]:
+    """Which set, which files and which settings a command line names.
+
+    ``--set`` is the name of two options: what is ``KEY=VALUE`` is a setting, all else a set.
+
+    Args:
+        names: the arguments: the set (unless ``--set`` names it) and mesh files.
+        settings: the values of ``-s`` and ``--set``.
+
+    Returns:
+        The set, the files, the settings.
+
+    Raises:
+        InputError: when no set is named, or two are.
+
+    Example:
+        >>> which(["fridgeiq"], ["unit=15 mm"])
+        ('fridgeiq', [], ['unit=15 mm'])
+        >>> which(["1.stl", "2.stl"], ["fridgeiq"])
+        ('fridgeiq', ['1.stl', '2.stl'], [])
+    """
+    files, given = list(names or ()), list(settings or ())
+    keys = {setting.key for setting in SETTINGS}
+    sets = [one for one in given if one.partition("=")[0].strip() not in keys]
+    sets = [one for one in sets if "=" not in one or one.endswith(".toml")]
+    if len(sets) > 1:
+        raise InputError.of("--set", f"names two sets, {shown(sets[0])} and {shown(sets[1])}")
+    if not sets and not files:
+        known = ", ".join(shipped_names())
+        raise InputError.of("", f"name a set; shipped are {known}, or give a set's TOML file")
+    set_name = sets[0] if sets else files.pop(0)
+    return set_name, files, [one for one in given if one not in sets]
+
+
+def _files(context: Context, names: Sequence[str], option: str) -> list[Path]:
+    """The mesh files and folders of mesh files that a command names, else the set's own STL files.
+
+    Raises:
+        InputError: when there are none, or a folder holds none.
+    """
+    if not names:
+        stl = context.folder / "stl"
+        if not (own := _meshes_in(stl)):
+            make = f"`fabkit export-stl {printable(context.set)}`"
+            message = f"there are no STL files; make them with {make}, or name mesh files"
+            raise InputError.of(printable(str(stl)), message)
+        return own
+    files: list[Path] = []
+    for name in names:
+        path = options.path("a mesh file")(name, option)
+        inside = _meshes_in(path) or _meshes_in(path / "stl") if path.is_dir() else [path]
+        if not inside:
+            kinds = ", ".join(f"*{ending}" for ending in ENDINGS)
+            raise InputError.of(printable(name), f"is a folder without mesh files ({kinds})")
+        files += inside
+    if len(files) > _MOST_FILES:
+        raise InputError.of("", f"{len(files)} mesh files; at most {_MOST_FILES} are read at once")
+    return list(dict.fromkeys(files))
+
+
+def _meshes_in(folder: Path) -> list[Path]:
+    with outside_failures(f"cannot read {printable(str(folder))}"):
+        inside = sorted(folder.iterdir()) if folder.is_dir() else []
+    hidden = {path for path in inside if path.name.startswith(".")}
+    meshes = [path for path in inside if path.suffix.lower() in ENDINGS and path.is_file()]
+    return [path for path in meshes if path not in hidden]
+
+
+def _take(context: Context, names: Sequence[str], option: str) -> tuple[Taken, Profile]:
+    """Reads meshes, and finds out what they are to be held against.
+
+    That is the profile that the command names. Without one the meshes tell whether they were made
+    with the profile beside them, or with which of the shipped ones.
+
+    Args:
+        context: of the command.
+        names: files and folders; when there are none, the set's own STL files are read.
+        option: what named them, for messages.
+
+    Raises:
+        InputError: when a file is no mesh, or there is none.
+        OutsideError: when a file cannot be read.
+    """
+    from fabkit.verify.recognise import recognise
+
+    profile, unit_mm = context.profile, context.puzzle.unit_mm
+    files = _files(context, names, option)
+    if context.profiles or context.settings:
+        return take_files(files, context, [profile]), profile
+    candidates = [profile, *(load_profile([name], (), unit_mm) for name in preset_names())]
+    if not names:
+        candidates = [*_profiles_beside(context.folder, candidates), *candidates]
+    taken = take_files(files, context, candidates)
+    found = recognise(taken, candidates)
+    if found is None:
+        context.report.warn(
+            f"the meshes were made with none of the known profiles; they are held against "
+            f"{profile.name}. Name the right one with -p"
+        )
+    return taken, found or profile
+
+
+def take_files(files: Sequence[Path], context: Context, profiles: Sequence[Profile]) -> Taken:
+    """Reads meshes that may have been made with one of several profiles."""
+    from fabkit.mesh.files.reading import read_bodies
+    from fabkit.verify.taking import take
+
+    bodies = []
+    with context.report.progress() as progress:
+        for done, path in enumerate(files):
+            progress(done, len(files), f"reading {printable(path.name)}")
+            bodies += read_bodies(path)
+    return take(bodies, context.puzzle, *(profile.unit_mm for profile in profiles))
+
+
+def _profiles_beside(folder: Path, known: list[Profile]) -> list[Profile]:
+    """The profile in the output folder, if that can be read.
+
+    It has no name of its own: where it is a known one, that goes first.
+    """
+    try:
+        beside = load_profile([str(folder / PROFILE)])
+    except InputError:
+        return []
+    same = [one for one in known if replace(one, name=beside.name, title=beside.title) == beside]
+    return [*same, beside]
+
+
+def _write(
+    context: Context, limits: Profile, is_own: bool, contents: dict[str, str], files: str
+) -> None:
+    """Writes the reports on a set's own files, and others if ``-o`` asks for them."""
+    if not is_own and context.output is None:
+        return
+    from fabkit.build.reports import write_reports
+
+    about = "stl" if is_own else ""
+    built = write_reports(context.folder, context.puzzle, limits, contents, about, lenient=True)
+    context.report.warn(*built.warnings)
+    context.report.say(f"wrote {context.folder / files}")
 
 
 @takes("output", "profiles", "budget_s")
@@ -62,21 +220,16 @@ def check(
     """
     from fabkit.verify.check import check as check_parts
 
-    context.set, files, context.settings = meshes.which(names, settings)
-    report, folder = context.report, context.folder
+    context.set, files, context.settings = which(names, settings)
+    from fabkit.build.reports import check_contents
+
+    report = context.report
     error = _printer_error(side_mm, hole_mm)
-    source, taken, limits = meshes.take_files(context, files, "FILE")
+    taken, limits = _take(context, files, "FILE")
     with report.progress() as progress:
         found = check_parts(taken, limits, context.budget_s, progress, error)
     tell_check(found, report)
-    if source.folder is not None or context.output is not None:
-        from fabkit.build.reports import check_contents, write_reports
-
-        contents, about = check_contents(found), "stl" if source.folder else ""
-        built = write_reports(folder, context.puzzle, limits, contents, about, lenient=True)
-        for warning in built.warnings:
-            report.warn(warning)
-        report.say(f"wrote {folder / 'check.html'} and check.json")
+    _write(context, limits, not files, check_contents(found), "check.html and check.json")
     report.document(found.document())
     return 0 if found.ok else NO_EXIT
 
@@ -109,11 +262,9 @@ def tell_check(found: CheckReport, report: Report) -> None:
     )
     for part in found.all_parts:
         for finding in part.findings:
-            tell = report.say if not finding.ok else report.detail
-            tell(f"{part.key}: {finding.rule}: {finding.message}")
+            report.finding(finding.ok, f"{part.key}: {finding.rule}: {finding.message}")
     for finding in found.findings:
-        tell = report.say if not finding.ok else report.detail
-        tell(f"{finding.rule}: {finding.message}")
+        report.finding(finding.ok, f"{finding.rule}: {finding.message}")
     for assembly in found.assemblies:
         for message in assembly.messages:
             report.say(f"{assembly.challenge}: {message}")
@@ -138,3 +289,58 @@ def _summary(found: CheckReport) -> str:
     checked = f"{many(len(found.all_parts), 'part')}, {rules} rules, {together}"
     verdict = "passed" if found.ok else "FAILED"
     return f"{verdict}: {checked}; held against profile {found.profile.name}"
+
+
+@takes(*PRINTED, "budget_s")
+def verify(
+    context: Context,
+    source_names: Annotated[
+        list[str] | None,
+        option(
+            "--from DIR|FILE",
+            "A folder of meshes, or a mesh file; repeatable (default: output/SET/stl).",
+        ),
+    ] = None,
+) -> int:
+    """Read meshes back and solve the catalog with their outlines.
+
+    Exit code 1 if a challenge is not answered as the catalog says.
+    """
+    from fabkit.build.reports import verify_contents
+    from fabkit.verify.catalog import verify as verify_parts
+
+    report = context.report
+    taken, limits = _take(context, source_names or [], "--from")
+    with report.progress() as progress:
+        found = verify_parts(taken, limits, context.budget_s, progress)
+    tell_verify(found, report)
+    _write(context, limits, not source_names, verify_contents(found), "verify.json")
+    report.document(found.document())
+    return 0 if found.ok else NO_EXIT
+
+
+def tell_verify(found: VerifyReport, report: Report) -> None:
+    """Prints a report: what is not as it should be, and the verdict."""
+    taken = found.taken
+    for at, identity in sorted(enumerate(taken.identities), key=lambda one: one[1].key):
+        read = bool(taken.words(at)["read"])
+        report.detail(f"{taken.names[at]} is {identity.words}{'' if read else ', not read'}")
+        if read and identity.piece and not identity.as_drawn:
+            mirror = " but its mirror image" if identity.mirrored else ""
+            report.warn(f"{identity.key} has not the outline that the set's file draws{mirror}")
+    for finding in found.findings:
+        report.finding(finding.ok, f"{finding.rule}: {finding.message}")
+    for one in found.challenges:
+        report.finding(one.ok, f"{one.answered.challenge.id}: {one.message}")
+    if found.flips is not None:
+        report.say(found.flips.message)
+    if found.least_gap_mm is not None and found.least_gap_mm > 0:
+        report.say(
+            f"in any solution two parts keep {found.least_gap_mm:.3f} mm apart: each lies inside "
+            "its own outline"
+        )
+    right = sum(one.ok for one in found.challenges)
+    verdict = "verified" if found.ok else "FAILED"
+    parts = many(len(found.taken.identities), "part")
+    asked = many(len(found.challenges), "challenge")
+    report.say(f"{verdict}: {right} of {asked} answered as the catalog says, from {parts}")

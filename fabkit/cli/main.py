@@ -17,27 +17,20 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from fabkit import __version__
-from fabkit.cli.bom import bom
-from fabkit.cli.booklet import booklet
-from fabkit.cli.cards import cards
 from fabkit.cli.certify import certify
 from fabkit.cli.challenges import challenges
-from fabkit.cli.check import check
+from fabkit.cli.check import check, verify
 from fabkit.cli.context import Command
-from fabkit.cli.coupon import coupon
-from fabkit.cli.export import EXPORTS, export_command
 from fabkit.cli.make import make
-from fabkit.cli.page import page
 from fabkit.cli.picture import picture
-from fabkit.cli.plate import plate
+from fabkit.cli.play import booklet, cards, page
+from fabkit.cli.printing import EXPORTS, bom, coupon, export_command, plate, slice_plates
 from fabkit.cli.report import to_stderr
 from fabkit.cli.schema import schema
 from fabkit.cli.shipped import dump, profiles, sets
 from fabkit.cli.show import show
-from fabkit.cli.slice import slice_plates
 from fabkit.cli.snowflakes import snowflakes
 from fabkit.cli.solve import solve
-from fabkit.cli.verify import verify
 from fabkit.core.errors import FabkitError, InputError, did_you_mean, shown
 from fabkit.core.signals import STOPPED, stop_quietly
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fabkit.build import Export, Target, build, export, kinds_for
+from fabkit.build import Export, Target, build, kinds_for
 from fabkit.build.manifest import made_by
-from fabkit.cli import meshes
-from fabkit.cli.bom import magnets_words
-from fabkit.cli.check import tell_check
+from fabkit.cli.check import take_files, tell_check, tell_verify
 from fabkit.cli.context import NO_EXIT, PRINTED, Context, takes
-from fabkit.cli.export import tell_export
 from fabkit.cli.options import option
+from fabkit.cli.printing import (
+    SlicerPath,
+    TimeLimit,
+    export_of,
+    magnets_words,
+    tell_export,
+    tell_slices,
+)
 from fabkit.cli.report import Report
-from fabkit.cli.slice import SlicerPath, TimeLimit, tell_slices
-from fabkit.cli.verify import tell_verify
-from fabkit.core.errors import many, printable
+from fabkit.core.errors import many
 from fabkit.core.units import format_duration
 
 if TYPE_CHECKING:
@@ -43,8 +46,7 @@ def make(
     report, puzzle, limits = context.report, context.puzzle, context.profile
     folder, force = context.folder, context.force
     found = find_slicer(slicer) if slice_too or slicer is not None else None
-    with report.progress() as progress:
-        done = export(puzzle, limits, kinds_for(puzzle), folder, (), force, progress)
+    done = export_of(context, kinds_for(puzzle))
     # What is told of the folder's other files is told at the end, when they are up to date.
     tell_export(done, "output", limits, report, done.edited)
     with context.keeping():
@@ -59,8 +61,7 @@ def make(
     for note in bill.notes:
         report.say(note)
     warnings = [*notes, *done.left_behind()]
-    for warning in warnings:
-        report.warn(warning)
+    report.warn(*warnings)
     ok = bool(checked["ok"] and verified["ok"] and (sliced is None or sliced.printable))
     _summary(folder, list(done.files), checked, verified, bill, booklet is not None, report)
     if ok:
@@ -100,9 +101,8 @@ def _reports(context: Context, done: Export) -> list[dict[str, Any]]:
         from fabkit.verify.check import check
 
         # The files of this set as it is now: there may be others, of pieces that it had.
-        made = tuple(folder / name for name in done.files if name.startswith("stl/"))
-        source = meshes.Source(made, folder, printable(str(folder / "stl")))
-        taken = meshes.take_with(source, context, [profile])
+        made = [folder / name for name in done.files if name.startswith("stl/")]
+        taken = take_files(made, context, [profile])
         with report.progress() as progress:
             verified = verify(taken, profile, budget_s, progress)
             answers = [one.answered for one in verified.challenges]  # solved once, for both

@@ -45,9 +45,13 @@ class Report:
         if self.verbose:
             self.say(text)
 
-    def warn(self, text: str) -> None:
-        """Something that deserves a look."""
-        if not self.quiet:
+    def finding(self, ok: bool, text: str) -> None:
+        """Something that was looked at: said if it fails, else only with ``-v``."""
+        (self.detail if ok else self.say)(text)
+
+    def warn(self, *texts: str) -> None:
+        """What deserves a look."""
+        for text in () if self.quiet else texts:
             to_stderr(f"note: {text}")
 
     def document(self, document: dict[str, Any]) -> None:
