@@ -13,6 +13,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,12 +41,12 @@ UNKNOWN = "unknown"
 
 
 def packed(value: Any) -> bytes:
-    """A value as a part's result: compressed JSON, the same bytes for the same value."""
+    """A value as a task's result: compressed JSON, the same bytes for the same value."""
     return zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 6)
 
 
 def unpacked(result: bytes) -> Any:
-    """What a part's result holds.
+    """What a task's result holds.
 
     Example:
         >>> unpacked(packed([1, {"a": 2}]))
@@ -97,11 +98,7 @@ def row_of(field: Field, orbits: Sequence[int]) -> Words:
 def try_all(
     query: SnowflakeQuery, parity: str, half_width: HalfWidth, candidates: Sequence[Sequence[int]]
 ) -> bytes:
-    """Tries each candidate with a search that gives up soon.
-
-    Returns:
-        For each what `_outcome` makes of it.
-    """
+    """Tries each candidate with a search that gives up soon: an `_outcome` for each."""
     tiler = query.tiler(parity, half_width)
     return packed(
         [
@@ -128,17 +125,12 @@ def _outcome(tiler: Tiler, orbits: Sequence[int], found: Attempt) -> dict[str, A
 
 
 def decide(
-    query: SnowflakeQuery,
-    parity: str,
-    half_width: HalfWidth,
-    orbits: Sequence[int],
-    budget_s: float,
-    most_nodes: int = MOST_NODES,
+    query: SnowflakeQuery, parity: str, half_width: HalfWidth, orbits: Sequence[int]
 ) -> bytes:
     """Decides a hard candidate: by a long search, then by SAT; unknown after the budget."""
-    tiler, effort = query.tiler(parity, half_width), Effort(budget_s)
+    tiler, effort = query.tiler(parity, half_width), Effort(query.decide_s)
     try:
-        found = _long_search(tiler, orbits, effort, most_nodes)
+        found = _long_search(tiler, orbits, effort)
         outcome = _outcome(tiler, orbits, found)
         if found.verdict == OPEN:
             outcome = _by_sat(tiler, orbits, effort)
@@ -147,17 +139,13 @@ def decide(
     return packed(outcome)
 
 
-def _long_search(tiler: Tiler, orbits: Sequence[int], effort: Effort, most_nodes: int) -> Attempt:
-    """The same search as the first try, in slices, so that it can be stopped at any time.
-
-    Raises:
-        BudgetSpentError: when the time is over.
-    """
+def _long_search(tiler: Tiler, orbits: Sequence[int], effort: Effort) -> Attempt:
+    """The same search as the first try, in slices, so that it can be stopped at any time."""
     problem, cells = tiler.problem(orbits)
     first, weights = symmetric_start(problem)
     at_root = None if first is None else weights
     walk = FewestWalk(problem, first, at_root, listing=True, noting=True)
-    for over in in_slices(walk, 1, most_nodes):
+    for over in in_slices(walk, 1, MOST_NODES):
         effort.tell(0.0)
         if walk.count:
             return Attempt(SOLVED, walk.nodes, _tiling(problem, cells, walk.solutions[0]))
@@ -175,11 +163,7 @@ def _tiling(
 
 
 def _by_sat(tiler: Tiler, orbits: Sequence[int], effort: Effort) -> dict[str, Any]:
-    """CaDiCaL's verdict; its proof is in the form of DRAT.
-
-    Raises:
-        BudgetSpentError: when the time is over.
-    """
+    """CaDiCaL's verdict; its proof is in the form of DRAT."""
     problem, cells = tiler.problem(orbits)
     found = engine_named("sat").first(problem, effort)
     if found.count:
@@ -200,11 +184,7 @@ def _by_sat(tiler: Tiler, orbits: Sequence[int], effort: Effort) -> dict[str, An
 
 
 def count(
-    query: SnowflakeQuery,
-    parity: str,
-    half_width: HalfWidth,
-    orbits: Sequence[int],
-    budget_s: float,
+    query: SnowflakeQuery, parity: str, half_width: HalfWidth, orbits: Sequence[int]
 ) -> bytes:
     """How many solutions a snowflake has, as far as the budget reaches, and how hard it is.
 
@@ -212,6 +192,7 @@ def count(
         ``count``, ``complete``, and ``difficulty``: ``score`` and ``level``.
     """
     problem, _ = query.tiler(parity, half_width).problem(orbits, swept=True)
+    budget_s = query.count_s
     found, complete = count_of(problem, Effort(budget_s)) if budget_s else (1, False)
     rated = difficulty(problem, found if complete else None, patient=True)
     assert rated is not None  # without a budget it does not give up
@@ -294,57 +275,96 @@ class Searched:
         }
 
 
-#: Is told what is being done, and the share of it that is done.
-Told = Callable[[str, float], None]
-
-
-def find(query: SnowflakeQuery, checkpoint: Checkpoint, pool: Pool, told: Told) -> list[Searched]:
+def find(
+    query: SnowflakeQuery, checkpoint: Checkpoint, pool: Pool, told: Callable[[str, float], None]
+) -> list[Searched]:
     """Searches for all snowflakes.
 
     Args:
         query: what is searched for.
         checkpoint: keeps what is done.
         pool: where the work is done.
-        told: progress.
+        told: called with what is being done, and the share of it that is done.
 
     Returns:
         One for each parity that can have the pieces' area.
     """
-    run = _Run(query, checkpoint, pool, told)
+
+    def wave(what: str, tasks: Sequence[Task]) -> list[Any]:
+        on_progress = partial(told, what)
+        results = run_tasks(tasks, checkpoint, pool, on_progress) if tasks else []
+        return [unpacked(result) for result in results]
+
     parities = [parity for parity in query.parities if query.can_have_area(parity)]
     # The largest search first, so that all workers are busy to the end.
-    found = dict(run.search(sorted(parities, key=_SEARCH_PARTS.__getitem__, reverse=True)))
-    groups = [
-        group
-        for parity in parities
-        for group in _grouped(query, parity, found[parity]["candidates"])
+    parts = [
+        (parity, query.half_width(parity), part, _SEARCH_PARTS[parity])
+        for parity in sorted(parities, key=_SEARCH_PARTS.__getitem__, reverse=True)
+        for part in range(_SEARCH_PARTS[parity])
     ]
-    tried = run.try_all(groups)
-    decided = run.decide(tried)
-    counted = run.count(decided)
+    tasks = [
+        Task(f"{parity}/search/{part + 1}-of-{count}", search, (query, parity, width, part, count))
+        for parity, width, part, count in parts
+    ]
+    found: dict[str, list[dict[str, Any]]] = {parity: [] for parity in parities}
+    for (parity, *_), result in zip(
+        parts, wave("of the search for symmetric shapes", tasks), strict=True
+    ):
+        found[parity].append(result)
+    tries = [
+        (field, each[start : start + _TRIED_AT_ONCE], start // _TRIED_AT_ONCE)
+        for parity in parities
+        for field, each in _grouped(query, parity, found[parity])
+        for start in range(0, len(each), _TRIED_AT_ONCE)
+    ]
+    tasks = [
+        Task(
+            f"{_place(field)}/try/{number}",
+            try_all,
+            (query, field.parity, field.half_width, some),
+            len(some) + 100,
+        )
+        for field, some, number in tries
+    ]
+    shapes = [
+        Shape(field, orbits, outcome)
+        for (field, some, _), each in zip(
+            tries, wave("of the candidates tried", tasks), strict=True
+        )
+        for orbits, outcome in zip(some, each, strict=True)
+    ]
+    for what, verdict, call, attribute in (
+        ("of the hard ones decided", OPEN, decide, "outcome"),
+        ("of the solutions counted", SOLVED, count, "solutions"),
+    ):
+        chosen = [at for at, shape in enumerate(shapes) if shape.verdict == verdict]
+        tasks = []
+        for field, orbits in ((shapes[at].field, shapes[at].orbits) for at in chosen):
+            key = f"{_place(field)}/{call.__name__}/{'-'.join(map(str, orbits))}"
+            tasks.append(Task(key, call, (query, field.parity, field.half_width, orbits)))
+        for at, result in zip(chosen, wave(what, tasks), strict=True):
+            shapes[at] = replace(shapes[at], **{attribute: result})
     return [
         Searched(
             parity,
             query.half_width(parity),
-            found[parity]["unions"],
-            found[parity]["of_full_area"],
-            tuple(shape for shape in counted if shape.field.parity == parity),
+            sum(part["unions"] for part in found[parity]),
+            sum(part["of_full_area"] for part in found[parity]),
+            tuple(shape for shape in shapes if shape.field.parity == parity),
         )
         for parity in parities
     ]
 
 
-#: Fields, each with its candidates.
-_Groups = list[tuple[Field, list[tuple[int, ...]]]]
-
-
-def _grouped(query: SnowflakeQuery, parity: str, candidates: Sequence[Sequence[int]]) -> _Groups:
-    """The candidates by the boards that just hold them, in the numbers of these."""
+def _grouped(
+    query: SnowflakeQuery, parity: str, parts: Sequence[dict[str, Any]]
+) -> Iterator[tuple[Field, list[tuple[int, ...]]]]:
+    """The candidates, each once, by the boards that just hold them, in the numbers of these."""
     whole = query.field(parity, query.half_width(parity))
-    found: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
-    for orbits in candidates:
-        found.setdefault(whole.half_widths(orbits), []).append(tuple(orbits))
-    groups: _Groups = []
+    found: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
+    for part in parts:
+        for orbits in part["candidates"]:
+            found.setdefault(whole.half_widths(orbits), set()).add(tuple(orbits))
     for widths, each in sorted(found.items()):
         field = query.field(parity, (widths[0], widths[1]) if parity == MIXED else widths[0])
         number = {
@@ -352,102 +372,9 @@ def _grouped(query: SnowflakeQuery, parity: str, candidates: Sequence[Sequence[i
             for orbit, cells in enumerate(whole.orbits)
             if whole.cells[cells[0]] in field.number
         }
-        own = sorted(tuple(sorted(number[orbit] for orbit in one)) for one in each)
-        groups.append((field, own))
-    return groups
-
-
-class _Run:
-    """The waves of one search."""
-
-    def __init__(
-        self, query: SnowflakeQuery, checkpoint: Checkpoint, pool: Pool, told: Told
-    ) -> None:
-        self._query, self._checkpoint, self._pool, self._told = query, checkpoint, pool, told
-
-    def _wave(self, what: str, wave: Sequence[Task]) -> list[Any]:
-        if not wave:
-            return []
-        results = run_tasks(
-            wave, self._checkpoint, self._pool, lambda share: self._told(what, share)
-        )
-        return [unpacked(result) for result in results]
-
-    def search(self, parities: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """For each parity the candidates of all parts of its search, each once."""
-        wave = [
-            Task(
-                f"{parity}/search/{part + 1}-of-{_SEARCH_PARTS[parity]}",
-                search,
-                (self._query, parity, self._query.half_width(parity), part, _SEARCH_PARTS[parity]),
-            )
-            for parity in parities
-            for part in range(_SEARCH_PARTS[parity])
-        ]
-        results = iter(self._wave("of the search for symmetric shapes", wave))
-        for parity in parities:
-            parts = [next(results) for _ in range(_SEARCH_PARTS[parity])]
-            yield (
-                parity,
-                {
-                    "unions": sum(part["unions"] for part in parts),
-                    "of_full_area": sum(part["of_full_area"] for part in parts),
-                    "candidates": sorted(
-                        {tuple(one) for part in parts for one in part["candidates"]}
-                    ),
-                },
-            )
-
-    def try_all(self, groups: _Groups) -> list[Shape]:
-        """Every candidate with the outcome of a short search."""
-        wave, tried = [], []
-        for field, each in groups:
-            for start in range(0, len(each), _TRIED_AT_ONCE):
-                some = each[start : start + _TRIED_AT_ONCE]
-                key = f"{_place(field)}/try/{start // _TRIED_AT_ONCE}"
-                arguments = (self._query, field.parity, field.half_width, some)
-                wave.append(Task(key, try_all, arguments, len(some) + 100))
-                tried.append((field, some))
-        outcomes = self._wave("of the candidates tried", wave)
-        return [
-            Shape(field, orbits, outcome)
-            for (field, some), found in zip(tried, outcomes, strict=True)
-            for orbits, outcome in zip(some, found, strict=True)
-        ]
-
-    def decide(self, tried: Sequence[Shape]) -> list[Shape]:
-        """The same with the hard ones decided."""
-        what, found = "of the hard ones decided", list(tried)
-        for at, outcome in self._each(tried, OPEN, "decide", what, decide, self._query.decide_s):
-            found[at] = replace(tried[at], outcome=outcome)
-        return found
-
-    def count(self, decided: Sequence[Shape]) -> list[Shape]:
-        """The same with the solutions of the solved ones counted."""
-        what, found = "of the solutions counted", list(decided)
-        for at, solutions in self._each(decided, SOLVED, "count", what, count, self._query.count_s):
-            found[at] = replace(decided[at], solutions=solutions)
-        return found
-
-    def _each(
-        self,
-        shapes: Sequence[Shape],
-        verdict: str,
-        name: str,
-        what: str,
-        call: Callable[..., bytes],
-        budget_s: float,
-    ) -> Iterator[tuple[int, Any]]:
-        """A wave with a shard for each shape of a verdict: its place, and what came of it."""
-        chosen = [at for at, shape in enumerate(shapes) if shape.verdict == verdict]
-        wave = []
-        for field, orbits in ((shapes[at].field, shapes[at].orbits) for at in chosen):
-            key = f"{_place(field)}/{name}/{'-'.join(map(str, orbits))}"
-            arguments = (self._query, field.parity, field.half_width, orbits, budget_s)
-            wave.append(Task(key, call, arguments))
-        return zip(chosen, self._wave(what, wave), strict=True)
+        yield field, sorted(tuple(sorted(number[orbit] for orbit in one)) for one in each)
 
 
 def _place(field: Field) -> str:
-    """How the keys of a field's shards begin."""
+    """How the keys of a field's tasks begin."""
     return f"{field.parity}/{spelt(field.half_width)}"
