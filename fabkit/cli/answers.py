@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from string import ascii_letters, digits
 from typing import Any
 
 from fabkit.cli.report import Report
@@ -222,23 +223,62 @@ def _number(value: float) -> float | int:
 
 
 def _draw(posed: PosedChallenge, layout: Layout, report: Report) -> None:
-    """A layout in the terminal: a grid of labels, or corners where cells are not squares."""
-    puzzle = posed.puzzle
-    if puzzle.lattice.cells_per_unit > 1:
-        rows = [
-            [piece, _corners(rings, puzzle.lattice)]
-            for piece, rings in outlines(puzzle, layout).items()
-        ]
-        report.table(["piece", "corners"], rows)
+    """A layout in the terminal, as a picture of letters."""
+    lattice = posed.puzzle.lattice
+    if lattice.cells_per_unit > 1:
+        lines = _quarters(posed, layout)
     else:
         labels = {
-            puzzle.lattice.row_col(cell): puzzle.piece(piece).label
+            lattice.row_col(cell): posed.puzzle.piece(piece).label
             for piece, cells in layout.items()
             for cell in cells
         }
-        for line in _grid(labels, shifted=puzzle.lattice.name == "triangular"):
-            report.say(line)
+        lines = _grid(labels, shifted=lattice.name == "triangular")
+    for line in lines:
+        report.say(line)
     report.say("")
+
+
+#: How the quarters of a unit square are drawn, line by line: left, upper, right and lower; as large
+#: as fits across a terminal.
+_QUARTERS = (("luuuur", "lllrrr", "lddddr"), ("luur", "lddr"), ("ur", "ld"))
+_SIDES = {(3, 1): "d", (5, 3): "r", (3, 5): "u", (1, 3): "l"}
+_ACROSS = 80
+
+
+def _quarters(posed: PosedChallenge, layout: Layout) -> Iterator[str]:
+    """Lines of letters, one for each piece; dots where the region stays bare."""
+    lattice, letters = posed.puzzle.lattice, _letters(posed, layout)
+    drawn = dict.fromkeys(posed.challenge.region, "·")
+    drawn |= {cell: letters[piece] for piece, cells in layout.items() for cell in cells}
+    quarter = {
+        (*lattice.row_col(cell), _SIDES[lattice.residue(cell)]): letter
+        for cell, letter in drawn.items()
+    }
+    rows, cols = sorted({row for row, _, _ in quarter}), sorted({col for _, col, _ in quarter})
+    width = cols[-1] - cols[0] + 1
+    fitting = [way for way in _QUARTERS if len(way[0]) * width <= _ACROSS]
+    for row in range(rows[0], rows[-1] + 1):
+        for pattern in [*fitting, _QUARTERS[-1]][0]:
+            found = (
+                quarter.get((row, col, side), " ")
+                for col in range(cols[0], cols[-1] + 1)
+                for side in pattern
+            )
+            yield "".join(found).rstrip()
+    for piece, letter in letters.items():
+        if letter != posed.puzzle.piece(piece).label:
+            yield f"{letter} is {piece}"
+
+
+def _letters(posed: PosedChallenge, layout: Layout) -> dict[str, str]:
+    """A letter for each piece: its label's, where that is one of its own."""
+    found: dict[str, str] = {}
+    for piece in layout:
+        wanted = (*posed.puzzle.piece(piece).label, *piece, *ascii_letters, *digits)
+        free = [one for one in wanted if one.isprintable() and one not in (*found.values(), " ")]
+        found[piece] = [*free, "#"][0]
+    return found
 
 
 def _corners(rings: Sequence[Ring], lattice: Lattice) -> str:
