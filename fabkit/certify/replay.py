@@ -176,8 +176,8 @@ class Replay:
             if state is None:
                 waiting.pop()
                 continue
-            if self._is_complete(state):
-                solutions += state.weight
+            if self._is_leaf(state):
+                solutions += 0 if state.todo else state.weight
                 continue
             if read == len(items):
                 raise RefusedError(f"{place}: the transcript ends while a branch is open")
@@ -193,9 +193,12 @@ class Replay:
         told(read)
         return solutions
 
-    def _is_complete(self, state: _State) -> bool:
-        covered = state.blocked & self._all_cells
-        return not state.todo and (self._leftover or covered == self._all_cells)
+    def _is_leaf(self, state: _State) -> bool:
+        """Whether nothing is left to do; or to be covered, where pieces need not be used."""
+        covered = state.blocked & self._all_cells == self._all_cells
+        if state.todo:
+            return covered and self._pieces_count is not None
+        return covered or self._leftover
 
     def _refuse_item(self, item: int, state: _State, place: str) -> None:
         """Refuses to branch on what cannot be branched on, or proves nothing."""

@@ -23,7 +23,7 @@ from fabkit.solve.engines.engine import (
 from fabkit.solve.engines.search import Search, each_solution, nodes_in
 from fabkit.solve.obstacles import obstacle
 from fabkit.solve.posing import PosedChallenge
-from fabkit.solve.problem import ExactCoverProblem, fixed_problem, up_to_symmetry
+from fabkit.solve.problem import ExactCoverProblem, fixed_problem, labelled, up_to_symmetry
 
 SOLVED, IMPOSSIBLE, UNKNOWN = "solved", "impossible", "unknown"
 #: What can be asked: one solution, how many, all of them, or whether there is exactly one.
@@ -226,19 +226,13 @@ def _complete(problem: ExactCoverProblem, used: str, outcome: Outcome, effort: E
         SOLVED if outcome.count else nothing,
         used,
         count=count,
-        count_labelled=_labelled(problem, count),
+        count_labelled=None if count is None else labelled(problem, count),
         count_at_least=outcome.count if count is None and outcome.count else None,
         count_up_to_symmetry=None if count is None else _up_to_symmetry(problem, count, effort),
         unique=outcome.count == 1 if outcome.complete else (False if outcome.count > 1 else None),
         solutions=outcome.solutions,
         nodes=outcome.nodes,
     )
-
-
-def _labelled(problem: ExactCoverProblem, count: int | None) -> int | None:
-    if count is None or problem.labellings is None:
-        return 0 if count == 0 else None
-    return count * problem.labellings
 
 
 def _up_to_symmetry(problem: ExactCoverProblem, count: int, effort: Effort) -> int | None:

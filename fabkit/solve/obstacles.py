@@ -53,12 +53,8 @@ def obstacle(posed: PosedChallenge) -> Obstacle | None:
 
 def _area(posed: PosedChallenge) -> Obstacle | None:
     """The pieces' cells are not as many as the region's."""
-    problem, total = posed.problem, 1
-    for kind, copies in enumerate(problem.copies):
-        sizes = posed.sizes[kind]
-        for _ in range(copies):
-            total = _sums(total, sizes)
-    sums = _bits(total)
+    problem = posed.problem
+    sums = _bits(_attained(problem, posed.sizes))
     free = problem.cell_count
     if free in sums or (problem.leftover and sums[0] <= free):
         return None
@@ -67,14 +63,17 @@ def _area(posed: PosedChallenge) -> Obstacle | None:
         reason = f"the region has {many(free, 'cell')}, the pieces cover {sums[0]} at least"
     else:
         given = " that are free" if posed.challenge.given else ""
-        reason = f"the region has {many(free, 'cell')}{given}, the pieces cover {covered}"
+        pieces = "the pieces"
+        if problem.pieces_count is not None:
+            pieces = f"{problem.pieces_count} of the pieces"
+        reason = f"the region has {many(free, 'cell')}{given}, {pieces} cover {covered}"
     return Obstacle("area", reason)
 
 
 def _piece_without_placement(posed: PosedChallenge) -> Obstacle | None:
     problem = posed.problem
     for kind, options in enumerate(problem.by_kind):
-        if not options:
+        if not options and problem.pieces_count is None:
             name = posed.kinds[kind][0]
             return Obstacle(
                 "piece", f"piece {name} fits nowhere into the region", problem.cell_count + kind
@@ -101,10 +100,7 @@ def _colouring(posed: PosedChallenge) -> Obstacle | None:
     colourings = list(_colourings(posed.puzzle.lattice, posed.cells))
     numbers = _coloured_cells(problem, [weights for _, weights in colourings])
     for (name, weights), values in zip(colourings, numbers, strict=True):
-        total = 1
-        for kind, copies in enumerate(problem.copies):
-            for _ in range(copies):
-                total = _sums(total, values[kind])
+        total = _attained(problem, values)
         if not total >> sum(weights) & 1:
             reason = (
                 f"colour {name}: the region has {sum(weights)} coloured cells, the pieces can "
@@ -171,12 +167,17 @@ def _coloured_cells(
     return found
 
 
-def _sums(total: int, sizes: Sequence[int]) -> int:
-    """All sums of a number in ``total`` and one of the sizes; sets of numbers are bit sets."""
-    found = 0
-    for size in sizes:
-        found |= total << size
-    return found
+def _attained(problem: ExactCoverProblem, values: Sequence[Sequence[int]]) -> int:
+    """What the pieces used can add up to when each has one of its kind's values, as a bit set."""
+    optional = problem.pieces_count is not None
+    sums = [1] + [0] * problem.pieces_used  # for each number of pieces
+    for kind, copies in enumerate(problem.copies):
+        for _ in range(copies):
+            for used in range(problem.pieces_used, -1, -1):
+                sums[used] *= optional  # left out
+                for value in values[kind] if used else ():
+                    sums[used] |= sums[used - 1] << value
+    return sums[-1]
 
 
 def _bits(total: int) -> list[int]:
@@ -185,6 +186,8 @@ def _bits(total: int) -> list[int]:
 
 def _named(numbers: Sequence[int]) -> str:
     """Numbers as a person lists them."""
+    if not numbers:
+        return "nothing"
     if len(numbers) > _MOST_NAMED:
         return f"{numbers[0]} to {numbers[-1]}, but not every number between"
     return " or ".join(filter(None, (", ".join(map(str, numbers[:-1])), str(numbers[-1]))))

@@ -253,6 +253,12 @@ def up_to_symmetry(count: int, fixed: list[int]) -> int:
     return orbits
 
 
+def labelled(problem: ExactCoverProblem, count: int) -> int | None:
+    """How many of so many solutions there are with identical pieces told apart, if it follows."""
+    each = problem.labellings if count else 0
+    return None if each is None else count * each
+
+
 def in_a_row(groups: Sequence[Sequence[int]]) -> tuple[Numbers, Numbers]:
     """The numbers of all groups in a row; and where each group begins, and the last one ends.
 

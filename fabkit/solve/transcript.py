@@ -18,7 +18,7 @@ from fabkit.solve.engines.engine import Effort
 from fabkit.solve.engines.search import FewestWalk, in_slices, symmetric_start
 from fabkit.solve.obstacles import obstacle
 from fabkit.solve.posing import PosedChallenge
-from fabkit.solve.problem import ExactCoverProblem, Option, fixed_problem, up_to_symmetry
+from fabkit.solve.problem import ExactCoverProblem, Option, fixed_problem, labelled, up_to_symmetry
 
 #: A count's transcript with more nodes than this is refused: it would be a file of megabytes
 #: that takes longer to check than the count took to make.
@@ -66,8 +66,7 @@ def certificate(posed: PosedChallenge, claim: str, effort: Effort | None = None)
         argument, count, orbits = _by_transcript(numbered, claim, effort, _name(posed))
         if claim == "count":
             stated["count"] = count
-            assert numbered.labellings is not None
-            stated["count_labelled"] = count * numbered.labellings
+            stated["count_labelled"] = labelled(numbered, count)
             stated["count_up_to_symmetry"] = orbits
     effort.finish()
     return {

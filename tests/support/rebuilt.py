@@ -29,7 +29,7 @@ class Truth(NamedTuple):
     """How many solutions there are: as they lie, with copies told apart, up to symmetry."""
 
     count: int
-    labelled: int
+    labelled: int | None
     orbits: int
 
 
@@ -43,7 +43,9 @@ def posed(sketch: Sketch) -> PosedChallenge:
     pieces = sketch.pieces
     puzzle = PuzzleSet("mine", "Mine", sketch.lattice, sketch.flips, pieces, (), (), "", "")
     ids = tuple(piece.id for piece in pieces)
-    challenge = Challenge("one", sketch.region, ids, sketch.given, sketch.flips)
+    challenge = Challenge(
+        "one", sketch.region, ids, sketch.given, sketch.flips, pieces_count=sketch.pieces_count
+    )
     return pose(puzzle, challenge, sketch.leftover)
 
 
@@ -72,6 +74,7 @@ def sketch_of(problem: Document) -> Sketch:
         problem["flips"],
         problem["leftover"],
         tuple(Given(one["piece"], cells(one["outline"])) for one in problem["given"]),
+        problem.get("pieces_count"),
     )
 
 
@@ -104,6 +107,8 @@ def _truth(text: str) -> Truth:
         one = left.pop()
         for permutation in sketch.group:
             left.discard(carried(sketch, one, permutation))
+    if sketch.pieces_count is not None and any(len(pieces) > 1 for pieces in sketch.kinds):
+        return Truth(len(found), None if found else 0, classes)
     return Truth(len(found), labelled, classes)
 
 
@@ -117,7 +122,7 @@ def _by_cells(sketch: Sketch) -> Iterator[Solution]:
 
     def search(bare: list[Cell], left: tuple[int, ...]) -> Iterator[Solution]:
         if not bare:
-            if not any(left):
+            if start - sum(left) == sketch.pieces_used:
                 yield frozenset()
             return
         free = set(bare)
@@ -128,6 +133,7 @@ def _by_cells(sketch: Sketch) -> Iterator[Solution]:
                 for solution in search(rest, fewer):
                     yield solution | {(kind, cells)}
 
+    start = sum(map(len, sketch.kinds))
     yield from search(sketch.remaining, tuple(map(len, sketch.kinds)))
 
 

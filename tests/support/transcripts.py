@@ -51,13 +51,21 @@ class Sketch:
     flips: bool = False
     leftover: bool = False
     given: tuple[Given, ...] = ()
+    pieces_count: int | None = None
 
     @property
     def problem(self) -> dict[str, Any]:
         puzzle = PuzzleSet("mine", "Mine", self.lattice, self.flips, self.pieces, (), (), "", "")
         ids = tuple(piece.id for piece in self.pieces)
-        challenge = Challenge("one", self.region, ids, self.given, self.flips)
+        challenge = Challenge(
+            "one", self.region, ids, self.given, self.flips, pieces_count=self.pieces_count
+        )
         return statement(puzzle, challenge, self.leftover)
+
+    @property
+    def pieces_used(self) -> int:
+        count = len(self.pieces) if self.pieces_count is None else self.pieces_count
+        return count - len(self.given)
 
     @cached_property
     def remaining(self) -> list[Cell]:
@@ -145,15 +153,21 @@ def solutions(sketch: Sketch) -> list[Solution]:
     states: set[tuple[Solution, Cells]] = {(frozenset(), frozenset())}
     for piece in pieces:
         where = sketch.placed(piece)
-        states = {
+        more = {
             (chosen | {(kind_of[piece.id], placed)}, covered | placed)
             for chosen, covered in states
             for placed in where
             if not placed & covered
         }
+        states = more if sketch.pieces_count is None else more | states
+    used = sketch.pieces_used
     whole = frozenset(sketch.remaining)
     return sorted(
-        (chosen for chosen, covered in states if sketch.leftover or covered == whole),
+        (
+            chosen
+            for chosen, covered in states
+            if len(chosen) == used and (sketch.leftover or covered == whole)
+        ),
         key=lambda solution: sorted((kind, sorted(placed)) for kind, placed in solution),
     )
 

@@ -398,7 +398,7 @@ class ScanWalk(Walk):
 # --- the item with fewest options -------------------------------------------------------------------
 
 _OVER, _GOING, _FULL_LIST, _FULL_ITEMS = 0, 1, 2, 3
-_COMPLETE, _NOT_CHOSEN = -1, -2
+_COMPLETE, _NOT_CHOSEN, _DEAD = -1, -2, -3
 _BUFFERED_ITEMS = 1 << 16
 #: What need not be covered: nothing, cells, or kinds.
 _NOTHING, _CELLS, _KINDS = 0, 1, 2
@@ -410,6 +410,8 @@ def _choose(  # type: ignore[no-untyped-def]
 ):
     """The item with fewest options, or `_COMPLETE` when the node is complete.
 
+    `_DEAD` when all cells are covered, and of the pieces that need not be used too few are.
+
     Kinds with several copies left are taken only when they cannot be placed, or when cells
     need not be covered and nothing else is left to branch on.
     """
@@ -420,7 +422,7 @@ def _choose(  # type: ignore[no-untyped-def]
         counts[cell_count + kinds[option]] += 1
         for at in range(cell_start[option], cell_start[option + 1]):
             counts[cells[at]] += 1
-    best, fewest, complete = -1, np.int64(1) << 62, left[total] == 0
+    best, fewest, complete = _DEAD, np.int64(1) << 62, left[total] == 0
     if optional != _CELLS:
         for cell in range(cell_count):
             if not covered[cell]:
@@ -499,7 +501,7 @@ def _fewest(  # type: ignore[no-untyped-def]
     """Goes on with the walk until it is over, a limit is reached, or a buffer is full.
 
     At depth d the options that fit are ``live[bounds[d]:bounds[d + 1]]``; ``item[d]`` is the
-    item branched on (-1: the node is complete, -2: not chosen yet) and ``cursor[d]`` the next
+    item branched on (below 0: there is none) and ``cursor[d]`` the next
     place in the list. The last entry of ``left`` is how many pieces are still to be used.
 
     Returns:
@@ -517,13 +519,12 @@ def _fewest(  # type: ignore[no-untyped-def]
             )
             if depth == 0 and first_item >= 0:
                 best = first_item
-            item[depth], cursor[depth] = best, begin
+            item[depth], cursor[depth] = best, begin if best >= 0 else end
             if best == _COMPLETE:
-                cursor[depth] = end
                 weight += weights[chosen[0]] if depth > 0 else 1
                 if weight >= solution_limit:
                     return _GOING, depth, nodes, weight, item_count
-            elif noting:
+            elif noting and best >= 0:
                 items[item_count] = best
                 item_count += 1
         place = _next_child(
@@ -690,7 +691,7 @@ class FewestWalk(Walk):
         """Which of the options that fit at a depth are children there."""
         item, cells = int(self._item[depth]), self.problem.cell_count
         live = self._live[self._bounds[depth] : self._bounds[depth + 1]]
-        if item < 0:  # not chosen yet, or complete
+        if item < 0:
             return np.zeros(len(live), dtype=np.bool_)
         if item >= cells:
             wanted = self._kinds[live] == item - cells
