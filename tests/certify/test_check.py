@@ -21,6 +21,7 @@ from fabkit.certify.tiling import TILINGS, Tiling
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.puzzle import Challenge, Given, PuzzleSet
 from tests.conftest import ROOT
+from tests.support.changes import CHANGES, drop_the_end
 from tests.support.sketches import (
     IMPOSSIBLE,
     SKETCHES,
@@ -182,85 +183,10 @@ def test_random_problems_are_counted_as_by_trying_everything(
 # --- changed certificates ----------------------------------------------------------------------------
 
 
-def drop_last(document: Document, rng: random.Random) -> None:
-    items = document["argument"]["items"]
-    del items[-rng.randint(1, len(items)) :]
-
-
-def append_item(document: Document, rng: random.Random) -> None:
-    items = document["argument"]["items"]
-    items.append(rng.choice(items))
-
-
-def drop_item(document: Document, rng: random.Random) -> None:
-    items = document["argument"]["items"]
-    items.pop(rng.randrange(len(items)))
-
-
-def add_item(document: Document, rng: random.Random) -> None:
-    items = document["argument"]["items"]
-    items.insert(rng.randint(0, len(items)), rng.choice([*items, 0, 10**6]))
-
-
-def change_item(document: Document, rng: random.Random) -> None:
-    items = document["argument"]["items"]
-    items[rng.randrange(len(items))] = rng.randint(0, max(items) + 1)
-
-
-def swap_items(document: Document, rng: random.Random) -> None:
-    items = document["argument"]["items"]
-    one, other = rng.randrange(len(items)), rng.randrange(len(items))
-    items[one], items[other] = items[other], items[one]
-
-
-def drop_branch(document: Document, rng: random.Random) -> None:
-    items = document["argument"]["items"]
-    start = rng.randrange(len(items))
-    del items[start : start + rng.randint(1, 5)]
-
-
-def change_count(document: Document, rng: random.Random) -> None:
-    claim = document["claim"]
-    counts = [key for key in claim if key != "answer" and claim[key] is not None]
-    if counts:
-        claim[rng.choice(counts)] += rng.choice([-1, 1, 10**30])
-    else:
-        claim["answer"] = "impossible" if claim["answer"] == "unique" else "unique"
-
-
-def change_branch_first(document: Document, rng: random.Random) -> None:
-    argument = document["argument"]
-    kinds = [item for item in argument["items"] if item != argument["branch_first"]]
-    argument["branch_first"] = rng.choice([None, argument["items"][0], *kinds])
-
-
-def change_fixed(document: Document, rng: random.Random) -> None:
-    fixed = document["argument"]["fixed"]
-    if fixed:
-        one = rng.choice(fixed)
-        way = rng.choice(["longer", "other", "lost", "swapped"])
-        if way == "longer":
-            one.append(0)
-        elif way == "lost":
-            fixed.remove(one)
-        elif way == "swapped":
-            rng.shuffle(fixed)
-        elif one:
-            one[rng.randrange(len(one))] += 1
-
-
 def change_checksum(document: Document, rng: random.Random) -> None:
     text = document["problem_sha256"]
     at = rng.randrange(64)
     document["problem_sha256"] = text[:at] + ("0" if text[at] != "0" else "1") + text[at + 1 :]
-
-
-CHANGES = (
-    drop_last, append_item, drop_item, add_item, change_item, swap_items, drop_branch, change_count, change_branch_first,
-    change_fixed, change_checksum,
-)  # fmt: skip
-#: Others may make another true certificate by chance; these leave a branch open, or go on.
-ALWAYS_REFUSED = (drop_last, append_item, change_checksum)
 
 
 def changed_sketch(sketch: Sketch, rng: random.Random) -> Sketch:
@@ -289,12 +215,15 @@ def try_changes(seeds: range) -> None:
             document["problem"] = sketch.problem
             document["problem_sha256"] = checksum(sketch.problem)
         else:
-            change = rng.choice(CHANGES)
-            change(document, rng)
+            change = rng.choice((*CHANGES, change_checksum))
+            before = deepcopy(document)
+            while document == before:
+                change(document, rng)
+                change = rng.choice(CHANGES) if document == before else change
         verdict = judged(document)
         refused += not verdict.holds
         if verdict.holds:
-            assert change not in ALWAYS_REFUSED, seed
+            assert change not in (drop_the_end, change_checksum), seed
             assert is_true(document["claim"], sketch), (seed, document["claim"])
         else:
             assert verdict.reason
@@ -302,7 +231,7 @@ def try_changes(seeds: range) -> None:
 
 
 def test_changed_certificates_are_refused_or_still_true() -> None:
-    try_changes(range(50))
+    try_changes(range(40))
 
 
 @pytest.mark.long

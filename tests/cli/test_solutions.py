@@ -17,7 +17,7 @@ from fabkit.model.puzzle import Challenge
 from fabkit.solve.engines.engine import ENGINES, Effort, Solution, engine_named
 from fabkit.solve.posing import PosedChallenge, pose
 from tests.conftest import ROOT
-from tests.solve.test_engines import challenges
+from tests.solve.test_search import challenges
 from tests.support.pictures import (
     NOTHING,
     Drawing,

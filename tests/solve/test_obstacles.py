@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from fabkit.certify import Verdict
@@ -14,7 +14,7 @@ from fabkit.solve.answer import IMPOSSIBLE, solve
 from fabkit.solve.engines.engine import Effort
 from fabkit.solve.obstacles import obstacle
 from fabkit.solve.posing import PosedChallenge, pose
-from tests.solve.test_engines import challenges
+from tests.solve.test_search import challenges
 from tests.support.oracle import Oracle
 from tests.support.rebuilt import posed, truth, written
 from tests.support.sketches import (
@@ -212,7 +212,7 @@ def spoilt(draw: st.DrawFn) -> PosedChallenge:
     return pose(one.puzzle, spoiled, one.problem.leftover)
 
 
-def obstacles_never_lie(one: PosedChallenge) -> None:
+def holds_true(one: PosedChallenge) -> None:
     found = obstacle(one)
     event(found.rule if found else "none")
     if found is None:
@@ -223,17 +223,9 @@ def obstacles_never_lie(one: PosedChallenge) -> None:
     assert truth(document["problem"]).count == 0
 
 
-@settings(max_examples=100)
 @given(spoilt())
 def test_obstacles_never_lie(one: PosedChallenge) -> None:
-    obstacles_never_lie(one)
-
-
-@pytest.mark.long
-@settings(max_examples=1000)
-@given(spoilt())
-def test_obstacles_never_lie_however_often(one: PosedChallenge) -> None:
-    obstacles_never_lie(one)
+    holds_true(one)
 
 
 @st.composite
@@ -252,14 +244,6 @@ def alike(draw: st.DrawFn) -> PosedChallenge:
     return posed(Sketch(lattice, frozenset(left), tuple(pieces), flips=draw(st.booleans())))
 
 
-@settings(max_examples=100)
 @given(alike())
 def test_colours_never_lie(one: PosedChallenge) -> None:
-    obstacles_never_lie(one)
-
-
-@pytest.mark.long
-@settings(max_examples=1000)
-@given(alike())
-def test_colours_never_lie_however_often(one: PosedChallenge) -> None:
-    obstacles_never_lie(one)
+    holds_true(one)

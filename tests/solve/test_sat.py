@@ -1,4 +1,4 @@
-"""Formulas say what the problem says, and their proofs convince a checker of our own."""
+"""Formulas say what the problem says, and their proofs convince a checker from outside."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from itertools import combinations
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 from fabkit.solve.engines.engine import BudgetSpentError, Effort
 from fabkit.solve.engines.sat import Formula, formula, refutation
@@ -32,7 +32,6 @@ def test_a_formula_as_dimacs() -> None:
 
 
 @given(problem=problems())
-@settings(max_examples=50)
 def test_models_of_a_formula_are_the_solutions(problem: ExactCoverProblem) -> None:
     """By the checker's propagation alone: every choice of options that the oracle takes, or not."""
     assume(len(problem.options) <= 8)
@@ -49,7 +48,6 @@ def test_models_of_a_formula_are_the_solutions(problem: ExactCoverProblem) -> No
 
 
 @given(problem=problems())
-@settings(max_examples=20)
 def test_a_proof_refutes_its_own_formula_only(problem: ExactCoverProblem) -> None:
     expected = Oracle().enumerate(problem, Effort(), limit=50)
     assume(expected.complete)

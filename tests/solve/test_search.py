@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fabkit.model.lattice import LATTICES, Cell, Lattice
@@ -72,16 +72,8 @@ def agree(problem: ExactCoverProblem) -> None:
         assert (proved.complete and proved.count == 0) == (not solutions)
 
 
-@settings(max_examples=50)
 @given(problems())
 def test_engines_agree_on_random_problems(problem: ExactCoverProblem) -> None:
-    agree(problem)
-
-
-@pytest.mark.long
-@settings(max_examples=500)
-@given(problems())
-def test_engines_agree_on_many_random_problems(problem: ExactCoverProblem) -> None:
     agree(problem)
 
 
@@ -116,7 +108,6 @@ def challenges(draw: st.DrawFn) -> PosedChallenge:
     return posed
 
 
-@settings(max_examples=60)
 @given(challenges())
 def test_symmetries_change_no_count(posed: PosedChallenge) -> None:
     """Branching on representatives, islands and Burnside, against all solutions written out."""
@@ -139,7 +130,6 @@ def test_symmetries_change_no_count(posed: PosedChallenge) -> None:
     assert solve(posed, "count").count == len(solutions)  # obstacles never lie
 
 
-@settings(max_examples=60)
 @given(challenges())
 def test_the_symmetries_are_a_group_that_keeps_the_options(posed: PosedChallenge) -> None:
     problem = posed.problem
@@ -153,7 +143,6 @@ def test_the_symmetries_are_a_group_that_keeps_the_options(posed: PosedChallenge
         assert sorted(image) == list(range(len(problem.options)))
 
 
-@settings(max_examples=40)
 @given(challenges(), st.integers(1, 7))
 def test_progress_never_decreases_and_ends_at_one(posed: PosedChallenge, slice_: int) -> None:
     """Weighted by the branching, the leaves' shares add up to one."""
@@ -173,7 +162,7 @@ def test_progress_never_decreases_and_ends_at_one(posed: PosedChallenge, slice_:
         assert 0 <= shares[0] <= shares[-1] <= 1.0 + 1e-12
 
 
-@pytest.mark.parametrize("engine", [Search(), Count(), Oracle()], ids=lambda one: one.name)
+@pytest.mark.parametrize("engine", [Search(), Count()], ids=lambda one: one.name)
 @pytest.mark.parametrize("side", [4, 8])
 def test_progress_of_every_engine(engine: Engine, side: int) -> None:
     told: list[float] = []
@@ -240,14 +229,11 @@ def test_the_limits_of_a_word(name: str, make: Callable[[], ExactCoverProblem]) 
         assert Search().first(problem, Effort()).count == 1
 
 
-def test_a_count_beyond_sixty_four_bits_is_open() -> None:
-    """A hundred cells, each covered in two ways: 2^100 solutions."""
+def test_kinds_on_the_main_and_the_other_diagonal() -> None:
+    """Thirty kinds that fit on one of two cells each: one word of copies, many states."""
     options = tuple(Option(kind, (kind,), 1) for kind in range(30))
     twice = tuple(sorted({*options, *(Option(k, (29 - k,), 1) for k in range(30))}))
     assert Count().count(ExactCoverProblem(30, (1,) * 30, twice), Effort()).complete
-    grid = dominoes(16)
-    outcome = Count().count(grid, Effort())
-    assert not outcome.complete
 
 
 def test_many_ways_to_a_dead_end_are_no_solutions() -> None:
