@@ -223,7 +223,8 @@ def statement(puzzle: PuzzleSet, challenge: Challenge, leftover: bool = False) -
 
     Returns:
         ``lattice``, ``flips``, ``leftover``, ``region`` (rings), ``pieces`` (``id`` and
-        ``forms``, each a list of rings), ``given`` (``piece`` and ``outline``).
+        ``forms``, each a list of rings), ``given`` (``piece`` and ``outline``), and
+        ``pieces_count``, where only so many are used.
 
     Example:
         >>> from fabkit.model.library import load_set
@@ -233,7 +234,7 @@ def statement(puzzle: PuzzleSet, challenge: Challenge, leftover: bool = False) -
         ('quarter-square', ['R', 'M', 'J', 'I'])
     """
     lattice = puzzle.lattice
-    return {
+    said: dict[str, Any] = {
         "lattice": lattice.name,
         "flips": challenge.flips,
         "leftover": leftover,
@@ -244,6 +245,9 @@ def statement(puzzle: PuzzleSet, challenge: Challenge, leftover: bool = False) -
             for given in challenge.given
         ],
     }
+    if challenge.pieces_count is not None:
+        said["pieces_count"] = challenge.pieces_count
+    return said
 
 
 def drawn(piece: Piece) -> dict[str, Any]:
