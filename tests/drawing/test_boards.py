@@ -226,16 +226,6 @@ def test_channels_run_between_neighbouring_cells(preset: str) -> None:
     assert cut_at(mesh, high_mm + 0.013).disjoint(shapely.MultiPoint(middles))
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("preset", PRESETS)
-def test_the_rim_keeps_its_distance(preset: str) -> None:
-    profile, mesh = fit_profile(preset), built("holes", preset)
-    above = cut_at(mesh, equator_mm(profile) + 0.513)
-    region = shapely.box(0, -5 * profile.unit_mm, 10 * profile.unit_mm, 0)
-    assert region.distance(above) == pytest.approx(profile.board_clearance_mm, abs=0.01)
-    assert mesh.bounds[1][2] > equator_mm(profile) + profile.ball_mm / 2
-
-
 @pytest.mark.parametrize(
     "settings",
     [
@@ -350,16 +340,6 @@ def test_a_seat_for_every_stub(preset: str) -> None:
             check_seats(mesh, stars_profile(preset, other))
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("settings", [("lid.kind=none",), ("lid.kind=snap", "stub.height=1 mm")])
-def test_seats_with_other_lids(settings: tuple[str, ...], tmp_path: Path) -> None:
-    profile = stars_profile("default", *settings)
-    mesh = mesh_of(seats_board(profile), tmp_path)
-    check_whole(mesh)
-    if settings == ("lid.kind=none",):
-        check_seats(mesh, profile)
-
-
 @pytest.mark.integration
 @pytest.mark.parametrize("shape", ["hexagon", "star"])
 def test_stubs_enter_their_seats(shape: str, tmp_path: Path) -> None:
@@ -403,12 +383,6 @@ def test_seats_that_cannot_be(settings: list[str], message: str) -> None:
     with pytest.raises(BlueprintError) as refusal:
         seats_board(stars_profile("default", *settings))
     assert message in str(refusal.value)
-
-
-@pytest.mark.long
-def test_the_widest_seats_build(tmp_path: Path) -> None:
-    profile = stars_profile("default", "stub.diameter=18.8 mm")
-    check_whole(mesh_of(seats_board(profile), tmp_path))
 
 
 @pytest.mark.parametrize("case", TRAYS)
@@ -526,11 +500,6 @@ def test_the_frame_opens_to_the_front_only() -> None:
     assert tray.at(above_floor(tray)).intersection(strip).length == pytest.approx(strip.length)
 
 
-def test_no_notch() -> None:
-    tray = made(CUBI.with_("board.notch=0 mm"))
-    assert len(tray.at(tray.drawn.rest_mm + 4).interiors) == 1
-
-
 @pytest.mark.parametrize(
     ("settings", "lid", "words"),
     [
@@ -551,13 +520,6 @@ def test_no_notch() -> None:
 def test_bad_numbers_are_refused(settings: list[str], lid: bool, words: str) -> None:
     with pytest.raises(BlueprintError, match=words):
         draft(Case("cubimagici", (), tuple(settings)), lid)
-
-
-def test_what_a_refusal_proposes_is_taken() -> None:
-    draft(CUBI.with_("lid.thickness=2 mm"))
-    draft(CUBI.with_("board.relief=0.4 mm"))
-    draft(Case("cubimagici", (), ("lid.kind=snap", "lid.tongue=7.8 mm")))
-    draft(Case("cubimagici", (), ("lid.kind=snap", "lid.snap=0.8 mm", "lid.tongue=9.8 mm")), True)
 
 
 def test_pillars_that_are_too_thin_are_refused() -> None:

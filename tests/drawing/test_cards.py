@@ -293,13 +293,6 @@ def test_a_challenge_file_makes_a_card(tmp_path: Path, said: Callable[..., Any])
     assert (tmp_path / "cards" / "mine-b.svg").is_file()
 
 
-def test_a_card_and_a_sheet_never_share_a_name(tmp_path: Path, said: Callable[..., Any]) -> None:
-    path = tmp_path / "cards-1.toml"
-    path.write_text('given = [{ piece = "yellow", cells = [[0, 4], [0, 5], [0, 6], [1, 4]] }]')
-    found = said("cards", "iqstars", "--file", str(path), "--no-templates", "-o", str(tmp_path))
-    assert found["files"] == ["cards/cards-1.svg", "cards/cards-all-1.svg"]
-
-
 def test_titles_are_no_markup(tmp_path: Path) -> None:
     text = (ROOT / "pieces" / "iqblock.toml").read_text(encoding="utf-8")
     title = "<script>alert(1)</script> & more"

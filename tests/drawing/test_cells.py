@@ -114,15 +114,6 @@ def test_discs_are_as_wide_as_the_unit_less_twice_the_inset(preset: str) -> None
         assert blueprint.outline.difference(expected).area < 1e-3
 
 
-def test_bars_are_as_wide_as_asked_for() -> None:
-    for shape, link_mm in (("disc", 8.0), ("disc", 3.5), ("star", 6.25)):
-        profile = profile_of("default", shape, f"cell.link={link_mm} mm")
-        outline = draft(STARS, STARS.piece("indigo"), profile).outline
-        across = outline.intersection(Polygon([(9.99, -20), (10.01, -20), (10.01, 20), (9.99, 20)]))
-        _, low, _, high = across.bounds
-        assert (low, high) == pytest.approx((-link_mm / 2, link_mm / 2), abs=1e-9)
-
-
 @pytest.mark.parametrize("preset", ["default", pytest.param("compact", marks=pytest.mark.long)])
 def test_points_of_stars_are_cut_to_a_flat(preset: str) -> None:
     profile = profile_of(preset, "star")
@@ -182,23 +173,6 @@ def test_a_stub_below_the_middle_of_each_cell(preset: str, shape: str) -> None:
         assert blueprint.thickness_mm == profile.thickness_mm + profile.stub_height_mm
         assert (blueprint.facing, blueprint.recesses) == ("down", ())
         assert blueprint.pause_height_mm is None
-
-
-def test_a_letter_is_on_the_face_only() -> None:
-    blueprint = draft(STARS, STARS.piece("red"), load_profile(["flippable"]))
-    assert blueprint.label is not None
-    assert (blueprint.label.faces, blueprint.label.back) == ("front", None)
-
-
-@pytest.mark.parametrize(
-    ("set_name", "settings"), [("iqstars", ["stub.height=0 mm"]), ("fridgeiq", [])]
-)
-def test_pieces_without_stubs_are_as_the_profile_says(set_name: str, settings: list[str]) -> None:
-    puzzle, profile = load_set(set_name), load_profile((), [*settings, "cell.shape=disc"])
-    for blueprint in draft_all(puzzle, puzzle.pieces, profile):
-        assert (blueprint.stubs, blueprint.back_mm, blueprint.facing) == ((), 0.0, "up")
-        assert blueprint.recesses
-        assert blueprint.thickness_mm == profile.thickness_mm
 
 
 # --- meshes ---------------------------------------------------------------------------------

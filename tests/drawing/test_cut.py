@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import shapely
@@ -16,14 +14,12 @@ from shapely import Point, Polygon, affinity
 
 from fabkit.core.errors import InputError
 from fabkit.drawing.cut import FLAT_MM, CutPiece, cut_all, cut_piece
-from fabkit.drawing.draft import draft_all
 from fabkit.drawing.outline import BlueprintError
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.library import load_set
 from fabkit.model.piece import Piece
 from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import PuzzleSet
-from tests.conftest import ROOT
 from tests.support import analytic, cuts
 from tests.support.cuts import FLAT_SETS, MACHINES, PRESETS
 from tests.support.strategies import cell_sets, outline_of, piece_of
@@ -171,43 +167,6 @@ def test_any_shape_is_cut_or_refused(
             cut_piece(puzzle, piece_of(lattice, some), profile)
 
 
-@pytest.mark.parametrize("inset_mm", [0.0, 0.15])
-def test_pieces_side_by_side_do_not_overlap(inset_mm: float) -> None:
-    """Cut pieces laid as the solution of a snowflake says."""
-    machine = (f"laser.inset={inset_mm} mm", "laser.kerf=0.4 mm", *PLAIN)
-    profile = cuts.profile_of("default", machine)
-    catalog = json.loads(Path(ROOT / "pieces/catalogs/fridgeiq.json").read_text("utf-8"))
-    solution = catalog["challenges"][0]["solution"]
-    laid = [
-        laid_on(piece, Polygon(solution[piece.piece]), profile.unit_mm)
-        for piece in cuts.cut_set("fridgeiq", "default", machine)
-    ]
-    gaps = []
-    for one, other in itertools.combinations(laid, 2):
-        assert one.outline.intersection(other.outline).area < 1e-6
-        gaps.append(one.outline.distance(other.outline))
-    assert min(gaps) == pytest.approx(2 * inset_mm, abs=1e-6)
-    # As a plant: along the paths they would overlap.
-    assert any(
-        one.path.intersection(two.path).area > 1 for one, two in itertools.combinations(laid, 2)
-    )
-
-
-def laid_on(piece: CutPiece, place: Polygon, unit_mm: float) -> CutPiece:
-    """A cut piece, turned and moved to where its outline lies in the solution."""
-    target = affinity.scale(place, unit_mm, unit_mm, origin=(0, 0))
-    for degrees in (0, 90, 180, 270):
-        turned = piece.moved(degrees, 0, 0)
-        # The centroid of an inset piece is not that of its outline; the bounds' middle is near.
-        for dx, dy in itertools.product((0, 1), repeat=2):
-            here, there = turned.path.bounds, target.bounds
-            x, y = (round((there[axis] - here[axis]) / unit_mm) for axis in (0, 1))
-            moved = turned.moved(0, (x + dx) * unit_mm, (y + dy) * unit_mm)
-            if moved.outline.difference(target).area < 1e-6:
-                return moved
-    raise AssertionError(piece.piece)
-
-
 # --- letters and magnets --------------------------------------------------------------------
 
 
@@ -273,21 +232,6 @@ def test_magnets_have_their_walls(set_name: str, preset: str, machine: tuple[str
             assert apart_mm >= one.diameter_mm + profile.kerf_mm + profile.wall_mm
 
 
-def test_chamfers_and_flats_of_prints_do_not_matter() -> None:
-    puzzle = load_set("fridgeiq")
-    settings = ["top_chamfer=3 mm", "tip_flat=0.2 mm", "foot_chamfer=3 mm", "recess.mouth=2 mm"]
-    profile = load_profile((), settings)
-    with pytest.raises(InputError, match="top_chamfer 3 mm is too large"):
-        draft_all(puzzle, puzzle.pieces, profile)
-    assert cut_all(puzzle, puzzle.pieces, profile) == list(cuts.cut_set("fridgeiq", "default", ()))
-
-
-def test_letters_are_on_one_face_only() -> None:
-    both = cuts.cut_set("iqblock", "flippable", ())
-    front = cuts.cut_set("iqblock", "flippable", ("label.faces=front",))
-    assert [one.engraving for one in both] == [one.engraving for one in front]
-
-
 @pytest.mark.parametrize("degrees", [0.0, 90.0, 37.0])
 def test_all_of_a_piece_moves_together(degrees: float) -> None:
     (piece,) = [one for one in cuts.cut_set("fridgeiq", "default", ()) if one.piece == "S"]
@@ -313,13 +257,6 @@ RING = piece_of(
 BAY = piece_of(LATTICES["square"], cells("square", (0, 0), (1, 0), (1, 1), (1, 2), (0, 2)))
 
 
-def quarters_without_one() -> Piece:
-    """A square of 3 x 3 cells without one quarter of the middle one: a triangular hole."""
-    lattice = LATTICES["quarter-square"]
-    everything = cells("quarter-square", *((r, c) for r in range(3) for c in range(3)))
-    return piece_of(lattice, everything - {lattice.cells_at(1, 1)[0]})
-
-
 def test_holes_shrink_by_the_kerf() -> None:
     profile = load_profile((), ["laser.kerf=0.4 mm", "laser.inset=0.1 mm", *PLAIN])
     (piece,) = cut_all(set_of(RING), [RING], profile)
@@ -328,20 +265,6 @@ def test_holes_shrink_by_the_kerf() -> None:
     assert Polygon(path).area == pytest.approx(19.8**2)
     assert Polygon(piece.path.exterior).area == pytest.approx(60.2**2)
     assert leaves_the_outline(piece, 0.4)
-
-
-def test_a_kerf_that_swallows_a_hole_is_refused() -> None:
-    triangle = quarters_without_one()
-    puzzle = set_of(triangle, lattice="quarter-square")
-    profile = load_profile((), ["unit=4 mm", "laser.kerf=2 mm", *PLAIN])
-    # The largest circle in that hole is 4 (sqrt(2) - 1) = 1.657 mm across.
-    with pytest.raises(InputError) as error:
-        cut_all(puzzle, [triangle], profile)
-    assert str(error.value) == (
-        "mine with profile default: piece X: laser.kerf 2 mm swallows a hole or a notch of the "
-        "piece, which bears 1.64 mm at most; choose a smaller laser.kerf or a larger unit"
-    )
-    assert cut_all(puzzle, [triangle], replace(profile, kerf_mm=1.64))
 
 
 @pytest.mark.parametrize("piece", [RING, BAY], ids=["hole", "notch"])

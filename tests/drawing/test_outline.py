@@ -45,13 +45,6 @@ def test_inset_rings_are_a_mitred_buffer(
     assert moved.symmetric_difference(analytic.moved_in(outline, inset)).area < 1e-9
 
 
-def test_an_inset_of_another_width_is_told_apart() -> None:
-    square = Polygon([(0, 0), (1, 0), (1, 1), (0, 1)])
-    moved = Polygon(inset_ring(rings_mm(square)[0], 0.1))
-    assert moved.symmetric_difference(analytic.moved_in(square, 0.1)).area < 1e-9
-    assert moved.symmetric_difference(analytic.moved_in(square, 0.1001)).area > 1e-4
-
-
 def angles(ring: RingMm) -> list[float]:
     """The angles on the material's side, by the directions of the edges."""
     found = []

@@ -103,12 +103,6 @@ def test_the_pause_height_itself_would_be_a_layer_too_early(tmp_path: Path) -> N
     assert layers_around_pauses(sliced(FLIPPABLE, early, tmp_path)) == [(4.0, 4.2)]
 
 
-@prusa_slicer
-@pytest.mark.integration
-def test_no_part_no_pause(tmp_path: Path) -> None:
-    assert layers_around_pauses(sliced(FLIPPABLE, {}, tmp_path)) == []
-
-
 def test_the_parts_say_the_same_thing_twice() -> None:
     parts = pause_parts(4.2, FLIPPABLE)
     prusa, orca = ET.fromstring(parts[PRUSA_PART]), ET.fromstring(parts[ORCA_PART])
@@ -134,12 +128,6 @@ def test_a_height_between_layers_is_refused() -> None:
         pause_parts(4.3, FLIPPABLE)
     with pytest.raises(ValueError, match="no layer ends at 0 mm"):
         layer_before_pause(0, FLIPPABLE)
-
-
-def test_heights_of_many_digits_stay_short() -> None:
-    profile = replace(FLIPPABLE, first_layer_mm=0.2, layer_mm=0.1)
-    assert b'print_z="0.4"' in pause_parts(0.30000000000000004, profile)[PRUSA_PART]
-    assert layer_before_pause(0.3, profile) == 2
 
 
 def test_the_pause_of_every_flippable_piece_can_be_said() -> None:

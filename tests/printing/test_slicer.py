@@ -243,14 +243,6 @@ def test_one_that_hangs_is_stopped_with_all_its_children(tmp_path: Path) -> None
 
 
 @pytest.mark.integration
-def test_children_that_outlive_a_good_one_are_ended(tmp_path: Path) -> None:
-    note = tmp_path / "note"
-    slice = GRANDCHILD.format(note=str(note)) + f"write({gcode()!r})"
-    assert verdict(fake_slicer(tmp_path, slice), tmp_path).printable
-    assert is_gone(int(note.read_text()))
-
-
-@pytest.mark.integration
 def test_ctrl_c_ends_the_slicer_and_leaves_nothing(tmp_path: Path) -> None:
     note = tmp_path / "note"
     slice = GRANDCHILD.format(note=str(note)) + "time.sleep(600)"
@@ -358,23 +350,9 @@ def test_each_fault_is_a_reason(text: str, expected: Expected, reason: str, tmp_
     assert reason in reasons(tmp_path, text, expected)
 
 
-def test_a_pause_at_its_place_is_none(tmp_path: Path) -> None:
-    program = fake_slicer(tmp_path, f"write({gcode(pause_after=21)!r})")
-    assert verdict(program, tmp_path, PAUSE).reasons == ()
-
-
 def test_an_open_mesh_is_a_reason(tmp_path: Path) -> None:
     found = reasons(tmp_path, gcode(), info=f"print({OPEN_OBJECT!r})")
     assert found == 'the mesh of object "A" is not manifold: 3 open edges'
-
-
-def test_an_open_mesh_that_is_not_printed_is_one_too(tmp_path: Path) -> None:
-    found = reasons(
-        tmp_path,
-        gcode(),
-        info=f"print({('[plate.3mf]' + chr(10) + 'manifold = yes' + chr(10) + OPEN_OBJECT)!r})",
-    )
-    assert found == "the mesh of object number 2 is not manifold: 3 open edges"
 
 
 @pytest.mark.parametrize(
@@ -461,13 +439,6 @@ def test_a_hollow_box_with_a_pause(tmp_path: Path) -> None:
 
 @prusa_slicer
 @pytest.mark.integration
-def test_a_missing_pause_is_noticed(tmp_path: Path) -> None:
-    found = real(tmp_path, [Thing("P", [(BODY, 1)])], Expected(("P",), 4.2), FLIPPABLE)
-    assert found.reasons == ("the pause at 4.2 mm is missing",)
-
-
-@prusa_slicer
-@pytest.mark.integration
 def test_two_objects_with_odd_names_at_their_places(tmp_path: Path) -> None:
     names = ("two words", 'B <&"é id:7 copy 3')
     things = [
@@ -479,16 +450,6 @@ def test_two_objects_with_odd_names_at_their_places(tmp_path: Path) -> None:
     first, second = (one.box for one in found.gcode.printed)
     assert first == pytest.approx((50.2, 60.2, 69.8, 79.8), abs=0.05)
     assert second == pytest.approx((90.2, 60.2, 109.8, 79.8), abs=0.05)
-
-
-@prusa_slicer
-@pytest.mark.integration
-def test_an_object_twice(tmp_path: Path) -> None:
-    thing = Thing("A", [(BLOCK, 1)], [(50, 60), (90, 60)])
-    assert real(tmp_path, [thing], Expected(("A", "A"))).reasons == ()
-    assert real(tmp_path, [thing], Expected(("A",))).reasons == (
-        'object "A" is printed, and nobody asked for it',
-    )
 
 
 @prusa_slicer
@@ -535,14 +496,6 @@ def test_a_file_that_is_no_plate(content: bytes, tmp_path: Path) -> None:
 
 @prusa_slicer
 @pytest.mark.integration
-def test_an_object_that_is_too_thin_to_print(tmp_path: Path) -> None:
-    thing = Thing("A", [(box((0, 0, 0), (0.05, 20, 5)), 1)])
-    with pytest.raises(OutsideError, match=r"plate one\.3mf: .*its last words: The print is empty"):
-        real(tmp_path, [thing], Expected(("A",)))
-
-
-@prusa_slicer
-@pytest.mark.integration
 @pytest.mark.parametrize("tower", [40.0, 0.0])
 def test_a_letter_of_a_second_colour(tower: float, tmp_path: Path) -> None:
     profile = replace(FLIPPABLE, inlay="letter", tower_mm=tower)
@@ -561,17 +514,6 @@ def test_a_letter_of_a_second_colour(tower: float, tmp_path: Path) -> None:
         assert (right, back) < (profile.bed_width_mm - profile.plate_edge_mm,) * 2
         assert right > profile.bed_width_mm - profile.plate_edge_mm - tower
         assert left == pytest.approx(50.2, abs=0.05)
-
-
-@prusa_slicer
-@pytest.mark.integration
-def test_the_same_plate_gives_the_same_bytes(tmp_path: Path) -> None:
-    texts = []
-    for _ in range(2):
-        assert real(tmp_path, [Thing("A", [(BODY, 1)])], Expected(("A",))).printable
-        texts.append((tmp_path / "out" / "plate.gcode").read_bytes())
-        time.sleep(1.1)
-    assert texts[0] == texts[1]
 
 
 @prusa_slicer

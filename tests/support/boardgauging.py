@@ -7,13 +7,10 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 
-import numpy as np
 import shapely
 from shapely import LineString, Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.body import Body
-from fabkit.mesh.manifold import manifold_of
 from fabkit.model.profile import Profile
 from tests.support import gauging, measure
 from tests.support.gauging import CLOSE_MM, ODD_HALF, Printed
@@ -122,17 +119,6 @@ def faults_of_block(block: Printed, bar: Printed, profile: Profile) -> list[str]
     if block.thickness_mm < measured.ball_mm / 2 + 0.5:
         found.append(f"{block.name}: its balls stand on the table")
     return found
-
-
-def seated_overlap_mm3(block: Printed, bar: Printed, shift_mm: float) -> float:
-    """By how much a bar cuts into a block in which it lies, moved across the channel."""
-    bores, measured = _bores(block, _NEAR_MM), bar_of(bar)
-    to = [(bores[0].x_mm + bores[1].x_mm) / 2, bores[0].y_mm + shift_mm, block.thickness_mm]
-    low, high = bar.mesh.bounds
-    here = [(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, measured.middle_mm]
-    moved = bar.body.vertices + np.subtract(to, here)
-    both = manifold_of(Body("bar", moved, bar.body.faces)) ^ manifold_of(block.body)
-    return float(both.volume())
 
 
 def faults_of_plate(plate: Printed, stub: Printed, profile: Profile) -> list[str]:

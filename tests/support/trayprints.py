@@ -151,13 +151,6 @@ CASES += [
     for lid in LIDS
 ]
 QUICK = {("cubimagici", ())}
-ODD = {
-    ("ring", ()),
-    ("wide", ()),
-    ("cubimagici", ("compact",)),
-    ("iqstars", ("compact",)),
-    ("flake", ("petg",)),
-}
 
 
 def _marks(case: Case) -> list[pytest.MarkDecorator]:
