@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabkit.mesh import crossing
 from fabkit.mesh.body import Body
 from fabkit.mesh.crossing import MOST_CROSSINGS, TOUCHING_MM, crossings
 from fabkit.mesh.topology import degenerate_faces, open_edges, turned_faces
@@ -138,12 +136,6 @@ def test_bodies_that_are_whole_or_only_touch_do_not_cross(body: Body) -> None:
         assert crossings(merged(tumbled(body, seed, 60))).tolist() == []
 
 
-@pytest.mark.parametrize("count", range(4))
-def test_few_faces_cross_nothing(count: int) -> None:
-    cube = grid_box((1, 1, 1))
-    assert crossings(with_faces(cube, cube.faces[:count])).shape == (0, 2)
-
-
 # --- planted ------------------------------------------------------------------------------
 
 
@@ -176,66 +168,6 @@ def test_a_corner_pushed_through_the_opposite_wall(seed: int, beyond: float, cro
 
 def _exact(corners: np.ndarray) -> Triangle:
     return tuple(tuple(map(Fraction, place)) for place in corners.tolist())
-
-
-@pytest.mark.every(4)
-@pytest.mark.parametrize("seed", range(4))
-def test_a_spike_that_leaves_on_the_other_side(seed: int) -> None:
-    """Outwards, or short of the other side, a spike cuts through nothing."""
-    body = ball(10, 3)
-    tip = int(np.random.default_rng(seed).integers(len(body.vertices)))
-    at_tip = set(np.flatnonzero((body.faces == tip).any(axis=1)).tolist())
-    for length, crosses in ((3.0, False), (-0.9, False), (-1.5, True)):
-        corners = body.vertices.copy()
-        corners[tip] *= length
-        found = crossings(with_corners(body, corners)).tolist()
-        assert bool(found) is crosses
-        assert all(len(set(pair) & at_tip) == 1 for pair in found)
-
-
-@pytest.mark.every(4)
-@pytest.mark.parametrize("seed", range(4))
-def test_faces_around_a_corner_that_go_through_each_other(seed: int) -> None:
-    """A fan of faces around one corner, two of whose rim corners changed places in height."""
-    random = np.random.default_rng(seed)
-    angles = np.arange(8) * math.pi / 4 + random.uniform(-0.2, 0.2, 8)
-    rim = np.column_stack([np.cos(angles), np.sin(angles), np.full(8, 0.5)]) * 5
-    at = int(random.integers(8))
-    # Carried over its next but one neighbour, and lower: the rim makes a knot.
-    over = (at + 2) % 8
-    rim[at, :2] = 1.2 * rim[over, :2] + 0.1 * rim[(over + 1) % 8, :2]
-    rim[at, 2] = 0.4 * rim[over, 2]
-    faces = np.array([[0, 1 + i, 1 + (i + 1) % 8] for i in range(8)])
-    body = Body("a fan", np.concatenate([np.zeros((1, 3)), rim]), faces)
-    expected = exactly(body)
-    assert crossings(body).tolist() == expected
-    assert any(len({*faces[i]} & {*faces[j]}) == 1 for i, j in expected)
-
-
-@pytest.mark.every(4)
-@pytest.mark.parametrize("seed", range(4))
-def test_a_face_folded_back_onto_its_neighbours(seed: int) -> None:
-    body = grid_box((8, 8, 2))
-    random = np.random.default_rng(seed)
-    x, y = random.integers(2, 7, 2)
-    (corner,) = np.flatnonzero((body.vertices == (x, y, 2)).all(axis=1))
-    corners = body.vertices.copy()
-    corners[corner] += (1.23, 0.17, 0)
-    found = crossings(with_corners(body, corners)).tolist()
-    at_corner = set(np.flatnonzero((body.faces == corner).any(axis=1)).tolist())
-    assert found == exactly_near(with_corners(body, corners), at_corner)
-    shared = [len({*body.faces[i]} & {*body.faces[j]}) for i, j in found]
-    assert {1, 2} <= {*shared}
-
-
-def exactly_near(body: Body, some: set[int]) -> list[list[int]]:
-    """Pairs that cross, if at least one of each is among some faces."""
-    triangles = [_exact(corners) for corners in body.vertices[body.faces]]
-    return [
-        [i, j]
-        for i, j in combinations(range(len(triangles)), 2)
-        if {i, j} & some and share_inner_points(triangles[i], triangles[j])
-    ]
 
 
 def test_a_face_folded_onto_its_neighbour_alone() -> None:
@@ -276,35 +208,11 @@ def test_a_cavity_that_leaves_a_body_exactly_at_its_own_edges(tumble: bool) -> N
         assert found == exactly(both)
 
 
-@pytest.mark.every(6)
-@pytest.mark.parametrize("which", PRINTED[:2], ids=str)
-@pytest.mark.parametrize("seed", range(3))
-def test_a_ball_stuck_into_a_print_is_found_where_it_is(
-    which: tuple[str, str, Order], seed: int
-) -> None:
-    body = printed(*which)
-    random = np.random.default_rng(seed)
-    face = body.vertices[body.faces[random.integers(len(body.faces))]]
-    both = tumbled(together(body, moved(ball(0.7), *face.mean(axis=0))), seed)
-    found = crossings(both)
-    assert len(found)
-    assert (found[:, 0] < len(body.faces)).all()
-    assert (found[:, 1] >= len(body.faces)).all()
-
-
 def test_bodies_that_touch_in_a_face_lie_on_each_other() -> None:
     found = crossings(together(box((0, 0, 0), (2, 2, 2)), box((1, 1, 2), (3, 3, 4))))
     assert len(found)
     apart = together(box((0, 0, 0), (2, 2, 2)), box((1, 1, 2.001), (3, 3, 4)))
     assert len(crossings(apart)) == 0
-
-
-@pytest.mark.parametrize("which", PRINTED[:1], ids=str)
-def test_a_body_twice_lies_on_itself(which: tuple[str, str, Order]) -> None:
-    body = printed(*which)
-    few = with_faces(body, body.faces[:200])
-    found = crossings(tumbled(with_faces(few, np.tile(few.faces, (2, 1))), 1))
-    assert {(at, at + 200) for at in range(200)} <= set(map(tuple, found.tolist()))
 
 
 # --- limits and chunks --------------------------------------------------------------------
@@ -316,14 +224,6 @@ def test_no_more_pairs_than_the_limit_are_reported() -> None:
     assert found.shape == (MOST_CROSSINGS, 2)
     assert (found[:, 0] < found[:, 1]).all()
     assert found.tolist() == sorted(found.tolist())
-
-
-def test_work_in_small_chunks_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    body = together(grid_box((9, 9, 9)), moved(ball(5, 3), 7, 5, 4))
-    found = crossings(body)
-    assert len(found) > 100
-    monkeypatch.setattr(crossing, "_PAIRS_AT_ONCE", 50)
-    assert crossings(body).tolist() == found.tolist()
 
 
 def test_the_order_of_the_faces_makes_no_difference() -> None:

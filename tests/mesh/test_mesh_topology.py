@@ -12,7 +12,6 @@ import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabkit.mesh import topology
 from fabkit.mesh.body import Body
 from fabkit.mesh.topology import (
     Shell,
@@ -122,16 +121,6 @@ def test_turned_faces_are_named_alone(sound: Body, seed: int, count: int) -> Non
     assert faults(with_faces(sound, faces[:, ::-1])) == {"turned_faces": some.tolist()}
 
 
-def test_half_the_faces_turned_names_one_half() -> None:
-    cube = grid_box((1, 1, 1))
-    faces = cube.faces.copy()
-    faces[:6] = faces[:6, ::-1]
-    assert turned_faces(with_faces(cube, faces)).tolist() in (
-        [*range(6)],
-        [*range(6, 12)],
-    )
-
-
 def test_a_body_inside_out_has_the_opposite_volume(sound: Body) -> None:
     volume = signed_volume(sound)
     assert volume > 0
@@ -145,63 +134,6 @@ def test_every_shell_has_its_own_winding() -> None:
     faces = pair.faces.copy()
     faces[[4, -4]] = faces[[4, -4], ::-1]
     assert turned_faces(with_faces(pair, faces)).tolist() == [4, len(faces) - 4]
-
-
-def test_a_body_twice_shares_every_edge_four_times(sound: Body) -> None:
-    twice = with_faces(sound, np.concatenate([sound.faces, sound.faces]))
-    count = len(sound.faces)
-    assert faults(twice) == {
-        "open_edges": sorted(
-            {tuple(e): e for f in sound.faces.tolist() for e in edges_of(f)}.values()
-        ),
-        "duplicate_faces": [*range(count, 2 * count)],
-    }
-    assert sum(shell.volume_mm3 for shell in shells(twice)) == pytest.approx(
-        2 * signed_volume(sound)
-    )
-
-
-def test_boxes_that_share_an_edge_are_one_shell_with_an_open_edge() -> None:
-    pair = merged(together(box((0, 0, 0), (1, 1, 1)), box((1, 1, 0), (2, 2, 1))))
-    ((one, other),) = open_edges(pair).tolist()
-    assert {tuple(pair.vertices[one]), tuple(pair.vertices[other])} == {(1, 1, 0), (1, 1, 1)}
-    assert len(shells(pair)) == 1
-
-
-def test_boxes_that_share_a_corner_are_two_shells() -> None:
-    pair = merged(together(box((0, 0, 0), (1, 1, 1)), box((1, 1, 1), (2, 2, 2))))
-    assert faults(pair) == {}
-    assert len(shells(pair)) == 2
-
-
-def test_a_surface_with_one_side_disagrees_somewhere() -> None:
-    count = 9
-    angles = np.arange(count) * 2 * math.pi / count
-    rim = [
-        [
-            (3 + s * np.cos(a / 2)) * np.cos(a),
-            (3 + s * np.cos(a / 2)) * np.sin(a),
-            s * np.sin(a / 2),
-        ]
-        for a in angles
-        for s in (-1, 1)
-    ]
-    # At the end the two rims change places.
-    steps = [(2 * i, 2 * i + 1, 2 * i + 2, 2 * i + 3) for i in range(count - 1)]
-    steps.append((2 * count - 2, 2 * count - 1, 1, 0))
-    faces = [face for a, b, c, d in steps for face in ((a, c, b), (b, c, d))]
-    strip = Body("a strip", np.array(rim), np.array(faces))
-    assert turned_faces(strip).tolist() == [0, 2 * count - 1]
-
-
-def test_faces_of_no_extent_are_found_and_share_no_edge(sound: Body) -> None:
-    a, b, c = sound.faces[0].tolist()
-    needles = [[a, a, b], [c, b, c], [a, a, a]]
-    body = with_faces(sound, np.concatenate([sound.faces, needles]))
-    found = faults(body)
-    assert found.pop("degenerate_faces") == [len(sound.faces) + i for i in range(3)]
-    assert found == {}
-    assert len(np.concatenate([shell.faces for shell in shells(body)])) == len(sound.faces)
 
 
 @pytest.mark.parametrize(("height_mm", "is_one"), [(0, True), (0.9e-6, True), (1.1e-6, False)])
@@ -281,15 +213,6 @@ def test_a_cavity_may_share_corners_with_its_body() -> None:
         body = merged(together(outer, inner))
         assert len(body.vertices) < len(outer.vertices) + len(inner.vertices)
         assert encloses(body, *split(body, len(outer.faces))) is inside
-
-
-def test_of_large_shells_a_spread_of_corners_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    body = together(ball(5), inside_out(ball(2)), inside_out(moved(ball(1), 5, 0, 0)))
-    outer, inner, beyond = shells(body)
-    monkeypatch.setattr(topology, "_PAIRS_AT_ONCE", 1000)
-    monkeypatch.setattr(topology, "_MOST_PAIRS", 3000)
-    assert encloses(body, outer, inner)
-    assert not encloses(body, outer, beyond)
 
 
 boxes = st.tuples(*[st.tuples(st.integers(0, 6), st.integers(1, 5))] * 3)
