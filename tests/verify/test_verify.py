@@ -273,3 +273,15 @@ def test_gaps_are_kept_to_their_limits(shift_mm: float, near: bool, wide: bool) 
     if shift_mm == 0.11:
         assert any("leave a gap of 0.090 mm" in message for message in complaints)
         assert not any("overlap" in message for message in complaints)
+
+
+def test_a_turned_part_leaves_a_wedge() -> None:
+    """Along each edge the gap is near at one end, and too wide at the other."""
+    part = taken("fridgeiq", PLAIN).pieces()["N"]
+    middle_mm = part.vertices.mean(axis=0)
+    cos, sin = np.cos(np.radians(3)), np.sin(np.radians(3))
+    turn = np.array([[cos, sin, 0], [-sin, cos, 0], [0, 0, 1]])
+    there = replace(part, vertices=(part.vertices - middle_mm) @ turn + middle_mm)
+    result = assemble(square(), table("fridgeiq", N=there))
+    assert any("along an edge" in message for message in result.messages)
+    assert result.overlap_mm3 > 1
