@@ -180,6 +180,7 @@ def test_a_holes_chamfer_is_judged_at_its_limit(sign: int) -> None:
         assert ("foot-chamfer" in found) == wrong
 
 
+@pytest.mark.integration
 def test_one_wrong_side_of_a_holes_chamfer_is_found() -> None:
     case = ring()
     face = case.blueprint.face
@@ -223,7 +224,7 @@ def test_a_hole_of_another_width_is_found(wider_mm: float, rule: str) -> None:
     assert rule in failed(case.outlined(hole_wider(case.blueprint.outline, wider_mm)))
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("order", "wall_mm", "wrong"),
     [(PLAIN, 1.9, ["wall"]), (PLAIN, 2.1, []), (LOW_WALL, 1.5, ["bed-wall"])],

@@ -87,6 +87,7 @@ def test_it_does_not_matter_how_they_lie_in_their_files(shape: str) -> None:
     assert {finding.rule for finding in lies} <= {"lies-on-back"}
 
 
+@pytest.mark.integration
 def test_files_may_be_in_inches() -> None:
     some = [replace(body, vertices=body.vertices / 25.4) for body in two("disc")]
     read, stubs = take_in_on_stubs(some, STARS, 20.0)

@@ -161,6 +161,7 @@ def test_what_is_no_fault_is_not_reported(piece: str) -> None:
     assert everything(planted.report()) == []
 
 
+@pytest.mark.integration
 def test_the_overlap_of_a_piece_that_is_too_large_is_measured() -> None:
     """Two sides that each reach 0.05 mm too far overlap by that along all that they share."""
     (fault,) = [one for one in FAULTS if one.name == "grown into each other"]
@@ -251,7 +252,7 @@ def test_good_prints_have_no_faults_and_measure_what_they_are(
     parts = {one.identity.piece: one for one in report.parts}
     prints = printed_set(set_name, order)
     assert parts.keys() == {one.drawing.id for one in prints}
-    for one in prints:
+    for one in prints if count is None else prints[::4]:
         part = parts[one.drawing.id]
         values = {finding.rule: finding.value for finding in part.findings}
         for rule, (value, tolerance) in expected(one, values).items():
