@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from fabkit.build.export import PROFILE
 from fabkit.cli import options
 from fabkit.cli.context import NO_EXIT, PRINTED, Context, takes
 from fabkit.cli.options import argument, option
@@ -157,6 +156,8 @@ def _profiles_beside(folder: Path, known: list[Profile]) -> list[Profile]:
     It has no name of its own: where it is a known one, that goes first.
     """
     try:
+        from fabkit.build.export import PROFILE
+
         beside = load_profile([str(folder / PROFILE)])
     except InputError:
         return []

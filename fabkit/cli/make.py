@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fabkit.build import Export, Target, build, kinds_for
-from fabkit.build.manifest import made_by
 from fabkit.cli.check import take_files, tell_check, tell_verify
 from fabkit.cli.context import NO_EXIT, PRINTED, Context, takes
 from fabkit.cli.options import option
@@ -23,6 +21,7 @@ from fabkit.core.errors import many
 from fabkit.core.units import format_duration
 
 if TYPE_CHECKING:
+    from fabkit.build import Export
     from fabkit.printing.bom import Bill
 
 
@@ -39,6 +38,7 @@ def make(
 
     Exit code 1 if the set fails.
     """
+    from fabkit.build import kinds_for
     from fabkit.build.bom import write_bill
     from fabkit.build.slicing import slice_set
     from fabkit.printing.slicer.finding import find_slicer
@@ -89,6 +89,8 @@ def make(
 
 def _reports(context: Context, done: Export) -> list[dict[str, Any]]:
     """The reports of check and verify: those of before, if nothing has changed since."""
+    from fabkit.build import Target, build
+    from fabkit.build.manifest import made_by
     from fabkit.build.reports import stored, write_contents
 
     report, folder, puzzle = context.report, context.folder, context.puzzle

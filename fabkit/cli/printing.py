@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from fabkit.build import Export, export
 from fabkit.cli import options
 from fabkit.cli.context import NO_EXIT, PRINTED, Context, takes
 from fabkit.cli.options import option
@@ -18,6 +17,7 @@ from fabkit.model.library import shipped_names
 from fabkit.model.profile import Profile
 
 if TYPE_CHECKING:
+    from fabkit.build import Export
     from fabkit.build.slicing import SliceReport
     from fabkit.printing.bom import Bill
 
@@ -48,6 +48,8 @@ def export_command(kind: str) -> Callable[..., int | None]:
 
 def export_of(context: Context, kinds: Sequence[str]) -> Export:
     """Brings kinds of files of a set up to date."""
+    from fabkit.build import export
+
     puzzle, profile, folder = context.puzzle, context.profile, context.folder
     with context.report.progress() as progress:
         return export(puzzle, profile, kinds, folder, context.pieces, context.force, progress)

@@ -7,12 +7,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fabkit.build import Progress
 from fabkit.core.errors import printable
 from fabkit.core.files import json_text
 from fabkit.core.signals import at_stop
+
+if TYPE_CHECKING:
+    from fabkit.build import Progress
 
 _SECONDS_BETWEEN_LINES = 2.0
 

@@ -111,9 +111,6 @@ class FlatPose:
 def flat_poses(body: BallBody) -> tuple[FlatPose, ...]:
     """The poses with the spine flat and every other ball in the plane or one pitch below it.
 
-    Args:
-        body: balls and bonds.
-
     Returns:
         Poses with the spine's first ball at the board's row 0, column 0; each of the 24
         rotations that qualifies once.

@@ -135,9 +135,6 @@ def in_halves(lattice: Lattice, cells: Iterable[Cell]) -> frozenset[Cell]:
 class Images:
     """The images of a set's pieces under its moves, each worked out once.
 
-    Args:
-        puzzle: the set.
-
     Example:
         >>> from fabkit.model.library import load_set
         >>> fridgeiq = load_set("fridgeiq")

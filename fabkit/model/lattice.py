@@ -133,10 +133,6 @@ class Lattice:
     def walk(self, start: Point, end: Point) -> list[Point] | None:
         """The corners of cells along an outline's edge.
 
-        Args:
-            start: frame point.
-            end: another frame point.
-
         Returns:
             The corners from ``start`` up to, not including, ``end``; None when the edge does
             not run along edges of cells.

@@ -148,11 +148,6 @@ class Orientation:
 def orientations(lattice: Lattice, piece: Piece, flips: bool) -> tuple[Orientation, ...]:
     """The distinct images of a piece.
 
-    Args:
-        lattice: the set's.
-        piece: with at least one form.
-        flips: whether mirror images may be used.
-
     Returns:
         At most one orientation per form and move, in the order of forms and moves.
 

@@ -95,10 +95,6 @@ def rings_of_cells(lattice: Lattice, cells: Iterable[Cell]) -> tuple[Ring, ...]:
 
     Where the cells meet in a single point, a ring stays with the cells it came along.
 
-    Args:
-        lattice: where the cells are.
-        cells: any of its cells.
-
     Returns:
         Canonical rings, the one with the least corner first.
 

@@ -36,6 +36,7 @@ _PRESETS = Path(__file__).resolve().parent / "presets"
 _LONGEST_TITLE = 200
 _LONGEST_TEXT = 40
 
+_ATTRIBUTE = re.compile(r"^ +(\w+): (.*)", re.MULTILINE)
 _BY_KEY = {setting.key: setting for setting in SETTINGS}
 
 #: Values by profile attribute.
@@ -262,11 +263,10 @@ def profile_table() -> type[Table]:
     tables: dict[str, dict[str, Any]] = {
         "": {"title": (Annotated[str, text(_LONGEST_TITLE)], title)}
     }
-    about = re.sub(r"\n {9,}", " ", Profile.__doc__ or "")
+    about = dict(_ATTRIBUTE.findall(re.sub(r"\n {9,}", " ", Profile.__doc__ or "")))
     for setting in SETTINGS:
         section, _, key = setting.key.rpartition(".")
-        said = re.search(rf"^ +{setting.attribute}: (.*)", about, re.MULTILINE)
-        field = Field(None, description=said[1] if said else None)
+        field = Field(None, description=about.get(setting.attribute))
         tables.setdefault(section, {})[key] = (Annotated[Any, _check(setting)], field)
     top = tables.pop("")
     for section, fields in tables.items():

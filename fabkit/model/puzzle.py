@@ -189,10 +189,6 @@ def area(lattice: Lattice, form: Form) -> float:
 def in_units(lattice: Lattice, points: Iterable[Point]) -> list[tuple[float, float]]:
     """Frame points in grid units: the border where exact integers become lengths.
 
-    Args:
-        lattice: whose frame the points are in.
-        points: frame points.
-
     Returns:
         ``(x, y)`` for each point, in grid units.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -527,8 +526,10 @@ def _places(values: Sequence[float]) -> tuple[list[int], list[float]]:
         >>> _places([1.25, 2.25, 4.5])
         ([1, 2, 4], [0.0, 0.0, 0.25])
     """
+    from statistics import median_low  # which loads slowly
+
     first = values[0]
-    move = first + statistics.median_low([_residue(value - first) for value in values])
+    move = first + median_low([_residue(value - first) for value in values])
     moved = [value - _residue(move) for value in values]
     return [round(value) for value in moved], [abs(_residue(value)) for value in moved]
 
