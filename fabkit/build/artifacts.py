@@ -33,9 +33,6 @@ class Artifacts:
     raise types of their own, see `library_failures`.
 
     Args:
-        puzzle: the set.
-        things: the pieces and accessories that are wanted.
-        profile: how they are printed.
         find_stl: finds STL files, by id, that are up to date: meshes are taken from there.
         drawings: the things in millimetres, by id, if they are not to be drafted here.
     """
@@ -157,9 +154,6 @@ def _mesh(shape: Shape) -> Body:
 @contextlib.contextmanager
 def library_failures(name: str) -> Iterator[None]:
     """Libraries raise types of their own; whatever they say, the file was not made.
-
-    Args:
-        name: of the file, for the message.
 
     Raises:
         OutsideError: in place of what a library raises.

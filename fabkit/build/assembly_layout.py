@@ -54,11 +54,8 @@ def assembled(
     """The meshes of a set, laid together.
 
     Args:
-        puzzle: the set.
         challenge: what the solution is of. Its board is shown if its region is one.
         layout: a solution, each piece with its cells.
-        profile: how everything is printed.
-        find_stl: see `fabkit.build.artifacts.Artifacts`.
         board: whether the board is shown, with its lid, if it is made as an object.
         apart: whether the pieces hang apart above it.
         halves: of the challenge's cells in a unit's length; see `fabkit.model.entry.Entry`.
@@ -146,11 +143,7 @@ def laid(
     """The motions of all pieces of a solution.
 
     Args:
-        puzzle: the set.
-        layout: a solution.
         boards: the board that they lie in, if any; a lid does not matter.
-        drawings: of pieces and boards, by id.
-        unit_mm: length of a grid unit.
         halves: so many cells lie in a unit's length of one of the lattice's.
 
     Returns:
@@ -172,9 +165,6 @@ def boards_of(
     """The board with just that region, and its lid; none if no such board is made.
 
     Args:
-        puzzle: the set.
-        region: cells to cover.
-        profile: says which boards are made.
         halves: of the cells in a unit's length; boards have none of half a unit.
     """
     every = accessories(puzzle, profile) if halves == 1 else ()
@@ -186,7 +176,6 @@ class Away:
     """How far pieces are moved from their places when they are shown apart.
 
     Args:
-        lattice: of the cells.
         region: what they cover together.
         cell_unit_mm: length of a unit of the cells.
     """

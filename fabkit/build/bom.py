@@ -19,12 +19,6 @@ from fabkit.printing.bom import Bill, Sliced, bill_csv, bill_of_materials
 def write_bill(folder: Path, puzzle: PuzzleSet, profile: Profile, force: bool = False) -> Bill:
     """Works out the bill of materials, and writes ``bom.csv`` and ``bom.json``.
 
-    Args:
-        folder: the output folder.
-        puzzle: the set.
-        profile: how it is printed, and what things cost.
-        force: writes over files that somebody has changed.
-
     Raises:
         InputError: when the profile does not suit the pieces, or a file is not fabkit's.
         OutsideError: when the folder cannot be written.

@@ -89,12 +89,8 @@ def make_booklet(
     """Makes the booklet of a set.
 
     Args:
-        puzzle: the set.
-        profile: gives the unit, and how pieces look on the cover.
         folder: the set's output folder. A list of challenges may lie there, and meshes that are up
             to date are not built again.
-        options: what it shows; the usual when None.
-        progress: told before each challenge.
 
     Raises:
         InputError: when a challenge that was asked for cannot be shown, none can, or paper or
@@ -128,13 +124,7 @@ def write_booklet(
     """Brings a booklet in an output folder up to date; see `make_booklet`.
 
     Args:
-        puzzle: the set.
-        profile: how it is printed.
-        folder: the output folder; made when needed.
-        options: what it shows; the usual when None.
         always: makes it again, whatever there is.
-        force: writes over one that somebody has changed.
-        progress: told before each challenge.
 
     Returns:
         The booklet; None when it would come out just so again.

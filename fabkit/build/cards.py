@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fabkit.build.artifacts import library_failures
+from fabkit.build.entries import Start, listed_in, own_and_listed, read_list, refuse_unknown_ids
 from fabkit.build.reports import write_contents
-from fabkit.build.starts import Start, listed_in, own_and_listed, read_list, refuse_unknown_ids
 from fabkit.build.targets import Place, Progress, Target, build, silent
 from fabkit.core.errors import InputError, printable
 from fabkit.drawing.boards.draft import draft_card
@@ -23,10 +23,8 @@ def starts_of(puzzle: PuzzleSet, file: Path | None, folder: Path) -> list[Start]
     """The starting positions there are.
 
     Args:
-        puzzle: the set.
         file: a challenge file, or a list as `fabkit challenges` writes it; None for the set's own
             challenges, and the list in its output folder if there is one.
-        folder: the output folder.
 
     Returns:
         Those with given pieces.
@@ -59,7 +57,6 @@ def chosen(starts: Sequence[Start], ids: Sequence[str], count: int | None) -> li
     """Some of the starting positions.
 
     Args:
-        starts: all there are.
         ids: only these, in their order; all when empty.
         count: so many at most, the first; None for all.
 
@@ -95,13 +92,7 @@ def write_cards(
     """Writes cards into an output folder: ``cards/ID.svg``, ``cards/ID.stl`` and whole sheets.
 
     Args:
-        folder: the output folder; made when needed.
-        puzzle: the set.
-        cards: at least one.
-        profile: gives all lengths.
         templates: whether the raised templates are made.
-        progress: told before each template.
-        force: writes over files that somebody has changed.
 
     Returns:
         The names of the files, and what deserves a look, in sentences.

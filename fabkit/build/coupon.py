@@ -46,11 +46,7 @@ def write_coupon(
     """Writes a fit gauge: a 3MF file and a drawing of each plate, an STL file of each part.
 
     Args:
-        profile: to be tuned.
-        folder: where it goes; made when needed.
-        progress: told before each part.
         puzzle: the set that it is for; None for a gauge for flat pieces without a board.
-        force: writes over files that somebody has changed.
 
     Raises:
         InputError: when the profile allows no gauge, it does not fit the bed, or the folder is

@@ -32,10 +32,6 @@ _Asked = TypeVar("_Asked", Challenge, Entry)
 def showpiece(puzzle: PuzzleSet, among: Sequence[_Asked]) -> _Asked:
     """The challenge with most pieces; of several the squarest.
 
-    Args:
-        puzzle: the set.
-        among: at least one.
-
     Example:
         >>> from fabkit.model.library import load_set
         >>> fridgeiq = load_set("fridgeiq")
@@ -51,11 +47,6 @@ def faces_up(
     puzzle: PuzzleSet, challenge: Challenge, effort: Effort | None = None
 ) -> Layout | None:
     """A solution in which no piece is turned over, so that all show their letters.
-
-    Args:
-        puzzle: the set.
-        challenge: one that allows to turn pieces over.
-        effort: budget and progress.
 
     Returns:
         None when a short search finds none; what it finds is the same on every machine.
@@ -82,12 +73,6 @@ def cover_picture(
     find_stl: Callable[[], Mapping[str, Path]] = dict,
 ) -> bytes:
     """The picture of a set for a cover: one of its challenges, solved with what is printed.
-
-    Args:
-        puzzle: the set.
-        entries: at least one, each with a solution.
-        profile: how everything is printed.
-        find_stl: see `fabkit.build.artifacts.Artifacts`.
 
     Returns:
         A PNG file.

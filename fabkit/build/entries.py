@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from fabkit.build.starts import Start, listed_in, own_and_listed, read_list, refuse_unknown_ids
 from fabkit.build.targets import Progress, silent
-from fabkit.core.errors import InputError, printable, shown
-from fabkit.model.catalog import read_snowflakes, refuse_other_set, shipped_snowflakes
+from fabkit.core.errors import InputError, did_you_mean, name_some, printable, shown
+from fabkit.core.files import read_json
+from fabkit.model.catalog import (
+    catalog_entries,
+    read_difficulty,
+    read_snowflakes,
+    refuse_other_set,
+    shipped_snowflakes,
+)
 from fabkit.model.challengeload import known_names, load_challenge
 from fabkit.model.entry import KINDS, Entry, Images, challenge_of, entry_of, wrong_with
 from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.puzzles.graded.challengelist import LIST
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED, solve
 from fabkit.solve.difficulty import LEVELS, difficulty
 from fabkit.solve.engines.engine import Effort
@@ -22,6 +30,8 @@ from fabkit.solve.posing import pose
 #: either the search ends before, or it is told that it did not.
 BUDGET_S = 60.0
 _LEVEL_NAMES = frozenset(name for name, _ in LEVELS)
+#: What of a challenge list is a challenge; the rest is what was found out about it.
+_STATED = ("id", "title", "board", "cells", "outline", "pieces", "pieces_count", "given")
 
 
 class NothingToShowError(InputError):
@@ -55,10 +65,7 @@ def gather(
     unless a budget is spent; the status of those entries is then ``unknown``.
 
     Args:
-        puzzle: the set.
-        wish: which; all there are when None.
         folder: the set's output folder, where a list of challenges may lie.
-        progress: told before each challenge.
         budget_s: give up on a challenge after so long; None for no end.
 
     Returns:
@@ -94,11 +101,6 @@ def solved_ones(
     puzzle: PuzzleSet, entries: Iterable[Entry], wish: Selection
 ) -> tuple[list[Entry], list[str]]:
     """The entries that can be shown, since they have a solution.
-
-    Args:
-        puzzle: the set.
-        entries: what `gather` returned.
-        wish: what it was asked for.
 
     Returns:
         Those with a solution, and what is to be said of the others, in sentences.
@@ -218,3 +220,91 @@ def _solved(puzzle: PuzzleSet, entry: Entry, images: Images, budget_s: float | N
     if entry.level and entry.score is not None:
         return solved
     return replace(solved, level=rating.level, score=round(rating.score, 3))
+
+
+@dataclass(frozen=True)
+class Start:
+    """A challenge from wherever it comes, with what is known of its difficulty."""
+
+    challenge: Challenge
+    level: str = ""
+    score: float | None = None
+
+
+def own_and_listed(puzzle: PuzzleSet, folder: Path | None) -> list[Start]:
+    """A set's own challenges, and those of the list in its output folder, if there is one.
+
+    Args:
+        folder: the output folder; None to leave it out.
+
+    Returns:
+        Them. A listed one whose id is taken, also by a board or by a snowflake of the shipped
+        catalog, has ``made-`` before its id.
+
+    Raises:
+        InputError: when the list is broken, or another set's.
+    """
+    found = [Start(one) for one in puzzle.challenges]
+    taken = {*known_names(puzzle), *(entry["id"] for entry in catalog_entries(puzzle))}
+    path = folder / LIST if folder else None
+    for one in read_list(path, puzzle) if path and path.is_file() else ():
+        name = one.challenge.id
+        while name in taken:
+            name = f"made-{name}"
+        taken.add(name)
+        found.append(replace(one, challenge=replace(one.challenge, id=name)))
+    return found
+
+
+def listed_in(path: Path) -> dict[str, Any] | None:
+    """What a file says that holds several challenges: a list, or a catalog.
+
+    Returns:
+        The document; None when it is something else. What is wrong with it then, reading it as a
+        challenge file says.
+    """
+    if path.suffix.lower() != ".json":
+        return None
+    try:
+        document = read_json(path)
+    except (InputError, OSError):
+        return None
+    return document if "challenges" in document else None
+
+
+def read_list(path: Path, puzzle: PuzzleSet) -> list[Start]:
+    """The challenges of a list, as `fabkit challenges` writes it.
+
+    Raises:
+        InputError: with all faults of the file, or when it is another set's.
+    """
+    from fabkit.core.documents import Faults, tables_at
+    from fabkit.model.challengefile import Surroundings, read_challenge
+
+    name = printable(str(path))
+    document = read_json(path)
+    refuse_other_set(document, puzzle, name)
+    faults = Faults(name)
+    around = Surroundings.of(puzzle, faults)
+    found, ids = [], set[str]()
+    for place, data in tables_at(document, "challenges", faults):
+        stated = {key: value for key, value in data.items() if key in _STATED}
+        challenge = read_challenge(stated, around, place)
+        if challenge.id in ids:
+            faults.add(f"{place}.id", f"{shown(challenge.id)} is there twice")
+        ids.add(challenge.id)
+        found.append(Start(challenge, *read_difficulty(data)))
+    faults.finish()
+    return found
+
+
+def refuse_unknown_ids(noun: str, ids: Sequence[str], known: Sequence[str]) -> None:
+    """Refuses ids that there are not.
+
+    Raises:
+        InputError: naming the first that is unknown, and some of the known ones.
+    """
+    for wanted in ids:
+        if wanted not in known:
+            message = f"there is no {noun} {shown(wanted)}; there are {name_some(known, 8)}"
+            raise InputError.of("", message + did_you_mean(wanted, known))

@@ -297,17 +297,7 @@ def export(
     force: bool = False,
     progress: Progress = silent,
 ) -> Export:
-    """Brings the files of some kinds up to date; see `build` for what is refused.
-
-    Args:
-        puzzle: the set.
-        profile: how to print it.
-        kinds: of `KINDS`.
-        folder: the output folder; made when needed.
-        piece_ids: only these pieces and accessories; all when empty.
-        force: builds every file again.
-        progress: told before each file.
-    """
+    """Brings the files of some kinds up to date; see `build` for what is refused."""
     wanted, all_kinds = things(puzzle, profile, piece_ids), [*kinds_for(puzzle), *kinds]
     made_of = Artifacts(
         puzzle, wanted, profile, lambda: {} if force else _fresh_meshes(folder, puzzle, planned)
@@ -333,7 +323,11 @@ def export(
         return list(_left_behind(folder, puzzle, all_targets))
 
     return Export(
-        folder, shown_files(built, PROFILE), pieces_in(built.files), built.warnings, left_behind
+        folder,
+        shown_files(built, PROFILE),
+        pieces_in(built.files),
+        tuple(built.warnings),
+        left_behind,
     )
 
 

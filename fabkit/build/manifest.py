@@ -110,7 +110,6 @@ def read_manifest(folder: Path, puzzle: PuzzleSet, force: bool = False) -> Manif
     """The folder's manifest; an empty one when there is none.
 
     Args:
-        folder: the output folder; need not exist.
         puzzle: the set that is to be written there.
         force: starts afresh when the manifest is broken.
 
@@ -197,7 +196,6 @@ def made_by(
     """The recipe of a report: a hash of what goes into it besides the files that it speaks of.
 
     Args:
-        puzzle: the set.
         profile: the effective one, of which a report may use any number.
         more: what else counts, such as a budget.
         rooms: of fabkit, besides those that make any report.

@@ -222,13 +222,8 @@ def make_page(
     """Makes the page of a set, or brings it up to date.
 
     Args:
-        puzzle: the set.
-        profile: how everything is printed.
-        folder: of the page; made when needed.
-        options: what it shows; the usual when None.
         lists_in: the set's output folder, where a list of challenges may lie.
         force: makes every file again, and writes over those that somebody has changed.
-        progress: told before each step.
 
     Raises:
         InputError: before any file of the page is touched, when a challenge that was asked for

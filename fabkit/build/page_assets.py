@@ -52,12 +52,6 @@ def models_data(
 ) -> dict[str, Any]:
     """What the page's viewer knows besides the challenges.
 
-    Args:
-        made_of: of all pieces and boards.
-        entries: the challenges.
-        models: the GLB files by id.
-        profile: how everything is printed.
-
     Returns:
         ``pieces``, ``boards`` and ``lids``: for each its GLB file, packed as zlib does and in
         base64. ``solutions``: for each entry with a solution the ``board`` that it lies in, if

@@ -43,12 +43,8 @@ def write_reports(
     """Writes reports that were just made; see `build`.
 
     Args:
-        folder: the output folder.
-        puzzle: the set.
         profile: what the files are held against.
-        contents: of the reports.
         about: the folder whose files they speak of.
-        force: writes over files of others.
         lenient: see `build`.
     """
 

@@ -75,12 +75,8 @@ def slice_set(
 
     Args:
         folder: the output folder, with plates that are up to date.
-        puzzle: the set.
-        profile: how they are printed.
-        slicer: which one.
         limit_s: how long it may take for one plate, in seconds.
         force: slices again what has not changed since.
-        progress: told before each plate.
 
     Raises:
         OutsideError: when the slicer fails, or the folder cannot be written. Nothing changes then.

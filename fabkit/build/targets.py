@@ -76,31 +76,19 @@ class Target:
         )
 
 
-@dataclass(frozen=True)
+@dataclass
 class Built:
     """What `build` did.
 
     Attributes:
         files: of all targets.
-        made: the names of those that were made now.
+        made: those that were made now.
         written: the names of those whose bytes are new; the others were there already.
-        manifest: of the folder, as it is now.
         warnings: what deserves a look, in sentences.
     """
 
-    files: dict[str, Entry]
-    manifest: Manifest
-    made: frozenset[str] = frozenset()
-    written: frozenset[str] = frozenset()
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass
-class _Made:
-    """What was made into the staging folder."""
-
     files: dict[str, Entry] = field(default_factory=dict)
-    outdated: set[str] = field(default_factory=set)
+    made: dict[str, Entry] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
     warnings: list[str] = field(default_factory=list)
 
@@ -118,12 +106,9 @@ def build(
     """Brings files in a folder up to date: all that are stale, or none.
 
     Args:
-        folder: made when needed.
         puzzle: the set whose files are in it.
-        profile: how it is printed.
         targets: what to bring up to date.
         force: makes everything again, and writes over files of others.
-        progress: told before each target.
         accounted: whether the manifest also says what set and profile were read.
         lenient: leaves a manifest alone that is broken or of another set, and writes all the same.
 
@@ -146,7 +131,7 @@ def build(
     account = inputs(puzzle, profile) if accounted else {}
     stale = [one for one in targets if force or not one.is_fresh(manifest, folder)]
     gone = [name for name in manifest.files if not (folder / name).is_file()]
-    made = _Made(warnings=warnings)
+    built = Built(warnings=warnings)
     if stale or (accounted and (gone or manifest.model_copy(update=account) != manifest)):
         names = {
             name
@@ -164,18 +149,11 @@ def build(
                     f"the files in {printable(str(folder))} changed meanwhile; nothing was "
                     "written. Give the command again"
                 )
-            manifest = _write(folder, profile, stale, manifest, account, force, progress, made)
-    files: dict[str, Entry] = {}
+            manifest = _write(folder, profile, stale, manifest, account, force, progress, built)
     for one in targets:
-        now = {name: entry for name, entry in made.files.items() if one.owns(name)}
-        files |= now or one.files(manifest)
-    return Built(
-        files,
-        manifest,
-        frozenset(made.files),
-        frozenset(made.written),
-        tuple(made.warnings),
-    )
+        now = {name: entry for name, entry in built.made.items() if one.owns(name)}
+        built.files |= now or one.files(manifest)
+    return built
 
 
 def _write(
@@ -186,34 +164,34 @@ def _write(
     account: dict[str, Any],
     force: bool,
     progress: Progress,
-    made: _Made,
+    built: Built,
 ) -> Manifest:
     """Makes targets in a staging folder, then moves everything into place, the manifest last."""
-    has_manifest = bool(manifest.set)
+    has_manifest, outdated = bool(manifest.set), set[str]()
     with Staging(folder) as staging:
         for done, one in enumerate(stale):
             progress(done, len(stale), one.names[0])
             entries = _make(one, profile, manifest, staging)
-            made.outdated |= {name for name in manifest.files if one.owns(name)} - entries.keys()
-            made.files |= entries
+            outdated |= {name for name in manifest.files if one.owns(name)} - entries.keys()
+            built.made |= entries
             if one.edited_as:
-                _keep_edited(one, folder, manifest, staging, made)
+                _keep_edited(one, folder, manifest, staging, built)
         progress(len(stale), len(stale), "")
-        for name, entry in made.files.items():
+        for name, entry in built.made.items():
             if not force and entry.is_in(folder / name):
                 staging.discard(name)
             else:
-                made.written.add(name)
+                built.written.add(name)
         edited = {name for one in stale if one.edited_as for name in one.names}
-        _refuse(folder, made.written - edited, manifest, force or not has_manifest)
-        kept = {n: one for n, one in manifest.files.items() if n not in made.outdated}
-        kept = {n: one for n, one in kept.items() if (folder / n).is_file()} | made.files
+        _refuse(folder, built.written - edited, manifest, force or not has_manifest)
+        kept = {n: one for n, one in manifest.files.items() if n not in outdated}
+        kept = {n: one for n, one in kept.items() if (folder / n).is_file()} | built.made
         after = manifest.model_copy(update={**account, "files": kept})
         if has_manifest and after != manifest:
             path = staging.path(MANIFEST)
             path.write_text(after.text(), encoding="utf-8", newline="\n")
         staging.commit()
-    for name in made.outdated:  # a plate that is not needed must not be printed
+    for name in outdated:  # a plate that is not needed must not be printed
         if manifest.files[name].is_in(folder / name):
             (folder / name).unlink()
     return after
@@ -243,15 +221,15 @@ def _make(one: Target, profile: Profile, manifest: Manifest, staging: Staging) -
 
 
 def _keep_edited(
-    one: Target, folder: Path, manifest: Manifest, staging: Staging, made: _Made
+    one: Target, folder: Path, manifest: Manifest, staging: Staging, built: Built
 ) -> None:
     """Keeps a file that somebody has changed, by another name."""
     (name,) = one.names
     path, entry = folder / name, manifest.files.get(name)
-    if path.is_file() and not made.files[name].is_in(path) and not (entry and entry.is_in(path)):
+    if path.is_file() and not built.made[name].is_in(path) and not (entry and entry.is_in(path)):
         staging.path(one.edited_as).write_bytes(path.read_bytes())
         kept = printable(str(folder / one.edited_as))
-        made.warnings.append(
+        built.warnings.append(
             f"{name} had been changed by hand; it is kept, and used when passed with -p {kept}"
         )
 
