@@ -48,18 +48,6 @@ def test_most_tasks_have_shapes() -> None:
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("helper", ["_say_area", "_say_one_representative"])
-def test_what_only_helps_the_solver_changes_nothing(
-    helper: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    expected = [shapes_by_sat(task.field, task.pieces, task.flips) for task in TASKS[:30]]
-    monkeypatch.setattr(BySat, helper, lambda *_: None)
-    found = [shapes_by_sat(task.field, task.pieces, task.flips) for task in TASKS[:30]]
-    for one, other in zip(expected, found, strict=True):
-        assert [shape.orbits for shape in one] == [shape.orbits for shape in other]
-
-
-@pytest.mark.integration
 def test_boards_of_growing_size_have_each_shape_once() -> None:
     for task in TASKS:
         if not isinstance(task.half_width, int):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import resource
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -95,17 +95,7 @@ def test_refused(arguments: list[str], message: str, here: Path, capsys: Capture
     assert refused(2, capsys, *arguments) == f"fabkit: {message}\n"
 
 
-# --- ledgers ---------------------------------------------------------------------------------------
-
-
-def cut(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:9000])
-
-
-def blot(path: Path) -> None:
-    """Overwrites the results, but not what the file says of itself."""
-    content = path.read_bytes()
-    path.write_bytes(content[:4096] + bytes(b ^ 0x55 for b in content[4096:]))
+# --- checkpoints: more of them in tests/jobs -------------------------------------------------------
 
 
 def change(path: Path) -> None:
@@ -116,71 +106,35 @@ def change(path: Path) -> None:
     path.write_bytes(content)
 
 
-DAMAGED = (
-    "kept/ledger.sqlite: is damaged; restore it from a copy, or choose another folder to begin"
-)
-
-
-@pytest.mark.parametrize(
-    ("spoil", "message"),
-    [
-        (cut, f"{DAMAGED} anew"),
-        (blot, f"{DAMAGED} anew"),
-        (
-            lambda path: path.write_text("mine\n"),
-            "kept/ledger.sqlite: is not one of fabkit's checkpoints; choose another folder",
-        ),
-    ],
-    ids=["cut", "blot", "text"],
-)
-def test_a_corrupt_ledger(
-    spoil: Callable[[Path], object], message: str, here: Path, capsys: Capture
+def test_checkpoints_that_are_refused(
+    here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Of another set, of other pieces, of another algorithm; with a result that was changed."""
     made("dots.toml", "--resume", "kept")
-    spoil(Path("kept", CHECKPOINT_NAME))
-    assert refused(2, capsys, "dots.toml", "--resume", "kept") == f"fabkit: {message}\n"
-
-
-def test_an_empty_checkpoint_is_begun_anew(here: Path) -> None:
-    catalog = made("dots.toml", "--resume", "kept")
-    Path("kept", CHECKPOINT_NAME).write_bytes(b"")
-    assert made("dots.toml", "--resume", "kept") == catalog
-
-
-def test_a_result_that_was_changed(here: Path, capsys: Capture) -> None:
-    made("dots.toml", "--resume", "kept")
+    again = ["dots.toml", "--resume", "kept", "-o", "other"]
+    assert refused(2, capsys, "ring.toml", *again[1:]) == (
+        'fabkit: kept/ledger.sqlite: set: is the checkpoint of another problem: found "dots", '
+        'expected "ring"; choose another folder\n'
+    )
+    dots = Path("dots.toml").read_text()
+    Path("dots.toml").write_text(dots.replace('"square"', '"quarter-square"'))
+    assert "pieces_sha256: is the checkpoint of another" in refused(2, capsys, *again)
+    Path("dots.toml").write_text(dots)
+    with monkeypatch.context() as patch:
+        patch.setattr("fabkit.puzzles.snowflakes.query.ALGORITHM", 99)
+        assert "algorithm: is the checkpoint of another" in refused(2, capsys, *again)
     change(Path("kept", CHECKPOINT_NAME))
-    said = refused(2, capsys, "dots.toml", "--resume", "kept")
+    said = refused(2, capsys, *again)
     assert said.startswith('fabkit: kept/ledger.sqlite: the result of the task "')
     assert said.endswith(
         '" is damaged; restore the file from a copy, or choose another folder to begin anew\n'
     )
 
 
-def test_a_ledger_of_another_set(here: Path, capsys: Capture) -> None:
-    made("dots.toml", "--resume", "kept")
-    assert refused(2, capsys, "ring.toml", "--resume", "kept", "-o", "other") == (
-        'fabkit: kept/ledger.sqlite: set: is the checkpoint of another problem: found "dots", '
-        'expected "ring"; choose another folder\n'
-    )
-    Path("dots.toml").write_text(
-        Path("dots.toml").read_text().replace('lattice = "square"', 'lattice = "quarter-square"')
-    )
-    said = refused(2, capsys, "dots.toml", "--resume", "kept", "-o", "other")
-    assert said.startswith(
-        "fabkit: kept/ledger.sqlite: pieces_sha256: is the checkpoint of another"
-    )
-
-
-def test_a_ledger_of_another_algorithm(
-    here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made("dots.toml", "--resume", "kept")
-    monkeypatch.setattr("fabkit.puzzles.snowflakes.query.ALGORITHM", 99)
-    said = refused(2, capsys, "dots.toml", "--resume", "kept")
-    assert said.startswith(
-        "fabkit: kept/ledger.sqlite: algorithm: is the checkpoint of another problem"
-    )
+def test_an_empty_checkpoint_is_begun_anew(here: Path) -> None:
+    catalog = made("dots.toml", "--resume", "kept")
+    Path("kept", CHECKPOINT_NAME).write_bytes(b"")
+    assert made("dots.toml", "--resume", "kept") == catalog
 
 
 def test_folders_at_which_another_is_at_work(here: Path, capsys: Capture) -> None:
