@@ -113,10 +113,6 @@ class Board:
     def problem(self, orbits: Collection[int], key: str) -> Problem:
         """The exact cover problem of a shape.
 
-        Args:
-            orbits: the shape's.
-            key: the shape's place in the file, for messages.
-
         Raises:
             InputError: when it is too large.
         """
@@ -172,11 +168,7 @@ class Board:
             self._touched[orbits // 64, rows] |= np.uint64(1) << (orbits % 64).astype(np.uint64)
 
     def _are_least(self, images: Numbers) -> NDArray[np.bool_]:
-        """For each placement whether no move makes an earlier one of it.
-
-        Args:
-            images: for each move the numbers of the cells' images.
-        """
+        """For each placement whether no move makes an earlier one of it."""
         least = np.ones(len(self._cells), dtype=bool)
         if not self._cells.size:
             return least
@@ -221,12 +213,7 @@ class Sheet:
 
     @classmethod
     def around(cls, tiling: Tiling, centre: FramePoint, points: Collection[FramePoint]) -> Sheet:
-        """The sheet that holds some cells.
-
-        Args:
-            tiling: the lattice.
-            centre: of the symmetries, in frame points.
-            points: the centroids of the cells; those of none are left out.
+        """The sheet of the cells with some centroids, in frame points; points of none are left out.
 
         Raises:
             InputError: when there are too many.
@@ -266,12 +253,7 @@ def _image(tiling: Tiling, keys: Keys, centre: FramePoint, turn: int, flip: bool
 def overlaps(
     tiling: Tiling, centres: Sequence[FramePoint], sheets: Sequence[Sheet]
 ) -> dict[int, frozenset[int]]:
-    """The orbits of two lattices that cannot be in one shape.
-
-    Args:
-        tiling: the lattice, but for where it begins.
-        centres: one or two, which are the same point of the plane.
-        sheets: for each centre its own.
+    """The orbits of two lattices, about one point of the plane, that cannot be in one shape.
 
     Returns:
         For each orbit about the first centre those about the second that it overlaps, numbered

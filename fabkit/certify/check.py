@@ -74,10 +74,6 @@ def judge(
 def check(file: Proofs, progress: Progress = lambda share: None) -> Verdict:
     """Judges a file by what it draws, deriving everything anew. `judge` also compares labels.
 
-    Args:
-        file: as it was read.
-        progress: is told the share that is done, never less than before.
-
     Raises:
         InputError: when an outline is not drawn along its lattice, numbers do not fit the
             problem in kind or count, or the problem is too large.

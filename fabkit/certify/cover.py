@@ -113,9 +113,6 @@ class Cover:
     def orbits(self, images: Sequence[Sequence[int]]) -> list[frozenset[int]]:
         """The options that symmetries carry into each other, each orbit once.
 
-        Args:
-            images: of each of some symmetries, as `images` gave them.
-
         Returns:
             Sets of option numbers, by their least.
         """
@@ -136,9 +133,6 @@ class Cover:
 
 def derive(problem: Problem) -> Cover:
     """Derives the exact cover problem from the drawn one.
-
-    Args:
-        problem: with outlines that may still be anything.
 
     Returns:
         The cells, kinds, options and symmetries that remain once the given pieces lie.
@@ -194,12 +188,7 @@ def _taken(
 
 
 def numbers_of(tiling: Tiling, remaining: Keys) -> NDArray[np.int64]:
-    """The number of each cell: by x, then y, of its centroid in frame points.
-
-    Args:
-        tiling: the lattice.
-        remaining: the cells, sorted by key.
-    """
+    """The numbers of cells sorted by key: by x, then y, of the centroid in frame points."""
     places = tiling.frame(tiling.centroids(remaining))
     numbers = np.empty(len(remaining), dtype=np.int64)
     numbers[sorted(range(len(places)), key=places.__getitem__)] = np.arange(len(places))
@@ -207,11 +196,7 @@ def numbers_of(tiling: Tiling, remaining: Keys) -> NDArray[np.int64]:
 
 
 def kinds_of(images: dict[str, Images]) -> list[tuple[Kind, Images]]:
-    """Pieces with the same images are one kind; in order of their first pieces.
-
-    Args:
-        images: those of each piece.
-    """
+    """Pieces with the same images are one kind; in order of their first pieces."""
     alike: dict[frozenset[bytes], list[str]] = {}
     for piece, its_images in images.items():
         alike.setdefault(frozenset(its_images), []).append(piece)
@@ -224,14 +209,7 @@ def kinds_of(images: dict[str, Images]) -> list[tuple[Kind, Images]]:
 def options_in(
     tiling: Tiling, remaining: Keys, numbers: NDArray[np.int64], kinds: Iterable[Images], key: str
 ) -> Iterator[Option]:
-    """Every option, in order: by kind, then cells.
-
-    Args:
-        tiling: the lattice.
-        remaining: the cells that may be covered, sorted by key.
-        numbers: the number of each.
-        kinds: the images of each kind's pieces.
-        key: the problem's place in the file, for messages.
+    """Every option among cells that are sorted by key, in order: by kind, then cells.
 
     Raises:
         InputError: when there are too many.

@@ -368,10 +368,6 @@ def read(path: Path) -> Proofs:
 def parse(document: Any, source: str) -> Proofs:
     """The proofs that a JSON document holds; whether they hold is for `fabkit.certify.check`.
 
-    Args:
-        document: as plain dictionaries, lists and values.
-        source: its name in messages.
-
     Raises:
         InputError: when it is not as it should be.
 

@@ -49,11 +49,7 @@ class Draughtsman:
         self._cells = 0
 
     def draw(self, rings: Rings, key: str) -> Shape:
-        """Draws one outline, by the even-odd rule.
-
-        Args:
-            rings: in frame points. They may touch themselves and each other in points.
-            key: the outline's place in the certificate, for messages.
+        """Draws one outline of frame points, by the even-odd rule; rings may touch in points.
 
         Returns:
             The shape; its area is that of its cells.
@@ -151,13 +147,6 @@ def images_of(
     tiling: Tiling, piece: DrawnPiece, flips: bool, draughtsman: Draughtsman, key: str
 ) -> Images:
     """A piece's distinct images, drawn, turned, and perhaps turned over.
-
-    Args:
-        tiling: the lattice.
-        piece: as the file draws it.
-        flips: whether it may be turned over.
-        draughtsman: who draws it.
-        key: the piece's place in the file, for messages.
 
     Raises:
         InputError: when an outline is not drawn along the lattice.

@@ -87,12 +87,7 @@ class Choices:
 
     @classmethod
     def of(cls, cover: Cover, options: Sequence[Option]) -> Choices:
-        """The choices of a cover problem.
-
-        Args:
-            cover: the cells and the kinds.
-            options: the cover's own, or orbits of them.
-        """
+        """The choices of a cover problem."""
         at: list[list[int]] = [[] for _ in range(cover.cells + len(cover.kinds))]
         for number, option in enumerate(options):
             for item in (*option.cells, cover.cells + option.kind):
@@ -280,10 +275,6 @@ def follow_area(cover: Cover) -> None:
 
 def follow_colouring(cover: Cover, weights: Sequence[int]) -> None:
     """Follows the argument that the pieces cannot cover the region's weight.
-
-    Args:
-        cover: the problem.
-        weights: one for each remaining cell.
 
     Raises:
         InputError: when there are too many or too few weights.

@@ -266,10 +266,6 @@ class Starts:
 def starts(posed: PosedChallenge, effort: Effort | None = None) -> Starts | None:
     """Counts the completions of every single placement and of every single-cell clue.
 
-    Args:
-        posed: the challenge.
-        effort: budget and progress.
-
     Returns:
         The counts; None when the budget was spent first.
 

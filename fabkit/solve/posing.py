@@ -78,11 +78,6 @@ class PosedChallenge:
 def pose(puzzle: PuzzleSet, challenge: Challenge, leftover: bool = False) -> PosedChallenge:
     """The exact cover problem of a challenge.
 
-    Args:
-        puzzle: the set.
-        challenge: one of its own, or one read from a file.
-        leftover: whether cells of the region may stay uncovered.
-
     Returns:
         The problem; its cells are ordered so that placements span few of them (lines along
         the region's short side, one after the other).

@@ -141,11 +141,7 @@ class ExactCoverProblem:
         return tuple(images)
 
     def is_solved_by(self, solution: Iterable[int]) -> bool:
-        """Whether the options cover everything that must be covered, and nothing twice.
-
-        Args:
-            solution: positions of options.
-        """
+        """Whether the options cover everything that must be covered, and nothing twice."""
         left, covered = list(self.copies), set[int]()
         for position in solution:
             option = self.options[position]
@@ -184,10 +180,6 @@ def fixed_problem(problem: ExactCoverProblem, symmetry: int) -> ExactCoverProble
     Such a solution holds whole orbits of options under the symmetry's powers. An orbit whose
     options are apart from each other becomes one option that uses as many copies. Where a mirror
     makes one kind of another, the first of the two takes the copies of both.
-
-    Args:
-        problem: the whole problem.
-        symmetry: position in its symmetries.
 
     Returns:
         The problem of orbits, without symmetries of its own.
@@ -228,10 +220,6 @@ def fixed_problem(problem: ExactCoverProblem, symmetry: int) -> ExactCoverProble
 
 def up_to_symmetry(count: int, fixed: list[int]) -> int:
     """The number of orbits of solutions.
-
-    Args:
-        count: all solutions.
-        fixed: for each symmetry but the identity, the solutions it carries to themselves.
 
     Returns:
         Burnside: the mean number of solutions fixed, over all symmetries.

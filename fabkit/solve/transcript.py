@@ -30,11 +30,6 @@ MOST_NODES = 25_000_000
 def certificate(posed: PosedChallenge, claim: str, effort: Effort | None = None) -> dict[str, Any]:
     """A certificate for a claim that holds.
 
-    Args:
-        posed: the challenge.
-        claim: ``impossible``, ``unique`` or ``count``.
-        effort: budget and progress.
-
     Returns:
         The document, ready for JSON.
 

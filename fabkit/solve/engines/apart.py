@@ -125,11 +125,6 @@ install spells
 def answers(work: Work, task: Any, effort: Effort) -> Generator[Any, None, None]:
     """Lets a child work and passes on its answers; close it to end the child.
 
-    Args:
-        work: what to do.
-        task: what to do it with.
-        effort: asked many times a second whether the child may go on.
-
     Yields:
         The answers. After the time is over, those that were already under way.
 

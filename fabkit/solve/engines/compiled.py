@@ -232,13 +232,7 @@ def _fill(rows, ahead, first, start, table):  # type: ignore[no-untyped-def]
 
 
 def _by_pattern(rows: Words, ahead: Words, first: Numbers) -> tuple[Words, Numbers]:
-    """All rows for all lists.
-
-    Args:
-        rows: one for each option, sorted by its lowest cell.
-        ahead: for each row the option's cells, as bits from the one after its lowest on.
-        first: for each cell the first row with this lowest cell, and the end.
-    """
+    """All rows for all lists: rows by lowest cell, bits of the cells after it, each cell's first row."""
     start = np.zeros(((len(first) - 1) << PATTERN_BITS) + 1, dtype=np.int64)
     _fill(rows, ahead, first, start, rows[:0])
     table = np.empty((start[-1], rows.shape[1]), dtype=np.uint64)

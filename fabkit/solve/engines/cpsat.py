@@ -33,15 +33,7 @@ class CpSat(OutsideEngine):
     def seek(
         problem: ExactCoverProblem, limit: int | None, found: Callable[[Solution], None]
     ) -> int:
-        """Finds solutions with one worker and a fixed seed, so that runs repeat.
-
-        Args:
-            problem: what to solve.
-            limit: find at most so many; None for all.
-            found: called with each solution.
-
-        Returns:
-            The number of branches.
+        """See `OutsideEngine.seek`; one worker and a fixed seed make runs repeat.
 
         Raises:
             OutsideError: when OR-Tools is missing or gives up.

@@ -33,17 +33,9 @@ class Mip(OutsideEngine):
     def seek(
         problem: ExactCoverProblem, limit: int | None, found: Callable[[Solution], None]
     ) -> int:
-        """Finds solutions one after the other, each cut off once it is found.
+        """See `OutsideEngine.seek`: each solution is cut off once it is found.
 
         One thread and a fixed seed make runs repeat.
-
-        Args:
-            problem: what to solve.
-            limit: find at most so many; None for all.
-            found: called with each solution.
-
-        Returns:
-            The number of nodes of all branch and bound trees.
 
         Raises:
             OutsideError: when HiGHS is missing or gives up.

@@ -255,15 +255,7 @@ class Sat(OutsideEngine):
     def seek(
         problem: ExactCoverProblem, limit: int | None, found: Callable[[Solution], None]
     ) -> int:
-        """Finds solutions one after the other, each ruled out by a clause once it is found.
-
-        Args:
-            problem: what to solve.
-            limit: find at most so many; None for all.
-            found: called with each solution.
-
-        Returns:
-            The number of decisions.
+        """See `OutsideEngine.seek`: each solution is ruled out by a clause once it is found.
 
         Raises:
             OutsideError: when PySAT is missing.

@@ -133,11 +133,6 @@ def in_slices(
     A node of a large problem may cost a thousand times as much as one of a small problem, so a
     slice's number of nodes follows the clock. What is found does not depend on it.
 
-    Args:
-        walk: a walk.
-        limit: so many solutions end it.
-        most_nodes: and so do so many nodes.
-
     Yields:
         After each slice, whether the walk is over.
     """
