@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from fabkit.cli import main
+from tests.support.built import SOLID_ROOMS, built
 
 TRIO = """
 [set]
@@ -47,13 +48,15 @@ answer = "impossible"
 
 
 @pytest.fixture(scope="module")
-def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def exported() -> Path:
     """A folder with the set's file, and its output beside it."""
-    folder = tmp_path_factory.mktemp("trio")
-    (folder / "trio.toml").write_text(TRIO)
-    output = str(folder / "output" / "trio")
-    assert main(["export-stl", str(folder / "trio.toml"), "-q", "-o", output]) == 0
-    return folder
+
+    def make(folder: Path) -> None:
+        (folder / "trio.toml").write_text(TRIO)
+        output = str(folder / "output" / "trio")
+        assert main(["export-stl", str(folder / "trio.toml"), "-q", "-o", output]) == 0
+
+    return built("trio", make, TRIO, rooms=(*SOLID_ROOMS, "build"))
 
 
 @pytest.fixture
@@ -130,6 +133,7 @@ def test_verify_says_when_the_catalog_claims_too_much(
     assert "FAILED: 1 of 2 challenges" in out
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("command", ["check", "verify"])
 def test_nothing_but_meshes_counts(
     command: str, here: Path, capsys: pytest.CaptureFixture[str]
@@ -147,6 +151,7 @@ def test_nothing_but_meshes_counts(
     assert second == first
 
 
+@pytest.mark.integration
 def test_a_manifest_that_cannot_be_read_is_left_alone(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -252,6 +257,7 @@ def test_make_does_not_call_a_failed_set_done(
     assert (code, found["ok"], found["verify"]["ok"]) == (1, False, True)
 
 
+@pytest.mark.integration
 def test_reports_of_other_meshes_are_told(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(capsys, "check", "trio.toml")
     _, _, err = run(capsys, "export-stl", "trio.toml")

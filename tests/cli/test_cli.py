@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 from fabkit import __version__
 from fabkit.cli import main
+from fabkit.cli.main import app
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.profilefile import preset_names
 
@@ -21,6 +24,7 @@ Capture = pytest.CaptureFixture[str]
 @pytest.fixture(autouse=True)
 def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
 
 
 def out(capsys: Capture, *arguments: str) -> str:
@@ -33,10 +37,45 @@ def test_version(capsys: Capture) -> None:
     assert out(capsys, "--version") == f"fabkit {__version__}\n"
 
 
-def test_help_names_every_command(capsys: Capture) -> None:
+COMMANDS = get_command(app).commands
+
+
+def test_help_names_every_command_in_its_group(capsys: Capture) -> None:
     text = out(capsys, "--help")
-    for command in ("sets", "show", "export-stl", "export-step", "profiles", "picture", "cards"):
-        assert f" {command} " in text
+    for command in COMMANDS:
+        assert re.search(rf"^│ {command} +[A-Z][^│]*[.a-z,] +│$", text, re.MULTILINE), command
+    groups = re.findall(r"^╭─ (\w+) ─", text, re.MULTILINE)
+    assert groups == ["Options", "Look", "Make", "Print", "Check", "Solve", "Challenges", "Play"]
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "profiles dump"])
+def test_help_is_plain_text_of_80_columns(command: str, capsys: Capture) -> None:
+    text = out(capsys, *command.split(), "--help")
+    assert max(map(len, text.splitlines())) <= 80
+    assert not re.search(r"<\w+>|[{}]|\(chosen\)|\bTEXT\b|\[default", text), text
+    assert re.search(rf"Usage: fabkit {command} \[OPTIONS\]", text)
+
+
+@pytest.mark.parametrize(
+    ("words", "proposed"),
+    [
+        ("solve f", ["fridgeiq"]),
+        ("show iqfit -p c", ["compact"]),
+        ("solve iqfit --engine c", ["count", "cp-sat"]),
+        ("exp", [f"export-{kind}" for kind in ("stl", "step", "3mf", "dxf", "svg")]),
+        ("bom fridgeiq --fo", ["--force"]),
+    ],
+)
+def test_a_shell_completes(
+    words: str, proposed: list[str], capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("_FABKIT_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", f"fabkit {words}")
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
+    with pytest.raises(SystemExit) as end:
+        main([])
+    assert end.value.code == 0
+    assert capsys.readouterr().out.split() == proposed
 
 
 def test_no_arguments_print_help(capsys: Capture) -> None:
@@ -197,7 +236,7 @@ def test_output_that_cannot_be_written_is_said() -> None:
     assert result.stderr == "fabkit: cannot write the output: the disk is full\n"
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device /dev/full")
 @pytest.mark.parametrize("where", ["2>/dev/full", "2>&-", ">&-", "2>&1 >/dev/null | true"])
 def test_work_is_done_even_if_nobody_can_read_of_it(where: str, tmp_path: Path) -> None:

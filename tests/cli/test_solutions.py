@@ -54,6 +54,7 @@ def found(posed: PosedChallenge, name: str, limit: int | None) -> tuple[Solution
 BOX = [challenge.id for challenge in load_set("fridgeiq").challenges]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", BOX)
 def test_box_challenges(name: str) -> None:
     puzzle = load_set("fridgeiq")
@@ -107,6 +108,7 @@ ASKED = [
 ]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("by", "name", "board"), ASKED)
 def test_the_slower_engines(by: str, name: str, board: str) -> None:
     puzzle = load_set(name)
@@ -165,6 +167,7 @@ LEFTOVER = [("iqstars", "board", "red yellow pink"), ("fridgeiq", "square_02", "
 LEFTOVER += [("iqfit", "board", "blue pink sky"), ("cubimagici", "tray", "p1 p2 p3 p4 p5")]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("by", LISTING)
 @pytest.mark.parametrize(("name", "board", "pieces"), LEFTOVER, ids=[one[0] for one in LEFTOVER])
 def test_a_part_of_the_region_may_stay_bare(by: str, name: str, board: str, pieces: str) -> None:

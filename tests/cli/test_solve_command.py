@@ -375,7 +375,7 @@ def process(folder: Path, seed: str, *arguments: str) -> tuple[str, dict[str, by
     return said, {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     "arguments",
     [
