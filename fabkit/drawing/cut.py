@@ -130,8 +130,9 @@ def cut_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> CutPiece:
         (Circle(centre_mm=(20.0, 10.0), diameter_mm=9.9),)
     """
     canonical = canonical_outline(puzzle.lattice, piece.forms[0].rings, profile.unit_mm)
-    outline = _finished(canonical, profile.laser_inset_mm)
-    path = _path(outline, profile.kerf_mm)
+    inset_mm, kerf_mm = profile.laser_inset_mm, profile.kerf_mm
+    outline = _offset(canonical, inset_mm, "laser.inset", inset_mm, "an edge or a neck")
+    path = _offset(outline, -kerf_mm / 2, "laser.kerf", kerf_mm, "a hole or a notch")
     one_face = "none" if profile.faces == "none" else "front"
     label = place_label(piece.label, outline, outline.centroid, replace(profile, faces=one_face))
     contours = label.front.contours if label else ()
@@ -154,24 +155,18 @@ def cut_all(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) -> lis
     return draft_each(puzzle, pieces, profile, cut_piece, "cut from a sheet")
 
 
-def _finished(canonical: Polygon, inset_mm: float) -> Polygon:
-    if not _bears(canonical, inset_mm):
-        most_mm = _most(lambda inset: _bears(canonical, inset), inset_mm)
+def _offset(
+    outline: Polygon, distance_mm: float, key: str, asked_mm: float, swallows: str
+) -> Polygon:
+    """An outline moved inwards (outwards if negative) by an inset, or by half of a kerf."""
+    if not _bears(outline, distance_mm):
+        share = distance_mm / asked_mm
+        most_mm = _most(lambda length_mm: _bears(outline, share * length_mm), asked_mm)
         raise BlueprintError(
-            f"laser.inset {format_mm(inset_mm)} swallows an edge or a neck of the piece, which bears "
-            f"{format_mm(most_mm)} at most; choose a smaller laser.inset or a larger unit"
+            f"{key} {format_mm(asked_mm)} swallows {swallows} of the piece, which bears "
+            f"{format_mm(most_mm)} at most; choose a smaller {key} or a larger unit"
         )
-    return _moved_in(canonical, inset_mm)
-
-
-def _path(outline: Polygon, kerf_mm: float) -> Polygon:
-    if not _bears(outline, -kerf_mm / 2):
-        most_mm = _most(lambda kerf: _bears(outline, -kerf / 2), kerf_mm)
-        raise BlueprintError(
-            f"laser.kerf {format_mm(kerf_mm)} swallows a hole or a notch of the piece, which bears "
-            f"{format_mm(most_mm)} at most; choose a smaller laser.kerf or a larger unit"
-        )
-    return _moved_in(outline, -kerf_mm / 2)
+    return _moved_in(outline, distance_mm)
 
 
 def _magnets(canonical: Polygon, outline: Polygon, profile: Profile) -> tuple[Circle, ...]:

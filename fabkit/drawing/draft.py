@@ -143,14 +143,6 @@ def draft_thing(puzzle: PuzzleSet, thing: Thing, profile: Profile) -> PartDrawin
 
     Raises:
         BlueprintError: when the profile does not suit it.
-
-    Example:
-        >>> from fabkit.model.accessory import things
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
-        >>> block, profile = load_set("iqblock"), load_profile()
-        >>> [draft_thing(block, one, profile).piece for one in things(block, profile)[7:]]
-        ['7', 'square', 'square-lid']
     """
     if isinstance(thing, Piece):
         return draft_ball(puzzle, thing, profile) if thing.body else draft(puzzle, thing, profile)

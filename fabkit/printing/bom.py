@@ -51,13 +51,7 @@ class Fill:
 
 
 def fill_for(profile: Profile) -> Fill:
-    """How the shipped print configuration fills, with the profile's layers and nozzle.
-
-    Example:
-        >>> from fabkit.model.profilefile import load_profile
-        >>> fill_for(load_profile()).share
-        0.2
-    """
+    """How the shipped print configuration fills, with the profile's layers and nozzle."""
     lines = (line.partition(" = ") for line in print_settings(profile, 1).splitlines())
     settings = {key: value for key, _, value in lines}
 
@@ -368,15 +362,6 @@ def bill_of_materials(
             as the estimate has it.
         tones: for pieces that are printed in two colours the second one, and how much of it they
             take in mm3.
-
-    Example:
-        >>> from fabkit.drawing.draft import draft_all
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
-        >>> fridgeiq, profile = load_set("fridgeiq"), load_profile()
-        >>> bill = bill_of_materials("fridgeiq", draft_all(fridgeiq, fridgeiq.pieces, profile), profile)
-        >>> bill.magnets, bill.magnets_cost
-        (21, 4.2)
     """
     pieces = tuple(_piece_line(one, profile, (tones or {}).get(one.piece)) for one in blueprints)
     pauses = [one.pause_height_mm for one in blueprints if one.pause_height_mm is not None]

@@ -81,15 +81,6 @@ def lay_out(
     Raises:
         InputError: when pieces do not fit an empty bed, or are higher than the printer prints.
         OutsideError: when the engine is not installed.
-
-    Example:
-        >>> from fabkit.drawing.draft import draft_all
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
-        >>> fridgeiq, profile = load_set("fridgeiq"), load_profile()
-        >>> plates = lay_out(draft_all(fridgeiq, fridgeiq.pieces, profile), profile, "rectpack")
-        >>> [(plate.number, len(plate.spots)) for plate in plates]
-        [(1, 16)]
     """
     _refuse_too_high(blueprints, profile)
     room = room_of(profile)

@@ -17,16 +17,6 @@ def build_balls(blueprint: BallBlueprint) -> cq.Solid:
 
     Raises:
         RuntimeError: when the kernel returns something that is not one valid solid.
-
-    Example:
-        >>> from fabkit.drawing.ball import draft_ball
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
-        >>> iqfit = load_set("iqfit")
-        >>> profile = load_profile(unit_mm=iqfit.unit_mm)
-        >>> solid = build_balls(draft_ball(iqfit, iqfit.piece("lime"), profile))
-        >>> solid.isValid(), round(solid.BoundingBox().zmax, 3)
-        (True, 25.2)
     """
     spheres = [
         cq.Solid.makeSphere(blueprint.ball_mm / 2, angleDegrees1=-90).moved(cq.Location(place))

@@ -20,16 +20,6 @@ def build_board(blueprint: BoardBlueprint) -> cq.Solid:
 
     Raises:
         RuntimeError: when the kernel returns something that is not one valid solid.
-
-    Example:
-        >>> from fabkit.drawing.boards.draft import draft_lid
-        >>> from fabkit.model.accessory import accessories
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
-        >>> iqblock, profile = load_set("iqblock"), load_profile((), ["board.title=0 mm"])
-        >>> lid = draft_lid(iqblock, accessories(iqblock, profile)[1], profile)
-        >>> abs(build_board(lid).Volume() / lid.solid_mm3 - 1) < 1e-3
-        True
     """
     body: cq.Shape | None = None
     for step in blueprint.steps:

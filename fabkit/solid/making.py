@@ -14,16 +14,7 @@ from fabkit.solid.pieces import Workshop, letter_cutters, letter_prisms
 
 
 class Maker:
-    """Builds solids, and keeps what several of them share.
-
-    Example:
-        >>> from fabkit.drawing.draft import draft
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
-        >>> fridgeiq = load_set("fridgeiq")
-        >>> Maker().build(draft(fridgeiq, fridgeiq.piece("D"), load_profile())).isValid()
-        True
-    """
+    """Builds solids, and keeps what several of them share."""
 
     def __init__(self) -> None:
         self._pieces = Workshop()

@@ -10,7 +10,7 @@ from shapely import LineString, Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.units import format_mm
-from fabkit.drawing.boards.frame import block, levels, region_of
+from fabkit.drawing.boards.frame import Block, Levels, block, levels, region_of
 from fabkit.drawing.boards.lids import Sliding
 from fabkit.drawing.boards.steps import BoardBlueprint, Bore, Prism, Step, board_blueprint
 from fabkit.drawing.cells import LEAST_WALL_MM, cell_centres, neighbours
@@ -23,6 +23,14 @@ from fabkit.model.puzzle import Board, Challenge, Given, PuzzleSet, in_units
 
 #: What a title must leave of the floor.
 _BELOW_TITLE_MM = 0.6
+
+
+def _framed(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> tuple[Levels, Block]:
+    """The heights of a board, and its block. Only in trays are there pieces with sharp corners."""
+    heights = levels(puzzle, profile)
+    region = region_of(puzzle, accessory.board, profile)
+    relieved = board_kind(puzzle, profile) == TRAY
+    return heights, block(region, heights.rest_mm, heights.top_mm, profile, relieved)
 
 
 def draft_tray(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> BoardBlueprint:
@@ -42,12 +50,10 @@ def draft_tray(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Boa
         >>> tray.rest_mm, tray.thickness_mm, tray.label
         (2.0, 11.8, None)
     """
-    heights = levels(puzzle, profile)
-    region = region_of(puzzle, accessory.board, profile)
-    made = block(region, heights.rest_mm, heights.top_mm, profile, relieved=True)
+    heights, made = _framed(puzzle, accessory, profile)
     label, low_mm = None, round(heights.rest_mm - profile.title_depth_mm, 6)
     if made.lid is None and low_mm >= _BELOW_TITLE_MM:
-        label = place_title(puzzle, region, profile)
+        label = place_title(puzzle, made.region, profile)
     return board_blueprint(accessory, made.steps, heights.rest_mm, label, low_mm if label else 0.0)
 
 
@@ -77,9 +83,7 @@ def draft_holes_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile)
     wide_mm = round(profile.link_mm + 2 * profile.channel_mm, 6)
     _refuse_bad_holes(profile)
     _refuse_bad_channels(wide_mm, profile)
-    heights = levels(puzzle, profile)
-    region = region_of(puzzle, accessory.board, profile)
-    made = block(region, heights.rest_mm, heights.top_mm, profile, relieved=False)
+    heights, made = _framed(puzzle, accessory, profile)
     centres = cell_centres(puzzle.lattice, accessory.board.cells, profile.unit_mm)
     floor_mm = round(heights.rest_mm - profile.link_mm / 2, 6)
     bores = [Bore(one, profile.hole_mm, 0.0, heights.rest_mm) for one in centres]
@@ -143,9 +147,7 @@ def draft_seats_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile)
     """
     wide_mm = round(profile.stub_mm + 2 * profile.seat_mm, 6)
     _refuse_thin_walls(wide_mm, profile)
-    heights = levels(puzzle, profile)
-    region = region_of(puzzle, accessory.board, profile)
-    made = block(region, heights.rest_mm, heights.top_mm, profile, relieved=False)
+    heights, made = _framed(puzzle, accessory, profile)
     seats = tuple(
         Bore(centre, wide_mm, heights.floor_mm, heights.rest_mm)
         for centre in cell_centres(puzzle.lattice, accessory.board.cells, profile.unit_mm)
@@ -189,10 +191,7 @@ def draft_lid(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Boar
         >>> lid.thickness_mm, lid.label.text, lid.label.cap_height_mm
         (2.0, 'IQ Block', 6.0)
     """
-    heights = levels(puzzle, profile)
-    region = region_of(puzzle, accessory.board, profile)
-    relieved = board_kind(puzzle, profile) == TRAY
-    made = block(region, heights.rest_mm, heights.top_mm, profile, relieved)
+    _, made = _framed(puzzle, accessory, profile)
     if made.lid is None:
         raise BlueprintError("lid.kind is none: there is no lid to draw; choose sliding or snap")
     lid = made.lid

@@ -150,15 +150,7 @@ def _from(puzzle: PuzzleSet, profile: Profile, raised_mm: float) -> Levels:
 
 
 def region_of(puzzle: PuzzleSet, board: Board, profile: Profile) -> BaseGeometry:
-    """A board's region in mm, in the frame of the lattice.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
-        >>> iqblock = load_set("iqblock")
-        >>> region_of(iqblock, iqblock.boards[0], load_profile()).bounds
-        (0.0, -160.0, 160.0, 0.0)
-    """
+    """A board's region in mm, in the frame of the lattice."""
     return region_mm(puzzle.lattice, board.cells, profile.unit_mm)
 
 

@@ -61,12 +61,6 @@ def drawings(name: str = "gauge") -> PuzzleSet:
 
     Args:
         name: ``gauge`` for flat parts, ``balls``, or ``stubs``.
-
-    Example:
-        >>> [piece.id for piece in drawings().pieces]
-        ['plug', 'socket', 'recess', 'square']
-        >>> [piece.id for name in ("balls", "stubs") for piece in drawings(name).pieces]
-        ['bar', 'stub']
     """
     path = _FOLDER / f"{name}.toml"
     return read_set(path, path.name)

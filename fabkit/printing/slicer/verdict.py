@@ -52,18 +52,7 @@ class FeatureLayers:
 
 
 def features_of(blueprints: Iterable[PartDrawing]) -> tuple[Feature, ...]:
-    """The letters and recesses of some pieces, each height once.
-
-    Example:
-        >>> from fabkit.drawing.draft import draft_all
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
-        >>> fridgeiq, profile = load_set("fridgeiq"), load_profile()
-        >>> for feature in features_of(draft_all(fridgeiq, fridgeiq.pieces, profile)):
-        ...     print(feature)
-        Feature(name='letter', low_mm=6.4, high_mm=7.0)
-        Feature(name='recess', low_mm=0.0, high_mm=3.2)
-    """
+    """The letters and recesses of some pieces, each height once."""
     found = set()
     for blueprint in blueprints:
         top_mm = blueprint.thickness_mm
