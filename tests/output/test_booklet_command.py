@@ -59,6 +59,7 @@ def test_the_booklet_comes_into_the_output_folder(pair: str, said: Callable[...,
     assert blue.mean() > 0.2
 
 
+@pytest.mark.integration
 def test_the_same_bytes_in_two_processes(pair: str) -> None:
     found = []
     for seed in ("1", "2"):
@@ -174,6 +175,7 @@ def test_a_file_where_the_folder_should_be_is_one_message(
     assert Path("output").read_text() == "mine"
 
 
+@pytest.mark.integration
 def test_missing_fonts_are_one_message(pair: str) -> None:
     """A process of its own: fonts are kept once they have been read."""
     code = (

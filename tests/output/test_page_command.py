@@ -19,6 +19,7 @@ from fabkit.cli import main
 from fabkit.core.errors import OutsideError
 from fabkit.mesh.files.reading import read_bodies
 from tests.conftest import ROOT
+from tests.support.built import built
 from tests.support.glbfiles import read_glb
 from tests.support.pairset import PAIR, objects_of
 
@@ -33,12 +34,14 @@ def contents(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def ready(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def ready() -> Path:
     """A folder in which the page of the pair was made, by another process."""
-    home = tmp_path_factory.mktemp("ready")
-    (home / "pair.toml").write_text(PAIR)
-    run_elsewhere(home, "1")
-    return home
+
+    def make(home: Path) -> None:
+        (home / "pair.toml").write_text(PAIR)
+        run_elsewhere(home, "1")
+
+    return built("page-pair", make, PAIR)
 
 
 def run_elsewhere(home: Path, seed: str) -> None:
@@ -125,11 +128,20 @@ def test_the_same_bytes_from_another_process(made: Path, tmp_path: Path) -> None
     assert contents(other / "output/pair/page") == contents(made)
 
 
-def test_what_is_missing_comes_back(made: Path, said: Callable[..., Any]) -> None:
+@pytest.mark.parametrize(
+    ("gone", "written"),
+    [
+        ("files/stl/Q.stl", 1),
+        ("data.js", 1),
+        pytest.param("models/P.glb", 1, marks=pytest.mark.integration),
+    ],
+)
+def test_what_is_missing_comes_back(
+    gone: str, written: int, made: Path, said: Callable[..., Any]
+) -> None:
     before = contents(made)
-    for name in ("models/P.glb", "files/stl/Q.stl"):
-        (made / name).unlink()
-    assert said("page", "pair.toml")["written"] > 0
+    (made / gone).unlink()
+    assert said("page", "pair.toml")["written"] == written
     assert contents(made) == before
 
 
