@@ -72,6 +72,22 @@ def test_turns_and_flips_are_those_of_the_plane(name: str) -> None:
                 assert ways.turned_over(number, flips=False) == number
 
 
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_data_tells_what_follows_when_a_piece_is_turned(name: str) -> None:
+    puzzle = load_set(name)
+    turn = puzzle.lattice.symmetries[1]
+    for piece in play_data(puzzle, [], 20.0)["pieces"]:
+        for number, way in enumerate(piece["ways"]):
+            left = piece["ways"][way["left"]]
+            assert left["right"] == number
+            turned = at_anchor(puzzle.lattice, map(turn, pairs(way["cells"])))
+            assert set(pairs(left["cells"])) == turned
+            assert ("flip" in way) == puzzle.flips
+            assert ("over" in way) == (number < piece["plain"])
+            if "over" in way:
+                assert piece["ways"][way["over"]]["over"] == number
+
+
 def test_a_ball_piece_turned_over_shows_its_other_form() -> None:
     puzzle = load_set("iqfit")
     for piece in puzzle.pieces:
