@@ -106,9 +106,7 @@ def test_what_can_be_asked(engine: type[OutsideEngine]) -> None:
     assert sorted(every.solutions) == sorted(expected.solutions)
     assert (told[0], told[-1]) == (0.0, 1.0)
     assert engine().enumerate(board, Effort()) == every, "a run does not repeat"
-    assert engine().count(board, Effort()) == Outcome(36, True, (), every.nodes)
-    first, second = engine().first(board, Effort()), engine().unique(board, Effort())
-    assert (first.count, first.complete) == (1, False)
+    second = engine().unique(board, Effort())
     assert (second.count, second.complete) == (2, False)
     single = ExactCoverProblem(1, (1,), (Option(0, (0,)),))
     alone = engine().unique(single, Effort())
