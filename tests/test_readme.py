@@ -25,7 +25,7 @@ BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
 TEXT = re.sub(r"```.*?```", "", README, flags=re.DOTALL)
 #: Every command that there is, with its options.
 COMMANDS_THERE = {
-    name: {option for one in command.params for option in one.opts}
+    name: {option for one in command.params for option in (*one.opts, *one.secondary_opts)}
     for name, command in get_command(app).commands.items()
 }
 #: The options of the program itself.
