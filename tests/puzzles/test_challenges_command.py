@@ -50,7 +50,7 @@ class Run:
 @pytest.fixture(
     scope="module",
     params=[
-        ("iqstars", 24),
+        ("iqstars", 12),
         pytest.param(("iqstars", 120), marks=pytest.mark.integration),
         pytest.param(("iqfit", 120), marks=pytest.mark.integration),
     ],
@@ -264,6 +264,7 @@ def test_what_was_made_before_is_replaced(here: Path) -> None:
     assert texts(here / "tray") == before
 
 
+@pytest.mark.integration
 def test_fridgeiq_says_shape_and_letters(here: Path, capsys: Capture) -> None:
     assert main(["challenges", "fridgeiq", "--count", "3", "-v"]) == 0
     said = capsys.readouterr().out

@@ -63,7 +63,7 @@ def test_boards_of_growing_size_have_each_shape_once() -> None:
         assert set(apart) == whole
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     ("lattice", "parity", "half_width"),
     [

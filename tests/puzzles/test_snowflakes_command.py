@@ -105,6 +105,7 @@ def test_what_is_listed_is_right(arguments: list[str], found: dict[str, int], he
     assert {parity: count for parity, count in solved.items() if count} == found
 
 
+@pytest.mark.integration
 def test_each_parity_alone(here: Path) -> None:
     whole = made("ring.toml")
     for parity in ("even", "odd", "mixed"):
