@@ -96,6 +96,15 @@ MADE: dict[str, Callable[[], str | bytes]] = {
     "outline-too-long": long_way,
     "keys-unknown-sixty": lambda: HEAD + DOMINO + "".join(f"x{i} = 1\n" for i in range(60)),
 }
+#: Command lines that draw or compute for long before they are refused.
+LATE = {
+    "booklet-only-board-too-large",
+    "booklet-only-impossible",
+    "booklet-only-unknown",
+    "holes-bed-too-low",
+    "page-challenge-unknown",
+    "show-width-too-high",
+}
 #: One of every kind, also run as a process of its own.
 PROCESSES = [
     ("set", "outline-knights-move"),
@@ -151,15 +160,24 @@ def write_table(kind: str, table: dict[str, Case]) -> None:
     (BAD / f"{kind}.toml").write_text("\n".join(cases), encoding="utf-8", newline="\n")
 
 
-@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize(
+    ("kind", "late"),
+    [
+        *((kind, False) for kind in TABLES),
+        pytest.param("cli", True, marks=pytest.mark.integration),
+    ],
+)
 def test_bad_input_gets_its_message(
     kind: str,
+    late: bool,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    faults, found = [], {}
+    faults, found = [], dict(TABLES[kind])
     for name, case in TABLES[kind].items():
+        if (name in LATE) != late:
+            continue
         home = tmp_path / name
         home.mkdir()
         monkeypatch.chdir(home)

@@ -251,17 +251,6 @@ def test_positions_that_come_with_the_set_are_not_made_again(tmp_path: Path) -> 
     assert brute.alike(lying(brute, plain, first)) not in keys
 
 
-def test_no_single_star_but_32_single_pieces_determine_iqstars() -> None:
-    """The published observation was that no single star does; for a piece the answer is this."""
-    stars = load_set("iqstars")
-    (source,) = positions_of(stars).sources(1, 1).values()
-    found = [candidate for candidate in source if candidate]
-    assert len(found) == 32
-    fillings = positions_of(stars).fillings
-    assert fillings is not None
-    assert len(fillings) == known_counts("iqstars")["complete_fillings"]
-
-
 @pytest.mark.integration
 def test_no_single_piece_determines_iqfit() -> None:
     (source,) = positions_of(load_set("iqfit")).sources(1, 1).values()
