@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,18 +16,22 @@ from tests.support.shapes import body_of
 
 
 @lru_cache
-def printed_set(set_name: str, order: Order) -> tuple[Print, ...]:
-    """A set's pieces, written and read back."""
+def printed_set(set_name: str, order: Order, pieces: str = "") -> tuple[Print, ...]:
+    """A set's pieces, or some of them, written and read back."""
     with TemporaryDirectory() as folder:
-        return tuple(print_set(set_name, order, Path(folder)))
+        return tuple(print_set(set_name, order, Path(folder), pieces))
 
 
-def bodies(set_name: str, order: Order) -> tuple[Body, ...]:
+def bodies(set_name: str, order: Order, pieces: str = "") -> tuple[Body, ...]:
     """The bodies of a set's STL files."""
-    return tuple(body_of(one.mesh, f"{one.drawing.id}.stl") for one in printed_set(set_name, order))
+    prints = printed_set(set_name, order, pieces)
+    return tuple(body_of(one.mesh, f"{one.drawing.id}.stl") for one in prints)
 
 
 @lru_cache
-def taken(set_name: str, order: Order) -> Taken:
-    """The set as its meshes show it."""
-    return take(bodies(set_name, order), load_set(set_name), order.profile().unit_mm)
+def taken(set_name: str, order: Order, pieces: str = "") -> Taken:
+    """The set, or some of its pieces, as meshes show it."""
+    puzzle = load_set(set_name)
+    if pieces:
+        puzzle = replace(puzzle, pieces=tuple(p for p in puzzle.pieces if p.id in pieces))
+    return take(bodies(set_name, order, pieces), puzzle, order.profile().unit_mm)

@@ -31,6 +31,8 @@ FACE_DOWN = Order((), ("recess.fit=embedded", "recess.floor=0.7 mm", "plate.face
 MARKED = Order((), ("magnet.polarity=alternating",))
 MARKED_ROOMY = Order((), (*MARKED.settings, "magnet.diameter=8 mm"))
 MARKED_INSIDE = Order((), (*MARKED.settings, "recess.fit=embedded", "recess.floor=0.8 mm"))
+#: Without letters and magnets, for faults of what is left.
+BARE = Order((), ("label.faces=none", "recess.fit=none"))
 UNLETTERED = Order((), ("label.faces=none",))
 
 ALL = "ARELOMTSQDJBNYIU"

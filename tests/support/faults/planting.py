@@ -29,7 +29,7 @@ from fabkit.model.puzzle import PuzzleSet
 from fabkit.verify.answers import Answered
 from fabkit.verify.check import CheckReport, check
 from fabkit.verify.taking import take
-from tests.support.faults.kits import ALL, COMPANIONS, PLAIN, Kit, kit, printed
+from tests.support.faults.kits import ALL, BARE, COMPANIONS, PLAIN, Kit, kit, printed
 from tests.support.prints import Order
 
 Points = NDArray[np.float64]
@@ -224,32 +224,34 @@ class Fault:
 
 
 #: So many pieces of a set may be faulty, for the others to tell the unit.
-MOST_FAULTY = 8
+MOST_FAULTY = 9
 #: The pieces, first those that are read soonest: with few corners in their letters.
 QUICK = "YMEITLAJNDRUOBQS"
 
 
-def in_one_set(faults: Sequence[Fault], size: float) -> Iterator[tuple[Planted, dict[str, Fault]]]:
+def in_one_set(
+    faults: Sequence[Fault], size: float, good: int = 1
+) -> Iterator[tuple[Planted, dict[str, Fault]]]:
     """Faults on several pieces of one set, as few sets as that takes.
 
     Args:
         faults: that `shares` is true of.
         size: of those with a limit; the others are clearly faults.
+        good: how many good pieces lie beside them.
 
     Yields:
         A set, and which fault is on the body of which name.
     """
     left = list(faults)
     while left:
-        order = left[0].ordered(size)
+        order = simplest(left[0], size)
         on_piece: dict[str, Fault] = {}
         for fault in left:
             pieces = (fault.limited and fault.at_limit) or fault.pieces
             free = [one for one in QUICK if one in pieces and one not in on_piece]
-            if fault.ordered(size) == order and free and len(on_piece) < MOST_FAULTY:
+            if simplest(fault, size) == order and free and len(on_piece) < MOST_FAULTY:
                 on_piece[free[0]] = fault
         left = [fault for fault in left if fault not in on_piece.values()]
-        good = 2 if len(on_piece) > 3 else 1
         others = [one for one in QUICK if one not in on_piece][:good]
         made = kit(order, "".join([*on_piece, *others]), solved=False)
         bodies = dict(made.bodies)
@@ -260,6 +262,13 @@ def in_one_set(faults: Sequence[Fault], size: float) -> Iterator[tuple[Planted, 
             (bodies[piece],) = planted.bodies[len(case.others) :]
         named = {made.bodies[piece].name: fault for piece, fault in on_piece.items()}
         yield Planted(made.puzzle, made.profile, tuple(bodies.values()), ""), named
+
+
+def simplest(fault: Fault, size: float) -> Order:
+    """What a fault's piece is printed with: bare where letter and magnets play no part."""
+    order = fault.ordered(size)
+    room = fault.plant.__module__.rpartition(".")[2]
+    return BARE if order == PLAIN and room in ("mesh", "outline", "place") else order
 
 
 def beyond(limit: float, size: float) -> float:
