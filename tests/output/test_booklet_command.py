@@ -40,7 +40,10 @@ def entry_of(folder: Path) -> dict[str, Any]:
 # --- the command ------------------------------------------------------------------------------------
 
 
-def test_the_booklet_comes_into_the_output_folder(pair: str, said: Callable[..., Any]) -> None:
+def test_the_booklet_comes_into_the_output_folder(
+    pair: str, said: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fabkit.build.cover_image._COVER_PIXELS", 240)
     document = said("booklet", pair)
     path = Path("output/pair/booklet.pdf")
     assert document["file"] == str(path)
@@ -52,7 +55,7 @@ def test_the_booklet_comes_into_the_output_folder(pair: str, said: Callable[...,
     # The picture of the printed set is on the cover: the pieces' colours, lit.
     (picture,) = PdfReader(path).pages[0].images
     pixels = np.asarray(Image.open(io.BytesIO(picture.data)).convert("HSV")).astype(int)
-    assert min(pixels.shape[:2]) > 300
+    assert min(pixels.shape[:2]) > 100
     coloured = pixels[pixels[:, :, 1] > 150][:, 0]
     orange, blue = ((coloured > low) & (coloured < high) for low, high in ((20, 35), (135, 160)))
     assert orange.mean() > 0.2
