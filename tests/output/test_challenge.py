@@ -33,12 +33,12 @@ from tests.support.drawings import (
 
 CASES = (
     "fridgeiq square_01",
-    "fridgeiq square_10",
     "cubimagici tray",
     "iqfit",
-    "iqstars",
-    "odd",
     "mixed",
+    pytest.param("fridgeiq square_10", marks=pytest.mark.long),
+    pytest.param("iqstars", marks=pytest.mark.long),
+    pytest.param("odd", marks=pytest.mark.long),
 )
 
 
@@ -175,8 +175,7 @@ def test_boards_and_given_pieces_are_shown_with_their_cells_and_seats() -> None:
 
 def test_chequered_pieces_show_their_tones_on_one_lattice_and_on_two() -> None:
     """Four times as many cells, half as large: it looks the same."""
-    cubi = load_set("cubimagici")
-    entry = posed_entry(cubi, "tray")
+    cubi, entry = case("cubimagici tray")
     plain = shapes(root_of(challenge_sheet(cubi, entry, 20.0)), "tone")
 
     def halved(cells: frozenset[tuple[int, int]]) -> frozenset[tuple[int, int]]:

@@ -149,7 +149,7 @@ def joints_seen(drawn: Case, theme: str) -> list[bool]:
     """
     puzzle, entry = drawn
     source = challenge_sheet(puzzle, replace(entry, given=()), 20.0, theme=theme)
-    found, per_mm = pixels(source, 24.0)
+    found, per_mm = pixels(source, 16.0)
     areas = dict(
         zip(
             [piece.id for piece in puzzle.pieces if piece.id in (entry.solution or {})],
@@ -191,7 +191,7 @@ def joints_seen(drawn: Case, theme: str) -> list[bool]:
 @pytest.mark.parametrize("colour", ["", *GREYS])
 @pytest.mark.parametrize(
     ("name", "theme"),
-    [("mixed1-3-e119", "dark"), ("even4-02", "light"), ("iqstars", "dark")],
+    [("iqstars", "dark"), ("even4-02", "light"), ("mixed1-3-e119", "dark")],
 )
 def test_between_neighbours_a_joint_is_seen(name: str, theme: str, colour: str) -> None:
     puzzle, entry = case(name)
@@ -203,7 +203,7 @@ def test_between_neighbours_a_joint_is_seen(name: str, theme: str, colour: str) 
     assert all(found)
 
 
-@pytest.mark.parametrize("name", ["even4-02", "cubimagici tray", "iqfit", "iqstars"])
+@pytest.mark.parametrize("name", ["even4-02", "iqfit"])
 def test_every_piece_of_a_solution_has_its_letter(name: str) -> None:
     puzzle, entry = case(name)
     root = root_of(challenge_sheet(puzzle, replace(entry, given=()), 20.0))

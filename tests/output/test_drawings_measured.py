@@ -28,7 +28,7 @@ from tests.support.drawings import (
     texts,
 )
 
-PER_MM, UNIT_MM = 16.0, 10.0
+PER_MM, UNIT_MM = 12.0, 10.0
 #: A snowflake of one lattice with a hole, one of two, a box, hexagons, balls.
 CASES = ("even4-03", "mixed", "fridgeiq square_02", "iqstars board", "iqfit")
 
@@ -76,7 +76,7 @@ def test_a_challenge_has_the_size_that_is_stated(name: str) -> None:
 def test_holes_of_a_silhouette_show_the_paper() -> None:
     puzzle, entry = case("mixed")
     source = challenge_sheet(puzzle, replace(entry, solution=None), 5.0, theme="light")
-    found, per_mm = pixels(source, PER_MM)
+    found, per_mm = pixels(source, 5.0)
     (region,) = of_class(root_of(source), "region")
     # Around, the hole, and what stands in it.
     outer, hole, within = sorted(

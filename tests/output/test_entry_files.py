@@ -13,10 +13,10 @@ import pytest
 from fabkit.build.entries import Selection, gather
 from fabkit.cli import main
 from fabkit.core.errors import InputError
-from fabkit.model.catalog import shipped_snowflakes
 from fabkit.model.library import load_set
 from tests.conftest import ROOT
 from tests.output.test_entries import FEW, FRIDGEIQ, SAID
+from tests.support.drawings import snowflakes
 
 
 def catalog(tmp_path: Path, change: Callable[[list[dict[str, Any]]], Any] | None = None) -> Path:
@@ -32,7 +32,7 @@ def catalog(tmp_path: Path, change: Callable[[list[dict[str, Any]]], Any] | None
 
 def test_a_catalog_file_is_read(tmp_path: Path) -> None:
     entries = gather(FRIDGEIQ, Selection(files=(catalog(tmp_path),)))
-    assert entries == [one for one in shipped_snowflakes(FRIDGEIQ) if one.id in FEW]
+    assert entries == [one for one in snowflakes() if one.id in FEW]
 
 
 def swap(entry: dict[str, Any], one: str, other: str) -> None:

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from fabkit.core.errors import InputError
-from fabkit.model.catalog import shipped_snowflakes
 from fabkit.model.entry import Entry, in_halves
 from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set
@@ -23,6 +22,7 @@ from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.i18n import LANGUAGES, load_words
 from fabkit.output.web.document import POLICY, Download, index_html, page_files, style_sheet
 from fabkit.output.web.playdata import Ways, data_script, play_data
+from tests.support.drawings import snowflakes
 from tests.support.playpages import entries_of
 
 SHIPPED = ("fridgeiq", "iqfit", "iqblock", "iqstars", "cubimagici")
@@ -98,7 +98,7 @@ def test_a_ball_piece_turned_over_shows_its_other_form() -> None:
             assert ways.turned_over(over, flips=False) == number
 
 
-@pytest.mark.parametrize("only", ["square_05", "triangle_01", MIXED])
+@pytest.mark.parametrize("only", ["triangle_01", MIXED])
 def test_cells_of_the_data_are_those_of_the_entry(only: str) -> None:
     puzzle, entries = entries_of("fridgeiq", only)
     (entry,) = entries
@@ -174,7 +174,7 @@ def test_what_a_set_does_not_tell_is_left_out() -> None:
 
 def test_a_set_with_all_its_snowflakes_stays_small() -> None:
     puzzle = load_set("fridgeiq")
-    entries = shipped_snowflakes(puzzle)
+    entries = snowflakes()
     assert len(entries) == 146
     files = page_files(puzzle, entries, 20.0)
     assert len(files["data.js"]) < 500_000

@@ -141,7 +141,7 @@ def test_backs_of_triangles_are_not_seen() -> None:
 
 def test_the_same_scene_gives_the_same_bytes() -> None:
     """Also with the noise of another kernel; but not when something moved."""
-    lumps, view = [block((0, 0, 0), (30, 20, 4)), ball(6)], View(96, 60)
+    lumps, view = [block((0, 0, 0), (30, 20, 4)), ball(6, 12)], View(48, 30)
     lumps[1] = replace(lumps[1], vertices=np.round(lumps[1].vertices, 4))
     first = render(lumps, view)
     noise = np.random.default_rng(1)
@@ -155,22 +155,23 @@ def test_the_same_scene_gives_the_same_bytes() -> None:
 
 def test_the_ground_takes_a_shadow() -> None:
     lumps = [block((0, 0, 0), (20, 20, 20))]
-    view = View(120, 80, 0.0, 40.0)
+    view = View(60, 40, 0.0, 40.0)
     eye = camera(lumps, view)
     # The lamp stands behind on the left, so the shadow falls to the right and to the front.
     x, y, _, _ = eye.seen(np.array([[23.0, 8.0, 0.0], [-14.0, 8.0, 0.0]]))
-    shaded, lit = (pixels(lumps, view)[int(y[i]), int(x[i])].mean() for i in range(2))
+    found = pixels(lumps, view)
+    shaded, lit = (found[int(y[i]), int(x[i])].mean() for i in range(2))
     assert shaded < 215
     assert lit > 235
-    bare = pixels(lumps, View(120, 80, 0.0, 40.0, ground=False))
+    bare = pixels(lumps, replace(view, ground=False))
     assert bare[int(y[0]), int(x[0])].tolist() == [255, 255, 255]
 
 
 def test_ground_far_from_everything_is_not_shaded() -> None:
-    view = View(150, 100, 0.0, 40.0)
+    view = View(75, 50, 0.0, 40.0)
     found = pixels([block((0, 0, 0), (4, 80, 3))], view)
-    assert found[:, :30].min() >= 254
-    assert found[:, -30:].min() >= 254
+    assert found[:, :15].min() >= 254
+    assert found[:, -15:].min() >= 254
 
 
 def test_edges_are_inked_and_flats_are_not() -> None:
@@ -185,10 +186,10 @@ def test_edges_are_inked_and_flats_are_not() -> None:
 
 
 def test_a_transparent_picture_has_no_background() -> None:
-    found = pixels([block((0, 0, 0), (20, 20, 20))], View(120, 80, background=None))
-    assert found.shape == (80, 120, 4)
+    found = pixels([block((0, 0, 0), (20, 20, 20))], View(60, 40, background=None))
+    assert found.shape == (40, 60, 4)
     assert found[0, 0, 3] <= 12
-    assert found[40, 60, 3] == 255
+    assert found[20, 30, 3] == 255
 
 
 def test_nothing_cannot_be_drawn() -> None:
@@ -250,7 +251,7 @@ def test_ball_pieces_come_to_lie_on_their_cells() -> None:
     for piece in puzzle.pieces:
         printed, pitch = draft_ball(puzzle, piece, profile).balls_mm, profile.unit_mm
         assert piece.body is not None
-        for one in placements(puzzle.lattice, piece, puzzle.boards[0].cells, flips=False)[::20]:
+        for one in placements(puzzle.lattice, piece, puzzle.boards[0].cells, flips=False)[::60]:
             motion = lay_balls(piece.body, printed, one.cells, pitch)
             moved = np.round(motion.of(np.array(printed)), 6)
             upper = {(x, y) for x, y, z in moved.tolist() if z == 0.0}
@@ -282,11 +283,11 @@ def test_a_set_is_drawn_from_its_meshes(
     pair: str, tmp_path: Path, said: Callable[..., Any]
 ) -> None:
     path = tmp_path / "picture.png"
-    ask = ("picture", pair, "-o", str(path), "--size", "120x80")
+    ask = ("picture", pair, "-o", str(path), "--size", "48x32")
     found = said(*ask)
     assert [name for name in found["shown"] if name in "PQ"] == ["P", "Q"]
     with Image.open(path) as image:
-        assert image.size == (120, 80)
+        assert image.size == (48, 32)
     before = path.read_bytes()
     said(*ask, "--apart")
     assert path.read_bytes() != before
