@@ -16,39 +16,15 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from fabkit.cli import main
 from fabkit.mesh.files.reading import read_bodies
 from fabkit.model.library import load_set, shipped_names
 from tests.conftest import ROOT
 from tests.support.pairset import model_of
 from tests.support.platefiles import prusa_slicer
+from tests.support.trioset import TRIO
 
 Said = Callable[..., Any]
 
-TRIO = """
-[set]
-name = "trio"
-title = "Three in a tray"
-lattice = "square"
-moves = "rotations and flips"
-chequer = "#5d3a1a"
-
-[[piece]]
-id = "L"
-cells = [[0, 0], [1, 0], [2, 0], [2, 1]]
-
-[[piece]]
-id = "J"
-cells = [[0, 1], [1, 1], [2, 1], [2, 0]]
-
-[[piece]]
-id = "Q"
-cells = [[0, 0], [0, 1], [1, 0], [1, 1]]
-
-[[board]]
-id = "tray"
-size = [3, 4]
-"""
 #: What makes the set of three from something larger: two balls side by side, upright beside them.
 BALLS = """
 [set]
@@ -74,7 +50,10 @@ size = [2, 4]
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of its own, with the sets that do not come with fabkit."""
-    (tmp_path / "trio.toml").write_text(TRIO)
+    toned = TRIO.replace(
+        'moves = "rotations"', 'moves = "rotations and flips"\nchequer = "#5d3a1a"'
+    )
+    (tmp_path / "trio.toml").write_text(toned[: toned.index("[[challenge]]")])
     (tmp_path / "balls.toml").write_text(BALLS)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (text,) = re.findall(r"```toml\n(# pentominoes\.toml\n.*?)```", readme, re.DOTALL)
@@ -177,24 +156,6 @@ def test_a_board_that_is_too_tight_fails(said: Said) -> None:
          "-s", "board.relief=0 mm")  # fmt: skip
     shutil.copyfile("tight/stl/tray.stl", "out/stl/tray.stl")
     assert not said("check", "trio.toml", "-o", "out", *plain, code=1)["boards"]["tray"]["ok"]
-
-
-def test_a_lid_that_is_missing_is_told(said: Said) -> None:
-    plain = ["-s", "recess.fit=none"]
-    said("export-stl", "trio.toml", "-o", "out", *plain)
-    Path("out/stl/tray-lid.stl").unlink()
-    assert not said("check", "trio.toml", "-o", "out", *plain, code=1)["ok"]
-
-
-def test_an_unreadable_board_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    plain = ["-s", "recess.fit=none"]
-    assert main(["export-stl", "trio.toml", "-o", "out", "-q", *plain]) == 0
-    Path("out/stl/tray.stl").write_bytes(b"nonsense\n")
-    capsys.readouterr()
-    assert main(["check", "trio.toml", "-o", "out", "-q", *plain]) == 2
-    message = capsys.readouterr().err
-    assert message.startswith(f"fabkit: {Path('out/stl/tray.stl')}: is no STL file: ")
-    assert message.count("\n") == 1
 
 
 # --- the same bytes -------------------------------------------------------------------------------

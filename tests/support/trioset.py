@@ -1,0 +1,73 @@
+"""A set of three pieces with a tray, and its folders that many tests share."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import shutil
+from pathlib import Path
+
+from fabkit.cli import main
+from tests.support.built import SOLID_ROOMS, built
+
+TRIO = """
+[set]
+name = "trio"
+title = "Three in a tray"
+lattice = "square"
+moves = "rotations"
+
+[[piece]]
+id = "L"
+cells = [[0, 0], [1, 0], [2, 0], [2, 1]]
+
+[[piece]]
+id = "J"
+cells = [[0, 1], [1, 1], [2, 1], [2, 0]]
+
+[[piece]]
+id = "Q"
+cells = [[0, 0], [0, 1], [1, 0], [1, 1]]
+
+[[board]]
+id = "tray"
+size = [3, 4]
+
+[[challenge]]
+id = "tray"
+board = "tray"
+answer = "solved"
+
+[[challenge]]
+id = "bar"
+outline = [[0, 0], [6, 0], [6, 2], [0, 2]]
+answer = "impossible"
+"""
+#: What takes less time to be read: neither recesses nor a lid.
+PLAIN = ("-s", "recess.fit=none", "-s", "lid.kind=none")
+
+
+def trio_folder(*options: str) -> Path:
+    """A folder with the set's file, and its STL files under output/trio."""
+
+    def make(folder: Path) -> None:
+        (folder / "trio.toml").write_text(TRIO)
+        output = str(folder / "output/trio")
+        assert main(["export-stl", str(folder / "trio.toml"), "-q", "-o", output, *options]) == 0
+
+    name = "trio-plain" if options else "trio"
+    return built(name, make, TRIO, options, rooms=(*SOLID_ROOMS, "build"))
+
+
+def checked_trio() -> Path:
+    """Such a folder after `check` and `verify`, and what they said as check.txt and verify.txt."""
+
+    def make(folder: Path) -> None:
+        shutil.copytree(trio_folder(), folder, dirs_exist_ok=True)
+        for command in ("check", "verify"):
+            with contextlib.redirect_stdout(io.StringIO()) as said:
+                output = str(folder / "output/trio")
+                assert main([command, str(folder / "trio.toml"), "-o", output]) == 0
+            (folder / f"{command}.txt").write_text(said.getvalue())
+
+    return built("trio-checked", make, TRIO)
