@@ -88,25 +88,6 @@ def test_killed_at_random_moments(workers: int, kills: int, tmp_path: Path) -> N
     kill_and_go_on(tmp_path, workers, 15 * kills, kills, seed=workers)
 
 
-@linux
-def test_a_checkpoint_that_forgets_would_be_noticed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The check above can fail: here, every opening loses a result."""
-    usual = Checkpoint.__enter__
-
-    def forgets(checkpoint: Checkpoint) -> Checkpoint:
-        opened = usual(checkpoint)
-        opened._connection.execute(
-            "DELETE FROM results WHERE rowid = (SELECT min(rowid) FROM results)"
-        )
-        return opened
-
-    monkeypatch.setattr(Checkpoint, "__enter__", forgets)
-    with pytest.raises(AssertionError):
-        kill_and_go_on(tmp_path, 1, 100, 8, seed=1)
-
-
 # --- workers ----------------------------------------------------------------------------------------
 
 

@@ -17,7 +17,6 @@ from fabkit.drawing.boards.steps import BoardBlueprint, Prism, Step
 from fabkit.drawing.outline import BlueprintError
 from fabkit.mesh.body import Body
 from fabkit.mesh.crossing import crossings
-from fabkit.mesh.files.reading import read_bodies
 from fabkit.mesh.topology import (
     degenerate_faces,
     duplicate_faces,
@@ -36,7 +35,7 @@ from fabkit.printing.slicer.finding import find_slicer
 from fabkit.printing.slicer.slicing import slice_plate
 from fabkit.printing.slicer.verdict import Expected
 from fabkit.solid.balls import build_balls
-from fabkit.solid.export import SPHERE_ANGLE, SPHERE_TOLERANCE_MM, write_stl
+from fabkit.solid.export import write_stl
 from tests.support.ballsolids import (
     IQFIT,
     PRESETS,
@@ -114,21 +113,6 @@ def test_the_file_is_sound(one: Print) -> None:
 
 
 @pytest.mark.integration
-def test_the_kernels_own_file_is_not(folder: Path) -> None:
-    """Without the cleaning there is a facet of no extent at each pole that shows."""
-    blueprint = draft_ball(IQFIT, IQFIT.piece("lime"), profile())
-    raw = folder / "raw.stl"
-    build_balls(blueprint).exportStl(
-        str(raw), tolerance=SPHERE_TOLERANCE_MM, angularTolerance=SPHERE_ANGLE, relative=False
-    )
-    clean = folder / "clean.stl"
-    write_stl(build_balls(blueprint), clean)
-    found = faults(read_bodies(raw)[0])
-    assert set(found) == {"degenerate"}
-    assert raw.stat().st_size - clean.stat().st_size == 50 * found["degenerate"]
-
-
-@pytest.mark.integration
 def test_the_same_bytes_again(folder: Path) -> None:
     for name in ("one.stl", "other.stl"):
         write_stl(build_balls(draft_ball(IQFIT, IQFIT.piece("sky"), profile())), folder / name)
@@ -147,14 +131,6 @@ def test_corners_and_facets_lie_on_what_is_drawn(one: Print) -> None:
     ]
     for points in inside:
         assert np.abs(distances(one.blueprint, points)).max() < FACET_MM
-
-
-def test_another_ball_would_be_seen(one: Print) -> None:
-    larger = replace(one.blueprint, ball_mm=one.blueprint.ball_mm + 0.1)
-    assert np.abs(distances(larger, one.mesh.vertices)).max() > FACET_MM
-    moved = tuple((x + 0.1, y, z) for x, y, z in one.blueprint.balls_mm)
-    elsewhere = replace(one.blueprint, balls_mm=moved)
-    assert np.abs(distances(elsewhere, one.mesh.vertices)).max() > FACET_MM
 
 
 @pytest.mark.every(3)
@@ -211,12 +187,6 @@ def test_balls_are_those_of_the_set(one: Print) -> None:
 
 def test_nothing_leans_too_far(one: Print) -> None:
     assert leaning_degrees(one.triangles).max() < profile().overhang_degrees + 1
-
-
-def test_a_piece_on_its_head_leans_too_far(one: Print) -> None:
-    top = one.triangles[:, :, 2].max()
-    head = one.triangles * (1, -1, -1) + (0, 0, top)
-    assert leaning_degrees(head).max() > 80
 
 
 @prusa_slicer
@@ -309,14 +279,6 @@ def test_a_piece_keeps_inside_its_own_cells(one: Print) -> None:
     assert min(rooms) == pytest.approx(
         (one.blueprint.pitch_mm - one.blueprint.ball_mm) / 2, abs=0.01
     )
-
-
-def test_a_larger_ball_would_not(folder: Path) -> None:
-    piece = IQFIT.piece("pink")
-    large = print_ball(
-        piece, profile("default", "ball.diameter=13.4 mm", "ball.link=10 mm"), folder / "l.stl"
-    )
-    assert min(room_in_cells(large, piece)) < 1.0
 
 
 # --- anybody's pieces ---------------------------------------------------------------------------

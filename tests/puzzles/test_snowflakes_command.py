@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from fabkit.cli import main
 from fabkit.jobs.checkpoint import CHECKPOINT_NAME
 from fabkit.puzzles.snowflakes import search
+from fabkit.puzzles.snowflakes.catalog import merged
 from fabkit.puzzles.snowflakes.tiling import OPEN, Attempt
 from tests.support.drat import refutes
 from tests.support.snowflakes import catalog_faults
@@ -124,6 +126,40 @@ def test_what_is_listed_of_seven_is_right(seven: Path) -> None:
     catalog = catalog_in(seven)
     assert catalog_faults(catalog, "fridgeiq") == []
     assert [part["solved"] for part in catalog["complete"]] == [1, 1, 0]
+
+
+@pytest.mark.integration
+def test_two_searches_as_one_catalog(here: Path) -> None:
+    """What needs no flip is listed as it was made without, and nothing twice."""
+    for name, code in (("hooks", 0), ("ells", 1)):
+        turned = made(f"{name}.toml", "--no-flips", code=code)
+        both = merged(turned, made(f"{name}.toml", "--flips"), "fabkit")
+        assert catalog_faults(both, f"{name}.toml") == []
+        for entry in both["challenges"]:
+            entry["flips"] = not entry["flips"]
+        assert catalog_faults(both, f"{name}.toml") != []
+
+
+#: What is done to an entry of a catalog, and what is then said of it.
+SPOILT: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
+    (lambda one: one.pop("count"), "count is missing"),
+    (lambda one: one["solution"].popitem(), "the pieces do not make the shape"),
+    (lambda one: one["solution"].update(D=one["solution"]["N"]), "D is not as drawn"),
+    (lambda one: one["solution"].update(D=one["solution"]["N"]), "overlaps"),
+    (lambda one: one["outlines"][0][0].reverse(), ""),
+    (lambda one: one["outlines"][0][0].pop(), "is not symmetric"),
+    (lambda one: one.update(half_width=3), "has another half-width"),
+    (lambda one: one.update(parity="odd"), "does not lie on a grid of its parity"),
+    (lambda one: one.update(rigid=False), "does not fall apart"),
+]
+
+
+def test_what_judges_catalogs_notices_what_is_wrong(seven: Path) -> None:
+    for spoil, expected in SPOILT:
+        catalog = catalog_in(seven)
+        spoil(catalog["challenges"][0])
+        found = catalog_faults(catalog, "fridgeiq")
+        assert any(expected in said for said in found) if expected else not found, expected
 
 
 @pytest.mark.integration

@@ -9,9 +9,7 @@ import sqlite3
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -109,15 +107,6 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
     return run.files()
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
-    ) as one:
-        yield one
-
-
 def kill_at(run: Run, moment: int, chance: random.Random, one: Child) -> None:
     """Kills it when so many tasks are done in all; or, when they are already, while it starts."""
     if len(said(run.log)) < moment:
@@ -164,37 +153,6 @@ def test_killed_at_random_moments(unbroken: list[bytes], tmp_path: Path) -> None
     hit = kill_and_go_on(run, KILLS, seed=2)
     assert run.files() == unbroken
     assert set(hit) == set(WAVES)
-
-
-def test_killed_at_work_on_a_cluster(cluster: Any, unbroken: list[bytes], tmp_path: Path) -> None:
-    """One of its two workers is killed, too; Dask starts another."""
-    run = Run(tmp_path, "--cluster", cluster.scheduler_address)
-    with child(run.call()) as one:
-        wait_for(run.log, 2, one)
-        os.kill(cluster.workers[0].pid, signal.SIGKILL)
-        one.process.kill()
-        one.end()
-    for key in sorted(run.done() - set(run.told())):
-        say(str(run.log), f"1 {key}")
-    hit = kill_and_go_on(run, KILLS, seed=5)
-    assert run.files() == unbroken
-    assert set(hit) == set(WAVES)
-
-
-def test_a_checkpoint_that_loses_a_result_would_be_noticed(tmp_path: Path) -> None:
-    """The checks above can fail: a task is done again when the checkpoint has forgotten it."""
-    run = Run(tmp_path, "--workers", "1")
-    with child(run.call(3)) as one:
-        wait_for(run.log, 3, one)
-        one.process.kill()
-        one.end()
-    connection = sqlite3.connect(run.kept / CHECKPOINT_NAME)
-    connection.execute("DELETE FROM results WHERE rowid = 1")
-    connection.commit()
-    connection.close()
-    with child(run.call()) as one:
-        one.end()
-    assert max(Counter(run.told()).values()) == 2
 
 
 @pytest.mark.parametrize(
