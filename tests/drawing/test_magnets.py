@@ -142,27 +142,32 @@ def misplaced(outline: Polygon, centres: Points, profile: Profile, step_mm: floa
     return wrong
 
 
-ORDERS = [
-    ([], []),
-    pytest.param([], ["recess.fit=glue"], marks=pytest.mark.long),
-    ([], ["recess.fit=embedded"]),
-    pytest.param(["compact"], [], marks=pytest.mark.long),
-    pytest.param(["flippable"], [], marks=pytest.mark.long),
-    ([], ["unit=15 mm", "magnet.diameter=8 mm", "recess.wall=1.5 mm"]),
-    pytest.param([], ["magnet.diameter=5 mm"], marks=pytest.mark.long),
-    pytest.param(
-        [], ["unit=28 mm", "recess.wall=6 mm", "magnet.height=2 mm"], marks=pytest.mark.integration
-    ),
+UNIT_15 = ("unit=15 mm", "magnet.diameter=8 mm", "recess.wall=1.5 mm")
+ALL = "ABDEIJLMNOQRSTUY"
+ORDERS = [(Order(), "DLQ"), (Order((), UNIT_15), "NY"), (Order((), ("recess.fit=embedded",)), "SB")]
+ORDERS += [
+    pytest.param(one, ALL, marks=pytest.mark.long if i else pytest.mark.integration)
+    for i, one in enumerate(
+        [
+            Order((), UNIT_15),
+            Order(),
+            Order((), ("recess.fit=glue",)),
+            Order((), ("recess.fit=embedded",)),
+            Order(("compact",)),
+            Order(("flippable",)),
+            Order((), ("magnet.diameter=5 mm",)),
+            Order((), ("unit=28 mm", "recess.wall=6 mm", "magnet.height=2 mm")),
+        ]
+    )
 ]
 
 
-@pytest.mark.parametrize(("presets", "changes"), ORDERS)
-def test_magnets_of_fridgeiq_are_well_placed(presets: list[str], changes: list[str]) -> None:
-    puzzle, profile = load_set("fridgeiq"), load_profile(presets, changes)
-    wrong = {}
-    for drawing, blueprint in zip(
-        analytic.drawings("fridgeiq"), draft_all(puzzle, puzzle.pieces, profile), strict=True
-    ):
+@pytest.mark.parametrize(("order", "pieces"), ORDERS, ids=str)
+def test_magnets_of_fridgeiq_are_well_placed(order: Order, pieces: str) -> None:
+    puzzle, profile, wrong = load_set("fridgeiq"), order.profile(), {}
+    drawings = [one for one in analytic.drawings("fridgeiq") if one.id in pieces]
+    chosen = [one for one in puzzle.pieces if one.id in pieces]
+    for drawing, blueprint in zip(drawings, draft_all(puzzle, chosen, profile), strict=True):
         centres = np.asarray([recess.centre_mm for recess in blueprint.recesses])
         assert len(centres) == drawing.magnets
         outline = analytic.printed(drawing.outline, profile)
@@ -411,7 +416,7 @@ def failed(report: CheckReport) -> set[str]:
     return {finding.rule for part in report.parts for finding in part.failed}
 
 
-def held_against(made_with: Order, held: Order, pieces: str = "LMY") -> set[str]:
+def held_against(made_with: Order, held: Order, pieces: str = "LM") -> set[str]:
     """The rules that three pieces made with one profile break when held against another."""
     made = kit(made_with, pieces)
     profile = held.profile()
@@ -429,7 +434,7 @@ NINE = "printer.max_bridge=9 mm"
 @pytest.mark.parametrize(
     ("made_with", "held", "rules"),
     [
-        (EMBEDDED, EMBEDDED, set()),
+        pytest.param(EMBEDDED, EMBEDDED, set(), marks=pytest.mark.integration),
         # A pause that is on a layer one way is off it the other.
         (EMBEDDED, EMBEDDED_DOWN, {"pause-height"}),
         pytest.param(EMBEDDED_DOWN, EMBEDDED_DOWN, set(), marks=pytest.mark.integration),
@@ -495,7 +500,8 @@ def test_poles_go_from_left_to_right_whatever_is_selected() -> None:
     puzzle, profile = load_set("fridgeiq"), alternating().profile()
     whole = {one.piece: one for one in draft_all(puzzle, puzzle.pieces, profile)}
     for piece in puzzle.pieces:
-        assert draft_all(puzzle, [piece], profile) == [whole[piece.id]]
+        if piece.id in "DLU":
+            assert draft_all(puzzle, [piece], profile) == [whole[piece.id]]
         recesses = whole[piece.id].recesses
         apart = abs(recesses[0].centre_mm[0] - recesses[-1].centre_mm[0]) > 1.0
         axis = 0 if apart else 1  # one above the other: from below
@@ -621,7 +627,8 @@ def test_closed_cavities_are_marked_in_the_end_that_is_printed_first(
 def test_marks_are_as_near_to_their_recess_as_can_be() -> None:
     """Against rings of points: no other place in the back with these walls is nearer."""
     puzzle, profile = load_set("fridgeiq"), alternating().profile()
-    for piece, drawing in zip(puzzle.pieces, analytic.drawings("fridgeiq"), strict=True):
+    drawings = analytic.drawings("fridgeiq")
+    for piece, drawing in list(zip(puzzle.pieces, drawings, strict=True))[::4]:
         blueprint = draft(puzzle, piece, profile)
         outline = analytic.printed(drawing.outline, profile)
         foot = analytic.moved_in(outline, profile.foot_chamfer_mm)
@@ -631,7 +638,7 @@ def test_marks_are_as_near_to_their_recess_as_can_be() -> None:
             assert recess.mark is not None
             reach_mm = math.dist(recess.mark.centre_mm, recess.centre_mm) - 0.02
             assert has_room([recess.mark.centre_mm], foot, recesses).all()
-            angles = np.linspace(0, 2 * math.pi, 720)
+            angles = np.linspace(0, 2 * math.pi, 240)
             circle = np.column_stack([np.cos(angles), np.sin(angles)])
             for away_mm in np.arange(reach_mm, reach_mm - 1.5, -0.1):
                 assert not has_room(recess.centre_mm + away_mm * circle, foot, recesses).any()
@@ -680,7 +687,7 @@ def test_marks_for_which_there_is_no_room_are_refused(settings: list[str], says:
 
 def wrong_rules(order: Order, quarters: int, swapped: str = "") -> set[tuple[str | None, str]]:
     """Which rules some pieces, turned, break when the marks of one are at the wrong magnets."""
-    made = kit(order, "LTM")
+    made = kit(order, "LM")
     bodies = dict(made.bodies)
     if swapped:
         blueprint = made.blueprints[swapped]

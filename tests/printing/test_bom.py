@@ -7,12 +7,13 @@ import io
 import json
 import math
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from fabkit.cli import main
-from fabkit.drawing.draft import draft_all
+from fabkit.drawing.draft import Blueprint, draft_all
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
@@ -32,10 +33,13 @@ from tests.support.prints import Order, print_one
 FRIDGEIQ = load_set("fridgeiq")
 
 
+@cache
+def drafted(profile: Profile) -> list[Blueprint]:
+    return draft_all(FRIDGEIQ, FRIDGEIQ.pieces, profile)
+
+
 def bill(profile: Profile, sliced: Sliced | None = None) -> Bill:
-    return bill_of_materials(
-        "fridgeiq", draft_all(FRIDGEIQ, FRIDGEIQ.pieces, profile), profile, sliced
-    )
+    return bill_of_materials("fridgeiq", drafted(profile), profile, sliced)
 
 
 def rows(found: Bill) -> list[dict[str, str]]:
@@ -45,14 +49,14 @@ def rows(found: Bill) -> list[dict[str, str]]:
 @pytest.mark.parametrize("order", [Order(), Order(("flippable",)), Order((), ("recess.fit=glue",))])
 def test_the_volume_is_that_of_the_mesh(order: Order, tmp_path: Path) -> None:
     workshop = Workshop()
-    for blueprint in draft_all(FRIDGEIQ, FRIDGEIQ.pieces, order.profile())[::5]:
+    for blueprint in drafted(order.profile())[::7]:
         mesh = print_one(workshop, blueprint, tmp_path / "one.stl")
         assert solid_mm3(blueprint) == pytest.approx(mesh.volume, rel=5e-4)
 
 
 def test_the_estimate_grows_with_the_filling() -> None:
     profile = load_profile()
-    for blueprint in draft_all(FRIDGEIQ, FRIDGEIQ.pieces, profile):
+    for blueprint in drafted(profile):
         estimate, solid = printed_mm3(blueprint, profile), solid_mm3(blueprint)
         assert fill_for(profile).share * solid < estimate < solid
 

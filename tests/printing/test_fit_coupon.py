@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,12 @@ import shapely
 
 from fabkit.cli import main
 from fabkit.core.errors import InputError
+from fabkit.model.accessory import as_printed
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
 from fabkit.printing.fit_coupon.legend import document, readings
-from fabkit.printing.fit_coupon.parts import gauge_parts
+from fabkit.printing.fit_coupon.parts import board_parts, gauge_parts
 from fabkit.printing.fit_coupon.values import KEY_OF_FIT, STEPS, GaugePart, setting, values_mm
 from tests.support import boardgauging, gauging, measure
 from tests.support.gauging import Printed
@@ -64,6 +66,13 @@ def part(name: str, order: Order = QUICK[0]) -> GaugePart:
     return found
 
 
+@cache
+def printed_part(part: GaugePart) -> Printed:
+    with TemporaryDirectory() as folder:
+        [made] = gauging.print_parts([part], Path(folder))
+    return made
+
+
 def with_number(one: GaugePart, other: GaugePart) -> GaugePart:
     """A part, engraved with another's number."""
     return replace(one, blueprint=replace(one.blueprint, label=other.blueprint.label))
@@ -73,14 +82,12 @@ def with_number(one: GaugePart, other: GaugePart) -> GaugePart:
 
 
 @pytest.mark.parametrize(("order", "which"), ORDERS)
-def test_parts_measure_what_is_engraved_on_them(
-    order: Order, which: re.Pattern[str], tmp_path: Path
-) -> None:
+def test_parts_measure_what_is_engraved_on_them(order: Order, which: re.Pattern[str]) -> None:
     profile = order.profile()
     parts = [one for one in parts_of(order) if which.match(one.name)]
     if profile.faces == "none":
         profile = replace(profile, faces="front")
-    printed = gauging.print_parts(parts, tmp_path)
+    printed = [printed_part(one) for one in parts]
     numbers = [gauging.engraved(one, profile.label_depth_mm) for one in printed]
     assert numbers == [one.text for one in parts]
     plugs, sockets, chips = (
@@ -102,42 +109,34 @@ def test_parts_measure_what_is_engraved_on_them(
 # --- planted faults -----------------------------------------------------------------------
 
 
-@pytest.mark.every(2)
-@pytest.mark.parametrize("which", [0, 1, 2])
-def test_a_pair_with_its_neighbours_number_is_noticed(which: int, tmp_path: Path) -> None:
-    pair, neighbours = ([part(f"plug-{text}"), part(f"socket-{text}")] for text in ("0.10", "0.15"))
+def test_a_pair_with_its_neighbours_number_is_noticed() -> None:
+    right = [printed_part(part(f"{one}-0.10")) for one in ("plug", "socket")]
     wrong = [
-        with_number(one, other) if which in (i, 2) else one
-        for i, (one, other) in enumerate(zip(pair, neighbours, strict=True))
+        printed_part(with_number(part(f"{one}-0.10"), part(f"{one}-0.15")))
+        for one in ("plug", "socket")
     ]
-    plug, socket = gauging.print_parts(wrong, tmp_path)
-    faults = gauging.faults_of_pair(plug, socket, 0.6)
-    if which == 2:
-        assert len(faults) == gauging.MATING_EDGES + 1
-        assert faults[0] == "0.15: the gap is 0.200 to 0.200"
-    else:
-        assert faults == [f"{'0.15' if which == 0 else '0.10'} does not belong to "
-                          f"{'0.10' if which == 0 else '0.15'}"]  # fmt: skip
+    for pair, numbers in (
+        ((wrong[0], right[1]), "0.15 does not belong to 0.10"),
+        ((right[0], wrong[1]), "0.10 does not belong to 0.15"),
+    ):
+        assert gauging.faults_of_pair(*pair, 0.6) == [numbers]
+    faults = gauging.faults_of_pair(*wrong, 0.6)
+    assert len(faults) == gauging.MATING_EDGES + 1
+    assert faults[0] == "0.15: the gap is 0.200 to 0.200"
 
 
-def test_a_chip_with_its_neighbours_number_is_noticed(tmp_path: Path) -> None:
-    wrong = with_number(part("recess-0.10"), part("recess-0.15"))
-    [chip] = gauging.print_parts([wrong], tmp_path)
-    assert gauging.faults_of_chip(chip, load_profile()) == ["0.15: bore 10.100 instead of 10.150"]
-
-
-@pytest.mark.parametrize(
-    ("setting", "fault"),
-    [
-        ("recess.mouth=0.45 mm", "0.10: mouth 11.100 instead of 11.000"),
-        ("magnet.height=2.8 mm", "0.10: ceiling 3.200 instead of 3.000"),
-        ("recess.wall=2.4 mm", "0.10: a wall of 2."),
-    ],
-)
-def test_a_chip_of_another_profile_is_noticed(setting: str, fault: str, tmp_path: Path) -> None:
-    [chip] = gauging.print_parts([part("recess-0.10")], tmp_path)
-    [found] = gauging.faults_of_chip(chip, load_profile((), [setting]))
-    assert found.startswith(fault)
+def test_a_chip_of_another_number_or_profile_is_noticed() -> None:
+    wrong = with_number(part("recess-0.15"), part("recess-0.10"))
+    faults = gauging.faults_of_chip(printed_part(wrong), load_profile())
+    assert faults == ["0.10: bore 10.150 instead of 10.100"]
+    for changed, fault in (
+        ("recess.mouth=0.45 mm", "0.15: mouth 11.150 instead of 11.050"),
+        ("magnet.height=2.8 mm", "0.15: ceiling 3.200 instead of 3.000"),
+        ("recess.wall=2.4 mm", "0.15: a wall of 2."),
+    ):
+        chip = printed_part(part("recess-0.15"))
+        [found] = gauging.faults_of_chip(chip, load_profile((), [changed]))
+        assert found.startswith(fault)
 
 
 # --- drawings -----------------------------------------------------------------------------
@@ -185,7 +184,7 @@ FIT_ORDERS = [
     pytest.param(
         fit,
         Order((), (f"recess.fit={fit}",) if fit != "press" else ()),
-        marks=[] if fit in ("press", "ribs") else [pytest.mark.long],
+        marks=[] if fit == "press" else pytest.mark.integration,
     )
     for fit in FITS
 ]
@@ -295,19 +294,11 @@ def gauge_of(set_name: str, order: Order) -> tuple[GaugePart, ...]:
     return tuple(gauge_parts(profile_of(set_name, order), load_set(set_name)))
 
 
-def board_parts_of(set_name: str, order: Order = DEFAULT) -> list[GaugePart]:
-    return [one for one in gauge_of(set_name, order) if one.key.startswith("board.")]
-
-
-def printed(set_name: str, folder: Path, *names: str, order: Order = DEFAULT) -> list[Printed]:
-    by_name = {one.name: one for one in board_parts_of(set_name, order)}
-    return gauging.print_parts([by_name[name] for name in names], folder)
-
-
-def mislabelled(set_name: str, name: str, other: str, folder: Path) -> Printed:
-    by_name = {one.name: one for one in board_parts_of(set_name)}
-    [wrong] = gauging.print_parts([with_number(by_name[name], by_name[other])], folder)
-    return wrong
+@cache
+def board_parts_of(set_name: str, order: Order = DEFAULT) -> dict[str, GaugePart]:
+    puzzle = load_set(set_name)
+    parts = board_parts(puzzle, as_printed(puzzle, profile_of(set_name, order)), set_name)
+    return {one.name: one for one in parts}
 
 
 FAULTS: dict[str, Callable[[Printed, Printed, Profile], list[str]]] = {
@@ -323,11 +314,11 @@ FAULTS: dict[str, Callable[[Printed, Printed, Profile], list[str]]] = {
 
 @pytest.mark.parametrize(("set_name", "order", "which"), BOARD_ORDERS)
 def test_parts_for_boards_measure_what_is_engraved_on_them(
-    set_name: str, order: Order, which: re.Pattern[str], tmp_path: Path
+    set_name: str, order: Order, which: re.Pattern[str]
 ) -> None:
     profile = profile_of(set_name, order)
-    parts = [one for one in board_parts_of(set_name, order) if which.match(one.name)]
-    prints = gauging.print_parts(list(parts), tmp_path)
+    parts = [one for name, one in board_parts_of(set_name, order).items() if which.match(name)]
+    prints = [printed_part(one) for one in parts]
     [laid, *tried] = prints
     assert laid.drawing in {"bar", "stub", "square"}
     numbers = [boardgauging.engraved(one, profile.label_depth_mm) for one in tried]
@@ -344,48 +335,49 @@ def test_parts_for_boards_measure_what_is_engraved_on_them(
 # --- planted faults -----------------------------------------------------------------------
 
 
-@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("set_name", "name", "other", "laid", "message"),
     [
         ("iqfit", "ring-12.50", "ring-12.60", "bar", "bore 12.500 instead of 12.600"),
-        ("iqfit", "block-0.20", "block-0.25", "bar", "room beside the link 0.20. instead of 0.250"),
-        ("iqstars", "plate-0.20", "plate-0.15", "stub", "room around the stub 0.200 instead of 0.15"),
-        ("iqblock", "tray-0.25", "tray-0.30", "square", "room along x 0.250 instead of 0.300"),
+        pytest.param(
+            "iqfit", "block-0.20", "block-0.25", "bar", "room beside the link 0.20. instead of 0.250",
+            marks=pytest.mark.integration,
+        ),
+        pytest.param(
+            "iqstars", "plate-0.20", "plate-0.15", "stub", "room around the stub 0.200 instead of 0.15",
+            marks=pytest.mark.integration,
+        ),
+        pytest.param(
+            "iqblock", "tray-0.25", "tray-0.30", "square", "room along x 0.250 instead of 0.300",
+            marks=pytest.mark.integration,
+        ),
     ],
 )  # fmt: skip
 def test_a_part_with_its_neighbours_number_is_noticed(
-    set_name: str, name: str, other: str, laid: str, message: str, tmp_path: Path
+    set_name: str, name: str, other: str, laid: str, message: str
 ) -> None:
-    [piece] = printed(set_name, tmp_path, laid)
-    wrong = mislabelled(set_name, name, other, tmp_path)
-    faults = FAULTS[wrong.drawing](wrong, piece, profile_of(set_name, DEFAULT))
+    parts = board_parts_of(set_name)
+    wrong = printed_part(with_number(parts[name], parts[other]))
+    faults = FAULTS[wrong.drawing](wrong, printed_part(parts[laid]), profile_of(set_name, DEFAULT))
     assert any(re.search(message, fault) for fault in faults), faults
 
 
-@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("set_name", "name", "laid", "changed", "message"),
     [
-        ("iqfit", "ring-12.50", "bar", "ball.diameter=12.1 mm", "ball 1[12].* instead of 12.1"),
+        ("iqfit", "ring-12.60", "bar", "ball.diameter=12.1 mm", "ball 1[12].* instead of 12.1"),
         ("iqfit", "block-0.20", "bar", "ball.link=8.9 mm", "link (9|8.99).* instead of 8.9"),
         ("iqfit", "block-0.20", "bar", "board.hole=12.6 mm", "hole 12.500 instead of 12.6"),
-        (
-            "iqfit",
-            "block-0.20",
-            "bar",
-            "unit=15.1 mm",
-            "pitch of the bar 1(5|4.99).* instead of 15.1",
-        ),
+        ("iqfit", "block-0.20", "bar", "unit=15.1 mm", "pitch of the bar 1(5|4.99).* 15.1"),
         ("iqstars", "plate-0.20", "stub", "stub.diameter=9.9 mm", "stub 10.000 instead of 9.9"),
         ("iqstars", "plate-0.20", "stub", "stub.height=2.2 mm", "height 2.000 instead of 2.2"),
         ("iqblock", "tray-0.25", "square", "inset=0.15 mm", "room along y 0.200 instead of 0.25"),
     ],
 )
 def test_a_part_of_another_profile_is_noticed(
-    set_name: str, name: str, laid: str, changed: str, message: str, tmp_path: Path
+    set_name: str, name: str, laid: str, changed: str, message: str
 ) -> None:
-    piece, one = printed(set_name, tmp_path, laid, name)
+    one, piece = (printed_part(board_parts_of(set_name)[key]) for key in (name, laid))
     faults = FAULTS[one.drawing](one, piece, profile_of(set_name, Order((), (changed,))))
     assert any(re.search(message, fault) for fault in faults), faults
 
@@ -394,46 +386,36 @@ def test_a_part_of_another_profile_is_noticed(
 
 
 @pytest.mark.parametrize(
-    ("set_name", "order", "keys"),
+    ("set_name", "settings", "keys"),
     [
-        ("iqfit", DEFAULT, [*BALLS]),
-        ("iqstars", DEFAULT, ["inset", *STUBS]),
-        ("iqblock", DEFAULT, ["inset", "recess.press", *TRAYS]),
-        pytest.param(
-            "cubimagici", Order((), ("recess.fit=none",)), ["inset", *TRAYS], marks=pytest.mark.long
-        ),
-        pytest.param(
-            "iqstars",
-            Order((), ("stub.height=0 mm",)),
-            ["inset", "recess.press", *TRAYS],
-            marks=pytest.mark.long,
-        ),
-        pytest.param(
-            "iqblock",
-            Order((), ("board.make=none",)),
-            ["inset", "recess.press"],
-            marks=pytest.mark.long,
-        ),
-        pytest.param("fridgeiq", DEFAULT, ["inset", "recess.press"], marks=pytest.mark.long),
-        pytest.param(
-            "fridgeiq",
-            Order((), ("board.make=all",)),
-            ["inset", "recess.press", *TRAYS],
-            marks=pytest.mark.long,
+        ("iqfit", (), [*BALLS]),
+        *(
+            pytest.param(*one, marks=pytest.mark.integration)
+            for one in (
+                ("iqblock", (), ["inset", "recess.press", *TRAYS]),
+                ("iqstars", (), ["inset", *STUBS]),
+                ("iqstars", ("stub.height=0 mm",), ["inset", "recess.press", *TRAYS]),
+                ("cubimagici", ("recess.fit=none",), ["inset", *TRAYS]),
+                ("iqblock", ("board.make=none",), ["inset", "recess.press"]),
+                ("fridgeiq", (), ["inset", "recess.press"]),
+                ("fridgeiq", ("board.make=all",), ["inset", "recess.press", *TRAYS]),
+            )
         ),
     ],
-    ids=str,
 )
-def test_a_gauge_tries_what_a_set_needs(set_name: str, order: Order, keys: list[str]) -> None:
-    parts = gauge_of(set_name, order)
+def test_a_gauge_tries_what_a_set_needs(
+    set_name: str, settings: tuple[str, ...], keys: list[str]
+) -> None:
+    parts = gauge_of(set_name, Order((), settings))
     assert list(dict.fromkeys(one.key for one in parts)) == keys
     assert len({one.name for one in parts}) == len(parts)
+    boards = [one for one in parts if one.key.startswith("board.")]
+    assert boards == [*board_parts_of(set_name, Order((), settings)).values()] or not boards
 
 
-@pytest.mark.every(2)
 @pytest.mark.parametrize("set_name", KEYS)
 def test_the_legend_of_board_parts(set_name: str) -> None:
-    profile, parts = profile_of(set_name, DEFAULT), board_parts_of(set_name)
+    profile, parts = profile_of(set_name, DEFAULT), [*board_parts_of(set_name).values()]
     told = json.loads(json.dumps(document(parts, profile)))
     assert [one["key"] for one in told["settings"]] == [*KEYS[set_name]]
     for reading in readings(parts, profile):

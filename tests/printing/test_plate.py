@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from xml.etree import ElementTree
 
 import numpy as np
@@ -35,10 +35,11 @@ PROFILES = ("default", "compact", "petg", "flippable")
 SMALL_BED = ("printer.bed_width=180 mm", "printer.bed_depth=180 mm")
 
 
+@cache
 def drafted(
-    name: str, layers: Sequence[str] = (), settings: Sequence[str] = ()
+    name: str, layers: tuple[str, ...] = (), settings: tuple[str, ...] = ()
 ) -> tuple[PuzzleSet, list[Blueprint], Profile]:
-    puzzle, profile = load_set(name), load_profile(list(layers), list(settings))
+    puzzle, profile = load_set(name), load_profile(layers, settings)
     return puzzle, draft_all(puzzle, puzzle.pieces, profile), profile
 
 
@@ -73,7 +74,7 @@ def names(plate: Plate) -> set[str]:
 @pytest.mark.parametrize("layer", PROFILES)
 @pytest.mark.parametrize("name", FLAT_SETS)
 def test_shipped_sets_with_shipped_profiles(name: str, layer: str, engine: str) -> None:
-    _, blueprints, profile = drafted(name, [layer])
+    _, blueprints, profile = drafted(name, (layer,))
     plates = lay_out(blueprints, profile, engine)
     check_plates(plates, blueprints, profile)
     assert len(plates) == 1
@@ -81,7 +82,7 @@ def test_shipped_sets_with_shipped_profiles(name: str, layer: str, engine: str) 
 
 @pytest.mark.parametrize("engine", ["rectpack", "spyrrow"])
 def test_small_beds_with_a_tower_and_face_down(engine: str) -> None:
-    settings = [*SMALL_BED, "label.inlay=letter", "plate.face=down"]
+    settings = (*SMALL_BED, "label.inlay=letter", "plate.face=down")
     _, blueprints, profile = drafted("fridgeiq", settings=settings)
     plates = lay_out(blueprints, profile, engine)
     check_plates(plates, blueprints, profile)
@@ -106,8 +107,8 @@ def test_without_a_tower_pieces_lie_in_the_middle() -> None:
 @pytest.mark.parametrize("facing", ["up", "down"])
 def test_meshes_go_where_outlines_lie(facing: str) -> None:
     """A prism between foot and face, moved by the rows, stands on its spot and is not mirrored."""
-    _, blueprints, profile = drafted("fridgeiq", settings=[*SMALL_BED, f"plate.face={facing}"])
-    (plate,) = lay_out(blueprints, profile)
+    _, blueprints, profile = drafted("fridgeiq", settings=(*SMALL_BED, f"plate.face={facing}"))
+    (plate, *_) = lay_out(blueprints, profile, "rectpack")
     laid = []
     for spot in plate.spots:
         one = next(one for one in blueprints if one.piece == spot.name)
@@ -132,8 +133,8 @@ def test_meshes_go_where_outlines_lie(facing: str) -> None:
 
 @pytest.mark.parametrize("facing", ["up", "down"])
 def test_one_pause_for_each_plate(facing: str) -> None:
-    _, blueprints, profile = drafted("fridgeiq", ["flippable"], [f"plate.face={facing}"])
-    (plate,) = lay_out(blueprints, profile)
+    _, blueprints, profile = drafted("fridgeiq", ("flippable",), (f"plate.face={facing}",))
+    (plate,) = lay_out(blueprints, profile, "rectpack")
     assert plate.pause_height_mm == blueprints[0].pause_height_mm
     assert plate.pause_height_mm is not None
 
@@ -173,7 +174,7 @@ def test_nothing_to_lay_out_is_no_plate() -> None:
 
 
 def test_the_document_says_where_pieces_lie() -> None:
-    puzzle, blueprints, profile = drafted("cubimagici", settings=["printer.bed_width=120 mm"])
+    puzzle, blueprints, profile = drafted("cubimagici", settings=("printer.bed_width=120 mm",))
     plates = lay_out(blueprints, profile, "rectpack")
     named = {one.piece: one for one in blueprints}
     told = plate_document(puzzle, plates, named, profile)
@@ -187,9 +188,9 @@ def test_the_document_says_where_pieces_lie() -> None:
         assert lying == [(s.name, s.degrees, s.x_mm, s.y_mm) for s in plate.spots]
 
 
-def drawn(settings: Sequence[str]) -> tuple[ElementTree.Element, list[Blueprint], Profile]:
+def drawn(*settings: str) -> tuple[ElementTree.Element, list[Blueprint], Profile]:
     puzzle, blueprints, profile = drafted("fridgeiq", settings=settings)
-    plates = lay_out(blueprints, profile, "spyrrow")
+    plates = lay_out(blueprints, profile, "rectpack")
     named = {one.piece: one for one in blueprints}
     source = plate_drawing(puzzle, plates, plates[0], named, profile)
     assert source == plate_drawing(puzzle, plates, plates[0], named, profile)
@@ -201,9 +202,9 @@ def words(svg: ElementTree.Element) -> str:
 
 
 def test_the_drawing_of_a_plate_with_a_tower() -> None:
-    svg, blueprints, _ = drawn([*SMALL_BED, "label.inlay=letter"])
+    svg, blueprints, _ = drawn("label.inlay=letter")
     assert svg.find(f"{SVG}title").text == "FridgeIQ, plate 1 of 1"  # type: ignore[union-attr]
-    assert "16 pieces · bed 180 x 180 mm" in words(svg)
+    assert "16 pieces · bed 250 x 210 mm" in words(svg)
     assert "no pause" in words(svg)
     assert "the prime tower" in words(svg)
     fills = {element.get("fill") for element in svg.iter(f"{SVG}path")}
@@ -214,14 +215,14 @@ def test_the_drawing_of_a_plate_with_a_tower() -> None:
 
 
 def test_the_drawing_of_a_plate_face_down() -> None:
-    svg, _, _ = drawn(["plate.face=down"])
+    svg, _, _ = drawn("plate.face=down")
     assert "prime tower" not in words(svg)
     assert "face down" in words(svg)
     assert not any(circle.get("stroke-dasharray") for circle in svg.iter(f"{SVG}circle"))
 
 
 def test_the_drawing_names_pieces_without_letters_and_the_pause() -> None:
-    puzzle, blueprints, profile = drafted("iqblock", ["flippable"], ["label.faces=none"])
+    puzzle, blueprints, profile = drafted("iqblock", ("flippable",), ("label.faces=none",))
     plates = lay_out(blueprints, profile, "rectpack")
     named = {one.piece: one for one in blueprints}
     svg = ElementTree.fromstring(plate_drawing(puzzle, plates, plates[0], named, profile))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 
 import shapely
 from shapely import LineString, Polygon
@@ -24,6 +25,7 @@ _NEAR_MM = 0.0471
 # --- reading ------------------------------------------------------------------------------
 
 
+@cache
 def engraved(one: Printed, depth_mm: float) -> str:
     """What is engraved on the face of a part, or in the floor of a tray.
 

@@ -11,8 +11,8 @@ ONE_OBJECT = "[plate.3mf]\nsize_x = 20\nmanifold = yes\nnumber_of_parts =  1\n"
 OPEN_OBJECT = "[plate.3mf]\nsize_x = 20\nmanifold = no\nopen_edges = 3\nnumber_of_parts =  1\n"
 SAID = "10 => Processing triangulated mesh\n90 => Exporting G-code to plate.gcode\n"
 
-_SCRIPT = """#!{python}
-import os, signal, subprocess, sys, time
+_SCRIPT = """#!{python} -IS
+import os, signal, sys, time
 words = sys.argv[1:]
 def write(text):
     with open(words[words.index("-o") + 1], "wb") as file:

@@ -36,7 +36,7 @@ ODD_HALF = 0.4937
 _CHARACTERS = "0123456789.-"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Printed:
     """A part as it is printed."""
 
@@ -68,6 +68,7 @@ def print_parts(parts: list[GaugePart], folder: Path) -> list[Printed]:
 # --- reading ------------------------------------------------------------------------------
 
 
+@cache
 def engraved(one: Printed, depth_mm: float) -> str:
     """What is engraved on the face, character by character."""
     return read(measure.hollow(measure.section(one.mesh, one.thickness_mm - ODD_HALF * depth_mm)))
