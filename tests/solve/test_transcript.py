@@ -37,7 +37,7 @@ from tests.solve.test_search import challenges
 from tests.support.changes import CHANGES, drop_the_end
 from tests.support.oracle import Oracle
 from tests.support.published import iqfit_samples, iqstars_samples, known_counts
-from tests.support.rebuilt import Document, drawn, is_small, is_true, posed, sha256, truth, written
+from tests.support.rebuilt import Document, drawn, is_small, is_true, posed, truth, written
 from tests.support.sketches import (
     HEXAGONS,
     SKETCHES,
@@ -49,7 +49,7 @@ from tests.support.sketches import (
     judged,
     squares,
 )
-from tests.support.transcripts import Sketch, board, cells, solutions
+from tests.support.transcripts import Sketch, board, cells, checksum, solutions
 from tests.support.transcripts import up_to_symmetry as orbits_of
 
 PENTOMINOES = str(ROOT / "tests" / "sets" / "pentominoes.toml")
@@ -338,7 +338,7 @@ import hashlib
 from fabkit.core.files import json_text
 from tests.solve.test_transcript import certificate, shipped
 text = "".join(json_text(certificate(shipped(*one), "count"), indent=None) for one in {jobs})
-print(hashlib.sha256(text.encode()).hexdigest())
+print(hashlib.checksum(text.encode()).hexdigest())
 """
 
 
@@ -416,7 +416,7 @@ def test_another_number_of_pieces_is_refused() -> None:
     sketch = replace(SOME[-1], pieces_count=3)
     document = written(posed(sketch), "count")
     document["problem"]["pieces_count"] = 4
-    document["problem_sha256"] = sha256(document["problem"])
+    document["problem_sha256"] = checksum(document["problem"])
     assert not judged(document).holds
     with pytest.raises(InputError, match="so no cell may be left over"):
         pose(posed(sketch).puzzle, posed(sketch).challenge, leftover=True)
@@ -522,7 +522,7 @@ def change_problem(document: Document, rng: random.Random) -> None:
     elif way == "forms":
         rng.shuffle(piece["forms"])
         piece["forms"] = piece["forms"][:1]
-    document["problem_sha256"] = sha256(problem)
+    document["problem_sha256"] = checksum(problem)
 
 
 def without_a_cell(lattice: str, rings: Any, rng: random.Random) -> Any:

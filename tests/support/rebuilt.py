@@ -5,7 +5,6 @@ Nothing here is shared with `fabkit.certify` or `fabkit.solve`, but for `posed`.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
 from functools import cache
@@ -81,11 +80,6 @@ def sketch_of(problem: Document) -> Sketch:
 def drawn(lattice: str, cells: Cells) -> list[list[list[int]]]:
     """Cells as a certificate draws them."""
     return [[list(point) for point in ring] for ring in rings_of_cells(LATTICES[lattice], cells)]
-
-
-def sha256(problem: Document) -> str:
-    text = json.dumps(problem, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def truth(problem: Document) -> Truth:

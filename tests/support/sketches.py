@@ -15,10 +15,7 @@ from tests.support.transcripts import (
     board,
     cells,
     flat,
-    labelled,
-    solutions,
     stated,
-    up_to_symmetry,
 )
 
 SQUARE, QUARTER, HEXAGONS = (LATTICES[name] for name in ("square", "quarter-square", "triangular"))
@@ -147,19 +144,6 @@ def judged(document: dict[str, Any]) -> Verdict:
         return check(parse(document, "c.json"))
     except InputError as error:
         return Verdict(False, str(error))
-
-
-def is_true(claim: dict[str, Any], sketch: Sketch) -> bool:
-    """Whether trying everything says the same as a claim."""
-    count = len(solutions(sketch))
-    if claim["answer"] != "count":
-        return count == {"impossible": 0, "unique": 1}[claim["answer"]]
-    upto = claim["count_up_to_symmetry"]
-    return (
-        claim["count"] == count
-        and claim["count_labelled"] == labelled(sketch)
-        and upto in (None, up_to_symmetry(sketch))
-    )
 
 
 def disagreements(sketch: Sketch) -> list[str]:
