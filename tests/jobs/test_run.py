@@ -228,24 +228,20 @@ def test_an_empty_file_is_begun_anew(tmp_path: Path) -> None:
         assert checkpoint.keys() == {"0", "1", "2"}
 
 
-def test_a_folder_in_its_place(tmp_path: Path) -> None:
-    (tmp_path / CHECKPOINT_NAME).mkdir()
-    refused(tmp_path, InputError, "{checkpoint}: is a folder; expected a checkpoint of fabkit's")
-
-
-def test_a_link_to_nowhere(tmp_path: Path) -> None:
-    (tmp_path / CHECKPOINT_NAME).symlink_to(tmp_path / "nowhere")
-    refused(tmp_path, InputError, "{checkpoint}: there is no such file")
-
-
-def test_results_without_their_ledger(tmp_path: Path) -> None:
-    (tmp_path / f"{CHECKPOINT_NAME}-wal").write_bytes(b"results")
-    refused(
-        tmp_path,
-        InputError,
-        f"{{checkpoint}}: there is no such file, but {CHECKPOINT_NAME}-wal beside it; "
-        f"put it back to its place, or {ANOTHER}",
-    )
+def test_what_is_no_file_in_its_place(tmp_path: Path) -> None:
+    gone = f"but {CHECKPOINT_NAME}-wal beside it; put it back to its place, or {ANOTHER}"
+    for name, make, message in (
+        ("folder", Path.mkdir, "is a folder; expected a checkpoint of fabkit's"),
+        ("link", lambda path: path.symlink_to("nowhere"), "there is no such file"),
+        (
+            "results without their ledger",
+            lambda path: Path(f"{path}-wal").write_bytes(b"results"),
+            f"there is no such file, {gone}",
+        ),
+    ):
+        (tmp_path / name).mkdir()
+        make(tmp_path / name / CHECKPOINT_NAME)
+        refused(tmp_path / name, InputError, f"{{checkpoint}}: {message}")
 
 
 @pytest.mark.parametrize(

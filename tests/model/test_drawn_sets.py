@@ -32,6 +32,7 @@ from tests.support.drawnsets import (
     written,
 )
 from tests.support.strategies import cell_sets, piece_of
+from tests.support.transcripts import board
 
 # --- the same shape, drawn in four ways -------------------------------------------------------
 
@@ -143,11 +144,7 @@ def test_a_board_is_drawn_as_a_piece_is(tmp_path: Path) -> None:
     ways = {"size": "[2, 3]", "rows": "[3, 3]", "svg": '"shapes.svg"'}
     body += "".join(f'[[board]]\nid = "{k}"\n{k} = {v}\n' for k, v in ways.items())
     body += '[[board]]\nid = "text"\nrows = ["XXX", "XXX"]\n'
-    assert {board.cells for board in read(tmp_path, body).boards} == {
-        frozenset(
-            cell for row in range(2) for col in range(3) for cell in SQUARE.cells_at(row, col)
-        )
-    }
+    assert {one.cells for one in read(tmp_path, body).boards} == {board("square", 2, 3)}
 
 
 def test_the_readme_s_pentominoes_have_2339_solutions(tmp_path: Path) -> None:
@@ -261,9 +258,7 @@ def test_a_piece_lies_on_a_board_if_there_is_a_placement(
     shape: tuple[Lattice, frozenset[Cell]], rows: int, cols: int, flips: bool
 ) -> None:
     lattice, cells = shape
-    region = frozenset(
-        cell for row in range(rows) for col in range(cols) for cell in lattice.cells_at(row, col)
-    )
+    region = board(lattice.name, rows, cols)
     piece = piece_of(lattice, cells)
     expected = bool(placements(lattice, piece, region, flips))
     assert lies_on(lattice, piece, region, flips) == expected

@@ -12,6 +12,7 @@ from fabkit.model.piece import is_image, orientations
 from fabkit.model.placement import placements
 from fabkit.model.polygon import cells_of_rings
 from tests.support.strategies import cell_sets, piece_of
+from tests.support.transcripts import board
 
 Shape = tuple[Lattice, frozenset[Cell]]
 
@@ -32,18 +33,12 @@ def images_by_brute_force(
     return found
 
 
-def board(lattice: Lattice, rows: int, cols: int) -> frozenset[Cell]:
-    return frozenset(
-        cell for row in range(rows) for col in range(cols) for cell in lattice.cells_at(row, col)
-    )
-
-
 @given(cell_sets(most=5), st.integers(1, 3), st.integers(1, 3), st.booleans())
 def test_placements_are_those_of_the_oracle(
     shape: Shape, rows: int, cols: int, flips: bool
 ) -> None:
     lattice, cells = shape
-    region = board(lattice, rows, cols)
+    region = board(lattice.name, rows, cols)
     found = placements(lattice, piece_of(lattice, cells), region, flips)
     covered = [placement.cells for placement in found]
     assert len(set(covered)) == len(covered), "a placement is found twice"
@@ -77,7 +72,9 @@ def test_an_orientation_carries_its_own_outline(shape: Shape, flips: bool) -> No
 @given(cell_sets(most=4))
 def test_a_placement_moves_cells_and_outline_together(shape: Shape) -> None:
     lattice, cells = shape
-    for placement in placements(lattice, piece_of(lattice, cells), board(lattice, 3, 3), False):
+    for placement in placements(
+        lattice, piece_of(lattice, cells), board(lattice.name, 3, 3), False
+    ):
         assert cells_of_rings(lattice, placement.rings, may_touch=True) == placement.cells
 
 

@@ -315,17 +315,9 @@ def test_files_beside_the_user_are_no_modules(
 @pytest.mark.parametrize(
     ("engine", "module", "message"),
     [
-        (Sat, "pysat", "the engine sat needs PySAT; install it with: pip install python-sat"),
-        (
-            CpSat,
-            "ortools",
-            f"the engine cp-sat needs OR-Tools; install it {to_install('engines')}",
-        ),
-        (
-            Mip,
-            "highspy",
-            f"the engine mip needs HiGHS; install it {to_install('engines')}",
-        ),
+        (Sat, "pysat", "sat needs PySAT; install it with: pip install python-sat"),
+        (CpSat, "ortools", f"cp-sat needs OR-Tools; install it {to_install('engines')}"),
+        (Mip, "highspy", f"mip needs HiGHS; install it {to_install('engines')}"),
     ],
 )
 def test_a_missing_library_is_told(
@@ -340,7 +332,7 @@ def test_a_missing_library_is_told(
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(OutsideError) as caught:
         engine().first(dominoes(2), Effort())
-    assert str(caught.value) == message
+    assert str(caught.value) == f"the engine {message}"
 
 
 def test_a_library_that_cannot_be_loaded_is_told(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from fabkit.model.lattice import LATTICES, Cell, Lattice
+from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
 from fabkit.model.piece import Piece
 from fabkit.model.puzzle import Challenge, PuzzleSet
@@ -22,6 +22,7 @@ from fabkit.solve.problem import ExactCoverProblem, Option, up_to_symmetry
 from tests.support.oracle import Oracle
 from tests.support.problems import dominoes, problems
 from tests.support.strategies import cell_sets, piece_of
+from tests.support.transcripts import board
 
 
 class Fewest(Engine):
@@ -77,21 +78,15 @@ def test_engines_agree_on_random_problems(problem: ExactCoverProblem) -> None:
     agree(problem)
 
 
-def region(lattice: Lattice, rows: int, cols: int) -> frozenset[Cell]:
-    return frozenset(
-        cell for row in range(rows) for col in range(cols) for cell in lattice.cells_at(row, col)
-    )
-
-
 @st.composite
 def challenges(draw: st.DrawFn) -> PosedChallenge:
     """A small board with random pieces, some of them twice, and all its symmetries."""
     lattice = draw(st.sampled_from(list(LATTICES.values())))
     rows, cols = draw(st.integers(1, 3)), draw(st.integers(1, 3))
-    board = region(lattice, rows, cols)
+    cells_of_board = board(lattice.name, rows, cols)
     flips, leftover = draw(st.booleans()), draw(st.booleans())
     pieces: list[Piece] = []
-    free = len(board)
+    free = len(cells_of_board)
     while free > 0 and len(pieces) < 6:
         _, cells = draw(cell_sets(lattice, most=min(free, 4 * lattice.cells_per_unit)))
         for _ in range(draw(st.integers(1, 2))):
@@ -102,7 +97,7 @@ def challenges(draw: st.DrawFn) -> PosedChallenge:
     assume(leftover or free == 0)
     ids = tuple(piece.id for piece in pieces)
     puzzle = PuzzleSet("random", "Random", lattice, flips, tuple(pieces), (), (), "", "")
-    posed = pose(puzzle, Challenge("c", board, ids, flips=flips), leftover)
+    posed = pose(puzzle, Challenge("c", cells_of_board, ids, flips=flips), leftover)
     # With cells left over there may be millions of solutions: more than the oracle lists in time.
     assume(Search().enumerate(posed.problem, Effort(), limit=MOST).count < MOST)
     return posed
@@ -181,8 +176,8 @@ def test_wide_boards_are_searched_as_well() -> None:
     """A board of more than 64 cells, and one of more than 128, against the frontier."""
     stars = load_set("iqstars")
     for rows, cols in ((5, 14), (4, 35)):
-        board = region(stars.lattice, rows, cols)
-        posed = pose(stars, Challenge("wide", board, ("red", "orange")), leftover=True)
+        wide = board("triangular", rows, cols)
+        posed = pose(stars, Challenge("wide", wide, ("red", "orange")), leftover=True)
         assert not ScanWalk.fits(posed.problem)
         expected = sum(
             not set(a.cells) & set(b.cells)
