@@ -97,24 +97,18 @@ def test_a_slicer_has_the_last_word_on_grams() -> None:
     assert found.document()["print_seconds"] == 3600.0
     assert not any("estimated" in note for note in found.notes)
     (row,) = [row for row in rows(found) if row["item"] == "print"]
-    assert (row["count"], row["unit"], row["note"]) == (
-        "60",
-        "min",
-        "2 plates, says PrusaSlicer 2.5.0",
+    told = (row["count"], row["unit"], row["note"])
+    assert told == ("60", "min", "2 plates, says PrusaSlicer 2.5.0")
+    # One that keeps its grams to itself is asked for the time only.
+    silent = bill(load_profile(), Sliced("PrusaSlicer 2.5.0", None, None, 1))
+    assert silent.grams == bill(load_profile()).grams
+    assert any("estimated" in note for note in silent.notes)
+    # Each extruder has its own grams.
+    two = bill(
+        load_profile((), ["label.inlay=letter"]), Sliced("PrusaSlicer 2.5.0", 60.0, (100.0, 5.0), 1)
     )
-
-
-def test_a_slicer_that_keeps_its_grams_to_itself_is_asked_for_the_time_only() -> None:
-    found = bill(load_profile(), Sliced("PrusaSlicer 2.5.0", None, None, 1))
-    assert found.grams == bill(load_profile()).grams
-    assert any("estimated" in note for note in found.notes)
-
-
-def test_each_extruder_has_its_own_grams() -> None:
-    profile = load_profile((), ["label.inlay=letter"])
-    found = bill(profile, Sliced("PrusaSlicer 2.5.0", 60.0, (100.0, 5.0), 1))
-    assert found.filament[-1].grams == pytest.approx(5.0)
-    assert sum(line.grams for line in found.filament[:-1]) == pytest.approx(100.0, abs=0.1)
+    assert two.filament[-1].grams == pytest.approx(5.0)
+    assert sum(line.grams for line in two.filament[:-1]) == pytest.approx(100.0, abs=0.1)
 
 
 def test_the_pause_and_the_glue_are_told() -> None:

@@ -28,11 +28,8 @@ def refusal(text: str | bytes, folder: Path) -> str:
 
 def test_layers_objects_and_sums(tmp_path: Path) -> None:
     found = read(gcode(["A", "B"], layers=3), tmp_path)
-    assert [(layer.low_mm, layer.top_mm) for layer in found.layers] == [
-        (0, 0.2),
-        (0.2, 0.4),
-        (0.4, 0.6),
-    ]
+    spans = [(layer.low_mm, layer.top_mm) for layer in found.layers]
+    assert spans == [(0, 0.2), (0.2, 0.4), (0.4, 0.6)]
     first, second = found.printed
     assert (first.name, first.number, first.copy) == ("A", 0, 0)
     assert (first.first_layer, first.last_layer, first.layers) == (1, 3, 3)
@@ -44,25 +41,19 @@ def test_layers_objects_and_sums(tmp_path: Path) -> None:
     assert found.summary == Summary(3723, (0.5, 0.1), (1.49, 0.3), 1.79)
 
 
-def test_a_pause_belongs_to_the_layer_that_was_printed_before_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("after", "height_mm"), [(3, 0.6), (0, 0.0), (5, 1.0)])
+def test_a_pause_belongs_to_the_layer_that_was_printed_before_it(
+    after: int, height_mm: float, tmp_path: Path
+) -> None:
     # In the file it comes after the next layer's own comments.
-    (stop,) = read(gcode(layers=5, pause_after=3), tmp_path).stops
-    assert (stop.layer, stop.height_mm, stop.between) == (3, 0.6, True)
-
-
-def test_a_pause_before_everything_and_one_after_everything(tmp_path: Path) -> None:
-    (stop,) = read(gcode(layers=5, pause_after=0), tmp_path).stops
-    assert (stop.layer, stop.height_mm, stop.between) == (0, 0.0, True)
-    (stop,) = read(gcode(layers=5, pause_after=5), tmp_path).stops
-    assert (stop.layer, stop.height_mm, stop.between) == (5, 1.0, True)
+    (stop,) = read(gcode(layers=5, pause_after=after), tmp_path).stops
+    assert (stop.layer, stop.height_mm, stop.between) == (after, height_mm, True)
 
 
 def test_a_pause_in_the_middle_of_a_layer(tmp_path: Path) -> None:
     text = gcode(layers=2).replace("G1 Y80 E.5 ; A", "M601\nG1 Y80 E.5")
-    assert [(stop.layer, stop.between) for stop in read(text, tmp_path).stops] == [
-        (1, False),
-        (2, False),
-    ]
+    stops = read(text, tmp_path).stops
+    assert [(stop.layer, stop.between) for stop in stops] == [(1, False), (2, False)]
 
 
 def test_a_comment_and_its_command_are_one_pause_and_settings_are_none(tmp_path: Path) -> None:
@@ -105,12 +96,8 @@ def test_absolute_lengths_of_filament_are_followed(tmp_path: Path) -> None:
         "G1 X2 Y1 E1\nG1 X9 Y9 E1\nG1 X8 Y8 E.5\n; estimated printing time (normal mode) = 5s\n"
     )
     (one,) = read(text, tmp_path).printed
-    assert one.box == (
-        0,
-        0,
-        2,
-        1,
-    )  # neither the travel to 9, 9 nor the retraction on the way to 8, 8
+    # Neither the travel to 9, 9 nor the retraction on the way to 8, 8.
+    assert one.box == (0, 0, 2, 1)
 
 
 def test_what_is_purged_before_the_first_layer_belongs_to_none(tmp_path: Path) -> None:
@@ -153,15 +140,11 @@ def test_unfinished_files_are_refused(tmp_path: Path) -> None:
     assert "it prints no layer" in refusal(bytes(range(256)) * 500, tmp_path)
 
 
-def test_a_line_without_end_costs_no_memory_and_changes_nothing(tmp_path: Path) -> None:
-    text = gcode(layers=3)
-    long = text.replace("G28 ; home", "G28 ; home" + "x" * 5_000_000, 1)
-    assert read(long, tmp_path) == read(text, tmp_path)
-
-
-def test_windows_line_ends_change_nothing(tmp_path: Path) -> None:
+def test_endless_lines_and_windows_line_ends_change_nothing(tmp_path: Path) -> None:
     text = gcode(layers=3, pause_after=1)
-    assert read(text.replace("\n", "\r\n"), tmp_path) == read(text, tmp_path)
+    found = read(text, tmp_path)
+    assert read(text.replace("G28 ; home", "G28 ; home" + "x" * 5_000_000, 1), tmp_path) == found
+    assert read(text.replace("\n", "\r\n"), tmp_path) == found
 
 
 def test_too_many_objects_are_refused(tmp_path: Path) -> None:

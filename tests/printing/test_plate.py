@@ -46,13 +46,8 @@ def drafted(
 def check_plates(plates: list[Plate], blueprints: list[Blueprint], profile: Profile) -> None:
     shapes = [Shape(one.piece, outline_from_above(one)) for one in blueprints]
     corner = profile.tower_mm if profile.inlay != "none" else 0.0
-    room = Bin(
-        profile.bed_width_mm,
-        profile.bed_depth_mm,
-        profile.plate_gap_mm,
-        profile.plate_edge_mm,
-        corner,
-    )
+    bed = profile.bed_width_mm, profile.bed_depth_mm
+    room = Bin(*bed, profile.plate_gap_mm, profile.plate_edge_mm, corner)
     judge(shapes, room, [list(plate.spots) for plate in plates])
     assert [plate.number for plate in plates] == list(range(1, len(plates) + 1))
     pauses = {one.piece: one.pause_height_mm for one in blueprints}
@@ -157,6 +152,7 @@ def test_one_pause_for_each_plate(facing: str) -> None:
 
 
 def test_pieces_that_do_not_fit_the_printer() -> None:
+    assert lay_out([], load_profile()) == []
     _, blueprints, profile = drafted("fridgeiq")
     low = replace(profile, bed_height_mm=6.0)
     with pytest.raises(InputError, match=r"A: is 7 mm high, .*printer\.bed_height"):
@@ -167,10 +163,6 @@ def test_pieces_that_do_not_fit_the_printer() -> None:
     assert str(caught.value).startswith("profile default: ")
     assert "N" in {fault.key for fault in caught.value.faults}
     assert "40 mm x 40 mm that can be used" in str(caught.value)
-
-
-def test_nothing_to_lay_out_is_no_plate() -> None:
-    assert lay_out([], load_profile()) == []
 
 
 def test_the_document_says_where_pieces_lie() -> None:
