@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -60,29 +59,6 @@ def test_the_booklet_comes_into_the_output_folder(
     orange, blue = ((coloured > low) & (coloured < high) for low, high in ((20, 35), (135, 160)))
     assert orange.mean() > 0.2
     assert blue.mean() > 0.2
-
-
-@pytest.mark.integration
-def test_the_same_bytes_in_two_processes(pair: str) -> None:
-    found = []
-    for seed in ("1", "2"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        command = [sys.executable, "-m", "fabkit", "booklet", pair, "-o", f"{seed}.pdf", *QUICK]
-        subprocess.run(command, check=True, env=environment)
-        found.append(Path(f"{seed}.pdf").read_bytes())
-    assert found[0] == found[1]
-    assert found[0].startswith(b"%PDF-")
-
-
-@pytest.mark.long
-def test_the_cover_is_the_same_in_two_processes(pair: str) -> None:
-    found = []
-    for seed in ("1", "2"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "OMP_NUM_THREADS": seed}
-        command = [sys.executable, "-m", "fabkit", "booklet", pair, "-o", f"{seed}.pdf", "-q"]
-        subprocess.run(command, check=True, env=environment)
-        found.append(Path(f"{seed}.pdf").read_bytes())
-    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize(

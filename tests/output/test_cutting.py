@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -252,34 +249,6 @@ def test_small_sheets() -> None:
 
 
 # --- the same bytes -----------------------------------------------------------------------------
-
-CODE = """
-import sys
-from fabkit.drawing.cut import cut_all
-from fabkit.model.library import load_set
-from fabkit.model.profilefile import load_profile
-from fabkit.output.cutting import piece_dxf, sheet_dxf, sheet_svg
-puzzle = load_set("fridgeiq")
-pieces = cut_all(puzzle, puzzle.pieces, load_profile())
-for text in (*map(piece_dxf, pieces[:2]), sheet_dxf(pieces, 300, 200), sheet_svg(pieces, 300, 200)):
-    sys.stdout.buffer.write(text.encode())
-"""
-
-
-@pytest.mark.integration
-def test_other_processes_write_the_same_bytes() -> None:
-    outputs = [
-        subprocess.run(
-            [sys.executable, "-c", CODE],
-            env={**os.environ, "PYTHONHASHSEED": seed, "TZ": zone},
-            capture_output=True,
-            check=True,
-        ).stdout
-        # 4 sorts a set of ezdxf's otherwise
-        for seed, zone in (("1", "UTC"), ("4", "Asia/Tokyo"), ("77", "UTC"))
-    ]
-    assert outputs[0] == outputs[1] == outputs[2]
-    assert outputs[0].count(b"EOF") == 3
 
 
 def test_others_get_their_own_times_and_ids() -> None:

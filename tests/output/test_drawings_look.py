@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import io
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +23,6 @@ from fabkit.output.pieces import piece_sheet
 from fabkit.output.png import png_of
 from fabkit.output.svg import Drawing
 from fabkit.output.theme import DARK, LIGHT, ROLES, font_file
-from tests.conftest import ROOT
 from tests.support import browser
 from tests.support.drawings import SVG, case, page_mm, root_of
 
@@ -204,35 +200,6 @@ def test_pictures_hold_the_shipped_letters_and_no_others() -> None:
 
     assert picture("A") != picture("B")
     assert picture("ש") == picture("☃") != picture("")
-
-
-CODE = """
-import hashlib
-from fabkit.output.png import png_of
-from tests.output.test_drawings_look import DRAWN
-for draw in DRAWN[:3]:
-    for theme in ("auto", "dark"):
-        source = draw(theme)
-        print(hashlib.sha256(source.encode()).hexdigest())
-    print(hashlib.sha256(png_of(source, 500)).hexdigest())
-"""
-
-
-@pytest.mark.integration
-def test_two_processes_draw_the_same_bytes() -> None:
-    told = [
-        subprocess.run(
-            [sys.executable, "-c", CODE],
-            env={"PYTHONHASHSEED": seed, "PATH": "", "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
-    assert told[0] == told[1]
-    here = hashlib.sha256(pieces("auto").encode()).hexdigest()
-    assert told[0].split()[0] == here
 
 
 # --- in a browser -----------------------------------------------------------------------------------

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +16,6 @@ from fabkit.build.page import page_folder
 from fabkit.cli import main
 from fabkit.core.errors import OutsideError
 from fabkit.mesh.files.reading import read_bodies
-from tests.conftest import ROOT
 from tests.support.built import built
 from tests.support.glbfiles import read_glb
 from tests.support.pairset import PAIR, objects_of
@@ -114,20 +110,6 @@ def test_nothing_is_done_twice(
     assert f"open {made / 'index.html'}" in out
     after = {path: path.stat().st_mtime_ns for path in files}
     assert after == before
-
-
-@pytest.mark.long
-def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
-    found = []
-    for seed in ("1", "2"):
-        home = tmp_path / seed
-        home.mkdir()
-        (home / "pair.toml").write_text(PAIR)
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-m", "fabkit", "page", "pair.toml", "-q"]
-        subprocess.run(command, cwd=home, env=environment, check=True)
-        found.append(contents(home / "output/pair/page"))
-    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize(

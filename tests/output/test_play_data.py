@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
-import subprocess
-import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -186,28 +183,6 @@ def test_a_solution_that_is_none_is_refused() -> None:
     wrong = replace(entry, solution=dict.fromkeys(entry.pieces, entry.region))
     with pytest.raises(ValueError, match="cannot lie where it is said to"):
         play_data(puzzle, [wrong], 20.0)
-
-
-@pytest.mark.integration
-def test_the_same_bytes_in_another_process() -> None:
-    program = (
-        "import sys, hashlib; from tests.support.playpages import entries_of\n"
-        "from fabkit.output.web.document import page_files\n"
-        "files = page_files(*entries_of('iqstars', 'board'), 20.0, 'it')\n"
-        "print(hashlib.sha256(repr(files).encode()).hexdigest())"
-    )
-    seeds = [str(random.Random(seed).randrange(1000)) for seed in (1, 2)]
-    told = {
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env={"PYTHONHASHSEED": seed, "PATH": ""},
-            capture_output=True,
-            check=True,
-            text=True,
-        ).stdout
-        for seed in seeds
-    }
-    assert len(told) == 1
 
 
 HOSTILE = "</script><script>x()</script>\u2028\u202e\u2067\x00 \u05d0\"'`${x}&amp;"

@@ -151,17 +151,6 @@ def test_steps_are_undone_and_done_again(chromium: Browser, tmp_path: Path) -> N
         assert player.on_board(piece).is_visible()
 
 
-def test_what_is_picked_up_and_put_back_is_no_step(chromium: Browser, tmp_path: Path) -> None:
-    puzzle, entries = entries_of(*TRIANGLE)
-    with browser.opened(chromium, write_page(tmp_path, puzzle, entries)) as page:
-        page.locator("#play-tray .slot").first.focus()
-        for key in ("Enter", "Enter", "Enter", "ArrowLeft", "ArrowRight", "Enter"):
-            page.keyboard.press(key)
-        page.locator("[data-do=undo]").click()
-        assert page.locator("#play-board .piece:not(.gone)").count() == 0
-        assert page.locator("[data-do=undo]").get_attribute("aria-disabled") == "true"
-
-
 @pytest.mark.long
 def test_a_piece_turned_all_around_is_where_it_was(chromium: Browser, tmp_path: Path) -> None:
     puzzle, entries = entries_of("iqstars", "board")
