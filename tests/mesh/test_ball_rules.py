@@ -107,7 +107,7 @@ def without_link(at: int) -> BallBody:
 
 
 def pink(**sizes: object) -> Body:
-    return made(PINK, Sizes(**sizes))  # type: ignore[arg-type]
+    return made(PINK, Sizes(**{"segments": 24, **sizes}))  # type: ignore[arg-type]
 
 
 def with_box(low: tuple[float, float, float], high: tuple[float, float, float]) -> Body:
@@ -246,9 +246,9 @@ def test_balls_too_wide_for_their_cells() -> None:
     sizes = Sizes(pitch=15.0, ball=14.96, link=9.0, flat=5.2)
     settings = ("ball.diameter=14.96 mm", "ball.flat=5.2 mm", "gap.min=0.1 mm")
     body = made(BODIES["blue"], sizes)
-    assert broken(findings(body, settings)) <= {"ball-cells", "overhang"}
-    assert findings(body, settings)["ball-cells"].value == pytest.approx(0.02, abs=2e-3)
-    assert not findings(body, settings)["ball-cells"].ok
+    found = findings(body, settings)
+    assert {"ball-cells"} <= broken(found) <= {"ball-cells", "overhang"}
+    assert found["ball-cells"].value == pytest.approx(0.02, abs=2e-3)
     assert findings(body, (*settings[:2], "gap.min=0.02 mm"))["ball-cells"].ok
 
 
@@ -260,5 +260,9 @@ def test_a_link_may_lack_what_chords_take_and_no_more() -> None:
 
 
 def test_a_ball_may_be_off_by_the_tolerance_and_no_more() -> None:
-    for off, ok in ((0.045, True), (-0.045, True), (0.055, False), (-0.055, False)):
-        assert findings(pink(balls={0: 12.0 + off}))["ball-diameter"].ok == ok
+    for balls, ok in (
+        ({0: 12.045, 1: 11.955}, True),
+        ({0: 12.055}, False),
+        ({0: 11.945}, False),
+    ):
+        assert findings(pink(balls=balls))["ball-diameter"].ok == ok

@@ -303,6 +303,7 @@ SEATS_FAULTS: dict[str, tuple[dict[str, Any], list[str]]] = {
 }
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("fault", SEATS_FAULTS)
 def test_faults_of_a_seats_board(fault: str) -> None:
     options, rules = SEATS_FAULTS[fault]
@@ -320,7 +321,29 @@ TRAY_FAULTS: dict[str, tuple[dict[str, Any], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("fault", TRAY_FAULTS)
+def test_several_faults_of_one_board_are_all_named() -> None:
+    options, rules = merged({key: TRAY_FAULTS[key] for key in TRAY_FAULTS if key != "no relief"})
+    _, wrong = judged("squares", *both(*tray_board(OBLONG, **options)))
+    assert set(wrong) == rules
+    options, rules = merged(SEATS_FAULTS)
+    _, wrong = judged("hexagons", *both(*seats_board(FEW_SEATS, hexagons(FEW_SEATS), **options)))
+    # The shallow seat is as high above the thin floor as it should be above a right one.
+    assert set(wrong) == rules - {"board-height"}
+
+
+def merged(faults: dict[str, tuple[dict[str, Any], list[str]]]) -> tuple[dict[str, Any], set[str]]:
+    """All faults of a table on one board, and all rules that they break."""
+    options = {key: value for one, _ in faults.values() for key, value in one.items()}
+    return options, {rule for _, rules in faults.values() for rule in rules}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(one, marks=[pytest.mark.integration] * (one != "no relief"))
+        for one in TRAY_FAULTS
+    ],
+)
 def test_faults_of_a_tray(fault: str) -> None:
     options, rules = TRAY_FAULTS[fault]
     _, wrong = judged("squares", *both(*tray_board(OBLONG, **options)))
@@ -632,8 +655,8 @@ def test_rows_between_arms_gain_nothing_from_a_tray() -> None:
 
 
 def test_the_clearance_of_a_tray_is_measured() -> None:
-    puzzle = load_set("iqblock")
-    parts = read_boards([thrown(body_of(tray_board(SQUARE, clearance_mm=0.31)[0]), 3)], puzzle, 20)
+    puzzle, _ = named("squares")
+    parts = read_boards([thrown(body_of(tray_board(OBLONG, clearance_mm=0.31)[0]), 3)], puzzle, 20)
     region = puzzle.boards[0].cells
     assert clearance_of(region, parts, puzzle.lattice) == pytest.approx(0.31, abs=1e-3)
     assert clearance_of(frozenset([(1, -1)]), parts, puzzle.lattice) is None

@@ -32,7 +32,7 @@ from fabkit.model.profilefile import load_profile
 from fabkit.verify.answers import answer_catalog
 from tests.support import seats
 from tests.support.ballmeshes import Sizes, mirrored
-from tests.support.seats import FINE, FIT, PITCH_MM, failing
+from tests.support.seats import FIT, PITCH_MM, failing
 
 PROFILE = load_profile()
 RULES = ["free", "insert", "play", "loose", "turn", "rest", "neighbours"]
@@ -237,8 +237,8 @@ assert BODY is not None
 def test_a_planted_fault_is_noticed(
     fault: str, rule: str, sizes: dict[str, object], numbers: dict[str, object]
 ) -> None:
-    part = seats.piece("indigo", replace(FINE, **sizes))  # type: ignore[arg-type]
-    on = seats.holes(**numbers) if numbers else board()
+    part = seats.piece("indigo", Sizes(segments=32, **sizes))  # type: ignore[arg-type]
+    on = seats.holes(columns=4, **numbers)  # type: ignore[arg-type]
     assert rule in failing(judged(part, on)), fault
 
 
