@@ -73,7 +73,7 @@ def hostile(pair: str) -> ShownSet:
 # --- sets and pieces ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["fridgeiq", "iqfit", "iqstars", "cubimagici"])
+@pytest.mark.parametrize("name", ["fridgeiq", "iqfit", "iqstars"])
 def test_a_set_shows_a_table_and_its_pieces(name: str) -> None:
     shown = load_set(name)
     seen = Seen(shown._repr_html_())
@@ -248,6 +248,7 @@ def test_the_import_is_light() -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.integration
 def test_a_notebook_shows_the_same_twice() -> None:
     code = "from fabkit.notebook import load_set as l; s = l('fridgeiq'); print(s._repr_html_())"
     found = {

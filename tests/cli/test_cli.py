@@ -119,6 +119,7 @@ def test_profiles_lists_every_preset(capsys: Capture) -> None:
     assert document["profiles"][0]["magnet.diameter"] == 10
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", preset_names())
 def test_a_dumped_profile_is_the_same_profile(name: str, capsys: Capture, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(out(capsys, "profiles", "dump", name))
@@ -218,8 +219,8 @@ def test_what_pictures_and_cards_cannot_be_made_of(
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that nobody may fill")
-def test_a_picture_that_cannot_be_written_is_said(capsys: Capture) -> None:
-    arguments = ["picture", "cubimagici", "--no-board", "--size", "64x64", "-o"]
+def test_a_picture_that_cannot_be_written_is_said(pair: str, capsys: Capture) -> None:
+    arguments = ["picture", pair, "--no-board", "--size", "64x64", "-o"]
     assert main([*arguments, "/proc/self/fabkit/a.png"]) == 3
     err = capsys.readouterr().err.splitlines()[-1]
     assert err.startswith("fabkit: cannot write /proc/self/fabkit/a.png: ")
@@ -240,7 +241,7 @@ def test_output_that_cannot_be_written_is_said() -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device /dev/full")
 @pytest.mark.parametrize("where", ["2>/dev/full", "2>&-", ">&-", "2>&1 >/dev/null | true"])
 def test_work_is_done_even_if_nobody_can_read_of_it(where: str, tmp_path: Path) -> None:
-    command = f"{sys.executable} -m fabkit export-stl fridgeiq --piece D {where}"
+    command = f"{sys.executable} -m fabkit export-svg fridgeiq --piece D {where}"
     result = subprocess.run(["bash", "-c", command], capture_output=True, check=False)
     assert result.returncode == 0
     assert (tmp_path / "output/fridgeiq/manifest.json").exists()

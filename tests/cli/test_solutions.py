@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from shapely import affinity
 
 from fabkit.model.challengeload import find_challenge
@@ -54,7 +54,7 @@ def found(posed: PosedChallenge, name: str, limit: int | None) -> tuple[Solution
 BOX = [challenge.id for challenge in load_set("fridgeiq").challenges]
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", BOX)
 def test_box_challenges(name: str) -> None:
     puzzle = load_set("fridgeiq")
@@ -63,16 +63,6 @@ def test_box_challenges(name: str) -> None:
     assert bool(solutions) == (posed.challenge.answer == "solved")
     first = engine_named("search").first(posed.problem, Effort()).solutions
     assert_right(posed, asked("fridgeiq", name), {*solutions[:: len(solutions) // 20 + 1], *first})
-
-
-@pytest.mark.every(4)
-@pytest.mark.long
-@pytest.mark.parametrize("name", BOX)
-def test_many_solutions_of_box_challenges(name: str) -> None:
-    puzzle = load_set("fridgeiq")
-    posed = pose(puzzle, find_challenge(puzzle, name))
-    solutions = found(posed, "search", 100_000)
-    assert_right(posed, asked("fridgeiq", name), solutions[:: len(solutions) // 4000 + 1])
 
 
 BOARDS = [
@@ -91,7 +81,7 @@ def test_boards(name: str, board: str) -> None:
     posed = pose(puzzle, find_challenge(puzzle, board))
     solutions = found(posed, "search", 2000)
     assert solutions
-    assert_right(posed, asked(name, board), solutions[:: len(solutions) // 100 + 1])
+    assert_right(posed, asked(name, board), solutions[:: len(solutions) // 30 + 1])
 
 
 SMALL = [("iqblock", "square"), ("cubimagici", "tray"), ("iqstars", "board"), ("iqfit", "board")]
@@ -108,7 +98,7 @@ ASKED = [
 ]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize(("by", "name", "board"), ASKED)
 def test_the_slower_engines(by: str, name: str, board: str) -> None:
     puzzle = load_set(name)
@@ -147,7 +137,7 @@ def test_published_challenges_with_given_pieces(by: str, name: str) -> None:
     pictures = given_drawn(name)
     samples = [*iqfit_samples(), *iqstars_samples()]
     for sample in [one for one in samples if one.puzzle.name == name][
-        :: 1 if by == "search" else 4
+        :: 2 if by == "search" else 4
     ]:
         posed = pose(sample.puzzle, sample.challenge)
         solutions = found(posed, by, None)
@@ -185,24 +175,12 @@ def test_a_part_of_the_region_may_stay_bare(by: str, name: str, board: str, piec
 # --- random challenges ----------------------------------------------------------------------------
 
 
-def assert_all_right(posed: PosedChallenge) -> None:
+@given(challenges())
+def test_random_challenges(posed: PosedChallenge) -> None:
     drawing = drawn_from_cells(posed)
     solutions = found(posed, "search", 5000)
     assert_right(posed, drawing, solutions[:: len(solutions) // 20 + 1])
     congruent.cache_clear()
-
-
-@settings(max_examples=40)
-@given(challenges())
-def test_random_challenges(posed: PosedChallenge) -> None:
-    assert_all_right(posed)
-
-
-@pytest.mark.long
-@settings(max_examples=500)
-@given(challenges())
-def test_many_random_challenges(posed: PosedChallenge) -> None:
-    assert_all_right(posed)
 
 
 # --- the judge itself ---------------------------------------------------------------------------

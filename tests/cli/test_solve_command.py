@@ -79,30 +79,38 @@ SQUARE = Polygon([(0, 0), (3, 0), (3, 3), (0, 3)])
 
 
 @pytest.mark.parametrize(
-    ("challenge", "question", "expected", "exit_code"),
+    ("challenge", "expected"),
     [
-        ("square_01", "--first", ["solved", None, None, 1, None, None, 1], 0),
-        ("square_01", "--count", ["solved", 4, 4, None, 1, False, 0], 0),
-        ("square_01", "--all", ["solved", 4, 4, None, 1, False, 4], 0),
-        ("square_01", "--unique", ["solved", None, None, 2, None, False, 2], 1),
-        ("square_02", "--count", ["solved", 84, 168, None, 21, False, 0], 0),
-        ("square_02", "--all", ["solved", 84, 168, None, 21, False, 84], 0),
-        ("triangle_01", "--unique", ["solved", 1, 1, None, 1, True, 1], 0),
-        ("rectangle_02_b", "--first", ["impossible", 0, 0, None, 0, False, 0], 1),
-        ("rectangle_02_b", "--count", ["impossible", 0, 0, None, 0, False, 0], 1),
-        ("rectangle_02_b", "--all", ["impossible", 0, 0, None, 0, False, 0], 1),
-        ("rectangle_02_b", "--unique", ["impossible", 0, 0, None, 0, False, 0], 1),
+        (
+            "square_01",
+            {
+                "--first": [0, "solved", None, None, 1, None, None, 1],
+                "--count": [0, "solved", 4, 4, None, 1, False, 0],
+                "--all": [0, "solved", 4, 4, None, 1, False, 4],
+                "--unique": [1, "solved", None, None, 2, None, False, 2],
+            },
+        ),
+        (
+            "square_02",
+            {
+                "--count": [0, "solved", 84, 168, None, 21, False, 0],
+                "--all": [0, "solved", 84, 168, None, 21, False, 84],
+            },
+        ),
+        ("triangle_01", {"--unique": [0, "solved", 1, 1, None, 1, True, 1]}),
+        ("rectangle_02_b", {one: [1, "impossible", 0, 0, None, 0, False, 0] for one in QUESTIONS}),
     ],
 )
 def test_fridgeiq_for_scripts(
-    challenge: str, question: str, expected: list[Any], exit_code: int, capsys: Capture
+    challenge: str, expected: dict[str, list[Any]], capsys: Capture
 ) -> None:
     """The pieces lie as outlines in grid units; identical ones count as interchangeable."""
-    code, document, _ = solve(capsys, "fridgeiq", challenge, question)
-    assert (code, picked(document)) == (exit_code, expected)
-    assert (document["set"], document["challenge"]) == ("fridgeiq", challenge)
-    if challenge == "square_01":
-        assert covers(document, SQUARE)
+    for question, found in expected.items():
+        code, document, _ = solve(capsys, "fridgeiq", challenge, question)
+        assert [code, *picked(document)] == found
+        assert (document["set"], document["challenge"]) == ("fridgeiq", challenge)
+        if challenge == "square_01":
+            assert covers(document, SQUARE)
 
 
 @pytest.mark.parametrize(
@@ -179,28 +187,37 @@ def test_cells_may_be_left_over(capsys: Capture) -> None:
 # --- engines and budgets ---------------------------------------------------------------------------
 
 
-@pytest.mark.every(2)
-@pytest.mark.parametrize("engine", ENGINES)
-def test_every_engine_gives_the_same_answers(engine: str, capsys: Capture) -> None:
-    for challenge, expected in (("square_01", 4), ("triangle_01", 1), ("rectangle_02_b", 0)):
-        for question in QUESTIONS:
-            if (engine, question) in UNABLE:
-                continue
-            arguments = ["fridgeiq", challenge, question]
-            code, document, _ = solve(capsys, *arguments, "--engine", engine)
-            plain_code, plain, _ = solve(capsys, *arguments)
-            assert code == plain_code
-            assert document["engine"].startswith(engine)
-            assert (document["status"], document["unique"]) == (plain["status"], plain["unique"])
-            if question in ("--count", "--all"):
-                assert document["count"] == expected
-            if question == "--all":
-                listed = sorted(map(json.dumps, document["solutions"]))
-                assert listed == sorted(map(json.dumps, plain["solutions"]))
+#: Other tests have them, too, and they take seconds.
+MORE = [("cp-sat", "rectangle_02_b", 0), *((engine, "triangle_01", 1) for engine in ENGINES)]
+
+
+@pytest.mark.parametrize(
+    ("engine", "challenge", "expected"),
+    [(engine, "square_01", 4) for engine in ENGINES]
+    + [(engine, "rectangle_02_b", 0) for engine in ENGINES if engine != "cp-sat"]
+    + [pytest.param(*one, marks=pytest.mark.long) for one in MORE],
+)
+def test_every_engine_gives_the_same_answers(
+    engine: str, challenge: str, expected: int, capsys: Capture
+) -> None:
+    for question in QUESTIONS:
+        if (engine, question) in UNABLE:
+            continue
+        arguments = ["fridgeiq", challenge, question]
+        code, document, _ = solve(capsys, *arguments, "--engine", engine)
+        plain_code, plain, _ = solve(capsys, *arguments)
+        assert code == plain_code
+        assert document["engine"].startswith(engine)
+        assert (document["status"], document["unique"]) == (plain["status"], plain["unique"])
+        if question in ("--count", "--all"):
+            assert document["count"] == expected
+        if question == "--all":
+            listed = sorted(map(json.dumps, document["solutions"]))
+            assert listed == sorted(map(json.dumps, plain["solutions"]))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("budget", ["0", "0.05"])
+@pytest.mark.parametrize("budget", ["0", pytest.param("0.05", marks=pytest.mark.long)])
 def test_a_spent_budget_never_means_impossible(engine: str, budget: str, capsys: Capture) -> None:
     """What is told is certain: nothing, or what was found until then."""
     for question in QUESTIONS:
@@ -266,7 +283,7 @@ def test_a_solution_is_drawn(capsys: Capture) -> None:
     assert "… and 1 more, with --json" in said
 
 
-@pytest.mark.parametrize("challenge", ["square_05", "triangle_03"])
+@pytest.mark.parametrize("challenge", ["triangle_03"])
 def test_quarter_squares_are_drawn_as_letters(challenge: str, capsys: Capture) -> None:
     """Each letter is that of the piece which lies where it stands; six by three to a square."""
     assert main(["solve", "fridgeiq", challenge, "--json"]) == 0
@@ -399,24 +416,23 @@ STRANGE = {
 }
 
 
-@pytest.mark.parametrize("name", STRANGE, ids=STRANGE.values())
-def test_a_file_with_a_strange_name_is_shown_safely(name: str, capsys: Capture) -> None:
-    Path(name).write_text('{"pieces": ["0"], "cells": [0, 1, 2, 3, 8, 9, 10, 11]}')
-    arguments = ["solve", "iqblock", "--file", name, "--svg", "s.svg", "--count"]
-    assert main(arguments) in (0, 1)
-    said = capsys.readouterr()
-    assert said.out.startswith(f"{STRANGE[name]}: ")
-    assert all(line.isprintable() for line in (said.out + said.err).splitlines())
-    assert STRANGE[name] in Path("s.svg").read_text()
+def test_a_file_with_a_strange_name_is_shown_safely(capsys: Capture) -> None:
+    for name, shown in STRANGE.items():
+        Path(name).write_text('{"pieces": ["0"], "cells": [0, 1, 2, 3, 8, 9, 10, 11]}')
+        assert main(["solve", "iqblock", "--file", name, "--svg", "s.svg", "--count"]) in (0, 1)
+        said = capsys.readouterr()
+        assert said.out.startswith(f"{shown}: ")
+        assert all(line.isprintable() for line in (said.out + said.err).splitlines())
+        assert shown in Path("s.svg").read_text()
 
 
-@pytest.mark.parametrize("name", ["[bold]x[/bold]", "\x1b[31mred", "<b>", "a\nb"])
-def test_a_strange_id_is_refused_and_shown_safely(name: str, capsys: Capture) -> None:
-    document = {"id": name, "pieces": ["0"], "cells": [0, 1, 2, 3, 8, 9, 10, 11]}
-    Path("mine.json").write_text(json.dumps(document))
-    assert main(["solve", "iqblock", "--file", "mine.json"]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.startswith("fabkit: mine.json: id: ")
-    assert said.err.count("\n") == 1
-    assert said.err.strip().isprintable()
+def test_a_strange_id_is_refused_and_shown_safely(capsys: Capture) -> None:
+    for name in ("[bold]x[/bold]", "\x1b[31mred", "<b>", "a\nb"):
+        document = {"id": name, "pieces": ["0"], "cells": [0, 1, 2, 3, 8, 9, 10, 11]}
+        Path("mine.json").write_text(json.dumps(document))
+        assert main(["solve", "iqblock", "--file", "mine.json"]) == 2
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert said.err.startswith("fabkit: mine.json: id: ")
+        assert said.err.count("\n") == 1
+        assert said.err.strip().isprintable()

@@ -94,12 +94,12 @@ def test_a_count_that_is_too_large_to_be_certified_is_refused_with_its_size(
     capsys: Capture,
 ) -> None:
     """The count itself is told all the same."""
-    arguments = ["fridgeiq", "rectangle_10_c", "--count", "--certificate", "c.json", "--json"]
+    arguments = ["iqfit", "--count", "--certificate", "c.json", "--json"]
     assert main(["solve", *arguments]) == 2
     said = capsys.readouterr()
-    assert json.loads(said.out)["count"] == 6_691_974
+    assert json.loads(said.out)["count"] == 301_350
     assert re.fullmatch(
-        r"fabkit: fridgeiq rectangle_10_c: the transcript of its count would have about \d,000,000,000 "
+        r"fabkit: iqfit board: the transcript of its count would have about \d00,000,000 "
         r"nodes; a certificate takes 1,000,000 at most, so certify impossibility or uniqueness "
         r"instead",
         said.err.splitlines()[-1],

@@ -124,7 +124,7 @@ WORK = {
 }
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("what", WORK)
 def test_ctrl_c_stops_a_search(what: str, tmp_path: Path) -> None:
     with running(tmp_path, ["solve", *WORK[what]]) as command:
