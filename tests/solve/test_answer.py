@@ -108,14 +108,6 @@ def test_small_boards_by_a_third_engine(name: str) -> None:
     assert third_engine(posed(name).problem) == expected[name]
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", [PENTOMINOES, "iqfit"], ids=["pentominoes-6x10", "iqfit"])
-def test_large_boards_by_a_third_engine(name: str) -> None:
-    """Minutes each: it has neither the order of the cells nor the board's symmetries."""
-    expected = {PENTOMINOES: 9356, "iqfit": 301_350}
-    assert third_engine(posed(name).problem) == expected[name]
-
-
 @pytest.mark.integration
 def test_iqfit_with_flips_by_mistake() -> None:
     """The classic mistake: mirrored pieces, whose prongs would stick up."""
@@ -131,11 +123,6 @@ def test_iqstars_with_flips_by_mistake() -> None:
 @pytest.mark.integration
 def test_the_oracle_counts_the_small_boards() -> None:
     assert Oracle().count(posed("iqstars").problem, Effort()).count == 381
-
-
-@pytest.mark.long
-def test_the_oracle_counts_iqblock() -> None:
-    assert Oracle().count(posed("iqblock").problem, Effort()).count == 48
 
 
 BOX = [challenge.id for challenge in load_set("fridgeiq").challenges]
