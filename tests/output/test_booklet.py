@@ -204,7 +204,7 @@ def faults(read: Read, ids: Sequence[str], unit_mm: float = UNIT_MM, dpi: int = 
 
 
 def test_a_silhouette_is_as_large_as_what_it_is_drawn_after(read: Read) -> None:
-    assert faults(read, ["even4-02febfb20e"]) == []
+    assert faults(read, ["even4-02febfb20e"], dpi=200) == []
 
 
 @pytest.mark.integration

@@ -16,6 +16,7 @@ from fabkit.core.errors import InputError
 from fabkit.model.library import load_set
 from tests.conftest import ROOT
 from tests.output.test_entries import FEW, FRIDGEIQ, SAID
+from tests.support.built import built
 from tests.support.drawings import snowflakes
 
 
@@ -115,17 +116,26 @@ def start(tmp_path: Path, name: str, given: str = "[0, 4], [0, 5], [0, 6], [1, 4
     return path
 
 
-def test_challenge_files_and_lists_are_read_together(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def made_list() -> str:
+    """A list of three starting positions of IQ Stars, as the command writes it."""
+
+    def make(folder: Path) -> None:
+        assert main(["challenges", "iqstars", "--count", "3", "-o", str(folder), "-q"]) == 0
+
+    return (built("starts-iqstars", make) / "challenges.json").read_text()
+
+
+def test_challenge_files_and_lists_are_read_together(made_list: str, tmp_path: Path) -> None:
     stars = load_set("iqstars")
-    command = ["challenges", "iqstars", "--count", "3", "-o", str(tmp_path), "-q"]
-    assert main(command) == 0
+    (tmp_path / "challenges.json").write_text(made_list)
     files = (start(tmp_path, "mine.toml"), tmp_path / "challenges.json")
     entries = gather(stars, Selection(files=files))
     assert [(one.id, one.title, one.kind) for one in entries] == [
         ("mine", "Mine", "start"),
         *((f"start-00{n}", f"start-00{n}", "start") for n in (1, 2, 3)),
     ]
-    said = json.loads((tmp_path / "challenges.json").read_text())["challenges"]
+    said = json.loads(made_list)["challenges"]
     assert [(one.level, one.score) for one in entries[1:]] == [
         (one["level"], one["difficulty"]["score"]) for one in said
     ]
@@ -135,16 +145,16 @@ def test_challenge_files_and_lists_are_read_together(tmp_path: Path) -> None:
         assert [one.solution[given.piece] for given in one.given] == [g.cells for g in one.given]
 
 
-def test_the_list_in_the_output_folder_counts(tmp_path: Path) -> None:
-    command = ["challenges", "iqstars", "--count", "2", "-o", str(tmp_path), "-q"]
-    assert main(command) == 0
-    stars = load_set("iqstars")
-    assert [one.id for one in gather(stars, folder=tmp_path)] == ["board", "start-001", "start-002"]
-    assert [one.id for one in gather(stars, folder=tmp_path / "no")] == ["board"]
-    path = tmp_path / "challenges.json"
-    path.write_text(path.read_text().replace('"start-002"', '"board"'))
-    names = [one.id for one in gather(stars, folder=tmp_path)]
-    assert names == ["board", "start-001", "made-board"]
+def test_the_list_in_the_output_folder_counts(made_list: str, tmp_path: Path) -> None:
+    def ids(folder: Path) -> list[str]:
+        return [one.id for one in gather(load_set("iqstars"), folder=folder)]
+
+    path, starts = tmp_path / "challenges.json", ["start-001", "start-002"]
+    path.write_text(made_list)
+    assert ids(tmp_path) == ["board", *starts, "start-003"]
+    assert ids(tmp_path / "no") == ["board"]
+    path.write_text(made_list.replace('"start-003"', '"board"'))
+    assert ids(tmp_path) == ["board", *starts, "made-board"]
 
 
 BARS = """
