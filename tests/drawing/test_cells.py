@@ -84,7 +84,7 @@ def angles(polygon: Polygon) -> list[float]:
 
 
 @pytest.mark.parametrize(("preset", "shape"), LOOKS)
-def test_cells_lie_within_their_hexagons(preset: str, shape: str) -> None:
+def test_cells_lie_within_their_hexagons_and_above_their_stubs(preset: str, shape: str) -> None:
     profile = profile_of(preset, shape)
     for drawing, blueprint in zip(analytic.drawings("iqstars"), drafts(preset, shape), strict=True):
         hexagons = analytic.printed(drawing.outline, profile)
@@ -96,6 +96,13 @@ def test_cells_lie_within_their_hexagons(preset: str, shape: str) -> None:
         assert blueprint.outline.is_valid
         assert blueprint.outline.exterior.is_ccw
         assert not blueprint.outline.interiors
+        places = {(round(x, 6), round(y, 6)) for x, y in (s.centre_mm for s in blueprint.stubs)}
+        assert places == middles(blueprint.piece, profile.unit_mm)
+        assert {stub.diameter_mm for stub in blueprint.stubs} == {profile.stub_mm}
+        assert blueprint.back_mm == profile.stub_height_mm
+        assert blueprint.thickness_mm == profile.thickness_mm + profile.stub_height_mm
+        assert (blueprint.facing, blueprint.recesses) == ("down", ())
+        assert blueprint.pause_height_mm is None
 
 
 @pytest.mark.parametrize("preset", ["default", pytest.param("compact", marks=pytest.mark.long)])
@@ -159,22 +166,6 @@ def test_solved_pieces_keep_their_clearance(preset: str, shape: str) -> None:
     assert shape == "star" or min(gaps) == pytest.approx(2 * profile.inset_mm, abs=1e-9)
 
 
-# --- stubs ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("preset", "shape"), LOOKS)
-def test_a_stub_below_the_middle_of_each_cell(preset: str, shape: str) -> None:
-    profile = profile_of(preset, shape)
-    for blueprint in drafts(preset, shape):
-        places = {(round(x, 6), round(y, 6)) for x, y in (s.centre_mm for s in blueprint.stubs)}
-        assert places == middles(blueprint.piece, profile.unit_mm)
-        assert {stub.diameter_mm for stub in blueprint.stubs} == {profile.stub_mm}
-        assert blueprint.back_mm == profile.stub_height_mm
-        assert blueprint.thickness_mm == profile.thickness_mm + profile.stub_height_mm
-        assert (blueprint.facing, blueprint.recesses) == ("down", ())
-        assert blueprint.pause_height_mm is None
-
-
 # --- meshes ---------------------------------------------------------------------------------
 
 
@@ -199,9 +190,8 @@ def test_meshes_of_pieces_on_stubs(shape: str, step: int, tmp_path: Path) -> Non
             (blueprint.thickness_mm - profile.top_chamfer_mm + 0.013, 0.013),
         ):
             expected = chamfered(blueprint.outline, inside_mm)
-            assert (
-                measure.filled(measure.section(mesh, height_mm)).hausdorff_distance(expected) < 0.01
-            )
+            found = measure.filled(measure.section(mesh, height_mm))
+            assert found.hausdorff_distance(expected) < 0.01
 
 
 def check_stubs(cut: BaseGeometry, blueprint: Blueprint, profile: Profile) -> None:

@@ -63,11 +63,8 @@ def test_outlines_and_paths_are_those_of_the_drawing(
     pieces = cuts.cut_set(set_name, preset, machine)
     for drawing, piece in zip(analytic.drawings(set_name), pieces, strict=True):
         assert piece.piece == drawing.id
-        drawn, inset, half = (
-            cuts.canonical(drawing, profile),
-            profile.laser_inset_mm,
-            profile.kerf_mm / 2,
-        )
+        drawn = cuts.canonical(drawing, profile)
+        inset, half = profile.laser_inset_mm, profile.kerf_mm / 2
         assert same(piece.outline, cuts.finished(drawing, profile))
         assert same(piece.path, cuts.path(drawing, profile))
         assert piece.outline.area == pytest.approx(cuts.area_inside(drawn, inset), rel=1e-9)

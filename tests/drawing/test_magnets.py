@@ -21,10 +21,7 @@ from shapely import Point, Polygon
 from fabkit.core.errors import InputError
 from fabkit.drawing.draft import draft, draft_all
 from fabkit.drawing.magnets import Recess, poles, with_poles
-from fabkit.drawing.outline import (
-    BlueprintError,
-    printed_outline,
-)
+from fabkit.drawing.outline import BlueprintError, printed_outline
 from fabkit.mesh.body import Body
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.layers import recess_span

@@ -11,12 +11,7 @@ from hypothesis import strategies as st
 from shapely import Polygon
 
 from fabkit.drawing.draft import draft
-from fabkit.drawing.outline import (
-    RingMm,
-    inset_ring,
-    printed_outline,
-    rings_mm,
-)
+from fabkit.drawing.outline import RingMm, inset_ring, printed_outline, rings_mm
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.layers import recess_span
 from fabkit.model.library import load_set

@@ -164,9 +164,8 @@ def with_label(one: Print, path: Path, back: bool = False, **changes: object) ->
     how = {"scale": changes.pop("scale", 1.0), "mirrored": changes.pop("mirrored", False)}
     side = label.back if back else label.front
     letter = side.moved(-x, -y).moved(x + moved, y, **how)
-    return rebuilt(
-        one, path, label=replace(label, **{"back" if back else "front": letter}, **changes)
-    )
+    changes["back" if back else "front"] = letter
+    return rebuilt(one, path, label=replace(label, **changes))
 
 
 def with_mesh(one: Print, change: Callable[[trimesh.Trimesh], object]) -> Print:
