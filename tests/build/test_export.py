@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from fabkit.cli import main
 from fabkit.core.files import LOCK_NAME, folder_lock
 from fabkit.model.profilefile import dump_profile, load_profile
 from tests.conftest import ROOT
+from tests.support.built import built
 from tests.support.pairset import PAIR
 
 Said = Callable[..., Any]
@@ -64,6 +66,16 @@ def export(said: Said) -> Said:
         return said(f"export-{kind}", "pair.toml", "-o", "out", *more, code=code)
 
     return run
+
+
+@pytest.fixture
+def exported() -> None:
+    """The folder as `export-svg` leaves it, shared by the tests that change it afterwards."""
+
+    def make(folder: Path) -> None:
+        assert main(["export-svg", "pair.toml", "-q", "-o", str(folder / "out")]) == 0
+
+    shutil.copytree(built("pair-svg", make, PAIR) / "out", OUT)
 
 
 @pytest.fixture
@@ -118,6 +130,7 @@ def test_what_a_file_needs_stays_with_the_file(export: Said) -> None:
     assert (OUT / "profile.toml").read_text() == dump_profile(load_profile(["flippable"]))
 
 
+@pytest.mark.usefixtures("exported")
 @pytest.mark.parametrize(
     ("change", "options", "expected"),
     [
@@ -135,7 +148,6 @@ def test_what_a_file_needs_stays_with_the_file(export: Said) -> None:
 def test_only_what_must_be_is_made_again(
     change: Callable[[], Any], options: list[str], expected: set[str], export: Said
 ) -> None:
-    assert written(export()) == SVG
     good, before = contents(), stamps()
     change()
     document = export("svg", *options)
@@ -152,8 +164,8 @@ def test_only_what_must_be_is_made_again(
     assert (export("svg", *options)["written"] if options != ["--force"] else 0) == 0
 
 
+@pytest.mark.usefixtures("exported")
 def test_other_code_makes_everything_again(export: Said, monkeypatch: pytest.MonkeyPatch) -> None:
-    export()
     before, files = manifest()["files"], stamps()
     module = sys.modules["fabkit.build.export"]  # its name in the package is the function's
     monkeypatch.setattr(module, "generator_digest", lambda *_: "another version")
@@ -168,6 +180,7 @@ def test_other_code_makes_everything_again(export: Said, monkeypatch: pytest.Mon
 # --- what is told ---------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("exported")
 @pytest.mark.parametrize(
     ("change", "options", "warning"),
     [
@@ -190,7 +203,6 @@ def test_other_code_makes_everything_again(export: Said, monkeypatch: pytest.Mon
 def test_what_deserves_a_look_is_told(
     change: Callable[[], Any], options: list[str], warning: str, export: Said
 ) -> None:
-    export("svg")
     change()
     edited = (OUT / "profile.toml").read_text()
     found = export("dxf", *options)["warnings"]
@@ -201,8 +213,8 @@ def test_what_deserves_a_look_is_told(
     assert (OUT / "svg/Q.svg").exists()
 
 
+@pytest.mark.usefixtures("exported")
 def test_the_manifest_forgets_what_is_gone(export: Said) -> None:
-    export()
     (OUT / "svg/Q.svg").unlink()
     export("dxf")
     assert SVG - manifest()["files"].keys() == {"svg/Q.svg"}
@@ -277,10 +289,10 @@ def failing(error: Exception) -> Callable[..., None]:
     return fail
 
 
+@pytest.mark.usefixtures("exported")
 def test_failures_change_nothing(
     export: Said, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    export()
     redraw()
     full, broken = OSError(28, "No space left"), RuntimeError("BRep_API: command not done")
     with monkeypatch.context() as patch:
@@ -292,32 +304,32 @@ def test_failures_change_nothing(
         assert "failed on stl/P.stl: BRep_API: command not done; nothing was changed" in message
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("not json", "is not JSON"),
-        ("[]", "expected a JSON object"),
-        ("{}", "has no schema number"),
-        ('{"schema": 1, "set": "pair", "files": []}', "(files: "),
-        ('{"schema": 1, "set": "pair", "files": {"svg/P.svg": 3}}', "(files.svg/P.svg: "),
-        ('{"schema": 1, "set": "pair", "files": {"../x": {}}}', "(files.../x"),
-        ('{"schema": 2}', "written by a newer fabkit"),
-    ],
-)
+BROKEN_MANIFESTS = {
+    "not json": "is not JSON",
+    "[]": "expected a JSON object",
+    "{}": "has no schema number",
+    '{"schema": 1, "set": "pair", "files": []}': "(files: ",
+    '{"schema": 1, "set": "pair", "files": {"svg/P.svg": 3}}': "(files.svg/P.svg: ",
+    '{"schema": 1, "set": "pair", "files": {"../x": {}}}': "(files.../x",
+    '{"schema": 2}': "written by a newer fabkit",
+}
+
+
+@pytest.mark.usefixtures("exported")
 def test_a_broken_manifest_is_refused_until_forced(
-    text: str, message: str, export: Said, refused: Callable[..., str]
+    export: Said, refused: Callable[..., str]
 ) -> None:
-    export()
-    (OUT / "manifest.json").write_text(text)
-    assert message in refused()
-    if "2" in text:
-        assert message in refused("--force")  # a newer one is never overwritten
-    else:
-        assert written(export("svg", "--force")) == SVG
+    for text, message in BROKEN_MANIFESTS.items():
+        (OUT / "manifest.json").write_text(text)
+        assert message in refused()
+        if "2" in text:
+            assert message in refused("--force")  # a newer one is never overwritten
+    (OUT / "manifest.json").write_text("{}")
+    assert written(export("svg", "--force")) == SVG
 
 
+@pytest.mark.usefixtures("exported")
 def test_a_manifest_of_an_older_fabkit_is_read(export: Said) -> None:
-    export()
     found = manifest()
     for entry in found["files"].values():
         entry |= {"made_by": "", "pieces": {}}
@@ -329,9 +341,9 @@ def test_a_manifest_of_an_older_fabkit_is_read(export: Said) -> None:
 # --- several processes ----------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("exported")
 def test_what_a_killed_process_has_left_goes(export: Said) -> None:
     """Also when nothing is to be done; but not while another process is at work."""
-    export()
     part = OUT / ".fabkit-1234.part"
     (part / "svg").mkdir(parents=True)
     (part / "svg/P.svg").write_text("half")
