@@ -136,9 +136,13 @@ def both(board: Manifold, frame: Frame, **lid: Any) -> list[Body]:
 
 
 BOARDS = {
-    "balls": (lambda: holes_board(FEW_CELLS), "holes", 22.0),
-    "hexagons": (lambda: seats_board(FEW_SEATS, hexagons(FEW_SEATS)), "seats", 4.2),
-    "squares": (lambda: tray_board(OBLONG), "tray", 2.0),
+    "balls": (lambda **more: holes_board(FEW_CELLS, **more), "holes", 22.0),
+    "hexagons": (
+        lambda **more: seats_board(FEW_SEATS, hexagons(FEW_SEATS), **more),
+        "seats",
+        4.2,
+    ),
+    "squares": (lambda **more: tray_board(OBLONG, **more), "tray", 2.0),
     "iqfit": (lambda: holes_board(CELLS), "holes", 22.0),
     "iqstars": (lambda: seats_board(SEATS, hexagons()), "seats", 4.2),
     "iqblock": (lambda: tray_board(SQUARE), "tray", 2.0),
@@ -272,20 +276,6 @@ HOLES_FAULTS: dict[str, tuple[dict[str, Any], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        one if i % 2 == 0 else pytest.param(one, marks=pytest.mark.integration)
-        for i, one in enumerate(HOLES_FAULTS)
-    ],
-)
-def test_faults_of_a_holes_board(fault: str) -> None:
-    options, rules = HOLES_FAULTS[fault]
-    _, wrong = judged("balls", *both(*holes_board(FEW_CELLS, **options)))
-    assert rules[0] in wrong
-    assert set(wrong) <= set(rules)
-
-
 def test_the_finding_says_which_hole() -> None:
     _, wrong = judged("balls", *both(*holes_board(FEW_CELLS, moved={4: (0, 0, -0.3)})))
     finding = wrong["board-hole-diameter"]
@@ -301,15 +291,6 @@ SEATS_FAULTS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "seats too narrow": ({"seat_mm": 10.3}, ["board-seat-diameter"]),
     "a floor too thin": ({"floor_mm": 1.6}, ["board-floor", "board-height"]),
 }
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("fault", SEATS_FAULTS)
-def test_faults_of_a_seats_board(fault: str) -> None:
-    options, rules = SEATS_FAULTS[fault]
-    _, wrong = judged("hexagons", *both(*seats_board(FEW_SEATS, hexagons(FEW_SEATS), **options)))
-    assert rules[0] in wrong
-    assert set(wrong) <= set(rules)
 
 
 TRAY_FAULTS: dict[str, tuple[dict[str, Any], list[str]]] = {
@@ -329,6 +310,26 @@ def test_several_faults_of_one_board_are_all_named() -> None:
     _, wrong = judged("hexagons", *both(*seats_board(FEW_SEATS, hexagons(FEW_SEATS), **options)))
     # The shallow seat is as high above the thin floor as it should be above a right one.
     assert set(wrong) == rules - {"board-height"}
+    off = {4: (0.0, 0.0, -0.3), 8: (0.2, 0.0, 0.0)}
+    for options, rules in (
+        (
+            {"moved": off, "narrow": 9.2, "clearance_mm": 0.3},
+            {
+                "board-hole-diameter",
+                "board-hole-place",
+                "board-channels",
+                "board-channel-free",
+                "board-opening",
+            },
+        ),
+        (
+            {"blind": [3], "floor_off_mm": 0.1},
+            {"board-depth", "board-holes", "board-channel-depth", "board-channel-free"},
+        ),
+        ({"missing": [4]}, {"board-holes", "board-depth"}),
+    ):
+        _, wrong = judged("balls", *both(*holes_board(FEW_CELLS, **options)))
+        assert set(wrong) == rules
 
 
 def merged(faults: dict[str, tuple[dict[str, Any], list[str]]]) -> tuple[dict[str, Any], set[str]]:
@@ -337,17 +338,22 @@ def merged(faults: dict[str, tuple[dict[str, Any], list[str]]]) -> tuple[dict[st
     return options, {rule for _, rules in faults.values() for rule in rules}
 
 
+FAULTS = {"balls": HOLES_FAULTS, "hexagons": SEATS_FAULTS, "squares": TRAY_FAULTS}
+
+
 @pytest.mark.parametrize(
-    "fault",
+    ("name", "fault"),
     [
-        pytest.param(one, marks=[pytest.mark.integration] * (one != "no relief"))
-        for one in TRAY_FAULTS
+        pytest.param(name, fault, marks=[pytest.mark.integration] * (fault != "no relief"))
+        for name, faults in FAULTS.items()
+        for fault in faults
     ],
 )
-def test_faults_of_a_tray(fault: str) -> None:
-    options, rules = TRAY_FAULTS[fault]
-    _, wrong = judged("squares", *both(*tray_board(OBLONG, **options)))
-    assert set(wrong) == set(rules)
+def test_a_fault_of_a_board_is_named(name: str, fault: str) -> None:
+    options, rules = FAULTS[name][fault]
+    _, wrong = judged(name, *both(*BOARDS[name][0](**options)))
+    assert rules[0] in wrong
+    assert set(wrong) <= set(rules)
 
 
 def test_an_opening_that_is_tight_on_one_side() -> None:

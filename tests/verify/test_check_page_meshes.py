@@ -109,7 +109,9 @@ def test_a_report_is_told_whole(report: CheckReport) -> None:
     assert (line.ok, line.cells[:3]) == (assembly["ok"], ("square", "0.2 mm", "0.2 mm"))
 
 
-@pytest.mark.parametrize("quarter_turns", range(4))
+@pytest.mark.parametrize(
+    "quarter_turns", [1, *(pytest.param(n, marks=pytest.mark.integration) for n in (0, 2, 3))]
+)
 def test_a_thin_wall_is_marked_where_it_was_made(tmp_path: Path, quarter_turns: int) -> None:
     """However the piece is turned in its file, it is shown with its letter upright."""
     page = check_page(check_sheet(checked(tmp_path, quarter_turns)))
