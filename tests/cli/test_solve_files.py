@@ -59,12 +59,12 @@ def test_certificates_hold(arguments: list[str], code: int, holds: str, capsys: 
     assert holds in told
 
 
-@pytest.mark.parametrize("engine", [one for one in ENGINES if one != "mip"])
-def test_certificates_do_not_depend_on_the_engine(engine: str) -> None:
-    arguments = ["fridgeiq", "triangle_03", "--unique", "-q"]
+def test_certificates_do_not_depend_on_the_engine() -> None:
+    arguments = ["fridgeiq", "triangle_01", "--unique", "-q"]
     assert main(["solve", *arguments, "--certificate", "plain.json"]) == 0
-    assert main(["solve", *arguments, "--certificate", "e.json", "--engine", engine]) == 0
-    assert Path("plain.json").read_bytes() == Path("e.json").read_bytes()
+    for engine in set(ENGINES) - {"mip"}:
+        assert main(["solve", *arguments, "--certificate", "e.json", "--engine", engine]) == 0
+        assert Path("plain.json").read_bytes() == Path("e.json").read_bytes(), engine
 
 
 @pytest.mark.parametrize(
@@ -175,6 +175,7 @@ def test_what_can_be_solved_gets_its_formula_alone(question: str) -> None:
     ("arguments", "words"),
     [
         (["fridgeiq", "square_02", "--count"], "84 solutions, 21 up to symmetry"),
+        (["fridgeiq", "square_01", "--count"], "one solution"),
         (["iqstars"], "board"),
         (["iqfit", "--unique"], "at least 2 solutions"),
         (["fridgeiq", "rectangle_02_b"], "0 solutions"),
@@ -239,10 +240,3 @@ def test_files_that_are_something_else_are_refused(line: str, capsys: Capture) -
     else:
         assert said.err.startswith(f"fabkit: {line.rsplit(maxsplit=1)[-1]}: ")
     assert files() == before
-
-
-def test_a_drawing_of_a_count_shows_a_solution(capsys: Capture) -> None:
-    assert main(["solve", "fridgeiq", "square_01", "--count", "--svg", "s.svg"]) == 0
-    drawn = Path("s.svg").read_text()
-    assert "one solution" in drawn
-    assert "4 solutions, 1 up to symmetry" in drawn
