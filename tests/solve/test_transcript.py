@@ -211,11 +211,6 @@ def test_random_challenges_are_certified_as_they_are(one: PosedChallenge) -> Non
     state_the_truth(one)
 
 
-@pytest.mark.parametrize("name", SKETCHES)
-def test_sketches_are_certified_as_they_are(name: str) -> None:
-    state_the_truth(posed(SKETCHES[name]))
-
-
 # --- solutions that a symmetry carries to themselves ------------------------------------------------
 
 RING = board("square", 3, 3)
