@@ -90,7 +90,8 @@ def assert_named(fault: Fault, planted: Planted) -> None:
 
 def assert_all_named(faults: Sequence[Fault]) -> None:
     """Each fault on a piece of its own, and a good piece beside them: all are named, no other."""
-    for planted, on_piece in in_one_set(faults, BEYOND):
+    bare = faults[0] in ONE_EACH
+    for planted, on_piece in in_one_set(faults, BEYOND, 1 if bare else 2, bare):
         report = planted.report(answers=[])
         for name, fault in on_piece.items():
             found = on_part(report, name)
@@ -101,7 +102,7 @@ def assert_all_named(faults: Sequence[Fault]) -> None:
     orders = [one.ordered(BEYOND) for one in faults]
     # One fault with an order of its own is held within its limit by the long tests.
     within = [one for one in faults if one.limited and orders.count(one.ordered(BEYOND)) > 1]
-    for planted, _ in in_one_set(within, WITHIN, good=0):
+    for planted, _ in in_one_set(within, WITHIN, 0 if bare else 2, bare):
         assert everything(planted.report(answers=[])) == []
 
 

@@ -224,13 +224,13 @@ class Fault:
 
 
 #: So many pieces of a set may be faulty, for the others to tell the unit.
-MOST_FAULTY = 9
+MOST_FAULTY = 8
 #: The pieces, first those that are read soonest: with few corners in their letters.
 QUICK = "YMEITLAJNDRUOBQS"
 
 
 def in_one_set(
-    faults: Sequence[Fault], size: float, good: int = 1
+    faults: Sequence[Fault], size: float, good: int = 2, bare: bool = False
 ) -> Iterator[tuple[Planted, dict[str, Fault]]]:
     """Faults on several pieces of one set, as few sets as that takes.
 
@@ -238,18 +238,19 @@ def in_one_set(
         faults: that `shares` is true of.
         size: of those with a limit; the others are clearly faults.
         good: how many good pieces lie beside them.
+        bare: whether pieces are bare where letter and magnets play no part.
 
     Yields:
         A set, and which fault is on the body of which name.
     """
     left = list(faults)
     while left:
-        order = simplest(left[0], size)
+        order = simplest(left[0], size, bare)
         on_piece: dict[str, Fault] = {}
         for fault in left:
             pieces = (fault.limited and fault.at_limit) or fault.pieces
             free = [one for one in QUICK if one in pieces and one not in on_piece]
-            if simplest(fault, size) == order and free and len(on_piece) < MOST_FAULTY:
+            if simplest(fault, size, bare) == order and free and len(on_piece) < MOST_FAULTY + bare:
                 on_piece[free[0]] = fault
         left = [fault for fault in left if fault not in on_piece.values()]
         others = [one for one in QUICK if one not in on_piece][:good]
@@ -264,11 +265,11 @@ def in_one_set(
         yield Planted(made.puzzle, made.profile, tuple(bodies.values()), ""), named
 
 
-def simplest(fault: Fault, size: float) -> Order:
+def simplest(fault: Fault, size: float, bare: bool) -> Order:
     """What a fault's piece is printed with: bare where letter and magnets play no part."""
     order = fault.ordered(size)
     room = fault.plant.__module__.rpartition(".")[2]
-    return BARE if order == PLAIN and room in ("mesh", "outline", "place") else order
+    return BARE if bare and order == PLAIN and room in ("mesh", "outline", "place") else order
 
 
 def beyond(limit: float, size: float) -> float:
