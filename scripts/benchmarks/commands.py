@@ -250,7 +250,9 @@ def run(arguments: list[str], folder: Path, checkout: Path, codes: tuple[int, ..
     return Measured([seconds], [], used.ru_maxrss / 1000)
 
 
-def measure(bench: Benchmark, small: bool, against: Path | None) -> dict[str, Measured]:
+def measure(
+    bench: Benchmark, small: bool, against: Path | None, rounds: int
+) -> dict[str, Measured]:
     """All lines of a benchmark, the reference first."""
     lines = bench.lines
     if small:
@@ -265,7 +267,7 @@ def measure(bench: Benchmark, small: bool, against: Path | None) -> dict[str, Me
             copies(folder)
             for first in bench.prepare:
                 run(fabkit(first), folder, checkout, (0,))
-        rounds = 1 if small else bench.rounds
+        rounds = 1 if small else rounds or bench.rounds
         for number in range(-1 if rounds > 1 else 0, rounds):  # one more, which fills the caches
             once = run([sys.executable, "-c", bench.reference], folders[0], ROOT, (0,))
             taken = [("", once, once)]
@@ -329,6 +331,7 @@ def main() -> int:
     known = [*BENCHMARKS, "solvers"]
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}")
     parser.add_argument("--small", action="store_true", help="one round of the first lines of each")
+    parser.add_argument("--rounds", type=int, default=0, help="instead of each benchmark's own")
     parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="another fabkit beside it")
     wanted = parser.parse_args()
     names = wanted.names or (known if wanted.small else ["export", "solve", "check"])
@@ -343,7 +346,7 @@ def main() -> int:
             continue
         bench = BENCHMARKS[name]
         against = wanted.against and wanted.against.resolve()
-        found = measure(bench, wanted.small, against)
+        found = measure(bench, wanted.small, against, wanted.rounds)
         print("\n".join(table(bench, found, against is not None)), end="\n\n", flush=True)
         limits = {line.name: line.limit for line in bench.lines if line.limit}
         kept &= wanted.small or all(
