@@ -174,12 +174,14 @@ def _write(
     from fabkit.build.reports import write_reports
 
     about = "stl" if is_own else ""
-    built = write_reports(context.folder, context.puzzle, limits, contents, about, lenient=True)
+    built = write_reports(
+        context.folder, context.puzzle, limits, contents, about, context.force, lenient=True
+    )
     context.report.warn(*built.warnings)
     context.report.say(f"wrote {context.folder / files}")
 
 
-@takes("output", "profiles", "budget_s")
+@takes("output", "profiles", "budget_s", "force")
 def check(
     context: Context,
     names: Annotated[
@@ -292,7 +294,7 @@ def _summary(found: CheckReport) -> str:
     return f"{verdict}: {checked}; held against profile {found.profile.name}"
 
 
-@takes(*PRINTED, "budget_s")
+@takes(*PRINTED, "budget_s", "force")
 def verify(
     context: Context,
     source_names: Annotated[
