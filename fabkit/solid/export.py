@@ -7,7 +7,9 @@ the file (it goes by memory addresses). `repeatable` takes them out.
 
 from __future__ import annotations
 
+import errno
 import itertools
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,7 +43,11 @@ class NamedSolid:
 
 
 def write_stl(shape: Shape, path: Path) -> None:
-    """Writes a binary STL file in mm, finer or coarser as the shape's surfaces ask for."""
+    """Writes a binary STL file in mm, finer or coarser as the shape's surfaces ask for.
+
+    Raises:
+        OSError: when the disk is full, which the kernel does not say.
+    """
     has_spheres = any(face.geomType() == "SPHERE" for face in shape.Faces())
     tolerance_mm, angle = STL_TOLERANCE_MM, STL_ANGLE
     if has_spheres:
@@ -49,8 +55,11 @@ def write_stl(shape: Shape, path: Path) -> None:
     # A copy, since the kernel keeps the mesh with the shape and would write it again.
     copy = shape.copy(mesh=False)
     copy.exportStl(str(path), tolerance=tolerance_mm, angularTolerance=angle, relative=False)
+    stl = path.read_bytes()
+    if len(stl) != _HEADER + 4 + _FACET.itemsize * int.from_bytes(stl[_HEADER:][:4], "little"):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     if has_spheres:
-        path.write_bytes(_without_empty_facets(path.read_bytes()))
+        path.write_bytes(_without_empty_facets(stl))
 
 
 def _without_empty_facets(stl: bytes) -> bytes:
