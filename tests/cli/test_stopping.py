@@ -19,6 +19,7 @@ from fabkit.model.challengeload import find_challenge
 from fabkit.model.library import load_set
 from fabkit.solve.posing import pose
 from fabkit.solve.transcript import certificate
+from tests.support.tasks import tagged
 
 #: Nearly all end within half a second; a busy machine takes longer.
 LIMIT_S = 5.0
@@ -87,18 +88,9 @@ class Running:
         assert seconds < limit_s
         assert "{" not in out
         deadline = time.monotonic() + LIMIT_S
-        while self.left() and time.monotonic() < deadline:
+        while tagged(self.tag) and time.monotonic() < deadline:
             time.sleep(0.05)
-        assert self.left() == []
-
-    def left(self) -> list[str]:
-        """The processes that carry the tag, wherever they went; nothing where there is no /proc."""
-        found = []
-        for path in Path("/proc").glob("[0-9]*/environ"):
-            with contextlib.suppress(OSError):
-                if self.tag.encode() in path.read_bytes():
-                    found.append(path.parent.name)
-        return found
+        assert tagged(self.tag) == []
 
 
 @contextlib.contextmanager

@@ -107,6 +107,16 @@ def spin(folder: str, log: str, workers: int) -> None:
         run_tasks(tasks, checkpoint, pool)
 
 
+def tagged(tag: str) -> list[str]:
+    """The processes that carry a tag, wherever they went; nothing where there is no /proc."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if tag.encode() in path.read_bytes():
+                found.append(path.parent.name)
+    return found
+
+
 class Child:
     """A Python process of its own group, whose descendants are known by a tag."""
 
@@ -129,20 +139,12 @@ class Child:
     def left(self, seconds: float = 2.0) -> list[str]:
         """The processes of it that are there after so long."""
         deadline = time.monotonic() + seconds
-        while (found := self._tagged()) and time.monotonic() < deadline:
+        while (found := tagged(self.tag)) and time.monotonic() < deadline:
             time.sleep(0.01)
         return found
 
     def workers(self) -> list[int]:
-        return [int(one) for one in self._tagged() if int(one) != self.process.pid]
-
-    def _tagged(self) -> list[str]:
-        found = []
-        for path in Path("/proc").glob("[0-9]*/environ"):
-            with contextlib.suppress(OSError):
-                if self.tag.encode() in path.read_bytes():
-                    found.append(path.parent.name)
-        return found
+        return [int(one) for one in tagged(self.tag) if int(one) != self.process.pid]
 
 
 @contextlib.contextmanager
