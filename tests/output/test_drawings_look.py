@@ -225,7 +225,6 @@ def test_chromium_shows_the_shipped_letters_and_the_reader_s_theme(tmp_path: Pat
                 widths = page.evaluate(
                     "[...document.querySelectorAll('text')].map((t) => t.getComputedTextLength())"
                 )
-                browser.pictured(page, f"drawing-{scheme}")
     assert papers == {"light": "rgb(255, 255, 255)", "dark": "rgb(22, 24, 29)"}
     font = {bold: TTFont(font_file(bold)) for bold in (False, True)}
     for text, width in zip(root_of(starting("auto")).iter(f"{SVG}text"), widths, strict=True):

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import base64
-import itertools
 import json
 import zlib
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -60,9 +58,9 @@ def faults(bench: Artifacts, entry: Entry, told: dict[str, Any]) -> list[str]:
     for piece_id, (numbers, _) in told["pieces"].items():
         matrix = matrix_of(numbers)
         assert np.linalg.det(matrix[:3, :3]) == pytest.approx(1)  # no mirror image
-        (a, b), (d, e), (x, y) = matrix[0, :2], matrix[1, :2], matrix[:2, 3]
         drawing = bench.blueprints[piece_id]
-        lies = affinity.affine_transform(drawing.outline, [a, b, d, e, x, y])
+        flat = [*matrix[0, :2], *matrix[1, :2], *matrix[:2, 3]]
+        lies = affinity.affine_transform(drawing.outline, flat)
         wanted = area_of(bench.puzzle.lattice, entry.solution[piece_id], unit_mm)
         outside = lies.difference(wanted.buffer(1e-3)).area
         free = wanted.difference(lies.buffer(CLEARANCE_MM, join_style="mitre")).area
@@ -75,71 +73,51 @@ def faults(bench: Artifacts, entry: Entry, told: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("name", "only"),
+    ("name", "only", "ups"),
     [
-        ("fridgeiq", FLAT),
-        ("iqblock", ("square",)),
-        pytest.param("iqstars", ("board",), marks=pytest.mark.integration),
+        ("fridgeiq", FLAT, {1}),
+        ("iqblock", ("square",), {-1, 1}),  # some are turned over
+        pytest.param("iqstars", ("board",), {1}, marks=pytest.mark.integration),
     ],
 )
-def test_pieces_lie_on_their_cells(name: str, only: tuple[str, ...]) -> None:
+def test_pieces_lie_on_their_cells(name: str, only: tuple[str, ...], ups: set[int]) -> None:
     bench, entries, data = laid_out(name, *only)
     assert sorted(entry.id for entry in entries) == sorted(only)
     for entry in entries:
         told = data["solutions"][entry.id]
-        assert set(told["pieces"]) == set(entry.pieces)
+        pieces = told["pieces"]
+        assert set(pieces) == set(entry.pieces)
         assert faults(bench, entry, told) == []
-
-
-def test_a_piece_that_lies_elsewhere_is_found() -> None:
-    bench, entries, data = laid_out("fridgeiq", *FLAT)
-    (entry,) = (one for one in entries if one.id == FLAT[0])
-    told = data["solutions"][entry.id]
-    piece_id, (numbers, away) = next(iter(told["pieces"].items()))
-    for place, shift in ((12, 1.0), (14, 0.5)):
-        spoilt = [n + shift * (i == place) for i, n in enumerate(numbers)]
-        assert faults(bench, entry, {**told, "pieces": {piece_id: [spoilt, away]}}) == [piece_id]
-
-
-def test_some_pieces_are_turned_over() -> None:
-    _, _, data = laid_out("iqblock", "square")
-    ups = [matrix_of(one[0])[2, 2] for one in data["solutions"]["square"]["pieces"].values()]
-    assert {round(up) for up in ups} == {-1, 1}
+        assert {round(matrix_of(one)[2, 2]) for one, _ in pieces.values()} == ups
+        # Shown apart, they rise, and none stays in its place.
+        aways = np.array([away for _, away in pieces.values()])
+        assert (aways[:, 2] > 0).all()
+        assert np.hypot(*aways[:, :2].T).max() > 5
+        piece_id, (numbers, away) = next(iter(pieces.items()))
+        for place, shift in ((12, 1.0), (14, 0.5)):  # a piece that lies elsewhere is found
+            spoilt = [n + shift * (i == place) for i, n in enumerate(numbers)]
+            one = {"board": None, "pieces": {piece_id: [spoilt, away]}}
+            assert faults(bench, entry, one) == [piece_id]
 
 
 def test_balls_lie_in_the_holes_of_the_board() -> None:
     bench, (entry,), data = laid_out("iqfit", "board")
     told = data["solutions"]["board"]
     assert told["board"] == "board"
-    unit_mm = bench.profile.unit_mm
     for piece_id, (numbers, _) in told["pieces"].items():
-        drawing = bench.blueprints[piece_id]
+        drawing, matrix = bench.blueprints[piece_id], matrix_of(numbers)
         assert isinstance(drawing, BallBlueprint)
-        matrix = matrix_of(numbers)
         middles = np.array(drawing.balls_mm) @ matrix[:3, :3].T + matrix[:3, 3]
-        high = middles[:, 2].max()
-        level = {(round(x, 3), round(y, 3)) for x, y, z in middles if z > high - 0.1}
-        cells = {(x * unit_mm / 2, y * unit_mm / 2) for x, y in entry.solution[piece_id]}
-        assert level == cells
-
-
-def test_apart_no_two_pieces_come_nearer_to_each_other() -> None:
-    _, _, data = laid_out("fridgeiq", *FLAT)
-    told = data["solutions"][FLAT[1]]
-    places = [
-        (matrix_of(numbers)[:2, 3], np.array(away)) for numbers, away in told["pieces"].values()
-    ]
-    assert all(away[2] > 0 for _, away in places)
-    assert max(np.linalg.norm(away[:2]) for _, away in places) > 5
+        level = middles[middles[:, 2] > middles[:, 2].max() - 0.1, :2]
+        cells = np.array(sorted(entry.solution[piece_id])) * bench.profile.unit_mm / 2
+        assert sorted(level.round(3).tolist()) == cells.tolist()
 
 
 def test_the_script_is_ascii_that_packs_the_models() -> None:
-    puzzle = load_set("fridgeiq")
-    profile = load_profile((), (), puzzle.unit_mm)
-    bench = picture_artifacts(puzzle, things(puzzle, profile), replace(profile))
-    data = models_data(bench, [], {"A": b"glTF and more", "Q": b"glTF"}, profile)
+    bench, _, _ = laid_out("fridgeiq", *FLAT)
+    data = models_data(bench, [], {"A": b"glTF and more", "Q": b"glTF"}, bench.profile)
     text = models_script(data)
     assert text.isascii()
     read = json.loads(text.removeprefix("window.FABKIT_MODELS = ").removesuffix(";\n"))
     assert zlib.decompress(base64.b64decode(read["pieces"]["A"])) == b"glTF and more"
-    assert list(itertools.chain(read["pieces"], read["boards"], read["lids"])) == ["A", "Q"]
+    assert [*read["pieces"], *read["boards"], *read["lids"]] == ["A", "Q"]

@@ -2,19 +2,15 @@
 
 Every page is watched: an error or a warning on its console, an error in a script, and any request
 that does not go to the page's own files fail the test. Without Chromium, tests are skipped.
-
-Screenshots go to ``tests/artefacts``, or to the folder that ``FABKIT_ARTEFACTS`` names. They are for
-people to look at; no test reads them, and the folder keeps itself out of git.
 """
 
 from __future__ import annotations
 
 import functools
 import http.server
-import os
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +26,6 @@ CHROMIUM = next(
 #: Marks tests, or a whole file as ``pytestmark``, that need it.
 needed = pytest.mark.skipif(not CHROMIUM, reason="needs Chromium (apt install chromium)")
 
-ARTEFACTS = Path(os.environ.get("FABKIT_ARTEFACTS") or Path(__file__).parents[1] / "artefacts")
 #: No sandbox, since tests may run as root; 3D without a graphics card; nothing of its own on the net.
 _ARGUMENTS = (
     "--no-sandbox",
@@ -45,12 +40,7 @@ _ARGUMENTS = (
 _OWN = ("file:", "data:", "blob:")
 #: What becomes of a request whose page was left or loaded again in the meantime.
 _LEFT = "net::ERR_ABORTED"
-#: Usual windows: a small phone, a tablet, a desktop.
-PHONE, TABLET, DESKTOP = (
-    {"width": 360, "height": 740},
-    {"width": 768, "height": 1024},
-    {"width": 1280, "height": 900},
-)
+PHONE, DESKTOP = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
 
 
 @contextmanager
@@ -70,11 +60,8 @@ def started() -> Iterator[Browser]:
 def opened(browser: Browser, url: str, server: str = "", **settings: Any) -> Iterator[Page]:
     """A page in a profile of its own, which has nothing to complain about in the end.
 
-    Args:
-        browser: from `started`.
-        url: what to open.
-        server: the beginning of addresses that may be asked for besides files.
-        settings: of the context: ``viewport``, ``color_scheme``, ``has_touch``, …
+    It may ask for files, and for addresses that begin with `server`; the settings are those of
+    the context: ``viewport``, ``color_scheme``, ``has_touch``, …
     """
     context = browser.new_context(**{"viewport": DESKTOP, "reduced_motion": "reduce", **settings})
     page = context.new_page()
@@ -91,39 +78,23 @@ def opened(browser: Browser, url: str, server: str = "", **settings: Any) -> Ite
 def watched(page: Page, server: str = "") -> list[str]:
     """What a page does that it should not, as it comes."""
     complaints: list[str] = []
-
-    def asked(url: str) -> None:
-        if not url.startswith((*_OWN, *((server,) if server else ()))):
-            complaints.append(f"asks for {url}")
-
-    def failed(url: str, why: str | None) -> None:
-        if why != _LEFT:
-            complaints.append(f"does not get {url}: {why}")
-
-    def told(message: Any) -> None:
-        if message.type in ("error", "warning"):
-            complaints.append(f"{message.type}: {message.text}")
+    own = (*_OWN, server) if server else _OWN
 
     def answered(dialog: Any) -> None:
         complaints.append(f"asks: {dialog.message}")
         dialog.dismiss()
 
-    page.on("console", told)
-    page.on("pageerror", lambda error: complaints.append(f"fails: {error}"))
-    page.on("request", lambda request: asked(request.url))
-    page.on("requestfailed", lambda request: failed(request.url, request.failure))
-    page.on("websocket", lambda socket: complaints.append(f"opens {socket.url}"))
+    def heard(event: str, fault: Callable[[Any], str]) -> None:
+        """Notes what an event has to complain about, if it has."""
+        page.on(event, lambda one: complaints.extend(filter(None, [fault(one)])))  # type: ignore[call-overload]
+
+    heard("console", lambda m: f"{m.type}: {m.text}" if m.type in ("error", "warning") else "")
+    heard("pageerror", lambda error: f"fails: {error}")
+    heard("request", lambda one: "" if one.url.startswith(own) else f"asks for {one.url}")
+    heard("requestfailed", lambda one: "" if one.failure == _LEFT else f"misses {one.url}")
+    heard("websocket", lambda socket: f"opens {socket.url}")
     page.on("dialog", answered)
     return complaints
-
-
-def pictured(page: Page, name: str, whole: bool = False) -> Path:
-    """Takes a picture of a page for people to look at."""
-    ARTEFACTS.mkdir(parents=True, exist_ok=True)
-    (ARTEFACTS / ".gitignore").write_text("*\n")
-    path = ARTEFACTS / f"{name}.png"
-    page.screenshot(path=path, full_page=whole)
-    return path
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):

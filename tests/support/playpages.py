@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -24,11 +24,17 @@ if TYPE_CHECKING:
 Point = tuple[float, float]
 #: A shape as it looks on the screen: its edges, in hundredths of a unit from its upper left.
 Look = frozenset[frozenset[tuple[int, int]]]
+#: Where a drawing is on the screen, how large its unit is there, and a point inside, off its edges.
+MEASURE = """e => {
+  const b = e.getBBox(), m = e.getScreenCTM(), found = [m.e + b.x * m.a, m.f + b.y * m.d, m.a * 100];
+  for (const u of [.5, .17, .83, .33, .67]) for (const v of [.5, .83, .17, .67, .33]) {
+    const p = new DOMPoint(b.x + u * b.width, b.y + v * b.height);
+    if (e.isPointInFill(p)) { const q = p.matrixTransform(m); return [...found, q.x, q.y]; } } }"""
 
 
 @cache
 def entries_of(name: str, *only: str) -> tuple[PuzzleSet, tuple[Entry, ...]]:
-    """Some challenges of a shipped set, by their ids."""
+    """Some challenges of a set, by their ids."""
     puzzle = load_set(name)
     return puzzle, tuple(gather(puzzle, Selection(only=only)))
 
@@ -56,20 +62,13 @@ def write_page(
     """Writes a page without what is seen in 3D; its address."""
     files = page_files(puzzle, entries, puzzle.unit_mm or 20.0, language, downloads, viewer=False)
     for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
     return (folder / "index.html").as_uri()
 
 
 class Player:
-    """Plays a challenge on a page.
-
-    Args:
-        page: on which the challenge is open.
-        puzzle: its set.
-        entry: the challenge.
-    """
+    """Plays a challenge that is open on a page."""
 
     def __init__(self, page: Page, puzzle: PuzzleSet, entry: Entry) -> None:
         self.page, self.puzzle, self.entry = page, puzzle, entry
@@ -78,13 +77,26 @@ class Player:
 
     # --- what is seen -------------------------------------------------------------------------
 
+    def text(self, part: str) -> str:
+        """What a part of the page says, such as ``say``."""
+        return self.page.locator(f"#play-{part}").inner_text()
+
     @property
     def said(self) -> str:
-        return self.page.locator("#play-say").inner_text()
+        return self.text("say")
 
     @property
     def solved(self) -> bool:
         return self.page.locator("#play-done").is_visible()
+
+    @property
+    def lying(self) -> int:
+        """How many pieces lie on the board."""
+        return self.page.locator("#play-board .piece:not(.gone)").count()
+
+    @property
+    def holding(self) -> bool:
+        return self.page.locator(".dragging").count() > 0
 
     def on_board(self, piece: str) -> Locator:
         return self.page.locator(f'#play-board .piece[data-piece="{piece}"]')
@@ -102,7 +114,6 @@ class Player:
         return self.on_board(piece).get_attribute("style") or ""
 
     def can(self, tool: str) -> bool:
-        """Whether a tool is offered."""
         button = self.page.locator(f"#play-tools [data-do={tool}]")
         return button.get_attribute("aria-disabled") != "true"
 
@@ -113,7 +124,13 @@ class Player:
         for ring in filter(None, path.split("Z")):
             numbers = [float(number) for number in re.findall(r"-?[\d.]+", ring)]
             rings.append(list(zip(numbers[::2], numbers[1::2], strict=True)))
-        return look_of(rings)
+        return _look(rings)
+
+    def box(self, place: str) -> dict[str, float]:
+        """The rectangle of an element on the screen."""
+        found = self.page.locator(place).first.bounding_box()
+        assert found, place
+        return dict(found)
 
     # --- what is wanted -----------------------------------------------------------------------
 
@@ -123,19 +140,23 @@ class Player:
         rings = rings_of_cells(lattice, cells)
         return [[(x / halves, -y / halves) for x, y in in_units(lattice, ring)] for ring in rings]
 
-    def _corners(self, cells: frozenset[Cell]) -> list[Point]:
-        return [point for ring in self._rings(cells) for point in ring]
-
     def wanted_look(self, piece: str) -> Look:
         rings = self._rings(self.solution[piece])
-        return look_of([[(100 * x, 100 * y) for x, y in ring] for ring in rings])
+        return _look([[(100 * x, 100 * y) for x, y in ring] for ring in rings])
 
     def wanted_place(self, piece: str) -> Point:
         """The upper left of the piece, from that of the region, in grid units."""
-        mine, all_of_it = self._corners(self.solution[piece]), self._corners(self.entry.region)
-        return _least(mine)[0] - _least(all_of_it)[0], _least(mine)[1] - _least(all_of_it)[1]
+        (x, y), (left, top) = map(
+            _least, map(self._rings, (self.solution[piece], self.entry.region))
+        )
+        return x - left, y - top
 
     # --- with a pointer -----------------------------------------------------------------------
+
+    def do(self, *tools: str) -> None:
+        """Clicks tools."""
+        for tool in tools:
+            self.page.locator(f"#play-tools [data-do={tool}]").click()
 
     def turn_by_taps(self, piece: str) -> None:
         """Taps until the piece lies the right way, and turns it over in between."""
@@ -143,52 +164,38 @@ class Player:
             for _ in range(6):
                 if self.look(piece) == self.wanted_look(piece):
                     return
-                x, y = self._grip(piece)
-                self.page.mouse.click(x, y)
+                self.page.mouse.click(*self.measured(piece)[3:])
                 if self.entry.flips or self.puzzle.made_of_balls:
                     self.page.wait_for_timeout(300)  # two quick taps would turn it over
-            self.page.locator("[data-do=flip]").click()
+            self.do("flip")
         raise AssertionError(f"{piece} never lies right")
 
-    def drag(self, piece: str, to: Point) -> None:
-        """Drags a piece until its upper left is at a place of the region, in grid units."""
-        self.grab(piece, to)
-        self.page.mouse.up()
-
     def grab(self, piece: str, to: Point) -> None:
-        """The same, and keeps it in the hand."""
-        region = self.page.locator("#play-board .ground").bounding_box()
-        assert region
-        unit = region["width"] / _spread(self._corners(self.entry.region))
-        start = self._grip(piece)
-        left, top, scale = self._drawn(piece)
-        grip = (start[0] - left) / scale, (start[1] - top) / scale  # in grid units
-        end = region["x"] + (to[0] + grip[0]) * unit, region["y"] + (to[1] + grip[1]) * unit
+        """Drags a piece, and keeps it in the hand, until its upper left is at a place of the
+        region, in grid units."""
+        region = self.box("#play-board .ground")
+        xs = [x for ring in self._rings(self.entry.region) for x, _ in ring]
+        unit = region["width"] / (max(xs) - min(xs))
+        left, top, scale, *start = self.measured(piece)
+        end = (
+            region["x"] + (to[0] + (start[0] - left) / scale) * unit,
+            region["y"] + (to[1] + (start[1] - top) / scale) * unit,
+        )
         self.page.mouse.move(*start)
         self.page.mouse.down()
         self.page.mouse.move(*((a + b) / 2 for a, b in zip(start, end, strict=True)))
         self.page.mouse.move(*end)
 
-    def _drawn(self, piece: str) -> tuple[float, float, float]:
-        """Left and top of a piece on the screen, and how many pixels a grid unit has there."""
-        body = self.seen(piece).locator(".body").first
-        box = body.evaluate(
-            "e => { const m = e.getScreenCTM(), b = e.getBBox();"
-            " return [m.e + b.x * m.a, m.f + b.y * m.d, m.a * 100] }"
-        )
-        return box[0], box[1], box[2]
+    def drag(self, piece: str, to: Point) -> None:
+        self.grab(piece, to)
+        self.page.mouse.up()
 
-    def _grip(self, piece: str) -> Point:
-        """A point of the screen on the piece, off its edges."""
+    def measured(self, piece: str) -> list[float]:
+        """Left and top of a piece on the screen, pixels in a grid unit, and a point on it."""
         body = self.seen(piece).locator(".body").first
         body.scroll_into_view_if_needed()
-        spot = body.evaluate(
-            """e => { const b = e.getBBox(), m = e.getScreenCTM();
-            for (const u of [.5, .17, .83, .33, .67]) for (const v of [.5, .83, .17, .67, .33]) {
-              const p = new DOMPoint(b.x + u * b.width, b.y + v * b.height);
-              if (e.isPointInFill(p)) { const q = p.matrixTransform(m); return [q.x, q.y]; } } }"""
-        )
-        return spot[0], spot[1]
+        found: list[float] = body.evaluate(MEASURE)
+        return found
 
     def lay(self, piece: str, taps: bool = False) -> None:
         """Turns a piece, by taps or by keys, and drags it where it belongs."""
@@ -198,6 +205,11 @@ class Player:
             self.seen(piece).focus()
             self.turn_by_keys(piece)
         self.drag(piece, self.wanted_place(piece))
+
+    def lay_all(self) -> None:
+        for piece in self.free:
+            self.lay(piece)
+        assert self.solved
 
     # --- with keys ----------------------------------------------------------------------------
 
@@ -212,67 +224,64 @@ class Player:
 
     def lay_by_keys(self, piece: str) -> None:
         """Goes to a piece with Tab, turns it and carries it where it belongs."""
-        self.tab_to(piece)
-        self.turn_by_keys(piece)
-        self.page.keyboard.press("Enter")
-        for _ in range(200):
-            right, down = self._way_to_go(piece)
-            if not right and not down:
+        for _ in range(400):
+            if self.page.evaluate("document.activeElement.dataset.piece") == piece:
                 break
-            side = "ArrowRight" if right > 0 else "ArrowLeft"
-            self.page.keyboard.press(("ArrowDown" if down > 0 else "ArrowUp") if down else side)
-        self.page.keyboard.press("Enter")
+            self.press("Tab")
+        else:
+            raise AssertionError(f"Tab never leads to {piece}")
+        self.turn_by_keys(piece)
+        self.press("Enter")
+        wanted = self.wanted_place(piece)
+        for _ in range(200):
+            region = self.box("#play-board .ground")
+            left, top, unit, *_ = self.measured(piece)
+            right = wanted[0] - (left - region["x"]) / unit
+            down = wanted[1] - (top - region["y"]) / unit
+            if abs(down) > 0.02:
+                self.press("ArrowDown" if down > 0 else "ArrowUp")
+            elif abs(right) > 0.02:
+                self.press("ArrowRight" if right > 0 else "ArrowLeft")
+            else:
+                break
+        self.press("Enter")
 
     def turn_by_keys(self, piece: str) -> None:
         """Turns the piece that has the focus, and turns it over, until it lies the right way."""
-        for press in ["r"] * 6 + ["f"] + ["r"] * 6 + ["f"]:
+        for key in ["r"] * 6 + ["f"] + ["r"] * 6 + ["f"]:
             if self.look(piece) == self.wanted_look(piece):
                 return
-            self.page.keyboard.press(press)
+            self.press(key)
         raise AssertionError(f"{piece} never lies right")
 
-    def tab_to(self, piece: str) -> None:
-        for _ in range(400):
-            if self.page.evaluate("document.activeElement.dataset.piece") == piece:
-                return
-            self.page.keyboard.press("Tab")
-        raise AssertionError(f"Tab never leads to {piece}")
+    # --- what the browser keeps ---------------------------------------------------------------
 
-    def _way_to_go(self, piece: str) -> Point:
-        """How far a piece on the board is from where it belongs, in grid units."""
-        region = self.page.locator("#play-board .ground").bounding_box()
-        assert region
-        left, top, unit = self._drawn(piece)
-        x, y = (left - region["x"]) / unit, (top - region["y"]) / unit
-        wanted = self.wanted_place(piece)
-        return tuple(0.0 if abs(far) < 0.02 else far for far in (wanted[0] - x, wanted[1] - y))  # type: ignore[return-value]
+    @property
+    def kept(self) -> Any:
+        return self.page.evaluate(f"JSON.parse(localStorage.getItem('fabkit/{self.puzzle.name}'))")
+
+    @property
+    def kept_as(self) -> str:
+        """What the challenge is called there."""
+        told = "(id) => FABKIT.entries.find((one) => one.id === id).mark"
+        return f"{self.entry.id} {self.page.evaluate(told, self.entry.id)}"
 
 
-def kept(page: Page, name: str) -> Any:
-    """What the browser keeps for a set."""
-    return page.evaluate(f"JSON.parse(localStorage.getItem('fabkit/{name}'))")
-
-
-def kept_as(page: Page, entry: Entry) -> str:
-    """What a challenge of a page is called in what the browser keeps."""
-    found = page.evaluate("(id) => FABKIT.entries.find((one) => one.id === id).mark", entry.id)
-    return f"{entry.id} {found}"
-
-
-def _least(points: Sequence[Point]) -> Point:
-    xs, ys = zip(*points, strict=True)
+def _least(rings: Iterable[Sequence[Point]]) -> Point:
+    xs, ys = zip(*(point for ring in rings for point in ring), strict=True)
     return min(xs), min(ys)
 
 
-def _spread(points: Sequence[Point]) -> float:
-    xs = [x for x, _ in points]
-    return max(xs) - min(xs)
-
-
-def look_of(rings: Sequence[Sequence[Point]]) -> Look:
+def _look(rings: Sequence[Sequence[Point]]) -> Look:
     """What outlines look like, wherever they are."""
-    left, top = _least([point for ring in rings for point in ring])
+    left, top = _least(rings)
     moved = [[(round(x - left), round(y - top)) for x, y in ring] for ring in rings]
     return frozenset(
         frozenset(edge) for ring in moved for edge in zip(ring, [*ring[1:], ring[0]], strict=True)
     )
+
+
+def mirrored(look: Look) -> Look:
+    """From left to right."""
+    right = max(x for edge in look for x, _ in edge)
+    return frozenset(frozenset((right - x, y) for x, y in edge) for edge in look)
