@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from fabkit.drawing.cut import CutPiece
     from fabkit.drawing.part import PartDrawing
     from fabkit.mesh.body import Body
+    from fabkit.mesh.files.writing3mf import Object3mf
     from fabkit.printing.laser import CutSheet
-    from fabkit.printing.package import PiecePrint
     from fabkit.printing.plate import Plate
     from fabkit.solid.export import Shape
     from fabkit.solid.making import Maker
@@ -116,24 +116,26 @@ class Artifacts:
                 self._bodies[thing.id] = _mesh(self.solid(thing))
         return self._bodies[thing.id]
 
-    def print_of(self, thing: Thing) -> PiecePrint:
+    def print_of(self, thing: Thing) -> Object3mf:
         """A thing as it goes into a 3MF file: its mesh and, with more colours, those of the rest."""
-        from fabkit.printing.package import Inlay, PiecePrint
+        from fabkit.mesh.files.writing3mf import Object3mf, Solid3mf
 
         drawing, body, inlays = self.blueprints[thing.id], self.body(thing), []
         if self.profile.inlay != "none" and drawing.label is not None:
             from fabkit.solid.making import inlay
 
-            letter = _mesh(inlay(drawing))
-            inlays.append(Inlay("letter", self.profile.letter_colour, letter))
+            inlays.append(("letter", self.profile.letter_colour, _mesh(inlay(drawing))))
         if self.profile.tones != "plain" and isinstance(thing, Piece) and thing.tones:
             from fabkit.drawing.draft import tones
             from fabkit.mesh.parting import parted
 
             tiles = tones(self.puzzle.lattice, thing, drawing, self.profile)
             body, tile = parted(body, tiles.area, tiles.low_mm, tiles.high_mm)
-            inlays.append(Inlay("tones", thing.tone, tile))
-        return PiecePrint(thing.id, thing.colour, body, tuple(inlays))
+            inlays.append(("tones", thing.tone, tile))
+        solids = [Solid3mf(thing.id, thing.colour, body)]
+        for extruder, (name, colour, mesh) in enumerate(inlays, start=2):
+            solids.append(Solid3mf(f"{thing.id} {name}", colour, mesh, extruder))
+        return Object3mf(thing.id, tuple(solids))
 
 
 def _mesh(shape: Shape) -> Body:

@@ -101,9 +101,8 @@ def lumps(made_of: Artifacts, thing: Thing, motion: Motion) -> Iterator[ShadedMe
     """A thing and what is inlaid in it, each in its colour, moved."""
     with library_failures(f"the mesh of {thing.id}"):
         parts = made_of.print_of(thing)
-    yield _lump(parts.body, parts.colour, thing.id, motion)
-    for inlay in parts.inlays:
-        yield _lump(inlay.body, inlay.colour, f"{thing.id} {inlay.name}", motion)
+    for part in parts.solids:
+        yield _lump(part.body, part.colour, part.name, motion)
 
 
 def _lay(

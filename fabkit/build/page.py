@@ -27,7 +27,7 @@ from fabkit.output.i18n import LANGUAGES, load_words
 from fabkit.output.theme import font_file
 from fabkit.output.web import document
 from fabkit.output.web.document import Download, page_files, static
-from fabkit.printing.nesting.bin import Shape, fitting_turns
+from fabkit.printing.nesting.bin import fitting_turns
 from fabkit.printing.plate import outline_from_above, room_of
 from fabkit.puzzles.graded.challengelist import LIST
 
@@ -261,7 +261,7 @@ def _fitting(puzzle: PuzzleSet, profile: Profile) -> tuple[PuzzleSet, list[str]]
     large = [
         one
         for one in there
-        if not fitting_turns(Shape(one.id, outline_from_above(made_of.blueprints[one.id])), room)
+        if not fitting_turns(outline_from_above(made_of.blueprints[one.id]), room)
     ]
     without = {one.board.id for one in large}
     boards = tuple(

@@ -9,8 +9,8 @@ from fabkit.core.errors import InputError
 from fabkit.core.units import format_mm
 from fabkit.drawing.cut import CutPiece
 from fabkit.model.profile import Profile
-from fabkit.printing.nesting.bin import Bin, Placement, Shape
-from fabkit.printing.nesting.nest import Progress, nest
+from fabkit.printing.nesting.bin import Bin
+from fabkit.printing.nesting.nest import nest
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,7 @@ class CutSheet:
 
 
 def cut_sheets(
-    pieces: Sequence[CutPiece],
-    profile: Profile,
-    engine: str = "auto",
-    progress: Progress = lambda done, total, name: None,
+    pieces: Sequence[CutPiece], profile: Profile, engine: str = "auto"
 ) -> list[CutSheet]:
     """Lays pieces on sheets. They may be turned, not turned over.
 
@@ -41,8 +38,7 @@ def cut_sheets(
     it is cut.
 
     Raises:
-        InputError: when a piece is larger than a sheet, or there is no such engine.
-        OutsideError: when the engine is not installed.
+        InputError: when a piece is larger than a sheet.
     """
     room = Bin(
         profile.sheet_width_mm,
@@ -51,23 +47,14 @@ def cut_sheets(
         profile.sheet_edge_mm,
         advice="choose a larger laser.sheet_width or laser.sheet_depth, a smaller laser.edge or unit",
     )
-    shapes = [Shape(piece.piece, piece.path) for piece in pieces]
     try:
-        sheets = nest(shapes, room, engine, progress)
+        sheets = nest({piece.piece: piece.path for piece in pieces}, room, engine)
     except InputError as error:
         size = f"{format_mm(room.width_mm)} x {format_mm(room.depth_mm)}"
         raise InputError(f"profile {profile.name}, sheets of {size}", error.faults) from None
-    return [
-        CutSheet(number, room.width_mm, room.depth_mm, _placed(pieces, spots))
-        for number, spots in enumerate(sheets, start=1)
-    ]
-
-
-def _placed(pieces: Sequence[CutPiece], spots: Sequence[Placement]) -> tuple[CutPiece, ...]:
-    """The pieces that have a spot, where they lie."""
-    spot_of = {spot.name: spot for spot in spots}
-    return tuple(
-        piece.moved(spot.degrees, spot.x_mm, spot.y_mm)
-        for piece in pieces
-        if (spot := spot_of.get(piece.piece))
-    )
+    found = []
+    for number, spots in enumerate(sheets, start=1):
+        at = {spot.name: (spot.degrees, spot.x_mm, spot.y_mm) for spot in spots}
+        placed = tuple(piece.moved(*at[piece.piece]) for piece in pieces if piece.piece in at)
+        found.append(CutSheet(number, room.width_mm, room.depth_mm, placed))
+    return found

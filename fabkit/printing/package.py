@@ -10,7 +10,7 @@ as it is, the pause would come one layer too early, with the cavity not yet at i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -21,8 +21,7 @@ from fabkit import __version__
 from fabkit.core.errors import many
 from fabkit.core.units import format_mm
 from fabkit.drawing.part import PartDrawing
-from fabkit.mesh.body import Body
-from fabkit.mesh.files.writing3mf import Object3mf, Package3mf, Solid3mf
+from fabkit.mesh.files.writing3mf import Object3mf, Package3mf
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.png import Patch, thumbnail
@@ -31,56 +30,30 @@ from fabkit.printing.plate import Plate, is_coloured, layer_before_pause, mesh_r
 
 #: Between two beds in a file of several plates, as a part of the bed's width; as OrcaSlicer does.
 _BETWEEN_BEDS = 0.2
-#: That of the first inlay; the piece itself is printed with the first one.
-_INLAY_EXTRUDER = 2
 
 #: Where a mesh's axes and its origin go: four rows of three.
 Rows = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Inlay:
-    """A part of a second colour that lies in a piece.
-
-    Attributes:
-        name: ``letter`` or ``tones``.
-        body: its mesh, where it lies in the piece.
-    """
-
-    name: str
-    colour: str
-    body: Body
-
-
-@dataclass(frozen=True)
-class PiecePrint:
-    """A piece's meshes as its drawing lies: back at height 0.
-
-    Attributes:
-        inlays: what fills its engraving, or is a part of its face; none with one colour.
-    """
-
-    name: str
-    colour: str
-    body: Body
-    inlays: tuple[Inlay, ...] = ()
-
-
 def plates_package(
     puzzle: PuzzleSet,
     plates: Sequence[Plate],
-    prints: Mapping[str, PiecePrint],
+    prints: Mapping[str, Object3mf],
     blueprints: Mapping[str, PartDrawing],
     profile: Profile,
 ) -> Package3mf:
-    """A file of one plate, or of several beside each other."""
+    """A file of one plate, or of several beside each other.
+
+    Args:
+        prints: the meshes of the pieces, by id, each as its drawing lies: back at height 0.
+    """
     stride_mm = profile.bed_width_mm * (1 + _BETWEEN_BEDS)
-    placed = [
-        (spot.name, _rows(spot, blueprints[spot.name], index * stride_mm))
-        for index, plate in enumerate(plates)
-        for spot in plate.spots
-    ]
-    lying = [(prints[name], blueprints[name], rows) for name, rows in placed]
+    lying = []
+    for index, plate in enumerate(plates):
+        for spot in plate.spots:
+            rows = np.array(mesh_rows(spot, blueprints[spot.name]))
+            rows[3, 0] += index * stride_mm
+            lying.append((prints[spot.name], blueprints[spot.name], rows))
     heights = [plate.pause_height_mm for plate in plates if plate.pause_height_mm is not None]
     return _package(puzzle, lying, heights[0] if heights else None, profile)
 
@@ -94,10 +67,10 @@ def extruders(puzzle: PuzzleSet, drawings: Sequence[PartDrawing], profile: Profi
 
 
 def piece_package(
-    puzzle: PuzzleSet, one: PiecePrint, blueprint: PartDrawing, profile: Profile
+    puzzle: PuzzleSet, one: Object3mf, blueprint: PartDrawing, profile: Profile
 ) -> Package3mf:
     """A file of one piece, which lies in the middle of the bed."""
-    rows = _rows(Placement(one.name, 0.0, 0.0, 0.0), blueprint, 0.0)
+    rows = np.array(mesh_rows(Placement(one.name, 0.0, 0.0, 0.0), blueprint))
     left, bottom, right, top = _patch(blueprint, rows).area.bounds
     rows[3, 0] += (profile.bed_width_mm - left - right) / 2
     rows[3, 1] += (profile.bed_depth_mm - bottom - top) / 2
@@ -106,36 +79,32 @@ def piece_package(
 
 def _package(
     puzzle: PuzzleSet,
-    lying: Sequence[tuple[PiecePrint, PartDrawing, Rows]],
+    lying: Sequence[tuple[Object3mf, PartDrawing, Rows]],
     pause_mm: float | None,
     profile: Profile,
 ) -> Package3mf:
     """A file of some pieces, each at its place."""
+    metadata = {
+        "Title": puzzle.title,
+        "Description": f"{puzzle.title}: {many(len(puzzle.pieces), 'piece')}. Shapes: {puzzle.credit}",
+        "LicenseTerms": puzzle.licence,
+        "Application": f"fabkit {__version__}",
+        "Set": puzzle.name,
+        "Profile": profile.name,
+        "Unit": format_mm(profile.unit_mm),
+    }
     return Package3mf(
-        tuple(_object(one, rows) for one, _, rows in lying),
-        _metadata(puzzle, profile),
+        tuple(_placed(one, rows) for one, _, rows in lying),
+        metadata,
         thumbnail([_patch(blueprint, rows) for _, blueprint, rows in lying]),
         {} if pause_mm is None else pause_parts(pause_mm, profile),
     )
 
 
-def _object(one: PiecePrint, rows: Rows) -> Object3mf:
-    solids = [Solid3mf(one.name, one.colour, _placed(one.body, rows))]
-    for extruder, inlay in enumerate(one.inlays, _INLAY_EXTRUDER):
-        name, body = f"{one.name} {inlay.name}", _placed(inlay.body, rows)
-        solids.append(Solid3mf(name, inlay.colour, body, extruder))
-    return Object3mf(one.name, tuple(solids))
-
-
-def _rows(spot: Placement, blueprint: PartDrawing, shift_mm: float) -> Rows:
-    """Where a mesh's axes and its origin go, shape (4, 3)."""
-    rows = np.array(mesh_rows(spot, blueprint), dtype=np.float64)
-    rows[3, 0] += shift_mm
-    return rows
-
-
-def _placed(body: Body, rows: Rows) -> Body:
-    return replace(body, vertices=body.vertices @ rows[:3] + rows[3])
+def _placed(one: Object3mf, rows: Rows) -> Object3mf:
+    bodies = [replace(s.body, vertices=s.body.vertices @ rows[:3] + rows[3]) for s in one.solids]
+    solids = zip(one.solids, bodies, strict=True)
+    return replace(one, solids=tuple(replace(solid, body=body) for solid, body in solids))
 
 
 def _patch(blueprint: PartDrawing, rows: Rows) -> Patch:
@@ -152,27 +121,12 @@ def _patch(blueprint: PartDrawing, rows: Rows) -> Patch:
     return Patch(outline, blueprint.colour, tuple(moved))
 
 
-def _metadata(puzzle: PuzzleSet, profile: Profile) -> dict[str, str]:
-    return {
-        "Title": puzzle.title,
-        "Description": f"{puzzle.title}: {many(len(puzzle.pieces), 'piece')}. Shapes: {puzzle.credit}",
-        "LicenseTerms": puzzle.licence,
-        "Application": f"fabkit {__version__}",
-        "Set": puzzle.name,
-        "Profile": profile.name,
-        "Unit": format_mm(profile.unit_mm),
-    }
-
-
 #: What the printer's display says meanwhile. Printers show ASCII.
 MESSAGE = "Insert the magnets"
 #: PrusaSlicer's part. Its importer is in ``src/libslic3r/Format/3mf.cpp``.
 PRUSA_PART = "Metadata/Prusa_Slicer_custom_gcode_per_print_z.xml"
 #: OrcaSlicer's and Bambu Studio's. Theirs is in ``src/libslic3r/Format/bbs_3mf.cpp``.
 ORCA_PART = "Metadata/custom_gcode_per_layer.xml"
-
-#: ``CustomGCode::Type::PausePrint`` in the sources of both.
-_PAUSE_TYPE = 1
 
 
 def pause_parts(pause_height_mm: float, profile: Profile) -> dict[str, bytes]:
@@ -181,15 +135,13 @@ def pause_parts(pause_height_mm: float, profile: Profile) -> dict[str, bytes]:
     PrusaSlicer 2.5 has been tried: with layers of 0.2 mm and a cavity that ends at 4.2 mm it
     prints the layer that ends at 4.2 mm, pauses, and closes the cavity with the one to 4.4 mm.
 
-    OrcaSlicer's part follows its importer and has not been tried. What is known from that source:
-    the root is ``custom_gcodes_per_layer``; in it a ``plate`` holds ``plate_info`` with its number
-    from 1, a ``layer`` for each stop and the ``mode``; a ``layer`` needs ``top_z``, ``extruder``,
-    ``color``, ``type`` and ``extra``. The part is read only when a file's settings are loaded, which
-    Bambu Studio does for files whose ``Application`` begins with ``BambuStudio-`` and a version;
-    OrcaSlicer knows ``OrcaSlicer-`` too, and no longer asks for it in its importer, but whether its
-    window then loads the settings is not known here. All others come in as mere shapes, without
-    the pause. fabkit does not pretend to be another program, so there the pause is to be looked
-    for, and set by hand before layer `layer_before_pause` + 1 if it is missing.
+    OrcaSlicer's part follows its importer and has not been tried. It is read only when a file's
+    settings are loaded, which Bambu Studio does for files whose ``Application`` begins with
+    ``BambuStudio-`` and a version; OrcaSlicer knows ``OrcaSlicer-`` too, and no longer asks for it
+    in its importer, but whether its window then loads the settings is not known here. All others
+    come in as mere shapes, without the pause. fabkit does not pretend to be another program, so
+    there the pause is to be looked for, and set by hand before layer `layer_before_pause` + 1 if
+    it is missing.
 
     Args:
         pause_height_mm: top of the last layer before the magnets go in.
@@ -211,14 +163,17 @@ def pause_parts(pause_height_mm: float, profile: Profile) -> dict[str, bytes]:
     layer_before_pause(pause_height_mm, profile)
     next_mm = f"{round(pause_height_mm + profile.layer_mm, 6):g}"
     mode = "MultiExtruder" if is_coloured(profile) else "SingleExtruder"
+    # Type 1 is ``CustomGCode::Type::PausePrint`` in the sources of both.
     stop = (
-        f'type="{_PAUSE_TYPE}" extruder="1" color="" extra={quoteattr(MESSAGE)} gcode="M601"/>\n'
+        f'type="1" extruder="1" color="" extra={quoteattr(MESSAGE)} gcode="M601"/>\n'
         f'<mode value="{mode}"/>\n'
     )
-    prusa = _document("custom_gcodes_per_print_z", f'<code print_z="{next_mm}" {stop}')
-    plate = f'<plate>\n<plate_info id="1"/>\n<layer top_z="{next_mm}" {stop}</plate>\n'
-    return {PRUSA_PART: prusa, ORCA_PART: _document("custom_gcodes_per_layer", plate)}
-
-
-def _document(root: str, content: str) -> bytes:
-    return f'<?xml version="1.0" encoding="utf-8"?>\n<{root}>\n{content}</{root}>\n'.encode()
+    prusa = f'<code print_z="{next_mm}" {stop}'
+    orca = f'<plate>\n<plate_info id="1"/>\n<layer top_z="{next_mm}" {stop}</plate>\n'
+    return {
+        part: f'<?xml version="1.0" encoding="utf-8"?>\n<{root}>\n{content}</{root}>\n'.encode()
+        for part, root, content in (
+            (PRUSA_PART, "custom_gcodes_per_print_z", prusa),
+            (ORCA_PART, "custom_gcodes_per_layer", orca),
+        )
+    }

@@ -30,8 +30,8 @@ from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.plate import LyingPiece, PlateView, plate_sheet
-from fabkit.printing.nesting.bin import Bin, Placement, Shape
-from fabkit.printing.nesting.nest import Progress, nest
+from fabkit.printing.nesting.bin import Bin, Placement
+from fabkit.printing.nesting.nest import nest
 
 Row = tuple[float, float, float]
 
@@ -61,10 +61,7 @@ class Plate:
 
 
 def lay_out(
-    blueprints: Sequence[PartDrawing],
-    profile: Profile,
-    engine: str = "auto",
-    progress: Progress = lambda done, total, name: None,
+    blueprints: Sequence[PartDrawing], profile: Profile, engine: str = "auto"
 ) -> list[Plate]:
     """Lays pieces on as few plates as can be found.
 
@@ -75,29 +72,29 @@ def lay_out(
     Args:
         blueprints: of the pieces, each once.
         profile: gives bed, gap, edge, tower and facing.
-        engine: one of `fabkit.printing.nesting.nest.ENGINES`.
-        progress: told before each plate that is tried.
+        engine: see `nest`.
 
     Raises:
         InputError: when pieces do not fit an empty bed, or are higher than the printer prints.
-        OutsideError: when the engine is not installed.
     """
     _refuse_too_high(blueprints, profile)
     room = room_of(profile)
-    shapes = {one.piece: Shape(one.piece, outline_from_above(one)) for one in blueprints}
+    shapes = {one.piece: outline_from_above(one) for one in blueprints}
     laid: list[tuple[float | None, list[Placement]]] = []
     try:
         for pause_mm, group in _by_pause(blueprints):
-            rooms = nest([shapes[one.piece] for one in group], room, engine, progress)
-            laid += [(pause_mm, spots) for spots in rooms]
+            some = {one.piece: shapes[one.piece] for one in group}
+            laid += [(pause_mm, spots) for spots in nest(some, room, engine)]
     except InputError as error:
         others = {one.piece: _or_without(one) for one in blueprints}
         faults = [Fault(f.key, f.message + others.get(f.key, "")) for f in error.faults]
         raise InputError(f"profile {profile.name}", faults) from None
+    width_mm, depth_mm = room.usable_mm
+    usable_mm2 = width_mm * depth_mm - room.corner_mm**2
     plates = []
     for number, (pause_mm, spots) in enumerate(laid, 1):
-        outlines = [spot.place(shapes[spot.name].outline) for spot in spots]
-        used = sum(outline.area for outline in outlines) / _usable_mm2(room)
+        outlines = [spot.place(shapes[spot.name]) for spot in spots]
+        used = sum(outline.area for outline in outlines) / usable_mm2
         middle = spots if room.corner_mm else _centred(spots, outlines, room)
         plates.append(Plate(number, tuple(middle), pause_mm, used))
     return plates
@@ -167,7 +164,10 @@ def mesh_rows(spot: Placement, blueprint: PartDrawing) -> tuple[Row, Row, Row, R
         (0.0, 0.0, -1.0)
         (30.0, 50.0, 7.0)
     """
-    cosine, sine = _cosine_and_sine(spot.degrees)
+    turn = math.radians(spot.degrees)
+    # Exact for quarter turns.
+    cosine = math.cos(turn) if spot.degrees % 180 != 90 else 0.0
+    sine = math.sin(turn) if spot.degrees % 180 else 0.0
     x_axis, y_axis = (cosine, sine, 0.0), (0.0 - sine, cosine, 0.0)
     if blueprint.facing == "up":
         return x_axis, y_axis, (0.0, 0.0, 1.0), (spot.x_mm, spot.y_mm, 0.0)
@@ -181,11 +181,7 @@ def plate_document(
     blueprints: Mapping[str, PartDrawing],
     profile: Profile,
 ) -> dict[str, Any]:
-    """The plates for a JSON file.
-
-    Returns:
-        Bed and spots in mm and degrees, in the frame that is described at the top of this module.
-    """
+    """The plates for a JSON file, in mm and degrees, in the frame that is described above."""
     room = room_of(profile)
     return {
         "set": puzzle.name,
@@ -200,7 +196,17 @@ def plate_document(
                 "file": f"plates/plate-{plate.number}.3mf",
                 "pause_height_mm": plate.pause_height_mm,
                 "used": round(plate.used, 4),
-                "pieces": [_lying(spot, blueprints[spot.name]) for spot in plate.spots],
+                "pieces": [
+                    {
+                        "piece": spot.name,
+                        "colour": blueprints[spot.name].colour,
+                        "facing": blueprints[spot.name].facing,
+                        "x_mm": spot.x_mm,
+                        "y_mm": spot.y_mm,
+                        "degrees": spot.degrees,
+                    }
+                    for spot in plate.spots
+                ],
             }
             for plate in plates
         ],
@@ -233,23 +239,6 @@ def plate_drawing(
         pause_height_mm=plate.pause_height_mm,
     )
     return plate_sheet(view)
-
-
-def _lying(spot: Placement, blueprint: PartDrawing) -> dict[str, Any]:
-    return {
-        "piece": spot.name,
-        "colour": blueprint.colour,
-        "facing": blueprint.facing,
-        "x_mm": spot.x_mm,
-        "y_mm": spot.y_mm,
-        "degrees": spot.degrees,
-    }
-
-
-def _usable_mm2(room: Bin) -> float:
-    corner = room.corner
-    usable = room.usable if corner is None else room.usable.difference(corner)
-    return float(usable.area)
 
 
 def _refuse_too_high(blueprints: Sequence[PartDrawing], profile: Profile) -> None:
@@ -298,11 +287,3 @@ def _centred(spots: Sequence[Placement], outlines: Sequence[Polygon], room: Bin)
         replace(spot, x_mm=round(spot.x_mm + dx, 7), y_mm=round(spot.y_mm + dy, 7))
         for spot in spots
     ]
-
-
-def _cosine_and_sine(degrees: float) -> tuple[float, float]:
-    """Exact for quarter turns."""
-    quarters, rest = divmod(degrees, 90)
-    if rest == 0:
-        return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[int(quarters) % 4]
-    return math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
