@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import shapely
 from shapely import Point, Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.drawing.outline import PointMm
+from fabkit.drawing.outline import PointMm, RingMm, rings_mm
 from fabkit.model.entry import Entry, in_halves
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.lattice import Point as FramePoint
@@ -18,9 +18,9 @@ from fabkit.model.piece import Piece, tones_on
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import PuzzleSet, in_units
 from fabkit.output.canvas import Canvas
-from fabkit.output.labels import ends_and_middles, label_at, label_place, rooms
-from fabkit.output.pieces import BALL_OF_PITCH, parts_of
-from fabkit.output.theme import CAPITAL, LIGHT, Theme, ink_on
+from fabkit.output.labels import ends_and_middles, label_at, label_place, rooms, write_label
+from fabkit.output.pieces import BALL_OF_PITCH
+from fabkit.output.theme import LIGHT, Theme, ink_on
 
 #: Line widths and the height of a capital, in grid units, with the widest a line may be in mm.
 _GRID, _EDGE, _JOINT, _RIM, _LABEL = 0.016, 0.05, 0.014, 0.04, 0.36
@@ -31,12 +31,11 @@ _EASY = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100,
 _PALE, _BELOW_BALLS = 0.3, 0.4
 
 
+@dataclass
 class BoardDrawing:
     """Cells of a lattice at one place of a page.
 
-    Args:
-        canvas: where to draw.
-        lattice: of the cells.
+    Attributes:
         unit_mm: length of the pieces' grid unit.
         origin_mm: where on the page the lattice's origin comes to lie.
         balls: whether pieces are made of balls, and cells are seats for them.
@@ -45,49 +44,41 @@ class BoardDrawing:
         written: whether labels are text instead of areas: many small ones take less room.
     """
 
-    def __init__(
-        self,
-        canvas: Canvas,
-        lattice: Lattice,
-        unit_mm: float,
-        origin_mm: PointMm,
-        balls: bool,
-        theme: Theme = LIGHT,
-        halves: int = 1,
-        written: bool = False,
-    ) -> None:
-        self._canvas = canvas
-        self._lattice = lattice
-        self._unit_mm = unit_mm
-        self._origin_mm = origin_mm
-        self._balls = balls
-        self._theme = theme
-        self._halves = halves
-        self._written = written
-        self._outlines: dict[frozenset[Cell], list[list[PointMm]]] = {}
-        self._ball_mm = BALL_OF_PITCH * unit_mm
+    canvas: Canvas
+    lattice: Lattice
+    unit_mm: float
+    origin_mm: PointMm
+    balls: bool
+    theme: Theme = LIGHT
+    halves: int = 1
+    written: bool = False
+    _outlines: dict[frozenset[Cell], list[list[PointMm]]] = field(default_factory=dict)
+
+    @property
+    def _ball_mm(self) -> float:
+        return BALL_OF_PITCH * self.unit_mm
 
     def region(self, cells: frozenset[Cell]) -> None:
         """What is to be covered: a light ground with faint cells, or seats for balls."""
-        style = self._theme.filled("ground", "region")
-        self._canvas.polygon(self._outline(cells), **style)
-        if self._balls:
-            seat = self._theme.filled("seat")
+        style = self.theme.filled("ground", "region")
+        self.canvas.polygon(self._outline(cells), **style)
+        if self.balls:
+            seat = self.theme.filled("seat")
             for x, y in self._at(sorted(cells)):
-                self._canvas.circle(x, y, self._ball_mm / 2, **seat)
+                self.canvas.circle(x, y, self._ball_mm / 2, **seat)
             return
         # The cells of two lattices half a unit apart would be no help.
-        edges = [self._at(edge) for edge in self._inner_edges(cells)] if self._halves == 1 else []
+        edges = [self._at(edge) for edge in self._inner_edges(cells)] if self.halves == 1 else []
         if edges:
-            self._canvas.polygon(edges, fill="none", **self._line("faint", _GRID))
+            self.canvas.polygon(edges, fill="none", **self._line("faint", _GRID))
 
     def silhouette(self, cells: frozenset[Cell]) -> None:
         """What is to be covered as one plain area, with its holes."""
-        self._canvas.polygon(self._outline(cells), **self._theme.filled("silhouette", "region"))
+        self.canvas.polygon(self._outline(cells), **self.theme.filled("silhouette", "region"))
 
     def rim(self, cells: frozenset[Cell]) -> None:
         """The line around a region, drawn last."""
-        self._canvas.polygon(self._outline(cells), fill="none", **self._line("ink", _RIM))
+        self.canvas.polygon(self._outline(cells), fill="none", **self._line("ink", _RIM))
 
     def pieces(self, lying: Sequence[tuple[Piece, frozenset[Cell]]], pale: bool = False) -> None:
         """Pieces in their colours, with thin joints between them and their labels.
@@ -99,84 +90,82 @@ class BoardDrawing:
             self._area(piece, cells, _PALE if pale else 1.0)
         outlines = [ring for _, cells in lying for ring in self._outline(cells)]
         if outlines:
-            self._canvas.polygon(outlines, fill="none", **self._line("edge", _EDGE))
-            self._canvas.polygon(outlines, fill="none", **self._line("joint", _JOINT))
+            self.canvas.polygon(outlines, fill="none", **self._line("edge", _EDGE))
+            self.canvas.polygon(outlines, fill="none", **self._line("joint", _JOINT))
         for piece, cells in lying:
             self._label(piece, cells, pale)
 
     def _area(self, piece: Piece, cells: frozenset[Cell], strength: float) -> None:
         """What a piece fills, in one colour or two."""
         full = f"{strength:.2g}"
-        below = f"{strength * _BELOW_BALLS:.2g}" if self._balls else full
+        below = f"{strength * _BELOW_BALLS:.2g}" if self.balls else full
         outline = self._outline(cells)
-        if strength < 1 and not self._balls:  # else the grid below would seem to cut the piece
-            self._canvas.polygon(outline, **self._theme.filled("ground", "below"))
-        self._canvas.polygon(outline, fill=piece.colour, fill_opacity=below, class_="piece")
+        if strength < 1 and not self.balls:  # else the grid below would seem to cut the piece
+            self.canvas.polygon(outline, **self.theme.filled("ground", "below"))
+        self.canvas.polygon(outline, fill=piece.colour, fill_opacity=below, class_="piece")
         toned = self._toned(piece, cells)
         if toned:
             style = {"fill": piece.tone, "fill_opacity": full, "class_": "tone"}
-            self._canvas.polygon(self._outline(toned), **style)
-        for x, y in self._at(sorted(cells)) if self._balls else ():
-            self._canvas.circle(x, y, self._ball_mm / 2, fill=piece.colour, fill_opacity=full)
+            self.canvas.polygon(self._outline(toned), **style)
+        for x, y in self._at(sorted(cells)) if self.balls else ():
+            self.canvas.circle(x, y, self._ball_mm / 2, fill=piece.colour, fill_opacity=full)
 
     def _toned(self, piece: Piece, cells: frozenset[Cell]) -> frozenset[Cell]:
         """Which cells have the piece's second colour."""
-        if piece.tones and self._halves > 1:
+        if piece.tones and self.halves > 1:
             form = piece.forms[0]
-            whole = replace(form, cells=in_halves(self._lattice, form.cells))
-            tones = in_halves(self._lattice, piece.tones)
+            whole = replace(form, cells=in_halves(self.lattice, form.cells))
+            tones = in_halves(self.lattice, piece.tones)
             piece = replace(piece, forms=(whole,), tones=tones)
-        return tones_on(self._lattice, piece, cells)
+        return tones_on(self.lattice, piece, cells)
 
     def _line(self, role: str, units: float) -> dict[str, str]:
         """The style of a line around pieces and regions."""
-        width = f"{min(units * self._unit_mm, _WIDEST_MM):.2f}"
-        return self._theme.lined(role) | {"stroke_width": width, "stroke_linejoin": "round"}
+        width = f"{min(units * self.unit_mm, _WIDEST_MM):.2f}"
+        return self.theme.lined(role) | {"stroke_width": width, "stroke_linejoin": "round"}
 
     def _label(self, piece: Piece, cells: frozenset[Cell], pale: bool) -> None:
         """The label, as near to the middle of the piece as it lies well inside."""
 
         def ink(colour: str, name: str) -> dict[str, str]:
-            quiet = self._theme.filled("quiet", name)
+            quiet = self.theme.filled("quiet", name)
             return quiet if pale else {"fill": ink_on(colour), "class_": name}
 
         toned = self._toned(piece, cells)
         place, height_mm = self._label_place(piece, cells, bool(toned))
-        area = None if self._written else label_at(piece.label, place, height_mm)
+        area = None if self.written else label_at(piece.label, place, height_mm)
         squares = shapely.union_all(
-            [Polygon(self._at(self._lattice.ring(cell))) for cell in sorted(toned)]
+            [Polygon(self._at(self.lattice.ring(one))) for one in sorted(toned)]
         )
         if area is None:
             below = piece.tone if squares.contains(Point(place)) else piece.colour
-            style = ink(below, "label title") | {"text_anchor": "middle"}
-            base = place[1] - height_mm / 2
-            self._canvas.text(place[0], base, piece.label, height_mm / CAPITAL, **style)
+            write_label(self.canvas, piece.label, place, height_mm, **ink(below, "label title"))
             return
-        self._canvas.polygon(_rings(area), **ink(piece.colour, "label"))
+        # All parts of it in one path.
+        self.canvas.polygon(_rings(area), **ink(piece.colour, "label"))
         on_tones = area.intersection(squares)
         if not on_tones.is_empty:
-            self._canvas.polygon(_rings(on_tones), **ink(piece.tone, "label-on-tone"))
+            self.canvas.polygon(_rings(on_tones), **ink(piece.tone, "label-on-tone"))
 
     def _label_place(
         self, piece: Piece, cells: frozenset[Cell], chequered: bool
     ) -> tuple[PointMm, float]:
         """Where the label goes, and its height. On balls and squares of two colours it is in one."""
         places = self._at(sorted(cells))
-        balance = math.fsum(x for x, _ in places), math.fsum(y for _, y in places)
-        middle = balance[0] / len(places), balance[1] / len(places)
-        if self._balls:
+        x, y = (math.fsum(values) / len(places) for values in zip(*places, strict=True))
+        if self.balls:
             free_mm = [self._ball_mm / 2] * len(places)
         else:
             if not chequered:
-                edges = {edge for cell in cells for edge in self._lattice.cell_edges(cell)}
+                edges = {edge for cell in cells for edge in self.lattice.cell_edges(cell)}
                 places += ends_and_middles(self._at(edge) for edge in edges)
             places, free_mm = rooms(places, self._outline(cells))
-        return label_place(piece.label, places, free_mm, middle, _LABEL * self._unit_mm)
+        return label_place(piece.label, places, free_mm, (x, y), _LABEL * self.unit_mm)
 
     def _inner_edges(self, cells: frozenset[Cell]) -> Iterator[tuple[FramePoint, FramePoint]]:
         """The edges between cells, each once; not the diagonals that quarter a square."""
-        inside = {edge for cell in cells for edge in self._lattice.cell_edges(cell)}
-        quarters = self._lattice.cells_per_unit > 1
+        inside = {edge for cell in cells for edge in self.lattice.cell_edges(cell)}
+        quarters = self.lattice.cells_per_unit > 1
         for (ax, ay), (bx, by) in sorted(inside):
             diagonal = quarters and ax != bx and ay != by
             if (ax, ay) < (bx, by) and ((bx, by), (ax, ay)) in inside and not diagonal:
@@ -184,26 +173,23 @@ class BoardDrawing:
 
     def _outline(self, cells: frozenset[Cell]) -> list[list[PointMm]]:
         if cells not in self._outlines:
-            rings = rings_of_cells(self._lattice, cells)
+            rings = rings_of_cells(self.lattice, cells)
             self._outlines[cells] = [self._at(ring) for ring in rings]
         return self._outlines[cells]
 
     def _at(self, points: Iterable[FramePoint]) -> list[PointMm]:
         """Frame points on the page."""
-        left, bottom = self._origin_mm
-        cell_mm = self._unit_mm / self._halves
+        left, bottom = self.origin_mm
+        cell_mm = self.unit_mm / self.halves
         return [
-            (left + x * cell_mm, bottom + y * cell_mm) for x, y in in_units(self._lattice, points)
+            (left + x * cell_mm, bottom + y * cell_mm) for x, y in in_units(self.lattice, points)
         ]
 
 
-def _rings(area: BaseGeometry) -> list[list[PointMm]]:
-    """Every ring of an area, without its repeated last corner."""
-    return [
-        list(ring.coords)[:-1]
-        for part in parts_of(area)
-        for ring in (part.exterior, *part.interiors)
-    ]
+def _rings(area: BaseGeometry) -> list[RingMm]:
+    """Every ring of an area."""
+    parts = [part for part in getattr(area, "geoms", [area]) if part.geom_type == "Polygon"]
+    return [ring for part in parts for ring in rings_mm(part)]
 
 
 def extent(lattice: Lattice, cells: Collection[Cell]) -> tuple[float, float, float, float]:
@@ -248,17 +234,12 @@ def board_at(
     theme: Theme = LIGHT,
     written: bool = False,
 ) -> BoardDrawing:
-    """The lattice of a challenge, where its region's lower left corner is at a place.
-
-    `unit_mm` is the length of a grid unit of the pieces on the page.
-    """
+    """The lattice of a challenge, where its region's lower left corner is at a place."""
     left, bottom, _, _ = extent(puzzle.lattice, entry.region)
     cell_mm = unit_mm / entry.halves
     origin = corner[0] - left * cell_mm, corner[1] - bottom * cell_mm
-    balls = puzzle.made_of_balls
-    return BoardDrawing(
-        canvas, puzzle.lattice, unit_mm, origin, balls, theme, entry.halves, written
-    )
+    lattice, balls = puzzle.lattice, puzzle.made_of_balls
+    return BoardDrawing(canvas, lattice, unit_mm, origin, balls, theme, entry.halves, written)
 
 
 def draw_challenge(
@@ -267,9 +248,7 @@ def draw_challenge(
     """What is to be covered, with the pieces that are given.
 
     A plain silhouette, unless there is more to see: a board of the set shows its cells or seats,
-    and so does a region on which pieces lie already.
-
-    With `grid`, cells are shown in any case.
+    and so does a region on which pieces lie already, or any with `grid`.
     """
     if grid or entry.given or any(one.cells == entry.region for one in puzzle.boards):
         board.region(entry.region)

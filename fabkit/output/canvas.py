@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
+
+from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.units import format_mm
-from fabkit.drawing.outline import PointMm
+from fabkit.drawing.outline import PointMm, rings_mm
 from fabkit.output.theme import CAPITAL, Theme
 
 Points = Iterable[tuple[float, float]]
+_T = TypeVar("_T")
 #: Of measures: widths of lines and ticks, and the height of their numbers.
 _LINE_MM, _TICK_MM, _TEXT_MM = 0.25, 1.5, 2.6
 #: A dimension line's ticks stand this far out on both sides, and its number this far from it.
@@ -40,6 +43,36 @@ class Canvas(Protocol):
         """A line of text, beginning at a point on its base line."""
 
 
+def draw_area(
+    canvas: Canvas, area: BaseGeometry, by_mm: PointMm = (0.0, 0.0), **style: str
+) -> None:
+    """Every polygon of an area, moved by a vector."""
+    for part in getattr(area, "geoms", [area]):
+        if part.geom_type == "Polygon" and part.area:
+            moved = [[(x + by_mm[0], y + by_mm[1]) for x, y in ring] for ring in rings_mm(part)]
+            canvas.polygon(moved, **style)
+
+
+def in_rows(
+    things: Iterable[_T], widths_mm: Iterable[float], room_mm: float, gap_mm: float
+) -> list[list[_T]]:
+    """Things in their order, as many in a row as there is room for; one at least.
+
+    Example:
+        >>> in_rows("abcd", [4, 3, 9, 1], room_mm=8, gap_mm=1)
+        [['a', 'b'], ['c'], ['d']]
+    """
+    rows: list[list[_T]] = []
+    used_mm = 0.0
+    for thing, width_mm in zip(things, widths_mm, strict=True):
+        if not rows or used_mm + width_mm > room_mm:
+            rows.append([])
+            used_mm = 0.0
+        rows[-1].append(thing)
+        used_mm += width_mm + gap_mm
+    return rows
+
+
 def scale_bar(canvas: Canvas, at_mm: PointMm, length_mm: float, theme: Theme) -> None:
     """A line with a tick at each end from a point to the right, and its length beside it."""
     _bar(canvas, at_mm, length_mm, theme, "scale")
@@ -51,6 +84,12 @@ def unit_bar(canvas: Canvas, at_mm: PointMm, unit_mm: float, scale: float, theme
     _bar(canvas, at_mm, unit_mm, theme, "unit")
     words = f"unit {format_mm(unit_mm * scale)}, drawn 1 : {scale:.3g}"
     canvas.text(at_mm[0] + unit_mm + 2, at_mm[1], words, _TEXT_MM, class_="quiet")
+
+
+def _bar(canvas: Canvas, at_mm: PointMm, length_mm: float, theme: Theme, name: str) -> None:
+    (x, y), right = at_mm, at_mm[0] + length_mm
+    line = [(x, y + _TICK_MM), (x, y), (right, y), (right, y + _TICK_MM)]
+    canvas.line(line, stroke_width=f"{_LINE_MM:g}", **theme.lined("ink", name))
 
 
 def width_line(
@@ -74,20 +113,11 @@ def height_line(
     canvas.text(x + _APART_MM, middle, words, _TEXT_MM, class_="quiet")
 
 
-def _bar(canvas: Canvas, at_mm: PointMm, length_mm: float, theme: Theme, name: str) -> None:
-    """A line with a tick at each end."""
-    x, y = at_mm
-    right = x + length_mm
-    line = [(x, y + _TICK_MM), (x, y), (right, y), (right, y + _TICK_MM)]
-    canvas.line(line, stroke_width=f"{_LINE_MM:g}", **theme.lined("ink", name))
-
-
 def _dimension(
     canvas: Canvas, start: PointMm, end: PointMm, stroke: tuple[float, float], theme: Theme
 ) -> None:
-    """A line, and a stroke across each of its ends."""
     style = theme.lined("quiet", "measure") | {"stroke_width": f"{_LINE_MM * 0.6:g}"}
     canvas.line([start, end], **style)
+    dx, dy = stroke
     for x, y in (start, end):
-        dx, dy = stroke
         canvas.line([(x - dx, y - dy), (x + dx, y + dy)], **style)

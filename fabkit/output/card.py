@@ -13,8 +13,8 @@ from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet
 from fabkit.output.board import BoardDrawing
 from fabkit.output.canvas import scale_bar
-from fabkit.output.pdf import text_width_mm
 from fabkit.output.svg import Drawing, number
+from fabkit.output.typeset import text_width_mm
 
 #: A4, in mm.
 SHEET_MM = (210.0, 297.0)
@@ -38,10 +38,9 @@ class Card:
 
     Attributes:
         challenge: with its given pieces; its id names the card's files.
-        board: which it is to fill.
         number: its place among the cards, from 1.
-        level: how hard it is, such as ``junior``; empty when that is not known.
-        score: the same as a number; None when it is not known.
+        level: such as ``junior``; empty when how hard it is is not known.
+        score: the same as a number.
     """
 
     challenge: Challenge
@@ -70,7 +69,7 @@ class _Format:
 
     left_mm: float
     bottom_mm: float
-    board_mm: tuple[float, float]
+    board_mm: float
     width_mm: float
     height_mm: float
 
@@ -107,8 +106,18 @@ def card_sheets(puzzle: PuzzleSet, cards: Sequence[Card], profile: Profile) -> l
     while waiting:
         same = [one for one in waiting if one.board == waiting[0].board]
         form = max((_format(puzzle, one, profile) for one in same), key=lambda one: one.width_mm)
-        columns, rows, (width_mm, height_mm) = max(
-            ((*_room(form, size), size) for size in (SHEET_MM, SHEET_MM[::-1])),
+        step_mm = form.width_mm + _GAP_MM, form.height_mm + _GAP_MM
+        free_mm = 2 * _SHEET_EDGE_MM - _GAP_MM
+        columns, rows, width_mm, height_mm = max(
+            (
+                (
+                    int((wide - free_mm) // step_mm[0]),
+                    int((high - free_mm) // step_mm[1]),
+                    wide,
+                    high,
+                )
+                for wide, high in (SHEET_MM, SHEET_MM[::-1])
+            ),
             key=lambda one: one[0] * one[1],
         )
         if not columns * rows:
@@ -118,8 +127,8 @@ def card_sheets(puzzle: PuzzleSet, cards: Sequence[Card], profile: Profile) -> l
         drawing = Drawing(width_mm, height_mm, cut(f"{puzzle.title} · {names}"), theme=_THEME)
         for place, card in enumerate(some):
             row, column = divmod(place, columns)
-            x = _SHEET_EDGE_MM + column * (form.width_mm + _GAP_MM)
-            y = height_mm - _SHEET_EDGE_MM - form.height_mm - row * (form.height_mm + _GAP_MM)
+            x = _SHEET_EDGE_MM + column * step_mm[0]
+            y = height_mm - _SHEET_EDGE_MM - form.height_mm - row * step_mm[1]
             _draw(drawing, (x, y), form, puzzle, card, profile)
         found.append(drawing.source())
         waiting = [one for one in waiting if one not in some]
@@ -132,13 +141,7 @@ def _format(puzzle: PuzzleSet, card: Card, profile: Profile) -> _Format:
     title_mm, words_mm = text_width_mm(title, _TITLE_MM, bold=True), text_width_mm(words, _TEXT_MM)
     wide = max(right - left, title_mm, words_mm, BAR_MM + _BESIDE_BAR_MM) + 2 * _MARGIN_MM
     high = _HEAD_MM + top - bottom + _FOOT_MM + 2 * _MARGIN_MM
-    return _Format(left, bottom, (right - left, top - bottom), wide, high)
-
-
-def _room(form: _Format, size_mm: tuple[float, float]) -> tuple[int, int]:
-    """How many columns and rows of cards a sheet has room for."""
-    wide, high = (one - 2 * _SHEET_EDGE_MM + _GAP_MM for one in size_mm)
-    return int(wide // (form.width_mm + _GAP_MM)), int(high // (form.height_mm + _GAP_MM))
+    return _Format(left, bottom, right - left, wide, high)
 
 
 def _draw(
@@ -159,7 +162,7 @@ def _draw(
     left, base = x + _MARGIN_MM, top - _MARGIN_MM - _TITLE_MM
     drawing.text(left, base, title, _TITLE_MM, class_="title")
     drawing.text(left, base - 5.0, words, _TEXT_MM, class_="quiet")
-    indent_mm = (form.width_mm - form.board_mm[0]) / 2
+    indent_mm = (form.width_mm - form.board_mm) / 2
     origin = x + indent_mm - form.left_mm, y + _MARGIN_MM + _FOOT_MM - form.bottom_mm
     board = BoardDrawing(drawing, puzzle.lattice, profile.unit_mm, origin, puzzle.made_of_balls)
     board.region(card.board.cells)

@@ -29,14 +29,7 @@ _options_are_ours = Lock()
 
 
 def piece_svg(piece: CutPiece) -> str:
-    """One piece as `sheet_svg` writes it, for a machine or to be cut from paper with scissors.
-
-    Example:
-        >>> from shapely import box
-        >>> text = piece_svg(CutPiece("A", box(0, 0, 20, 10), box(0, 0, 20, 10), (), ()))
-        >>> 'width="22mm" height="12mm" viewBox="0 0 22 12"' in text
-        True
-    """
+    """One piece as `sheet_svg` writes it, for a machine or to be cut from paper with scissors."""
     placed, width_mm, depth_mm = piece.alone()
     return sheet_svg([placed], width_mm, depth_mm)
 
@@ -47,32 +40,28 @@ def sheet_svg(pieces: Sequence[CutPiece], width_mm: float, depth_mm: float) -> s
     Returns:
         An SVG document in mm with the layers CUT, ENGRAVE and MAGNET, as far as there is
         something on them. It shows no text, and has no style sheet, which machines do not read.
+
+    Example:
+        >>> from shapely import box
+        >>> text = sheet_svg([CutPiece("A", box(1, 1, 9, 9), box(1, 1, 9, 9), (), ())], 20, 10)
+        >>> 'width="20mm" height="10mm" viewBox="0 0 20 10"' in text
+        True
     """
     title = f"Cut: {', '.join(piece.piece for piece in pieces)}"
     drawing = Drawing(width_mm, depth_mm, title, theme=None)
-    lines = {
-        layer: {"fill": "none", "stroke": colour, "stroke_width": number(HAIRLINE_MM)}
-        for layer, (_, colour) in LAYERS.items()
-    }
     for layer, (rings, circles) in _contents(pieces).items():
+        style = {"fill": "none", "stroke": LAYERS[layer][1], "stroke_width": number(HAIRLINE_MM)}
         if rings or circles:
             with drawing.layer(layer):
                 for ring in rings:
-                    drawing.polygon([ring], **lines[layer])
+                    drawing.polygon([ring], **style)
                 for x, y, radius in circles:
-                    drawing.circle(x, y, radius, **lines[layer])
+                    drawing.circle(x, y, radius, **style)
     return drawing.source()
 
 
 def piece_dxf(piece: CutPiece) -> str:
-    """One piece as `sheet_dxf` writes it.
-
-    Example:
-        >>> from shapely import box
-        >>> text = piece_dxf(CutPiece("A", box(0, 0, 20, 10), box(0, 0, 20, 10), (), ()))
-        >>> text.count("LWPOLYLINE"), text.count("CIRCLE")
-        (1, 0)
-    """
+    """One piece as `sheet_dxf` writes it."""
     placed, width_mm, depth_mm = piece.alone()
     return sheet_dxf([placed], width_mm, depth_mm)
 

@@ -17,11 +17,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def render_html(template: str, **values: Any) -> str:
-    """Fills in a template.
-
-    Args:
-        template: its file's name.
-        values: its variables. Texts are escaped; ``markupsafe.Markup`` is put in as it is.
+    """Fills in a template. Texts are escaped; ``markupsafe.Markup`` is put in as it is.
 
     Raises:
         OutsideError: when the file is missing.
@@ -53,10 +49,7 @@ def _environment() -> Environment:
 def fact_sheet(title: str, facts: Mapping[str, str], svg: str) -> str:
     """A title, a table of facts and a drawing, to be put into somebody else's page.
 
-    Args:
-        title: the heading.
-        facts: what the table says: a row for each name.
-        svg: the drawing below. It is put in as a picture, in which nothing runs.
+    The drawing is put in as a picture, in which nothing runs.
 
     Example:
         >>> fact_sheet("<b>", {"pieces": "2"}, "<svg/>")[:70]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
@@ -15,11 +14,7 @@ LANGUAGES = ("en", "de", "it", "fr")
 
 
 def load_words(part: str, language: str) -> dict[str, str]:
-    """The texts of a part of fabkit in a language.
-
-    Returns:
-        Texts of ``booklet`` or ``page`` by key. They have named places, such as ``{title}``, to be
-        filled with `str.format`.
+    """The texts of ``booklet`` or ``page`` by key, with places such as ``{title}`` to be filled.
 
     Raises:
         InputError: when there is no such language.
@@ -37,10 +32,7 @@ def load_words(part: str, language: str) -> dict[str, str]:
 
 
 def counted(words: Mapping[str, str], key: str, count: int) -> str:
-    """A text about some number of things.
-
-    It is ``{key}_one`` for exactly one thing, ``{key}_many`` for more or none, with the place
-    ``{count}``.
+    """A text about some number of things: ``{key}_one``, or ``{key}_many`` for more or none.
 
     Example:
         >>> words = {"decimal": ".", "thousands": ","}
@@ -52,9 +44,7 @@ def counted(words: Mapping[str, str], key: str, count: int) -> str:
 
 
 def figure(words: Mapping[str, str], value: float) -> str:
-    """A number as it is written in a language.
-
-    The texts have ``decimal`` and ``thousands``; three decimals are shown at most.
+    """A number as it is written in a language, with three decimals at most.
 
     Example:
         >>> words = {"decimal": ",", "thousands": "."}
@@ -66,24 +56,11 @@ def figure(words: Mapping[str, str], value: float) -> str:
     return whole.replace(",", words["thousands"]) + (words["decimal"] + rest if rest else "")
 
 
-def places(text: str) -> tuple[str, ...]:
-    """The names of a text's places, sorted.
-
-    Example:
-        >>> places("{count} pieces of {title}")
-        ('count', 'title')
-    """
-    return tuple(sorted(name for _, name, _, _ in string.Formatter().parse(text) if name))
-
-
 @lru_cache(maxsize=16)
 def _read(part: str, language: str) -> dict[str, str]:
     path = Path(__file__).parent / "words" / f"{part}.{language}.toml"
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):  # what is no TOML, or not even text, is a ValueError
-        message = (
-            f"{path.name}, with the texts in that language, is missing or damaged; "
-            f"install fabkit again"
-        )
-        raise OutsideError(message) from None
+        message = f"{path.name}, with the texts in that language, is missing or damaged"
+        raise OutsideError(f"{message}; install fabkit again") from None

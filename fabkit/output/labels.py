@@ -12,6 +12,8 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.glyphs import lettering
 from fabkit.drawing.outline import BlueprintError, PointMm
+from fabkit.output.canvas import Canvas
+from fabkit.output.theme import CAPITAL
 
 #: A label takes this much more room than it fills, where there is a choice.
 _ROOMY = 1.4
@@ -24,9 +26,7 @@ _CHARACTER_MM = 0.9
 
 @lru_cache(maxsize=512)
 def label_shape(label: str) -> BaseGeometry | None:
-    """A label as an area, with capitals 1 mm high and its middle at the origin.
-
-    None when it has a character that cannot be engraved.
+    """A label with capitals 1 mm high, its middle at the origin; None if it cannot be engraved.
 
     Example:
         >>> round(label_shape("H").bounds[3], 6), label_shape("☃")
@@ -51,14 +51,10 @@ def label_place(
     balance, and the farthest from the edge if none is.
 
     Args:
-        label: of a piece.
         places: where its middle may be.
         rooms_mm: how far each of them is from the edge.
         balance: the middle of the piece.
         most_mm: how high capitals may be.
-
-    Returns:
-        The place, and the height in mm.
 
     Example:
         >>> label_place("I", [(0, 0), (4, 0)], [1, 9], (0, 0), 5.0)
@@ -111,3 +107,9 @@ def label_at(label: str, place: PointMm, height_mm: float) -> BaseGeometry | Non
     if shape is None:
         return None
     return affinity.affine_transform(shape, [height_mm, 0, 0, height_mm, *place])
+
+
+def write_label(canvas: Canvas, label: str, place: PointMm, height_mm: float, **style: str) -> None:
+    """A label as text, its middle at a place."""
+    base, size_mm = place[1] - height_mm / 2, height_mm / CAPITAL
+    canvas.text(place[0], base, label, size_mm, **style, text_anchor="middle")

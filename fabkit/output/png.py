@@ -12,8 +12,8 @@ from shapely import Polygon, union_all
 
 from fabkit.core.errors import InputError
 from fabkit.drawing.outline import rings_mm
-from fabkit.output.pdf import characters_of
 from fabkit.output.theme import FAMILY, font_file, ink_on
+from fabkit.output.typeset import characters_of
 
 #: How wide a picture may be, in pixels.
 LEAST_WIDTH, MOST_WIDTH = 64, 8000
@@ -29,15 +29,12 @@ _SIDE, _MARGIN, _FINER = 256, 12, 4
 
 
 def png_of(svg: str, width_px: int | None = None) -> bytes:
-    """A drawing as a picture.
+    """A PNG file of a drawing. One that follows its reader becomes light.
 
     Args:
-        svg: as fabkit drew it. One that follows its reader becomes light.
+        svg: as fabkit drew it.
         width_px: from `LEAST_WIDTH` to `MOST_WIDTH`; None for 10 pixels to the mm, or less where
             the drawing is very large. The height follows from it.
-
-    Returns:
-        A PNG file.
 
     Raises:
         InputError: when the picture would be too high.
@@ -51,7 +48,9 @@ def png_of(svg: str, width_px: int | None = None) -> bytes:
     """
     from resvg_py import svg_to_bytes
 
-    wide_mm, high_mm = _size_mm(svg)
+    page = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+    assert page
+    wide_mm, high_mm = float(page[1]), float(page[2])
     most = int((_MOST_PIXELS * wide_mm / high_mm) ** 0.5)
     usual = min(round(wide_mm * _PIXELS_PER_MM), MOST_WIDTH, most)
     width = width_px or max(usual, LEAST_WIDTH)
@@ -71,13 +70,6 @@ def png_of(svg: str, width_px: int | None = None) -> bytes:
             sans_serif_family=FAMILY,
         )
     )
-
-
-def _size_mm(svg: str) -> tuple[float, float]:
-    """Width and height of a drawing's page."""
-    page = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
-    assert page
-    return float(page[1]), float(page[2])
 
 
 def missing_glyphs(svg: str) -> set[str]:
@@ -102,13 +94,7 @@ def missing_glyphs(svg: str) -> set[str]:
 
 @dataclass(frozen=True)
 class Patch:
-    """An area of one colour.
-
-    Attributes:
-        area: in mm, where it lies.
-        colour: ``#rrggbb``.
-        marks: what shows on it, such as its letter, in black or white.
-    """
+    """An area of one colour, in mm, where it lies; the marks on it are black or white."""
 
     area: Polygon
     colour: str
@@ -134,13 +120,12 @@ def thumbnail(patches: Sequence[Patch]) -> bytes:
     def mask(areas: Sequence[Polygon]) -> Image.Image:
         """Areas in white, their holes in black."""
         found = Image.new("L", (side, side), 0)
-        for area in areas:
-            for index, ring in enumerate(rings_mm(area)):
-                pixels = [
-                    (side / 2 + (x - middle[0]) * scale, side / 2 - (y - middle[1]) * scale)
-                    for x, y in ring
-                ]
-                ImageDraw.Draw(found).polygon(pixels, fill=0 if index else 255)
+        for index, ring in (one for area in areas for one in enumerate(rings_mm(area))):
+            pixels = [
+                (side / 2 + (x - middle[0]) * scale, side / 2 - (y - middle[1]) * scale)
+                for x, y in ring
+            ]
+            ImageDraw.Draw(found).polygon(pixels, fill=0 if index else 255)
         return found
 
     picture = Image.new("RGBA", (side, side), (0, 0, 0, 0))

@@ -30,8 +30,6 @@ class Drawing:
             drawing follows its reader.
 
     Args:
-        width_mm: of the page.
-        height_mm: of the page.
         title: what it shows, for screen readers.
         description: the same at more length.
         theme: one of `LOOKS`; None for a drawing without paper, letters and style of its own.
@@ -73,7 +71,8 @@ class Drawing:
             self.element.set("font-family", _FAMILIES)
             self._style = child(self.element, "style")
             page = {"width": number(width_mm), "height": number(height_mm)}
-            self._add("rect", **page, rx=number(_ROUNDED_MM), **self.theme.filled("paper"))
+            paper = self.theme.filled("paper")
+            child(self.element, "rect", **page, rx=number(_ROUNDED_MM), **paper)
 
     @contextmanager
     def layer(self, name: str) -> Iterator[None]:
@@ -96,24 +95,25 @@ class Drawing:
     def polygon(self, rings: Sequence[Points], **style: str) -> None:
         """A filled area; every ring after the first is a hole or a part of its own."""
         parts = ("M" + "L".join(self._at(x, y) for x, y in ring) + "Z" for ring in rings)
-        self._add("path", d="".join(parts), fill_rule="evenodd", **style)
+        child(self._into, "path", d="".join(parts), fill_rule="evenodd", **style)
 
     def line(self, points: Points, **style: str) -> None:
         """A line from point to point, which is not closed."""
-        self._add("path", d="M" + "L".join(self._at(x, y) for x, y in points), fill="none", **style)
+        d = "M" + "L".join(self._at(x, y) for x, y in points)
+        child(self._into, "path", d=d, fill="none", **style)
 
     def circle(self, x: float, y: float, radius: float, **style: str) -> None:
         """A circle around a point."""
         cx, cy = self._at(x, y).split(" ")
-        self._add("circle", cx=cx, cy=cy, r=number(radius), **style)
+        child(self._into, "circle", cx=cx, cy=cy, r=number(radius), **style)
 
     def text(self, x: float, y: float, text: str, size_mm: float, **style: str) -> None:
         """A line of text, beginning at a point on its base line."""
         left, base = self._at(x, y).split(" ")
         if self._look is not None:
             style = self._dressed(style)
-        element = self._add("text", x=left, y=base, font_size=number(size_mm), **style)
-        element.text = _legal(text)
+        size = number(size_mm)
+        child(self._into, "text", x=left, y=base, font_size=size, **style).text = _legal(text)
 
     def source(self) -> str:
         """The drawing as an SVG document."""
@@ -122,21 +122,16 @@ class Drawing:
         ElementTree.indent(self.element)
         return ElementTree.tostring(self.element, encoding="unicode") + "\n"
 
-    def _add(self, tag: str, **attributes: str) -> ElementTree.Element:
-        return child(self._into, tag, **attributes)
-
     def _at(self, x: float, y: float) -> str:
         return f"{number(x)} {number(self._height_mm - y)}"
 
     def _dressed(self, style: dict[str, str]) -> dict[str, str]:
         """The style of a text with its colour and weight."""
         names = style.get("class_", "").split()
-        bold = {"font_weight": "700"} if "title" in names else {}
-        if "fill" in style:
-            return style | bold
         role = "quiet" if "quiet" in names else "ink"
-        rest = [name for name in names if name != role]
-        return style | bold | self.theme.filled(role, *rest)
+        colour = self.theme.filled(role, *(name for name in names if name != role))
+        bold = {"font_weight": "700"} if "title" in names else {}
+        return style | bold | ({} if "fill" in style else colour)
 
     def _style_sheet(self) -> str:
         """The letters that are used, and what changes on a dark page."""
@@ -146,16 +141,14 @@ class Drawing:
         rules = font_faces(*("".join(sorted(letters[bold])) for bold in (False, True)))
         if self._look == "auto":
             used = {name for one in self.element.iter() for name in one.get("class", "").split()}
-            rules.append(f"@media (prefers-color-scheme: dark) {{ {' '.join(_dark_rules(used))} }}")
+            dark = [
+                f".{_CLASS} .{name} {{ {key}: {getattr(DARK, role)} }}"
+                for role in ROLES
+                for name, key in ((role, "fill"), (f"{role}-line", "stroke"))
+                if name in used
+            ]
+            rules.append(f"@media (prefers-color-scheme: dark) {{ {' '.join(dark)} }}")
         return "\n" + "\n".join(rules) + "\n"
-
-
-def _dark_rules(used: set[str]) -> Iterator[str]:
-    """What the classes that are used look like on a dark page."""
-    for role in ROLES:
-        for name, key in ((role, "fill"), (f"{role}-line", "stroke")):
-            if name in used:
-                yield f".{_CLASS} .{name} {{ {key}: {getattr(DARK, role)} }}"
 
 
 def child(parent: ElementTree.Element, tag: str, **attributes: str) -> ElementTree.Element:

@@ -102,10 +102,6 @@ def font_file(bold: bool = False) -> Path:
 
     Raises:
         OutsideError: when the file is not there.
-
-    Example:
-        >>> font_file().name, font_file(bold=True).name
-        ('OpenSans-Regular.ttf', 'OpenSans-Bold.ttf')
     """
     path = Path(__file__).parent / "fonts" / f"OpenSans-{'Bold' if bold else 'Regular'}.ttf"
     if not path.is_file():
@@ -117,13 +113,8 @@ def font_file(bold: bool = False) -> Path:
 def font_faces(regular: str, bold: str) -> list[str]:
     """The style rules that bring the letters of a drawing along, as data.
 
-    Args:
-        regular: characters set in the regular font, in any order.
-        bold: those set in the bold one.
-
-    Returns:
-        A rule for each font of which some letter is used. Letters that a font lacks are left to
-        the reader's own fonts.
+    Of each font that has some of the characters there is a rule; letters that it lacks are left to
+    the reader's own fonts.
 
     Raises:
         OutsideError: when a font is missing or damaged.
@@ -132,32 +123,18 @@ def font_faces(regular: str, bold: str) -> list[str]:
         >>> [rule[:61] for rule in font_faces("mm", "")]
         ["@font-face { font-family: 'Open Sans'; font-weight: 400; src:"]
     """
-    found = []
-    for weight, characters in ((400, regular), (700, bold)):
-        data = subset("".join(sorted(set(characters))), weight == 700)
-        if data:
-            source = f"url(data:font/ttf;base64,{base64.b64encode(data).decode()})"
-            found.append(
-                f"@font-face {{ font-family: '{FAMILY}'; font-weight: {weight}; src: {source} }}"
-            )
-    return found
+    used = ((400, subset(regular, bold=False)), (700, subset(bold, bold=True)))
+    return [
+        f"@font-face {{ font-family: '{FAMILY}'; font-weight: {weight}; "
+        f"src: url(data:font/ttf;base64,{base64.b64encode(data).decode()}) }}"
+        for weight, data in used
+        if data
+    ]
 
 
 @lru_cache(maxsize=256)
 def subset(characters: str, bold: bool) -> bytes:
-    """A TrueType font with some of the letters of a shipped one; the same bytes every time.
-
-    It is empty when it has none of them. `characters` has each once.
-
-    Raises:
-        OutsideError: when the font is missing or damaged.
-
-    Example:
-        >>> 1000 < len(subset("0123456789", bold=False)) < 4000
-        True
-        >>> subset("☃", bold=False)
-        b''
-    """
+    """A TrueType font with some letters of a shipped one, each named once; empty if it has none."""
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont, TTLibError
 

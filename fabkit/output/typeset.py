@@ -1,21 +1,22 @@
-"""Lines of text that fit, and the small signs of the booklet: stars, a warning sign."""
+"""How wide texts are in the shipped fonts, and lines of text that fit."""
 
 from __future__ import annotations
 
-import math
 import re
+import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable
+from functools import lru_cache
 
+from fabkit.core.errors import OutsideError
+from fabkit.drawing.outline import PointMm
 from fabkit.output.canvas import Canvas
-from fabkit.output.pdf import printed, text_width_mm
-from fabkit.output.theme import LIGHT
+from fabkit.output.theme import FAMILY, REPLACEMENT, font_file
 
-#: How many stars there are for the hardest challenges.
-MOST_STARS = 5
-#: From star to star, in radii of a star; and how deep the notches between its points are.
-_STAR_STEP, _NOTCH = 2.3, 0.45
-_STAR = "#b8860b"
-_WARNING = "#f0c000"
+#: By what the library knows the fonts.
+REGULAR, BOLD = FAMILY.replace(" ", ""), f"{FAMILY.replace(' ', '')}-Bold"
+#: The title of a sheet, and the line below it.
+SHEET_TITLE_MM, SHEET_TEXT_MM = 7.0, 3.6
 #: Blanks at which a line must not end: before signs that French sets apart, inside of its
 #: quotation marks, and between a number and what it counts.
 _BOUND = re.compile(r" (?=[:;!?%»×])|(?<=«) |(?<=\d) (?=mm\b)|(?<=[:×]) (?=\d)")
@@ -24,14 +25,75 @@ _BLANK = "\N{NO-BREAK SPACE}"
 _HYPHENS = re.compile(r"(?<=[-_/])")
 
 
+def text_width_mm(text: str, size_mm: float, bold: bool = False) -> float:
+    """How wide a line of text is.
+
+    Raises:
+        OutsideError: when the fonts are missing.
+
+    Example:
+        >>> text_width_mm("", 4), text_width_mm("mm", 4) == 2 * text_width_mm("m", 4)
+        (0.0, True)
+    """
+    from reportlab.pdfbase.pdfmetrics import stringWidth
+
+    load_fonts()
+    name = BOLD if bold else REGULAR
+    return float(stringWidth(drawable(printed(text), bold), name, size_mm))
+
+
+def printed(text: str) -> str:
+    r"""A text in one line, without characters that steer rather than show.
+
+    Example:
+        >>> printed("a\n b\u202ec\x00")
+        'a bc'
+    """
+    composed = unicodedata.normalize("NFC", " ".join(text.split()))
+    return "".join(char for char in composed if char.isprintable())
+
+
+def drawable(text: str, bold: bool) -> str:
+    """The text with a replacement for every character that the font lacks."""
+    known = characters_of(bold)
+    return "".join(char if char in known else REPLACEMENT for char in text)
+
+
+@lru_cache(maxsize=2)
+def characters_of(bold: bool) -> frozenset[str]:
+    """The characters that a font has.
+
+    Raises:
+        OutsideError: when the fonts are missing.
+
+    Example:
+        >>> "A" in characters_of(bold=True), "☃" in characters_of(bold=True)
+        (True, False)
+    """
+    from reportlab.pdfbase import pdfmetrics
+
+    load_fonts()
+    face = pdfmetrics.getFont(BOLD if bold else REGULAR).face
+    return frozenset(map(chr, face.charToGlyph))
+
+
+@lru_cache(maxsize=1)
+def load_fonts() -> None:
+    """Makes the shipped fonts known to the library."""
+    from reportlab.pdfbase import pdfmetrics
+    from reportlab.pdfbase.ttfonts import TTFont
+
+    for name, bold in ((REGULAR, False), (BOLD, True)):
+        path = font_file(bold)
+        try:
+            pdfmetrics.registerFont(TTFont(name, str(path)))
+        except Exception:  # in a damaged file the library may stumble over anything
+            message = f"{path.name}, which comes with fabkit, is damaged; install fabkit again"
+            raise OutsideError(message) from None
+
+
 def shortened(text: str, size_mm: float, width_mm: float, bold: bool = False) -> str:
     """A text as far as it fits, with three dots where it was cut.
-
-    Args:
-        text: any text.
-        size_mm: of the font.
-        width_mm: the room there is.
-        bold: in which font.
 
     Example:
         >>> shortened("Square", 4, 30), shortened("Square " * 9, 4, 30)
@@ -40,26 +102,26 @@ def shortened(text: str, size_mm: float, width_mm: float, bold: bool = False) ->
     line = printed(text)
     if text_width_mm(line, size_mm, bold) <= width_mm:
         return line
-    fits, cut = 0, len(line)
-    while cut - fits > 1:
-        middle = (fits + cut) // 2
-        if text_width_mm(line[:middle] + "…", size_mm, bold) <= width_mm:
-            fits = middle
-        else:
-            cut = middle
-    return line[:fits].rstrip() + "…"
+    cut = bisect_right(
+        range(1, len(line)),
+        width_mm,
+        key=lambda end: text_width_mm(line[:end] + "…", size_mm, bold),
+    )
+    return line[:cut].rstrip() + "…"
+
+
+def draw_heading(canvas: Canvas, at_mm: PointMm, title: str, summary: str, room_mm: float) -> None:
+    """A sheet's title from an upper left corner, as far as it fits, and the line below it."""
+    x, y = at_mm[0], at_mm[1] - 6
+    fitting = shortened(title, SHEET_TITLE_MM, room_mm, bold=True)
+    canvas.text(x, y, fitting, SHEET_TITLE_MM, class_="title")
+    canvas.text(x, y - 6, summary, SHEET_TEXT_MM, class_="quiet")
 
 
 def lines_of(text: str, size_mm: float, width_mm: float, bold: bool = False) -> list[str]:
     """A text in lines that fit; a word that is too long for one goes on in the next.
 
     What belongs together, such as a number and its unit, stays in one line.
-
-    Args:
-        text: any text.
-        size_mm: of the font.
-        width_mm: the room there is.
-        bold: in which font.
 
     Example:
         >>> lines_of("one two three", 4, 18), lines_of("at most 100 mm", 4, 23)
@@ -101,13 +163,6 @@ def few_lines(
 ) -> list[str]:
     """A title in few lines of about the same length, with three dots where it was cut.
 
-    Args:
-        text: any text.
-        size_mm: of the font.
-        width_mm: the room there is.
-        most: how many lines it may take.
-        bold: in which font.
-
     Example:
         >>> few_lines("Snowflake 82 (mixed, 8 × 8)", 4, 50, 2)
         ['Snowflake 82', '(mixed, 8 × 8)']
@@ -124,65 +179,3 @@ def few_lines(
             break
         lines = narrower
     return lines
-
-
-def stars_width_mm(radius_mm: float) -> float:
-    """How wide a row of stars is."""
-    return _STAR_STEP * radius_mm * (MOST_STARS - 1) + 2 * radius_mm
-
-
-def draw_stars(page: Canvas, x: float, y: float, radius_mm: float, count: int) -> None:
-    """A row of stars, the first of them filled.
-
-    Args:
-        page: where to draw.
-        x: left of the row.
-        y: its middle.
-        radius_mm: of a star.
-        count: how many are filled; none draws nothing, for what is not rated.
-    """
-    for place in range(MOST_STARS if count else 0):
-        middle = x + radius_mm * (1 + _STAR_STEP * place)
-        fill = _STAR if place < count else "none"
-        page.polygon(
-            [_star(middle, y, radius_mm)],
-            fill=fill,
-            stroke=_STAR,
-            stroke_width=f"{radius_mm / 10:.3f}",
-            stroke_linejoin="round",
-        )
-
-
-def _star(x: float, y: float, radius_mm: float) -> list[tuple[float, float]]:
-    """The corners of a star with five points, one of them up."""
-    corners = []
-    for corner in range(10):
-        reach = radius_mm * (_NOTCH if corner % 2 else 1.0)
-        angle = math.pi * (0.5 + corner / 5)
-        corners.append((x + reach * math.cos(angle), y + reach * math.sin(angle)))
-    return corners
-
-
-def draw_warning(page: Canvas, x: float, y: float, height_mm: float) -> None:
-    """The sign for danger: a triangle with an exclamation mark, from its lower left corner."""
-    width = height_mm * 2 / math.sqrt(3)
-    page.polygon(
-        [[(x, y), (x + width, y), (x + width / 2, y + height_mm)]],
-        fill=_WARNING,
-        stroke=LIGHT.edge,
-        stroke_width=f"{height_mm / 12:.3f}",
-        stroke_linejoin="round",
-    )
-    middle, stem = x + width / 2, height_mm * 0.06
-    page.polygon(
-        [
-            [
-                (middle - stem, y + height_mm * 0.68),
-                (middle - stem / 2, y + height_mm * 0.3),
-                (middle + stem / 2, y + height_mm * 0.3),
-                (middle + stem, y + height_mm * 0.68),
-            ]
-        ],
-        fill=LIGHT.edge,
-    )
-    page.circle(middle, y + height_mm * 0.16, stem, fill=LIGHT.edge)

@@ -29,7 +29,7 @@ from fabkit.model.accessory import HOLES
 from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.output.plate import LyingPiece, PlateView, plate_sheet
+from fabkit.output.plate import PlateView, plate_sheet
 from fabkit.printing.nesting.bin import Bin, Placement
 from fabkit.printing.nesting.nest import nest
 
@@ -226,7 +226,7 @@ def plate_drawing(
     for spot in plate.spots:
         x_axis, y_axis, _, origin = mesh_rows(spot, blueprints[spot.name])
         matrix = (x_axis[0], y_axis[0], x_axis[1], y_axis[1], origin[0], origin[1])
-        pieces.append(LyingPiece(blueprints[spot.name], matrix))
+        pieces.append((blueprints[spot.name], matrix))
     view = PlateView(
         title=puzzle.title,
         number=plate.number,

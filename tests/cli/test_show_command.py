@@ -11,7 +11,7 @@ from PIL import Image
 
 from fabkit.cli import main
 from fabkit.model.library import load_set
-from fabkit.output.pdf import text_width_mm
+from fabkit.output.typeset import text_width_mm
 from tests.output.test_challenge import ODD
 from tests.support.drawings import of_class, root_of, scale_of, shapes, snowflakes, texts
 

@@ -26,8 +26,7 @@ from fabkit.output.booklet.book import booklet
 from fabkit.output.booklet.items import items_of
 from fabkit.output.booklet.namedpieces import form_said
 from fabkit.output.i18n import LANGUAGES, load_words
-from fabkit.output.pdf import text_width_mm
-from fabkit.output.typeset import few_lines, lines_of
+from fabkit.output.typeset import few_lines, lines_of, text_width_mm
 from tests.support.booklets import (
     Read,
     bar_mm,

@@ -15,7 +15,7 @@ from fabkit.model.library import load_set
 from fabkit.model.puzzle import Given
 from fabkit.model.setfile import read_set
 from fabkit.output.challenge import assembly_steps, challenge_sheet, steps_sheet
-from fabkit.output.pdf import text_width_mm
+from fabkit.output.typeset import text_width_mm
 from tests.support.drawings import (
     SVG,
     Case,

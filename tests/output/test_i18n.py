@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import string
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,16 @@ from fontTools.ttLib import TTFont
 
 from fabkit.core.errors import InputError, OutsideError
 from fabkit.output import i18n as module
-from fabkit.output.i18n import LANGUAGES, counted, figure, load_words, places
+from fabkit.output.i18n import LANGUAGES, counted, figure, load_words
 from fabkit.output.theme import font_file
 
 FOLDER = Path(module.__file__).parent / "words"
 PARTS = sorted({path.name.split(".")[0] for path in FOLDER.glob("*.toml")})
 OTHERS = [(part, language) for part in PARTS for language in LANGUAGES[1:]]
+
+
+def places(text: str) -> list[str]:
+    return sorted(name for _, name, _, _ in string.Formatter().parse(text) if name)
 
 
 def differences(one: dict[str, str], other: dict[str, str]) -> list[str]:

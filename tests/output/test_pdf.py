@@ -12,10 +12,11 @@ import pytest
 from PIL import Image
 
 from fabkit.core.errors import OutsideError
-from fabkit.output import pdf as module
+from fabkit.output import typeset as module
+from fabkit.output.booklet.pdf import PdfBook, PdfPage
 from fabkit.output.canvas import Canvas
-from fabkit.output.pdf import REPLACEMENT, PdfBook, PdfPage, printed, text_width_mm
-from fabkit.output.theme import LIGHT, font_file
+from fabkit.output.theme import LIGHT, REPLACEMENT, font_file
+from fabkit.output.typeset import printed, text_width_mm
 from tests.support.booklets import Read
 
 DPI = 127  # five pixels a millimetre
@@ -62,11 +63,11 @@ def test_areas_have_holes_and_lie_where_they_are_drawn(drawn: Callable[..., Read
     assert mask.sum() / 25 == pytest.approx(500, rel=0.01)
 
 
-def test_opacity_strokes_and_short_colours(drawn: Callable[..., Read]) -> None:
+def test_opacity_and_strokes(drawn: Callable[..., Read]) -> None:
     read = drawn(
-        lambda page: page.circle(10, 10, 5, fill="#f00", fill_opacity="0.5"),
-        lambda page: page.line([(5, 25), (35, 25)], stroke="#00f", stroke_width="2"),
-        lambda page: page.circle(30, 10, 5, fill="none", stroke="#0f0", stroke_width="1"),
+        lambda page: page.circle(10, 10, 5, fill="#ff0000", fill_opacity="0.5"),
+        lambda page: page.line([(5, 25), (35, 25)], stroke="#0000ff", stroke_width="2"),
+        lambda page: page.circle(30, 10, 5, fill="none", stroke="#00ff00", stroke_width="1"),
     )
     assert at(read, 10, 10) == pytest.approx((255, 128, 128), abs=2)
     assert [at(read, 20, y) for y in (25.6, 24.4, 26.4)] == [(0, 0, 255), (0, 0, 255), WHITE]
@@ -76,8 +77,8 @@ def test_opacity_strokes_and_short_colours(drawn: Callable[..., Read]) -> None:
 def test_what_is_shrunk_is_smaller_about_its_origin(drawn: Callable[..., Read]) -> None:
     def draw(page: PdfPage) -> None:
         with page.shrunk((10, 10), 2):
-            page.polygon([[(0, 0), (20, 0), (20, 20), (0, 20)]], fill="#f00")
-        page.polygon([[(30, 20), (35, 20), (35, 25), (30, 25)]], fill="#f00")
+            page.polygon([[(0, 0), (20, 0), (20, 20), (0, 20)]], fill="#ff0000")
+        page.polygon([[(30, 20), (35, 20), (35, 25), (30, 25)]], fill="#ff0000")
 
     read = drawn(draw)
     assert [at(read, x, y) for x, y in ((11, 11), (19, 19), (21, 21), (34, 24))] == [
@@ -189,10 +190,10 @@ def test_the_same_pages_give_the_same_bytes() -> None:
 def fonts_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[None]:
     """Other fonts than the shipped ones."""
     monkeypatch.setattr(module, "font_file", lambda bold=False: folder / font_file(bold).name)
-    module._load_fonts.cache_clear()
+    module.load_fonts.cache_clear()
     yield
     monkeypatch.undo()
-    module._load_fonts.cache_clear()
+    module.load_fonts.cache_clear()
 
 
 @pytest.mark.parametrize("kept", [0, 7, 300, 5000])

@@ -17,10 +17,10 @@ from fabkit.output.booklet.indexpages import index_leaves
 from fabkit.output.booklet.items import items_of
 from fabkit.output.booklet.leaf import Edition, Leaf, Places, key_of
 from fabkit.output.booklet.paper import PAPERS, choose_paper
+from fabkit.output.booklet.pdf import PdfBook
 from fabkit.output.booklet.piecepages import PieceLeaf, piece_leaves
 from fabkit.output.booklet.solutionpages import SolutionLeaf, solution_leaves
 from fabkit.output.i18n import counted, load_words
-from fabkit.output.pdf import PdfBook
 from fabkit.output.theme import missing_note
 
 

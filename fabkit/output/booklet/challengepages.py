@@ -18,7 +18,7 @@ from fabkit.output.booklet.paper import (
     fold_out,
     holds,
 )
-from fabkit.output.pdf import PdfPage
+from fabkit.output.booklet.pdf import PdfPage
 
 #: Columns and rows of challenges that may share a page, those with most challenges first.
 _GRIDS = ((2, 2), (1, 2), (2, 1))

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from fabkit.output.board import BoardDrawing, extent
 from fabkit.output.booklet.leaf import LEADING, SMALL_MM, TEXT_MM, Places, UsualLeaf
+from fabkit.output.booklet.pdf import PdfPage
 from fabkit.output.canvas import Canvas
 from fabkit.output.i18n import counted
-from fabkit.output.pdf import PdfPage
 from fabkit.output.theme import LIGHT
 from fabkit.output.typeset import lines_of
 

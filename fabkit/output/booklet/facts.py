@@ -10,17 +10,12 @@ from fabkit.model.puzzle import rings_in_units
 from fabkit.output.board import extent
 from fabkit.output.booklet.items import Item
 from fabkit.output.booklet.leaf import SMALL_MM, TEXT_MM, TITLE_MM, Edition, draw_reference
+from fabkit.output.booklet.pdf import PdfPage
+from fabkit.output.booklet.signs import draw_stars, stars_width_mm
 from fabkit.output.canvas import Canvas
 from fabkit.output.i18n import counted
-from fabkit.output.pdf import PdfPage, text_width_mm
 from fabkit.output.theme import LIGHT
-from fabkit.output.typeset import (
-    draw_stars,
-    few_lines,
-    lines_of,
-    shortened,
-    stars_width_mm,
-)
+from fabkit.output.typeset import few_lines, lines_of, shortened, text_width_mm
 
 _NUMBER_MM, _STAR_MM = 6.5, 2.0
 #: Heights of the first line of the title, of its others, and of one line of text.

@@ -20,9 +20,10 @@ from fabkit.output.booklet.leaf import (
     draw_frame,
 )
 from fabkit.output.booklet.paper import FOOT_MM, HEAD_MM
+from fabkit.output.booklet.pdf import PdfPage
+from fabkit.output.booklet.signs import draw_stars, draw_warning, stars_width_mm
 from fabkit.output.canvas import Canvas
-from fabkit.output.pdf import PdfPage
-from fabkit.output.typeset import draw_stars, draw_warning, lines_of, stars_width_mm
+from fabkit.output.typeset import lines_of
 
 #: Sizes of the text: the largest, with which all of it stands on one page, or the first.
 _BODIES_MM = (TEXT_MM + 0.1, TEXT_MM - 0.2, TEXT_MM - 0.5)

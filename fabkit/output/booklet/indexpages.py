@@ -19,7 +19,7 @@ from fabkit.output.booklet.leaf import (
     key_of,
 )
 from fabkit.output.booklet.paper import FOOT_MM, HEAD_MM, Size
-from fabkit.output.pdf import PdfPage
+from fabkit.output.booklet.pdf import PdfPage
 from fabkit.output.theme import LIGHT
 from fabkit.output.typeset import few_lines, shortened
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fabkit.model.entry import KINDS, Entry
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.board import extent
-from fabkit.output.pdf import printed
+from fabkit.output.typeset import printed
 
 
 @dataclass(frozen=True)

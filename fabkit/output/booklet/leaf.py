@@ -10,10 +10,10 @@ from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.booklet.items import Item
 from fabkit.output.booklet.paper import FOOT_MM, Size
+from fabkit.output.booklet.pdf import PdfPage
 from fabkit.output.i18n import figure
-from fabkit.output.pdf import PdfPage, text_width_mm
 from fabkit.output.theme import LIGHT
-from fabkit.output.typeset import shortened
+from fabkit.output.typeset import shortened, text_width_mm
 
 #: Texts stay this far from the edges of a page.
 MARGIN_MM = 12.0

@@ -11,9 +11,8 @@ from fabkit.model.piece import Form, Piece
 from fabkit.output.booklet.leaf import TEXT_MM, Edition
 from fabkit.output.booklet.paper import Size
 from fabkit.output.canvas import Canvas
-from fabkit.output.pdf import text_width_mm
 from fabkit.output.pieces import PieceView, ball_views, draw_view, flat_view
-from fabkit.output.typeset import few_lines
+from fabkit.output.typeset import few_lines, text_width_mm
 
 #: Names have at least so much room, and so many lines at most, so far from each other.
 _LEAST_MM, _MOST_LINES, _LINE_MM = 34.0, 3, 4.6

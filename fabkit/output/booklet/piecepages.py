@@ -20,8 +20,8 @@ from fabkit.output.booklet.leaf import (
 )
 from fabkit.output.booklet.namedpieces import NamedPiece, named_pieces
 from fabkit.output.booklet.paper import EDGE_MM, HEAD_MM, Size, content_of, fold_out, holds
+from fabkit.output.booklet.pdf import PdfPage
 from fabkit.output.canvas import scale_bar
-from fabkit.output.pdf import PdfPage
 from fabkit.output.theme import LIGHT
 from fabkit.output.typeset import shortened
 

@@ -19,9 +19,9 @@ from fabkit.output.booklet.leaf import (
     draw_reference,
 )
 from fabkit.output.booklet.paper import FOOT_MM, HEAD_MM, Size
+from fabkit.output.booklet.pdf import PdfPage
 from fabkit.output.i18n import figure
-from fabkit.output.pdf import PdfPage, text_width_mm
-from fabkit.output.typeset import few_lines, shortened
+from fabkit.output.typeset import few_lines, shortened, text_width_mm
 
 #: A solution takes about this much of a page, in mm, and less height when it is flat …
 _ABOUT: Size = (58.0, 60.0)

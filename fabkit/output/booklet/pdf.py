@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import io
-import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any
 
-from fabkit.core.errors import OutsideError
 from fabkit.output.canvas import Points
-from fabkit.output.theme import FAMILY, LIGHT, REPLACEMENT, font_file
+from fabkit.output.theme import LIGHT
+from fabkit.output.typeset import (
+    BOLD,
+    REGULAR,
+    characters_of,
+    drawable,
+    load_fonts,
+    printed,
+    text_width_mm,
+)
 
 #: Points of 1/72 inch in a millimetre.
 _POINTS = 72 / 25.4
-_REGULAR, _BOLD = FAMILY.replace(" ", ""), f"{FAMILY.replace(' ', '')}-Bold"
 _JOINS = {"miter": 0, "round": 1, "bevel": 2}
 _CAPS = {"butt": 0, "round": 1, "square": 2}
 _PRODUCER = "fabkit"
@@ -26,11 +31,6 @@ class PdfBook:
 
     Attributes:
         missing: the characters that were to be shown and are not in the fonts.
-
-    Args:
-        title: what readers show as the window's title.
-        subject: what it is about.
-        language: of its texts, such as ``de``.
 
     Raises:
         OutsideError: when the fonts are missing.
@@ -48,11 +48,11 @@ class PdfBook:
         from reportlab import rl_config
         from reportlab.pdfgen.canvas import Canvas
 
-        _load_fonts()
+        load_fonts()
         rl_config.useA85 = 0  # compressed bytes as they are, not a quarter longer as letters
         self._file = io.BytesIO()
         self._pdf: Any = Canvas(
-            self._file, pageCompression=1, invariant=1, lang=language, initialFontName=_REGULAR
+            self._file, pageCompression=1, invariant=1, lang=language, initialFontName=REGULAR
         )
         self._pdf.setTitle(printed(title))
         self._pdf.setSubject(printed(subject))
@@ -60,17 +60,11 @@ class PdfBook:
             set_name(_PRODUCER)
         # Readers offer to print at 100 % then, and not to fit the page.
         self._pdf.setViewerPreference("PrintScaling", "None")
-        self._pages = self._entries = 0
+        self._pages = self._entries = 0  # the library knows titles by their keys
         self.missing: set[str] = set()
 
     def add_page(self, width_mm: float, height_mm: float, key: str) -> PdfPage:
-        """Begins a page and ends the one before.
-
-        Args:
-            width_mm: of the page.
-            height_mm: of the page.
-            key: by which links find it.
-        """
+        """Begins a page and ends the one before; links find it by its key."""
         if self._pages:
             self._pdf.showPage()
         self._pages += 1
@@ -81,11 +75,8 @@ class PdfBook:
     def add_outline(self, title: str, level: int = 0) -> None:
         """An entry of the outline beside the pages, which leads to the page begun last.
 
-        Args:
-            title: its text.
-            level: 0 for chapters, 1 for what is in them, and so on. Chapters are shown closed.
+        The level is 0 for chapters, which are shown closed, and 1 for what is in them.
         """
-        # The library knows titles by their keys, so that each needs one of its own.
         self._entries += 1
         key = f"outline-{self._entries}"
         self._pdf.bookmarkPage(key)
@@ -98,12 +89,7 @@ class PdfBook:
 
 
 class PdfPage:
-    """A page of a book: a `fabkit.output.canvas.Canvas` with links and pictures.
-
-    Args:
-        pdf: where the book's page is drawn.
-        missing: takes the characters that the fonts lack.
-    """
+    """A page of a book: a `fabkit.output.canvas.Canvas` with links and pictures."""
 
     def __init__(self, pdf: Any, missing: set[str]) -> None:
         self._pdf = pdf
@@ -112,12 +98,7 @@ class PdfPage:
 
     @contextmanager
     def shrunk(self, at: tuple[float, float], scale: float) -> Iterator[None]:
-        """What is drawn meanwhile has its origin at a point, and is drawn smaller.
-
-        Args:
-            at: the point, in mm.
-            scale: one to how much.
-        """
+        """What is drawn meanwhile has its origin at a point, and is drawn at one to `scale`."""
         self._pdf.saveState()
         self._pdf.translate(*at)
         self._pdf.scale(1 / scale, 1 / scale)
@@ -128,14 +109,14 @@ class PdfPage:
         """A filled area; every ring after the first is a hole or a part of its own."""
         path = self._pdf.beginPath()
         for ring in rings:
-            _follow(path, ring)
+            self._follow(path, ring)
             path.close()
         self._paint(path, style, style.get("fill", "#000000"))
 
     def line(self, points: Points, **style: str) -> None:
         """A line from point to point, which is not closed."""
         path = self._pdf.beginPath()
-        _follow(path, points)
+        self._follow(path, points)
         self._paint(path, style, "none")
 
     def circle(self, x: float, y: float, radius: float, **style: str) -> None:
@@ -150,27 +131,17 @@ class PdfPage:
         bold = "title" in classes
         words = printed(text)
         self._missing.update(set(words) - characters_of(bold))
-        words = _drawable(words, bold)
+        words = drawable(words, bold)
         width = text_width_mm(words, size_mm, bold)
         left = x - width * {"middle": 0.5, "end": 1.0}.get(style.get("text_anchor", ""), 0.0)
         self._pdf.saveState()
-        self._pdf.setFillColorRGB(*_rgb(style.get("fill", _ink_of(classes))))
-        self._pdf.setFillAlpha(float(style.get("fill_opacity", "1")))
-        self._pdf.setFont(_BOLD if bold else _REGULAR, size_mm)
+        self._fill(style, style.get("fill", LIGHT.quiet if "quiet" in classes else LIGHT.ink))
+        self._pdf.setFont(BOLD if bold else REGULAR, size_mm)
         self._pdf.drawString(left, y, words)
         self._pdf.restoreState()
 
     def link(self, x: float, y: float, width: float, height: float, key: str, says: str) -> None:
-        """An area that leads to a page.
-
-        Args:
-            x: left of it, in mm.
-            y: bottom of it, in mm.
-            width: in mm.
-            height: in mm.
-            key: of the page.
-            says: what a screen reader tells.
-        """
+        """An area from its lower left corner that leads to a page; screen readers say what it says."""
         self._pdf.linkRect(printed(says), key, (x, y, x + width, y + height), Border="[0 0 0]")
 
     def picture(self, png: bytes, x: float, y: float, width: float, height: float) -> None:
@@ -199,8 +170,7 @@ class PdfPage:
         stroke = style.get("stroke", "none")
         self._pdf.saveState()
         if fill != "none":
-            self._pdf.setFillColorRGB(*_rgb(fill))
-            self._pdf.setFillAlpha(float(style.get("fill_opacity", "1")))
+            self._fill(style, fill)
         if stroke != "none":
             self._pdf.setStrokeColorRGB(*_rgb(stroke))
             self._pdf.setStrokeAlpha(float(style.get("stroke_opacity", "1")))
@@ -213,101 +183,17 @@ class PdfPage:
         self._pdf.drawPath(path, int(stroke != "none"), int(fill != "none"), even_odd)
         self._pdf.restoreState()
 
+    def _fill(self, style: dict[str, str], colour: str) -> None:
+        self._pdf.setFillColorRGB(*_rgb(colour))
+        self._pdf.setFillAlpha(float(style.get("fill_opacity", "1")))
 
-def text_width_mm(text: str, size_mm: float, bold: bool = False) -> float:
-    """How wide a line of text is.
-
-    Args:
-        text: as it is drawn.
-        size_mm: of the font.
-        bold: in which font.
-
-    Raises:
-        OutsideError: when the fonts are missing.
-
-    Example:
-        >>> text_width_mm("", 4), text_width_mm("mm", 4) == 2 * text_width_mm("m", 4)
-        (0.0, True)
-    """
-    from reportlab.pdfbase.pdfmetrics import stringWidth
-
-    _load_fonts()
-    name = _BOLD if bold else _REGULAR
-    return float(stringWidth(_drawable(printed(text), bold), name, size_mm))
-
-
-def printed(text: str) -> str:
-    r"""A text in one line, without characters that steer rather than show.
-
-    Example:
-        >>> printed("a\n b\u202ec\x00")
-        'a bc'
-    """
-    composed = unicodedata.normalize("NFC", " ".join(text.split()))
-    return "".join(char for char in composed if char.isprintable())
-
-
-def _drawable(text: str, bold: bool) -> str:
-    """The text with a replacement for every character that the font lacks."""
-    known = characters_of(bold)
-    return "".join(char if char in known else REPLACEMENT for char in text)
-
-
-@lru_cache(maxsize=2)
-def characters_of(bold: bool) -> frozenset[str]:
-    """The characters that a font has.
-
-    Raises:
-        OutsideError: when the fonts are missing.
-
-    Example:
-        >>> "A" in characters_of(bold=True), "☃" in characters_of(bold=True)
-        (True, False)
-    """
-    from reportlab.pdfbase import pdfmetrics
-
-    _load_fonts()
-    face = pdfmetrics.getFont(_BOLD if bold else _REGULAR).face
-    return frozenset(map(chr, face.charToGlyph))
-
-
-@lru_cache(maxsize=1)
-def _load_fonts() -> None:
-    """Makes the shipped fonts known to the library.
-
-    Raises:
-        OutsideError: when they are missing or damaged.
-    """
-    from reportlab.pdfbase import pdfmetrics
-    from reportlab.pdfbase.ttfonts import TTFont
-
-    for bold, name in enumerate((_REGULAR, _BOLD)):
-        path = font_file(bool(bold))
-        try:
-            pdfmetrics.registerFont(TTFont(name, str(path)))
-        except Exception:  # in a damaged file the library may stumble over anything
-            message = f"{path.name}, which comes with fabkit, is damaged; install fabkit again"
-            raise OutsideError(message) from None
-
-
-def _follow(path: Any, points: Iterable[tuple[float, float]]) -> None:
-    """Leads a path from point to point."""
-    for place, (x, y) in enumerate(points):
-        (path.lineTo if place else path.moveTo)(x, y)
-
-
-def _ink_of(classes: Sequence[str]) -> str:
-    """The colour of a text without ``fill``."""
-    return LIGHT.quiet if "quiet" in classes else LIGHT.ink
+    @staticmethod
+    def _follow(path: Any, points: Points) -> None:
+        """Leads a path from point to point."""
+        for place, (x, y) in enumerate(points):
+            (path.lineTo if place else path.moveTo)(x, y)
 
 
 def _rgb(colour: str) -> tuple[float, ...]:
-    """The channels of ``#rgb`` or ``#rrggbb``, from 0 to 1.
-
-    Example:
-        >>> _rgb("#f00"), _rgb("#ff0000")
-        ((1.0, 0.0, 0.0), (1.0, 0.0, 0.0))
-    """
-    digits = colour.removeprefix("#")
-    digits = digits if len(digits) == 6 else "".join(2 * digit for digit in digits)
-    return tuple(int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4))
+    """The channels of ``#rrggbb``, from 0 to 1."""
+    return tuple(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
