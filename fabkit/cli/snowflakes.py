@@ -248,11 +248,11 @@ def _put(folder: Path, files: Iterable[tuple[str, str]]) -> list[Path]:
 
 def _pool(workers: int | None, cluster: str | None) -> Pool:
     if cluster is not None:
-        from fabkit.jobs.cluster import cluster_pool
+        from fabkit.jobs.cluster import ClusterPool
 
         if workers is not None:
             raise InputError.of("--workers", "a cluster has its own workers; leave one of them out")
-        return cluster_pool(cluster)
+        return ClusterPool(cluster)
     from fabkit.jobs.run import local_pool
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

@@ -1,7 +1,7 @@
 """The checkpoint of long work: which tasks are done, and their results, in one SQLite file.
 
 A result that was put is there whatever happens next, a kill or a power failure. A file that is
-refused stays as it was, byte for byte: it is looked at through a connection that cannot write.
+refused keeps all that it holds.
 """
 
 from __future__ import annotations
@@ -73,8 +73,7 @@ class Checkpoint:
         self._folder = folder
         self._path = folder / CHECKPOINT_NAME
         self._name = printable(str(self._path))
-        self._problem: dict[str, Any] = json.loads(json.dumps(dict(problem), allow_nan=False))
-        self._held = contextlib.ExitStack()
+        self._problem = problem
 
     def __enter__(self) -> Self:
         remove_leftovers(self._folder)
@@ -83,8 +82,12 @@ class Checkpoint:
             empty = self._path.is_file() and not self._path.stat().st_size
             if empty or not os.path.lexists(self._path):
                 self._make()
-            self._inspect()
-            self._connection = held.enter_context(contextlib.closing(self._connect()))
+            self._look_at_header()
+            with self._failures(), outside_failures(f"cannot write {self._name}"):
+                self._path.open("rb+").close()  # where it may not, SQLite is silent or unclear
+                self._connection = held.enter_context(_sqlite(self._path))
+                self._compare()
+                self._connection.execute("BEGIN IMMEDIATE").execute("ROLLBACK")  # can it write?
             self._held = held.pop_all()
         return self
 
@@ -102,12 +105,12 @@ class Checkpoint:
             row = self._connection.execute(query, (key,)).fetchone()
         if row is None:
             return None
-        if row[0] != digest(key, row[1]):  # with the key: results may have changed places
+        result: bytes = row[1]
+        if row[0] != digest(key, result):  # with the key: results may have changed places
             raise self._refusal(
                 f"the result of the task {shown(key)} is damaged; "
                 f"restore the file from a copy, or {_ANOTHER} to begin anew"
             )
-        result: bytes = row[1]
         return result
 
     def put(self, key: str, result: bytes) -> None:
@@ -115,14 +118,10 @@ class Checkpoint:
 
         Raises:
             OutsideError: when it cannot be written. What was put before is still there.
-            ValueError: when another result has been put already; the same one is harmless.
         """
         with self._failures():
-            query = "INSERT INTO results VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
             row = (key, digest(key, result), result)
-            is_new = self._connection.execute(query, row).rowcount == 1
-        if not is_new and self.get(key) != result:
-            raise ValueError(f"the task {shown(key)} has two results")
+            self._connection.execute("INSERT INTO results VALUES (?, ?, ?)", row)
 
     def keys(self) -> set[str]:
         """The tasks that are done."""
@@ -131,25 +130,18 @@ class Checkpoint:
 
     def _make(self) -> None:
         """Makes an empty checkpoint, whole or not at all."""
-        if os.path.lexists(f"{self._path}-wal"):  # with results that are in it alone
-            raise self._refusal(
-                f"there is no such file, but {CHECKPOINT_NAME}-wal beside it; "
-                f"put it back to its place, or {_ANOTHER}"
-            )
         with outside_failures(f"cannot write {self._name}"), Staging(self._folder) as staging:
             path = staging.path(CHECKPOINT_NAME)
-            with self._failures(), contextlib.closing(_sqlite(path)) as new:
+            with self._failures(), _sqlite(path) as new:
                 new.executescript(_TABLES)
                 text = json.dumps(self._problem, ensure_ascii=False)
                 new.execute("INSERT INTO problem VALUES (?)", (text,))
+            for end in ("wal", "shm"):  # of a file that is gone: not to be taken for this one's
+                Path(f"{self._path}-{end}").unlink(missing_ok=True)
             staging.commit()
-            if os.name == "posix":  # the system can be asked to keep the new name, too
-                handle = os.open(self._folder, os.O_RDONLY)
-                os.fsync(handle)
-                os.close(handle)
 
-    def _inspect(self) -> None:
-        """Refuses what is not a whole checkpoint of this problem; changes nothing."""
+    def _look_at_header(self) -> None:
+        """Refuses what is no checkpoint before SQLite touches it."""
         header = read_bytes(self._path, self._name, "a checkpoint of fabkit's", _HEADER_BYTES)
         application = int.from_bytes(header[68:72], "big")
         if not header.startswith(_MAGIC) or application != _APPLICATION:
@@ -161,52 +153,26 @@ class Checkpoint:
                 f"was written by a newer fabkit (schema {schema}, this one knows {SCHEMA}); "
                 f"update fabkit or {_ANOTHER}",
             )
-        with self._failures(), self._reading() as connection:
-            whole = connection.execute("PRAGMA quick_check(1)").fetchall() == [("ok",)]
-            rows = connection.execute("SELECT text FROM problem").fetchall() if whole else []
+
+    def _compare(self) -> None:
+        """Refuses a damaged file, and one of another problem at the first key that differs."""
+        whole = self._connection.execute("PRAGMA quick_check(1)").fetchall() == [("ok",)]
         try:
-            ((text,),) = rows
-            found = json.loads(text)
-        except (TypeError, ValueError):
+            query = "SELECT text FROM problem WHERE ?"
+            ((text,),) = self._connection.execute(query, (whole,))
+            there = json.loads(text)
+        except ValueError:
             raise self._refusal(_DAMAGED) from None
-        self._compare(found, self._problem, "")
-
-    @contextlib.contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection that cannot write, and so leaves in its place what a kill left behind."""
-        beside = [Path(f"{self._path}-{end}") for end in ("wal", "shm")]
-        new = [path for path in beside if not path.exists()]
-        address = f"{self._path.absolute().as_uri()}?mode=ro"
-        try:
-            with contextlib.closing(sqlite3.connect(address, uri=True, timeout=_BUSY_S)) as one:
-                yield one
-        finally:
-            for path in new:  # empty, or an index of the other
-                path.unlink(missing_ok=True)
-
-    def _connect(self) -> sqlite3.Connection:
-        with outside_failures(f"cannot write {self._name}"):
-            self._path.open("rb+").close()  # where it may not, SQLite is silent or unclear
-        with self._failures(), contextlib.ExitStack() as stack:
-            connection = stack.enter_context(contextlib.closing(_sqlite(self._path)))
-            connection.execute("BEGIN IMMEDIATE").execute("ROLLBACK")  # can it be written?
-            stack.pop_all()
-        return connection
-
-    def _compare(self, found: Any, expected: Any, place: str) -> None:
-        """Refuses the problem in the file when it is another, at the first key that differs."""
-        if isinstance(found, dict) and isinstance(expected, dict):
-            for key in (*expected, *(key for key in found if key not in expected)):
-                inner = f"{place}.{key}" if place else key
-                self._compare(found.get(key, ...), expected.get(key, ...), inner)
-        elif json.dumps(found, default=str) != json.dumps(expected, default=str):
-            said = ["nothing" if one is ... else shown(one) for one in (found, expected)]
-            raise InputError.of(
-                self._name,
-                f"is the checkpoint of another problem: found {said[0]}, expected {said[1]}; "
-                f"{_ANOTHER}",
-                printable(place),
-            )
+        for key in {**self._problem, **there}:
+            found, expected = there.get(key, ...), self._problem.get(key, ...)
+            if json.dumps(found, default=str) != json.dumps(expected, default=str):
+                said = ["nothing" if one is ... else shown(one) for one in (found, expected)]
+                raise InputError.of(
+                    self._name,
+                    f"is the checkpoint of another problem: found {said[0]}, expected {said[1]}; "
+                    f"{_ANOTHER}",
+                    printable(key),
+                )
 
     def _refusal(self, message: str) -> InputError:
         return InputError.of(self._name, message)
@@ -231,13 +197,14 @@ class Checkpoint:
             raise OutsideError(f"cannot write {self._name}: {reason}; {kept}") from None
 
 
-def _sqlite(path: Path) -> sqlite3.Connection:
+@contextlib.contextmanager
+def _sqlite(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection of its own: in the folder that is locked nobody else needs to look in.
 
     So SQLite needs no memory that is shared through a file, which would have to be truthful on
     network disks, and to find room on a full one.
     """
-    connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
-    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-    connection.execute("PRAGMA synchronous = FULL")  # each commit waits for the disk
-    return connection
+    with contextlib.closing(sqlite3.connect(path, _BUSY_S, isolation_level=None)) as connection:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("PRAGMA synchronous = FULL")  # each commit waits for the disk
+        yield connection

@@ -11,9 +11,9 @@ import queue
 import signal
 import sys
 import traceback
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any, Self
@@ -71,7 +71,6 @@ def run_tasks(
         OutsideError: when workers break down again and again, or the checkpoint cannot be
             written. What had ended before is in the checkpoint.
         InputError: when a result in the checkpoint is damaged.
-        ValueError: when two tasks have the same key, or a weight is not a positive number.
         BaseException: what a task raises.
 
     Example:
@@ -87,13 +86,7 @@ def run_tasks(
         1.0
         [b'ab', b'cd']
     """
-    results: dict[str, bytes | None] = {}
-    for task in tasks:
-        if task.key in results:
-            raise ValueError(f"two tasks have the key {shown(task.key)}")
-        if not 0 < task.weight < math.inf:
-            raise ValueError(f"the task {shown(task.key)} has the weight {task.weight}")
-        results[task.key] = checkpoint.get(task.key)
+    results = {task.key: checkpoint.get(task.key) for task in tasks}
     left = {task.key: task for task in tasks if results[task.key] is None}
     total = math.fsum(task.weight for task in tasks)
     done = total - math.fsum(task.weight for task in left.values())
@@ -112,20 +105,50 @@ class LostError(Exception):
     """A task was lost with its worker and has to be done once more; says why."""
 
 
-class Pool(ABC):
-    """Somewhere to work on tasks. Use it as a context manager: leaving it ends all work."""
+class Pool:
+    """Where tasks are done: here, one after the other, or by the workers of a subclass.
+
+    Use it as a context manager: leaving it ends all work at once.
+
+    Attributes:
+        window: so many tasks are with the workers at a time.
+    """
+
+    window = 1
+
+    def __init__(self) -> None:
+        self._held = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self.cancel(())
+        self._held.close()
 
-    @abstractmethod
+    def submit(self, task: Task) -> Any:
+        """Sends a task to the workers: its future."""
+        future: Future[bytes] = Future()
+        future.set_result(task.call(*task.arguments))
+        return future
+
+    def result(self, future: Any, task: Task) -> bytes | BaseException:
+        """The `outcome` of a future that is done; or an `OutsideError`, when no try is worth it.
+
+        Raises:
+            LostError: when there is none, and the task is worth another try.
+        """
+        found: bytes | BaseException = future.result()
+        return found
+
+    def cancel(self, futures: Iterable[Any]) -> None:
+        """Ends work that nobody waits for any more."""
+
     def results(self, tasks: Sequence[Task]) -> Generator[tuple[Task, bytes], None, None]:
         """Works on tasks; close the generator to stop.
 
-        One that fails stops all: what others had finished by then is yielded first.
+        What is lost with a worker is sent again. One that fails stops all: what others had
+        finished by then is yielded first.
 
         Yields:
             A task and its result, in the order in which they end.
@@ -134,74 +157,45 @@ class Pool(ABC):
             OutsideError: when workers break down twice, and nothing is done in between.
             BaseException: what a task raised.
         """
-
-    @abstractmethod
-    def close(self) -> None:
-        """Ends all work at once."""
-
-
-class FuturesPool(Pool):
-    """A pool whose workers are elsewhere."""
-
-    @abstractmethod
-    def submit(self, tasks: Iterable[Task]) -> Mapping[Any, Task]:
-        """Sends tasks to the workers: their futures, fewer when workers break down meanwhile."""
-
-    @abstractmethod
-    def result(self, future: Any, task: Task) -> bytes | BaseException:
-        """The `outcome` of a future that is done.
-
-        Raises:
-            LostError: when there is none, and the task is worth another try.
-            OutsideError: when it is not.
-        """
-
-    @abstractmethod
-    def cancel(self, futures: Iterable[Any]) -> None:
-        """Ends work that nobody waits for any more."""
-
-    def results(self, tasks: Sequence[Task]) -> Generator[tuple[Task, bytes], None, None]:
-        """See `Pool.results`; what is lost with a worker is sent again."""
-        left, idle = {task.key: task for task in tasks}, 0
-        while left:
-            before, lost = len(left), ""
-            finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
-            futures = dict(self.submit(left.values()))
-            for future in futures:
-                future.add_done_callback(finished.put)
-            failure: BaseException | None = None
-            try:
-                while futures and (failure is None or not finished.empty()):
-                    future = _next(finished)
-                    task = futures.pop(future)
-                    try:
-                        result = self.result(future, task)
-                    except LostError as error:
-                        lost = str(error)
-                        continue
-                    except OutsideError as error:
-                        result = error
+        waiting, futures, lost = deque(tasks), dict[Any, Task](), list[Task]()
+        finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        failure: BaseException | None = None
+        reason, idle, moved = "", 0, False
+        try:
+            while (waiting or futures) and (failure is None or not finished.empty()):
+                while waiting and len(futures) < self.window and not (lost or failure):
+                    future = self.submit(waiting[0])
+                    futures[future] = waiting.popleft()
+                    future.add_done_callback(finished.put)
+                try:
+                    future = finished.get(timeout=_POLL_S)
+                except queue.Empty:
+                    continue
+                task = futures.pop(future)
+                try:
+                    result = self.result(future, task)
+                except LostError as error:
+                    reason = str(error)
+                    lost.append(task)
+                else:
                     if isinstance(result, BaseException):
                         failure = failure or result
                     else:
-                        del left[task.key]
+                        moved = True
                         yield task, result
-            finally:
-                if futures:
-                    self.cancel(futures)
-            if failure is not None:
-                raise failure
-            idle = idle + 1 if len(left) == before else 0
-            if idle == 2:
-                where = f"the task {shown(next(iter(left)))}"
-                where = where if len(left) == 1 else f"one of {many(len(left), 'task')}"
-                raise OutsideError(f"{lost}, twice at {where}")
-
-
-def _next(finished: queue.SimpleQueue[Any]) -> Any:
-    while True:
-        with contextlib.suppress(queue.Empty):
-            return finished.get(timeout=_POLL_S)
+                if lost and not futures:  # nobody is at work: begin anew
+                    idle, moved = 0 if moved else idle + 1, False
+                    if idle == 2:
+                        where = f"the task {shown(lost[0].key)}"
+                        where = where if len(lost) == 1 else f"one of {many(len(lost), 'task')}"
+                        raise OutsideError(f"{reason}, twice at {where}")
+                    waiting.extendleft(reversed(lost))
+                    lost.clear()
+        finally:
+            if futures:
+                self.cancel(futures)
+        if failure is not None:
+            raise failure
 
 
 def outcome(call: Callable[..., bytes], arguments: tuple[Any, ...]) -> bytes | BaseException:
@@ -212,70 +206,44 @@ def outcome(call: Callable[..., bytes], arguments: tuple[Any, ...]) -> bytes | B
         bug says where in the worker it happened.
 
     Example:
-        >>> outcome(bytes, ([102, 103],)), outcome(bytes.decode, (b"",))
-        (b'fg', TypeError('the result of a task has to be bytes, not str'))
+        >>> outcome(bytes, ([102, 103],)), outcome(int, ("x",)).args
+        (b'fg', ("invalid literal for int() with base 10: 'x'",))
     """
     try:
-        result = call(*arguments)
-        if not isinstance(result, bytes):
-            kind = type(result).__name__
-            return TypeError(f"the result of a task has to be bytes, not {kind}")
-        return result
+        return call(*arguments)
+    except FabkitError as error:
+        return error
     except BaseException as error:
-        if not isinstance(error, FabkitError):
-            error.add_note("In the worker:\n" + "".join(traceback.format_exception(error)).rstrip())
-        with contextlib.suppress(Exception):
-            copy = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
-            if type(copy) is type(error) and str(copy) == str(error):
-                return error
-        substitute = RuntimeError(f"{type(error).__qualname__}: {error}")
-        substitute.__notes__ = getattr(error, "__notes__", [])
-        return substitute
+        error.add_note("In the worker:\n" + "".join(traceback.format_exception(error)).rstrip())
+        try:
+            copy: BaseException = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
+        except Exception:
+            copy = RuntimeError(f"{type(error).__qualname__}: {error}")
+            copy.__notes__ = error.__notes__
+        return copy
 
 
 def local_pool(workers: int) -> Pool:
-    """A pool on this machine.
-
-    Args:
-        workers: so many tasks are worked on at the same time. One is worked on in this process.
-
-    Raises:
-        ValueError: for less than one worker.
-    """
-    if workers < 1:
-        raise ValueError(f"a pool needs at least one worker, not {workers}")
-    return _Here() if workers == 1 else _Processes(workers)
+    """A pool on this machine, of so many processes; a single one is this process itself."""
+    return Pool() if workers == 1 else _Processes(workers)
 
 
-class _Here(Pool):
-    """One task after the other, in this process."""
-
-    def results(self, tasks: Sequence[Task]) -> Generator[tuple[Task, bytes], None, None]:
-        for task in tasks:
-            yield task, task.call(*task.arguments)
-
-    def close(self) -> None:
-        pass
-
-
-class _Processes(FuturesPool):
-    """Several at a time, in processes that start when they are needed, and stay.
+class _Processes(Pool):
+    """Several tasks at a time, in processes that start when they are needed, and stay.
 
     They are new Python processes, not forks: these would inherit the lock of the checkpoint's
     folder, and locks that other threads held at that moment.
     """
 
     def __init__(self, workers: int) -> None:
-        self._workers = workers
+        super().__init__()
+        self.window, self._workers = 2 * workers + 1, workers
         self._executor: ProcessPoolExecutor | None = None
         self._processes: set[Any] = set()
-        self._held = contextlib.ExitStack()
-
-    def __enter__(self) -> Self:
         self._held.enter_context(at_stop(self._kill))
-        return self
 
-    def submit(self, tasks: Iterable[Task]) -> Mapping[Any, Task]:
+    def submit(self, task: Task) -> Future[Any]:
+        """See `Pool.submit`."""
         if self._executor is None:
             self._processes.clear()
             if _SILENT not in sys.warnoptions:
@@ -283,37 +251,34 @@ class _Processes(FuturesPool):
             self._executor = ProcessPoolExecutor(
                 self._workers, multiprocessing.get_context("spawn"), _begin, (os.getpid(),)
             )
-        others = set(multiprocessing.active_children()) - self._processes
-        futures = {}
-        with held(), _children_without_ctrl_c(), contextlib.suppress(BrokenProcessPool):
-            for task in tasks:
+        with held(), _children_without_ctrl_c():
+            try:
                 future = self._executor.submit(outcome, task.call, task.arguments)
-                futures[future] = task
-        self._processes |= set(multiprocessing.active_children()) - others
-        return futures
+            except BrokenProcessPool as error:
+                future = Future()
+                future.set_exception(error)
+            self._processes.update(self._executor._processes.values())
+        return future
 
     def result(self, future: Any, task: Task) -> bytes | BaseException:
+        """See `Pool.result`; when one worker ends by itself, all others are ended."""
         try:
-            found: bytes | BaseException = future.result()
+            return super().result(future, task)
         except BrokenProcessPool:
-            raise LostError(self._breakdown()) from None
-        return found
-
-    def _breakdown(self) -> str:
-        """Half a sentence about why a worker ended by itself; the others are ended by then."""
-        if self._executor is not None:
-            self._executor.shutdown()
-            self._executor = None
+            if self._executor is not None:
+                self._executor.shutdown()
+                self._executor = None
         codes = {process.exitcode for process in self._processes}
         own = codes - {None, 0, -signal.SIGTERM} or codes  # the others were ended so
         if -signal.SIGKILL in own:
-            return (
+            raise LostError(
                 "a worker process was killed, most likely because memory ran out "
                 "(fewer workers need less)"
             )
-        return f"a worker process broke down (exit code {', '.join(map(str, own))})"
+        raise LostError(f"a worker process broke down (exit code {', '.join(map(str, own))})")
 
     def cancel(self, futures: Iterable[Any]) -> None:
+        """See `Pool.cancel`."""
         self._kill()
         if self._executor is not None:
             self._executor.shutdown(cancel_futures=True)
@@ -322,10 +287,6 @@ class _Processes(FuturesPool):
     def _kill(self) -> None:
         for process in self._processes:
             process.kill()
-
-    def close(self) -> None:
-        self.cancel(())
-        self._held.close()
 
 
 def _begin(parent: int) -> None:

@@ -1,26 +1,27 @@
-"""Shards for tests of fabkit.jobs, and a run of them in a process that can be killed."""
+"""Tasks for tests of fabkit.jobs, and runs of them in processes that can be killed."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from fabkit.core.errors import FabkitError, Fault, InputError, OutsideError
+from fabkit.core.errors import Fault, InputError, OutsideError
 from fabkit.jobs.checkpoint import Checkpoint
 from fabkit.jobs.run import Task, local_pool, run_tasks
 
 #: The checkout. (tests.conftest would load pytest in every worker.)
 ROOT = Path(__file__).resolve().parents[2]
-PROBLEM = {"work": "squares", "versions": {"search": 1, "cover": 2}}
+PROBLEM = {"work": "squares", "version": 1}
 
 
 def hashed(log: str, number: int, seconds: float) -> bytes:
@@ -53,21 +54,15 @@ def wrong(kind: str, log: str = "") -> bytes:
     errors: dict[str, Any] = {
         "input": InputError("mine.toml", [Fault("set.id", "is missing"), Fault("", "is bad")], 3),
         "outside": OutsideError("no room"),
-        "fabkit": FabkitError("odd"),
         "value": ValueError("broken"),
         "os": FileNotFoundError(2, "there is none", "some.file"),
-        "memory": MemoryError(),
         "exit": SystemExit(7),
         "odd": _OddError(3, 4),
-        "unicode": UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"),
     }
     if kind in errors:
         raise errors[kind]
-    if kind == "text":
-        return "text"  # type: ignore[return-value]
     say(log, "0")
     if kind == "segfault":
-        print("a last word", file=sys.stderr, flush=True)
         os._exit(11)
     if kind == "once" and len(said(Path(log))) > 1:
         return b"at last"
@@ -80,7 +75,6 @@ class _OddError(Exception):
 
     def __init__(self, one: int, two: int) -> None:
         super().__init__(f"{one}, {two}")
-        self.two = two
 
 
 def spins(log: str, seconds: float) -> bytes:
@@ -92,19 +86,16 @@ def spins(log: str, seconds: float) -> bytes:
     return b"done"
 
 
-def run(folder: str, log: str, count: int, workers: int, seconds: float) -> None:
-    """What a killed process does."""
+def run(folder: str, log: str, tasks: list[Task], workers: int, most: float = 1e9) -> None:
+    """What a killed process does; once the log has so many lines, it puts no further result."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    tasks = hashing(Path(log), count, seconds)
-    with local_pool(workers) as pool, Checkpoint(Path(folder), PROBLEM) as checkpoint:
-        run_tasks(tasks, checkpoint, pool)
 
+    def wait(_: float) -> None:
+        if len(said(Path(log))) >= most:
+            time.sleep(60.0)
 
-def spin(folder: str, log: str, workers: int) -> None:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    tasks = [Task(str(n), spins, (log, 60.0)) for n in range(workers)]
     with local_pool(workers) as pool, Checkpoint(Path(folder), PROBLEM) as checkpoint:
-        run_tasks(tasks, checkpoint, pool)
+        run_tasks(tasks, checkpoint, pool, wait)
 
 
 def tagged(tag: str) -> list[str]:
@@ -136,15 +127,12 @@ class Child:
         """What it said, once it has ended."""
         return self.process.communicate(timeout=60)
 
-    def left(self, seconds: float = 2.0) -> list[str]:
-        """The processes of it that are there after so long."""
-        deadline = time.monotonic() + seconds
+    def left(self) -> list[str]:
+        """The processes of it that are there after two seconds."""
+        deadline = time.monotonic() + 2.0
         while (found := tagged(self.tag)) and time.monotonic() < deadline:
             time.sleep(0.01)
         return found
-
-    def workers(self) -> list[int]:
-        return [int(one) for one in tagged(self.tag) if int(one) != self.process.pid]
 
 
 @contextlib.contextmanager
@@ -159,9 +147,44 @@ def child(call: str) -> Iterator[Child]:
             one.end()
 
 
-def wait_for(log: Path, count: int, one: Child, seconds: float = 30.0) -> None:
+def wait_for(log: Path, count: int, one: Child) -> None:
     """Until so many lines stand in the log, or the process has ended."""
-    deadline = time.monotonic() + seconds
-    while len(said(log)) < count and one.process.poll() is None:
+    wait_until(lambda: len(said(log)) >= count or one.process.poll() is not None)
+
+
+def wait_until(happened: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60.0
+    while not happened():
         assert time.monotonic() < deadline, "nothing happens"
         time.sleep(0.005)
+
+
+# --- a Dask cluster of processes, as they are started by hand ----------------------------------------
+
+
+@contextlib.contextmanager
+def dask(what: str, *arguments: str, before: str = "pass") -> Iterator[subprocess.Popen[bytes]]:
+    """A scheduler or a worker, which runs some code first."""
+    code = f"import sys; {before}; from distributed.cli.dask_{what} import main; main()"
+    quiet = subprocess.DEVNULL
+    command = [sys.executable, "-c", code, *arguments, "--no-dashboard"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=quiet, stderr=quiet) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@contextlib.contextmanager
+def scheduler(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """One and its address."""
+    file = folder / "scheduler.json"
+    options = ["--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file)]
+    with dask("scheduler", *options) as process:
+        wait_until(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
+        yield json.loads(file.read_text())["address"], process
+
+
+def worker(address: str, before: str = "pass") -> Any:
+    """One of a single thread that nobody replaces."""
+    return dask("worker", address, "--no-nanny", "--nthreads", "1", before=before)
