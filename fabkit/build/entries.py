@@ -279,17 +279,19 @@ def read_list(path: Path, puzzle: PuzzleSet) -> list[Start]:
         InputError: with all faults of the file, or when it is another set's.
     """
     from fabkit.core.documents import Faults, tables_at
-    from fabkit.model.challengefile import Surroundings, read_challenge
+    from fabkit.model.challengefile import ChallengeReader
+    from fabkit.model.drawing import Regions
 
     name = printable(str(path))
     document = read_json(path)
     refuse_other_set(document, puzzle, name)
     faults = Faults(name)
-    around = Surroundings.of(puzzle, faults)
+    reader = ChallengeReader(puzzle, Regions(puzzle.lattice, faults))
     found, ids = [], set[str]()
-    for place, data in tables_at(document, "challenges", faults):
-        stated = {key: value for key, value in data.items() if key in _STATED}
-        challenge = read_challenge(stated, around, place)
+    for place, data in tables_at(document.get("challenges", []), "challenges", faults):
+        is_table = isinstance(data, dict)
+        stated = {key: data[key] for key in _STATED if key in data} if is_table else data
+        challenge = reader.read(stated, place)
         if challenge.id in ids:
             faults.add(f"{place}.id", f"{shown(challenge.id)} is there twice")
         ids.add(challenge.id)

@@ -10,15 +10,14 @@ Only reading needs pydantic, so this is imported where files are read.
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, PrivateAttr, ValidationError
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, PrivateAttr
 from pydantic_core import core_schema
 
 from fabkit.core.errors import Fault, InputError, cut, name_some, nearest, printable, shown
@@ -34,16 +33,13 @@ from fabkit.core.units import (
 )
 
 _MAX_FAULTS = 50
-#: Tables of one kind in a file.
-MOST_TABLES = 10_000
+_MOST_TABLES = 10_000
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 _WINDOWS_NAMES = {"con", "prn", "aux", "nul"} | {
     f"{p}{n}" for p in ("com", "lpt") for n in range(10)
 }
-
-_Place = tuple[int | str, ...]
 
 
 class Faults:
@@ -99,19 +95,24 @@ def anything(expected: str, **schema: Any) -> Check:
     return Check(lambda value: value, expected, schema)
 
 
+def _a_text(value: object, expected: str = "a text") -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"expected {expected}, found {shown(value)}")
+    return value
+
+
 def text(longest: int = 200) -> Check:
     """A printable string that says something."""
 
     def read(value: object) -> str:
-        if not isinstance(value, str):
-            raise ValueError(f"expected a text, found {shown(value)}")
-        if len(value) > longest:
-            raise ValueError(f"is {len(value)} characters long; at most {longest} are allowed")
-        if not value.strip():
+        found = _a_text(value)
+        if len(found) > longest:
+            raise ValueError(f"is {len(found)} characters long; at most {longest} are allowed")
+        if not found.strip():
             raise ValueError("is empty")
-        if not value.isprintable():
-            raise ValueError(f"{shown(value)} holds characters that cannot be printed")
-        return value
+        if not found.isprintable():
+            raise ValueError(f"{shown(found)} holds characters that cannot be printed")
+        return found
 
     return Check(read, "a text", {"type": "string", "minLength": 1, "maxLength": longest})
 
@@ -129,41 +130,62 @@ def choice(*choices: str) -> Check:
     expected = " or ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 
     def read(value: object) -> str:
-        if not isinstance(value, str):
-            raise ValueError(f"expected {expected}, found {shown(value)}")
-        if value not in choices:
-            near = nearest(value, choices)
+        found = _a_text(value, expected)
+        if found not in choices:
+            near = nearest(found, choices)
             hint = f'did you mean "{near}"?' if near else f"expected {expected}"
-            raise ValueError(f"{shown(value)} is not known; {hint}")
-        return value
+            raise ValueError(f"{shown(found)} is not known; {hint}")
+        return found
 
     return Check(read, expected, {"enum": list(choices)})
+
+
+def _measure(
+    parse: Callable[[object], Any],
+    spell: Callable[[Any], str],
+    expected: str,
+    low: float,
+    high: float,
+    **schema: Any,
+) -> Check:
+    """What can be parsed, and lies between two bounds; those of a number stand in its schema."""
+
+    def read(value: object) -> Any:
+        found = parse(value)
+        if not low <= found <= high:
+            written = spell(found) if abs(found) < LARGEST else shown(value)
+            raise ValueError(f"is {written}; expected {spell(low)} to {spell(high)}")
+        return found
+
+    bounds = {} if "pattern" in schema else {"minimum": low, "maximum": high}
+    return Check(read, expected, schema | bounds)
 
 
 def whole(low: int, high: int) -> Check:
     """A whole number in ``low..high``."""
 
-    def read(value: object) -> int:
+    def parse(value: object) -> object:
         if type(value) is not int:
             raise ValueError(f"expected a whole number, found {shown(value)}")
-        if not low <= value <= high:
-            raise ValueError(f"is {shown(value)}; expected {low} to {high}")
         return value
 
-    return Check(read, "a whole number", {"type": "integer", "minimum": low, "maximum": high})
+    return _measure(parse, str, "a whole number", low, high, type="integer")
 
 
 def number(low: int, high: int) -> Check:
     """A number in ``low..high``."""
 
-    def read(value: object) -> float:
+    def parse(value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ValueError(f"expected a number, found {shown(value)}")
-        if not low <= value <= high:
-            raise ValueError(f"is {shown(value)}; expected {low} to {high}")
-        return float(value)
+        return parse_number(value)
 
-    return Check(read, "a number", {"type": "number", "minimum": low, "maximum": high})
+    return _measure(parse, format_number, "a number", low, high, type="number")
+
+
+def decimal(low: float, high: float) -> Check:
+    """A number, which ``-s`` gives as a text."""
+    return _measure(parse_number, format_number, "a number", low, high, type="number")
 
 
 def length_mm(low_mm: float, high_mm: float) -> Check:
@@ -172,45 +194,19 @@ def length_mm(low_mm: float, high_mm: float) -> Check:
     Example:
         >>> length_mm(4, 200).read("2 cm")
         20.0
-        >>> length_mm(4, 200).read("1 mm")
-        Traceback (most recent call last):
-        ...
-        ValueError: is 1 mm; expected 4 mm to 200 mm
     """
-    schema = {"type": "string", "pattern": rf"^{LENGTH}$"}
+    spell, pattern = partial(format_mm, digits=6), rf"^{LENGTH}$"
     return _measure(
-        parse_length_mm, partial(format_mm, digits=6), "a length", schema, low_mm, high_mm
+        parse_length_mm, spell, "a length", low_mm, high_mm, type="string", pattern=pattern
     )
 
 
 def degrees(low: float, high: float) -> Check:
     """An angle with its unit, such as ``"45 deg"``."""
-    schema = {"type": "string", "pattern": r"^\s*[+-]?[0-9.]+\s*(deg|°)\s*$"}
-    return _measure(parse_degrees, format_degrees, "an angle", schema, low, high)
-
-
-def decimal(low: float, high: float) -> Check:
-    """A number, which ``-s`` gives as a text."""
-    schema = {"type": "number", "minimum": low, "maximum": high}
-    return _measure(parse_number, format_number, "a number", schema, low, high)
-
-
-def _measure(
-    parse: Callable[[object], float],
-    spell: Callable[[float], str],
-    expected: str,
-    schema: Mapping[str, Any],
-    low: float,
-    high: float,
-) -> Check:
-    def read(value: object) -> float:
-        found = parse(value)
-        if not low <= found <= high:
-            written = spell(found) if abs(found) < LARGEST else cut(printable(str(value).strip()))
-            raise ValueError(f"is {written}; expected {spell(low)} to {spell(high)}")
-        return found
-
-    return Check(read, expected, schema)
+    pattern = r"^\s*[+-]?[0-9.]+\s*(deg|°)\s*$"
+    return _measure(
+        parse_degrees, format_degrees, "an angle", low, high, type="string", pattern=pattern
+    )
 
 
 def _read_flag(value: object) -> bool:
@@ -220,11 +216,9 @@ def _read_flag(value: object) -> bool:
 
 
 def _read_colour(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"expected a text, found {shown(value)}")
-    if not _COLOUR.fullmatch(value):
+    if not _COLOUR.fullmatch(_a_text(value)):
         raise ValueError(f'expected a colour such as "#e69f00", found {shown(value)}')
-    return value.lower()
+    return str(value).lower()
 
 
 def read_identifier(value: object) -> str:
@@ -254,13 +248,15 @@ class Table(BaseModel):
     """One table of a file: the keys that it may have, and no others."""
 
     model_config = ConfigDict(extra="forbid")
-    _failed: frozenset[str] = PrivateAttr(default=frozenset())
+    _failed: set[str] = PrivateAttr(default_factory=set)
 
     @classmethod
     def read(
-        cls, data: Mapping[str, Any], faults: Faults, place: str = "", elsewhere: Sequence[str] = ()
+        cls, data: Any, faults: Faults, place: str = "", elsewhere: Sequence[str] = ()
     ) -> Self:
         """The table, as far as it is sound; a key with a fault has its default, or None.
+
+        A misspelt key is not also a missing one.
 
         Args:
             data: what the file says.
@@ -268,147 +264,76 @@ class Table(BaseModel):
             place: the table's place in the file; empty at the top.
             elsewhere: full keys of other tables that an unknown one may have meant.
         """
-        try:
-            return cls.model_validate(data)
-        except ValidationError as error:
-            lines = error.errors(include_url=False)
-        meant = cls._note(lines, faults, place, elsewhere)
-        return cls._sound(data, [line["loc"] for line in lines], meant)
+        fields = cls.model_fields
+        table = cls.model_construct(**{key: None for key in fields if fields[key].is_required()})
+        if not isinstance(data, dict):
+            header = f"[{_header(place)}]" if place.endswith("]") else _header(place)
+            faults.add(place, f"expected a table {header}, found {shown(data)}")
+            table._failed = {*fields}
+            return table
+        for key in data if cls.model_config["extra"] == "forbid" else ():
+            if key not in fields:
+                near = nearest(key, list(fields)) or nearest(key, elsewhere)
+                hint = f'did you mean "{near}"?' if near else f"known are {name_some([*fields])}"
+                faults.add(_below(place, key), f"unknown key; {hint}")
+                table._failed |= {near} - data.keys()
+        for key, field in fields.items():
+            where, before = _below(place, key), faults.count
+            check = next((one for one in field.metadata if isinstance(one, Check)), None)
+            if key not in data:
+                if field.is_required() and key not in table._failed:
+                    expected = check.expected if check else field.description
+                    faults.add(where, f"is missing; expected {expected}")
+            elif check is None:
+                most = [one.max_length for one in field.metadata if hasattr(one, "max_length")]
+                setattr(table, key, _tables(field.annotation, data[key], where, faults, *most))
+            else:
+                try:
+                    setattr(table, key, check.read(data[key]))
+                except ValueError as fault:
+                    faults.add(where, str(fault))
+            if faults.count > before:
+                table._failed.add(key)
+        return table
 
     def failed(self, *names: str) -> bool:
         """Whether one of these keys has a fault that is noted already."""
         return not self._failed.isdisjoint(names)
 
-    @classmethod
-    def _note(
-        cls, lines: Sequence[Any], faults: Faults, place: str, elsewhere: Sequence[str]
-    ) -> set[_Place]:
-        """Notes what pydantic found, in our words. A misspelt key is not also a missing one.
 
-        Returns:
-            The keys that were meant by misspelt ones.
-        """
-        meant = set[_Place]()
-        notes: list[tuple[_Place, str]] = []
-        for line in lines:
-            loc, kind, value = line["loc"], line["type"], line["input"]
-            owner = cls._at(loc[:-1])
-            header = _spelt(place, [step for step in loc if isinstance(step, str)])
-            if kind == "extra_forbidden":
-                known = list(owner.model_fields)
-                near = nearest(str(loc[-1]), known) or nearest(str(loc[-1]), elsewhere)
-                meant |= {(*loc[:-1], near)} if near else set()
-                hint = f'did you mean "{near}"?' if near else f"known are {name_some(known)}"
-                message = f"unknown key; {hint}"
-            elif kind == "missing":
-                message = f"is missing; expected {owner._expected(loc[-1])}"
-            elif kind == "value_error":
-                message = str(line["ctx"]["error"])
-            elif kind == "too_long":
-                most, found = line["ctx"]["max_length"], line["ctx"]["actual_length"]
-                message = f"has {found} items; at most {most} are allowed"
-            elif kind == "list_type":
-                message = f"expected tables [[{header}]] in double brackets, found {shown(value)}"
-            else:
-                header = f"[{header}]" if isinstance(loc[-1], int) else header
-                message = f"expected a table [{header}], found {shown(value)}"
-            notes.append((loc, message))
-        for loc, message in notes:
-            if loc not in meant:
-                faults.add(_spelt(place, loc), message)
-        return meant
-
-    @classmethod
-    def _expected(cls, name: object) -> str:
-        """What should stand at a key that is missing."""
-        field = cls.model_fields[str(name)]
-        checks = [one.expected for one in field.metadata if isinstance(one, Check)]
-        return [*checks, field.description or f"a table [{name}]"][0]
-
-    @classmethod
-    def _at(cls, loc: _Place) -> type[Table]:
-        """The model of the table at a place inside this one."""
-        model: type[Table] = cls
-        for step in loc:
-            if isinstance(step, str):
-                model = model._nested(step) or model
-        return model
-
-    @classmethod
-    def _nested(cls, name: str) -> type[Table] | None:
-        """The model of the tables at a key, if there are tables."""
-        field = cls.model_fields.get(name)
-        waiting: list[Any] = [field.annotation] if field else []
-        while waiting:
-            one = waiting.pop()
-            if inspect.isclass(one) and issubclass(one, Table):
-                return one
-            waiting += get_args(one)
-        return None
-
-    @classmethod
-    def _sound(cls, data: Any, wrong: Iterable[_Place], meant: Iterable[_Place]) -> Self:
-        """The table without what has a fault; blank, when it is no table.
-
-        Args:
-            data: what the file says.
-            wrong: places in it.
-            meant: places that misspelt keys stand for.
-        """
-        required = [name for name, field in cls.model_fields.items() if field.is_required()]
-        table = cls.model_construct(**dict.fromkeys(required))
-        if not isinstance(data, dict):
-            table._failed = frozenset(cls.model_fields)
-            return table
-        unsaid = {*required, *(str(place[0]) for place in meant if len(place) == 1)} - data.keys()
-        table._failed = frozenset({*unsaid, *(str(place[0]) for place in wrong)})
-        for name in cls.model_fields.keys() & data.keys():
-            value, model = data[name], cls._nested(name)
-            below, meant_below = _inside(wrong, name), _inside(meant, name)
-            if not below:
-                cls.__pydantic_validator__.validate_assignment(table, name, value)
-            elif model and all(below) and isinstance(value, dict):
-                setattr(table, name, model._sound(value, below, meant_below))
-            elif model and all(below):
-                sound = [
-                    model._sound(one, _inside(below, i), _inside(meant_below, i))
-                    for i, one in enumerate(value)
-                ]
-                setattr(table, name, sound)
-        return table
+def _tables(kind: Any, value: Any, place: str, faults: Faults, most: int = _MOST_TABLES) -> Any:
+    """The table at a key, or the list of them, as its annotation says."""
+    if not get_args(kind):
+        return kind.read(value, faults, place)
+    (model,) = get_args(kind)
+    return [model.read(one, faults, where) for where, one in tables_at(value, place, faults, most)]
 
 
-def _inside(places: Iterable[_Place], step: int | str) -> list[_Place]:
-    """The rests of the places that begin with a step."""
-    return [place[1:] for place in places if place[0] == step]
-
-
-def _spelt(place: str, loc: Sequence[int | str]) -> str:
-    """A place in a file, with keys quoted where TOML would quote them."""
-    for step in loc:
-        if isinstance(step, int):
-            place += f"[{step}]"
-        else:
-            key = step if _BARE_KEY.fullmatch(step) else json.dumps(cut(step), ensure_ascii=False)
-            place += ("." if place else "") + cut(printable(key))
-    return place
-
-
-def tables_at(document: Mapping[str, Any], name: str, faults: Faults) -> list[tuple[str, Any]]:
-    """The tables of a list in a document of which the rest is not read, each with its place."""
-    found, value = [], document.get(name, [])
+def tables_at(
+    value: Any, place: str, faults: Faults, most: int = _MOST_TABLES
+) -> list[tuple[str, Any]]:
+    """What stands in a list of tables, each with its place in the file."""
     if not isinstance(value, list):
-        faults.add(name, f"expected tables [[{name}]] in double brackets, found {shown(value)}")
-    elif len(value) > MOST_TABLES:
-        faults.add(name, f"has {len(value)} items; at most {MOST_TABLES} are allowed")
+        faults.add(
+            place, f"expected tables [{_header(place)}] in double brackets, found {shown(value)}"
+        )
+    elif len(value) > most:
+        faults.add(place, f"has {len(value)} items; at most {most} are allowed")
     else:
-        for index, one in enumerate(value):
-            if isinstance(one, dict):
-                found.append((f"{name}[{index}]", one))
-            else:
-                message = f"expected a table [[{name}]], found {shown(one)}"
-                faults.add(f"{name}[{index}]", message)
-    return found
+        return [(f"{place}[{index}]", one) for index, one in enumerate(value)]
+    return []
+
+
+def _header(place: str) -> str:
+    """What stands above a table, in single brackets."""
+    return "[" + re.sub(r"\[\d+\]", "", place) + "]"
+
+
+def _below(place: str, key: str) -> str:
+    """The place of a key, which is quoted where TOML would quote it."""
+    if not _BARE_KEY.fullmatch(key):
+        key = json.dumps(cut(key), ensure_ascii=False)
+    return place + ("." if place else "") + cut(printable(key))
 
 
 def one_of(faults: Faults, place: str, table: Table, names: Sequence[str], required: bool) -> str:
@@ -424,8 +349,7 @@ def one_of(faults: Faults, place: str, table: Table, names: Sequence[str], requi
     there = [name for name in names if name in table.model_fields_set]
     expected = f"expected one of {', '.join(names)}; found"
     if len(there) > 1:
-        key = f"{place}.{there[-1]}" if place else there[-1]
-        faults.add(key, f"{expected} {' and '.join(there)}")
+        faults.add(_below(place, there[-1]), f"{expected} {' and '.join(there)}")
         return ""
     if required and not there and not table.failed(*names):
         faults.add(place, f"{expected} none")
@@ -440,11 +364,13 @@ def json_schema(model: type[Table], title: str) -> dict[str, Any]:
 
 def _plain(node: Any) -> Any:
     """A schema without what only repeats the keys: titles, and defaults that say nothing."""
-    if isinstance(node, dict):
-        return {
-            key: _plain(value)
-            for key, value in node.items()
-            if not (key == "title" and isinstance(value, str))
-            and not (key == "default" and value in (None, []))
-        }
-    return [_plain(one) for one in node] if isinstance(node, list) else node
+    if isinstance(node, list):
+        return [_plain(one) for one in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: _plain(value)
+        for key, value in node.items()
+        if not (key == "title" and isinstance(value, str))
+        and not (key == "default" and value in (None, []))
+    }

@@ -20,14 +20,9 @@ _MAX_NAMED = 40
 def shown(value: object) -> str:
     r"""A value from outside as it may appear in a message: as TOML writes it, short, printable.
 
-    It is without line breaks, control characters or direction marks, and at most about 60
-    characters long.
-
     Example:
-        >>> shown("fridge"), shown([True, 2.5, ["a"]])
-        ('"fridge"', '[true, 2.5, ["a"]]')
-        >>> shown("red\x1b[31m")
-        '"red\\x1b[31m"'
+        >>> shown("red\x1b[31m"), shown([True, 2.5, ["a"]])
+        ('"red\\x1b[31m"', '[true, 2.5, ["a"]]')
     """
     if isinstance(value, str):
         return f'"{cut(printable(value))}"'
@@ -51,22 +46,12 @@ def _as_toml(value: object, depth: int) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Text without line breaks, control characters or direction marks; as long as it was.
-
-    Example:
-        >>> printable("a\nb")
-        'a\\nb'
-    """
+    """Text without line breaks, control characters or direction marks; as long as it was."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def cut(text: str) -> str:
-    """Text of at most 60 characters.
-
-    Example:
-        >>> cut("x" * 100) == "x" * 59 + "…"
-        True
-    """
+    """Text of at most 60 characters."""
     return text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 1] + "…"
 
 
@@ -92,12 +77,7 @@ def name_some(names: Sequence[str], most: int = _MAX_NAMED) -> str:
 
 
 def to_install(extra: str) -> str:
-    """How one of fabkit's extras is installed, for messages.
-
-    Example:
-        >>> to_install("nest")[-9:]
-        "'.[nest]'"
-    """
+    """How one of fabkit's extras is installed, for messages."""
     # `scripts/fabkit` runs in an environment of its own, which holds the checkout itself.
     pip = ".venv/bin/pip install -e" if Path(sys.prefix).name == ".venv" else "pip install"
     return f"in a clone of fabkit: {pip} '.[{extra}]'"
@@ -129,12 +109,7 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong, and where.
-
-    Attributes:
-        key: the place inside the source, such as ``piece[3].outline``; may be empty.
-        message: what was found, what was expected, what to do.
-    """
+    """One thing that is wrong, and where: ``piece[3].outline``, or empty for the whole source."""
 
     key: str
     message: str
@@ -180,11 +155,10 @@ class InputError(FabkitError):
 
     def render(self) -> str:
         """The whole message: one line for one fault, a list for several."""
-        prefix = f"{self.source}: " if self.source else ""
-        if len(self.faults) + self.unkept == 1:
+        prefix, count = f"{self.source}: " if self.source else "", len(self.faults) + self.unkept
+        if count == 1:
             return f"{prefix}{self.faults[0]}"
-        lines = [f"{prefix}{len(self.faults) + self.unkept} faults"]
-        lines += [f"  {fault}" for fault in self.faults]
+        lines = [f"{prefix}{count} faults", *(f"  {fault}" for fault in self.faults)]
         lines += [f"  … and {self.unkept} more"] if self.unkept else []
         return "\n".join(lines)
 

@@ -32,12 +32,7 @@ def sha256(path: Path) -> str:
 
 
 def digest(*parts: str | bytes) -> str:
-    """One SHA-256 over several parts, in order, so that moved borders change it.
-
-    Example:
-        >>> digest("ab", "c") == digest("a", "bc")
-        False
-    """
+    """One SHA-256 over several parts, in order, so that moved borders change it."""
     total = hashlib.sha256()
     for part in parts:
         content = part.encode() if isinstance(part, str) else part
@@ -46,29 +41,17 @@ def digest(*parts: str | bytes) -> str:
 
 
 def json_sha256(value: Any) -> str:
-    """The SHA-256 of a value as the shortest JSON, with sorted keys.
-
-    Example:
-        >>> json_sha256({"b": 1, "a": 2}) == json_sha256({"a": 2, "b": 1})
-        True
-    """
+    """The SHA-256 of a value as the shortest JSON, with sorted keys."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def json_text(document: dict[str, Any], indent: int | None = 2) -> str:
-    """A JSON file's text: the schema first, stable, one trailing line break.
-
-    Args:
-        document: without the schema.
-        indent: spaces for each level; None for one long line, as for lists of a million numbers.
+    r"""A JSON file's text: the schema first, stable, one trailing line break.
 
     Example:
-        >>> print(json_text({"set": "mine"}), end="")
-        {
-          "schema": 1,
-          "set": "mine"
-        }
+        >>> json_text({"set": "mine"}, indent=None)
+        '{"schema": 1, "set": "mine"}\n'
     """
     return json.dumps({"schema": SCHEMA, **document}, indent=indent, ensure_ascii=False) + "\n"
 
@@ -80,10 +63,8 @@ def read_bytes(path: Path, source: str, expected: str, most: int) -> bytes:
         path: the file.
         source: its name in messages.
         expected: what it should be, for messages, such as ``"a TOML file"``.
-        most: so many bytes at most are wanted.
-
-    Returns:
-        Its bytes; one more than wanted when it is larger, for the caller to refuse.
+        most: so many bytes at most are wanted; one more is read of a larger file, which the
+            caller refuses.
 
     Raises:
         InputError: when there is no such file, or it cannot be read.
@@ -132,11 +113,7 @@ class NewerSchemaError(InputError):
 
 @contextlib.contextmanager
 def outside_failures(doing: str) -> Iterator[None]:
-    """Turns the operating system's refusals into an `OutsideError`.
-
-    Args:
-        doing: what was being done, such as ``"cannot write output/mine"``.
-    """
+    """Turns the operating system's refusals of ``"cannot write …"`` into an `OutsideError`."""
     try:
         yield
     except OSError as error:
@@ -153,13 +130,7 @@ def outside_failures(doing: str) -> Iterator[None]:
 def folder_lock(
     folder: Path, advice: str = "wait for it, or choose another folder with -o"
 ) -> Iterator[None]:
-    """Holds a folder for this process; the folder is made when needed.
-
-    The lock is the operating system's: it ends with the process, however that ends.
-
-    Args:
-        folder: to hold.
-        advice: what to do when another process holds it.
+    """Holds a folder, which is made when needed, until this process ends, however that is.
 
     Raises:
         OutsideError: at once, when another process holds it or it cannot be made.
@@ -181,11 +152,7 @@ def folder_lock(
 
 @contextlib.contextmanager
 def temporary_folder(inside: Path | None = None) -> Iterator[Path]:
-    """A folder that is gone at the end, also when a signal ends the process.
-
-    Args:
-        inside: where it is, hidden and beside final files; None for where the system has them.
-    """
+    """A folder, hidden if it lies inside another, that is gone at the end, also after a signal."""
     with contextlib.ExitStack() as stack:
         with held():  # what has been made is known
             prefix, suffix = _STAGING_PREFIX, ".part" if inside else ""
@@ -209,17 +176,6 @@ class Staging:
 
     Use it as a context manager inside a `folder_lock`. Leaving it without `commit`, by an
     error or Ctrl-C, removes everything that was staged.
-
-    Args:
-        target: the folder in which the files will appear.
-
-    Example:
-        >>> with tempfile.TemporaryDirectory() as name, Staging(Path(name)) as staging:
-        ...     _ = staging.path("stl/A.stl").write_text("solid A")
-        ...     before = (Path(name) / "stl/A.stl").exists()
-        ...     staging.commit()
-        ...     print(before, (Path(name) / "stl/A.stl").read_text())
-        False solid A
     """
 
     def __init__(self, target: Path) -> None:
@@ -255,8 +211,9 @@ class Staging:
         What would stop it half-way is looked for first, and Ctrl-C waits until it is done.
         """
         for name in self._names:
-            _flush(self._folder / name)
             final = self.target / name
+            with (self._folder / name).open("rb+") as file:
+                os.fsync(file.fileno())  # before its name changes: a crash leaves no empty file
             if final.parent.exists() and not final.parent.is_dir():
                 raise OSError(errno.ENOTDIR, f"{final.parent.name} is a file, not a folder")
             final.parent.mkdir(parents=True, exist_ok=True)
@@ -270,25 +227,14 @@ class Staging:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Writes one file, whole or not at all.
-
-    Args:
-        path: where; its folder is made when needed.
-        content: a text, or bytes as they are.
+    """Writes one file, whole or not at all; its folder is made when needed.
 
     Raises:
         OutsideError: when the folder cannot be written to.
     """
     with outside_failures(f"cannot write {printable(str(path))}"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary_folder(path.parent) as folder:
-            staged = folder / path.name
-            staged.write_bytes(content if isinstance(content, bytes) else content.encode())
-            _flush(staged)
-            staged.replace(path)
-
-
-def _flush(path: Path) -> None:
-    """Asks the disk to keep the file before its name changes, so a crash leaves no empty file."""
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
+        with Staging(path.parent) as staging:
+            text = content if isinstance(content, bytes) else content.encode()
+            staging.path(path.name).write_bytes(text)
+            staging.commit()

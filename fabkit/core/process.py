@@ -24,24 +24,16 @@ LAST_WORDS_S = 2.0
 
 
 class Child:
-    r"""A program that runs inside the block. At its end it is dead, and so is its process group.
+    """A program that runs inside the block. At its end it is dead, and so is its process group.
 
     Its session is its own, so that the terminal's Ctrl-C reaches fabkit alone.
 
     Args:
         command: the program and its arguments.
-        doing: for the message when it cannot be started, such as ``"cannot start the slicer"``.
+        doing: ``"cannot start the slicer"``, for the `OutsideError` that entering it may raise.
         task: what it reads from standard input, which then stays open; None for nothing.
         longest_line: longer lines are cut in pieces, so that they need bounded room.
         options: of `subprocess.Popen`.
-
-    Entering it raises:
-        OutsideError: when it cannot be started.
-
-    Example:
-        >>> with Child([sys.executable, "-c", "print('good day')"], "cannot start") as child:
-        ...     print(b"".join(child.lines()))
-        b'good day\n'
     """
 
     def __init__(
@@ -101,11 +93,7 @@ class Child:
         self._lines.put(None)
 
     def lines(self) -> Iterator[bytes]:
-        """What it writes, also what is under way when it ends.
-
-        Yields:
-            Lines as they come, and empty ones many times a second while there are none.
-        """
+        """Its lines as they come, and empty ones many times a second while there are none."""
         ended_s = None
         while True:
             try:
@@ -123,11 +111,7 @@ class Child:
 
 
 def die_with(parent: int) -> None:
-    """Lets this process end when its parent does, even by force.
-
-    Args:
-        parent: the parent's process number.
-    """
+    """Lets this process end when the process of this number does, even by force."""
 
     def watch() -> None:
         while os.getppid() == parent:

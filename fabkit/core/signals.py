@@ -56,10 +56,7 @@ def _stop(number: int, _frame: Any) -> None:
 def at_stop(cleanup: Callable[[], str | None]) -> Iterator[None]:
     """What a signal that comes inside does before it ends the process; the last is done first.
 
-    On all other ways out, the caller does it.
-
-    Args:
-        cleanup: may return what to say instead of the usual words.
+    On all other ways out, the caller does it. It may return what to say instead of the usual words.
     """
     _cleanups.append(cleanup)
     try:

@@ -36,15 +36,10 @@ def catalog_path(puzzle: PuzzleSet) -> Path:
 
 
 def catalog_entries(puzzle: PuzzleSet) -> Sequence[dict[str, Any]]:
-    """The challenges of a set's shipped catalog; none when it has no catalog.
+    """The challenges of a set's shipped catalog, as it says them; none when it has no catalog.
 
     A file of one's own that is called like a shipped set has its catalog as long as the pieces
     are the same.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> len(catalog_entries(load_set("iqfit")))
-        0
     """
     path = catalog_path(puzzle)
     if not path.is_file():
@@ -60,13 +55,7 @@ def _catalog(path: Path) -> dict[str, Any]:
 
 
 def shipped_snowflakes(puzzle: PuzzleSet) -> list[Entry]:
-    """The challenges of a set's shipped catalog; none when it has no catalog.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> shipped_snowflakes(load_set("iqfit"))
-        []
-    """
+    """The challenges of a set's shipped catalog, read; none when it has no catalog."""
     return _read_shipped(catalog_entries(puzzle), puzzle)
 
 
@@ -75,13 +64,6 @@ def catalog_challenge(puzzle: PuzzleSet, name: str) -> Challenge | None:
 
     Raises:
         InputError: when it lies on two lattices, which no challenge file can say.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> fridgeiq = load_set("fridgeiq")
-        >>> name = catalog_entries(fridgeiq)[0]["id"]
-        >>> catalog_challenge(fridgeiq, name).answer, catalog_challenge(fridgeiq, "square_01")
-        ('solved', None)
     """
     # Only this one is read: all of them take a second.
     stated = [one for one in catalog_entries(puzzle) if one["id"] == name]
@@ -102,28 +84,14 @@ def _read_shipped(stated: Sequence[Mapping[str, Any]], puzzle: PuzzleSet) -> lis
 
 
 def refuse_other_set(document: Mapping[str, Any], puzzle: PuzzleSet, source: str) -> None:
-    """Refuses a list or catalog of another set.
-
-    Args:
-        document: what it says.
-        puzzle: the set whose challenges are wanted.
-        source: the file's name in messages.
-
-    Raises:
-        InputError: when it is another's.
-    """
+    """Raises `InputError` when a list or catalog holds challenges of another set."""
     if document.get("set") != puzzle.name:
         message = f"holds challenges of {shown(document.get('set'))}, not of {shown(puzzle.name)}"
         raise InputError.of(source, message)
 
 
 def read_snowflakes(document: Mapping[str, Any], puzzle: PuzzleSet, source: str) -> list[Entry]:
-    """The challenges that a catalog lists, each with its solution.
-
-    Args:
-        document: the catalog, from anywhere; its ``challenges`` are read.
-        puzzle: the set whose pieces they speak of.
-        source: the file's name in messages.
+    """The challenges that a catalog from anywhere lists for a set, each with its solution.
 
     Raises:
         InputError: with all faults that were found.
@@ -132,9 +100,8 @@ def read_snowflakes(document: Mapping[str, Any], puzzle: PuzzleSet, source: str)
 
     faults = Faults(source)
     reading = _Reading(puzzle, faults)
-    found = [
-        reading.entry(place, data) for place, data in tables_at(document, "challenges", faults)
-    ]
+    stated = tables_at(document.get("challenges", []), "challenges", faults)
+    found = [reading.entry(place, data) for place, data in stated]
     faults.finish()
     return found
 
@@ -146,29 +113,26 @@ class _Reading:
         self._puzzle, self._images, self._faults = puzzle, Images(puzzle), faults
         self._ids = set[str]()
 
-    def entry(self, place: str, data: Mapping[str, Any]) -> Entry:
+    def entry(self, place: str, data: Any) -> Entry:
         """One challenge; faults are noted."""
         from fabkit.model.challengefile import CatalogEntry
 
         faults, before = self._faults, self._faults.count
         table = CatalogEntry.read(data, faults, place)
+        parity, name = table.parity or "even", table.id or ""
         if table.id in self._ids:
             faults.add(f"{place}.id", f"{shown(table.id)} is there twice")
-        self._ids.add(table.id or "")
-        if table.parity == "mixed" and self._puzzle.made_of_balls:
-            expected = 'balls lie on one lattice; expected "even" or "odd"'
-            faults.add(
-                f"{place}.parity", f'is "mixed", of pieces half a unit apart, but {expected}'
-            )
+        self._ids.add(name)
+        if parity == "mixed" and self._puzzle.made_of_balls:
+            message = 'is "mixed", of pieces half a unit apart, but balls lie on one lattice'
+            faults.add(f"{place}.parity", f'{message}; expected "even" or "odd"')
         level, score = read_difficulty(data)
-        parity = table.parity or "even"
-        region = self._region(table.outlines, f"{place}.outlines", parity)
         solution = self._solution(table.solution, f"{place}.solution", parity)
         entry = Entry(
-            id=table.id or "",
-            title=table.id or "",
+            id=name,
+            title=name,
             kind="snowflake",
-            region=region,
+            region=self._region(table.outlines, f"{place}.outlines", parity),
             pieces=tuple(piece.id for piece in self._puzzle.pieces if piece.id in solution),
             flips=self._puzzle.flips if table.flips is None else table.flips,
             halves=2 if parity == "mixed" else 1,
@@ -195,31 +159,25 @@ class _Reading:
             return frozenset()
         for index, outline in enumerate(outlines):
             cells = self._cells(outline, f"{key}[{index}]", parity)
+            if found & cells:
+                self._faults.add(f"{key}[{index}]", "overlaps one before")
             if not cells or found & cells:
-                if cells:
-                    self._faults.add(f"{key}[{index}]", "overlaps one before")
                 return frozenset()
             found |= cells
         return frozenset(found)
 
     def _solution(self, stated: Any, key: str, parity: str) -> dict[str, frozenset[Cell]]:
-        """For each piece its cells."""
+        """For each piece its cells; none after a fault."""
         known = [piece.id for piece in self._puzzle.pieces]
-        if stated is None:  # which is noted
-            return {}
-        if not isinstance(stated, dict):
+        if isinstance(stated, dict) and stated.keys() <= set(known):
+            return {one: self._cells(stated[one], f"{key}.{one}", parity) for one in stated}
+        if isinstance(stated, dict):
+            piece = next(one for one in stated if one not in known)
+            message = f"there is no piece {shown(piece)}; the pieces are {', '.join(known)}"
+            self._faults.add(key, message)
+        elif stated is not None:  # which is noted
             self._faults.add(key, f"expected an outline for each piece, found {shown(stated)}")
-            return {}
-        for piece in stated:
-            if piece not in known:
-                names = ", ".join(known)
-                message = f"there is no piece {shown(piece)}; the pieces are {names}"
-                self._faults.add(key, message)
-                return {}
-        return {
-            piece: self._cells(outline, f"{key}.{piece}", parity)
-            for piece, outline in stated.items()
-        }
+        return {}
 
     def _cells(self, outline: Any, key: str, parity: str) -> frozenset[Cell]:
         """The cells of an outline that is drawn around the centre.
@@ -234,26 +192,20 @@ class _Reading:
         return read_outline(moved, self._puzzle.lattice, key, self._faults, may_touch=True)
 
 
-def read_difficulty(stated: Mapping[str, Any]) -> tuple[str, float | None]:
+def read_difficulty(stated: Any) -> tuple[str, float | None]:
     """Level and score of a challenge in a list or catalog, as far as they are told sensibly.
-
-    Args:
-        stated: with ``difficulty``: ``score``, and ``level`` there or beside it.
 
     Example:
         >>> read_difficulty({"difficulty": {"score": 3.5, "level": "junior"}})
         ('junior', 3.5)
     """
+    stated = stated if isinstance(stated, dict) else {}
     rating = stated.get("difficulty")
     rating = rating if isinstance(rating, dict) else {}
     level, score = stated.get("level") or rating.get("level"), rating.get("score")
-    return level if isinstance(level, str) else "", _score(score)
-
-
-def _score(value: object) -> float | None:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    return float(value) if abs(value) < _MOST_SCORE else None
+    if not isinstance(score, int | float) or isinstance(score, bool) or abs(score) >= _MOST_SCORE:
+        score = None
+    return level if isinstance(level, str) else "", score
 
 
 def _moved(value: Any, scale: int, shift: float, depth: int) -> Any:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -14,7 +12,6 @@ from fabkit.core.documents import (
     FLAG,
     IDENTIFIER,
     Check,
-    Faults,
     Table,
     anything,
     choice,
@@ -24,9 +21,9 @@ from fabkit.core.documents import (
 )
 from fabkit.core.errors import many, name_some, shown
 from fabkit.model.drawing import Numbering, Regions
-from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.piece import Piece, is_image
-from fabkit.model.puzzle import Board, Challenge, Given, PuzzleSet, usual_board
+from fabkit.model.lattice import Cell
+from fabkit.model.piece import is_image
+from fabkit.model.puzzle import Challenge, Given, PuzzleSet, usual_board
 
 ANSWERS = ("solved", "impossible")
 _REGION_KEYS = ("outline", "board", "cells")
@@ -104,215 +101,163 @@ class CatalogEntry(Table, extra="ignore"):
     count_complete: Annotated[bool, FLAG] = False
 
 
-@dataclass(frozen=True)
-class Surroundings:
-    """What a challenge may speak of.
+class ChallengeReader:
+    """Reads challenges of a set, held against it; faults go where those of its regions go.
 
-    Attributes:
-        lattice: the set's.
-        flips: whether the set's moves include flips.
-        pieces: the set's pieces by id.
-        boards: the set's boards.
+    Args:
+        puzzle: the set, as far as it has been read.
         regions: reads what is drawn.
         misnamed: ids of pieces and boards that are faults themselves, and are not offered.
     """
 
-    lattice: Lattice
-    flips: bool
-    pieces: Mapping[str, Piece]
-    boards: Sequence[Board]
-    regions: Regions
-    misnamed: Sequence[object] = ()
+    def __init__(
+        self, puzzle: PuzzleSet, regions: Regions, misnamed: Sequence[object] = ()
+    ) -> None:
+        self._puzzle, self._regions, self._misnamed = puzzle, regions, misnamed
+        self._lattice, self._faults = puzzle.lattice, regions.faults
+        self._pieces = {piece.id: piece for piece in puzzle.pieces if piece.id}
+        numbered = ((board.id, Numbering(puzzle.lattice, board.cells)) for board in puzzle.boards)
+        self._boards = {board_id: numbering for board_id, numbering in numbered if board_id}
 
-    @classmethod
-    def of(cls, puzzle: PuzzleSet, faults: Faults) -> Surroundings:
-        """What a challenge of a set that has been read may speak of."""
-        pieces = {piece.id: piece for piece in puzzle.pieces}
-        regions = Regions(puzzle.lattice, faults)
-        return cls(puzzle.lattice, puzzle.flips, pieces, puzzle.boards, regions)
+    def read(self, data: Any, place: str = "", name: str | None = None) -> Challenge:
+        """One challenge; usable only if there are no faults.
 
-    @cached_property
-    def named_boards(self) -> Mapping[str, Numbering]:
-        """The boards by id, each numbered once."""
-        numbered = ((board.id, Numbering(self.lattice, board.cells)) for board in self.boards)
-        return {name: numbering for name, numbering in numbered if name}
+        Args:
+            data: what the file says.
+            place: the challenge's place in the file.
+            name: the challenge's id when it needs none of its own, as in a file.
+        """
+        model = ChallengeTable if name is None else ChallengeFile
+        return self.challenge(model.read(data, self._faults, place), place, name or "")
 
-    @property
-    def usual_board(self) -> Numbering:
-        """The board that is meant when none is named."""
-        board = usual_board(self.boards)
-        if board is None:
-            lack = "no board is named" if self.boards else "the set has no board"
-            return Numbering(self.lattice, lack=lack)
-        return self.named_boards[board.id]
-
-
-def read_challenge(
-    data: Mapping[str, Any], around: Surroundings, place: str = "", name: str | None = None
-) -> Challenge:
-    """Reads one challenge; faults go where those of its regions go.
-
-    Args:
-        data: what the file says.
-        around: the set it belongs to.
-        place: the challenge's place in the file.
-        name: the challenge's id when it needs none of its own, as in a file.
-
-    Returns:
-        The challenge; usable only if there are no faults.
-    """
-    model = ChallengeTable if name is None else ChallengeFile
-    table = model.read(data, around.regions.faults, place)
-    return challenge_of_table(table, around, place, name or "")
-
-
-def challenge_of_table(
-    table: ChallengeFile, around: Surroundings, place: str, name: str = ""
-) -> Challenge:
-    """The challenge of a table that has been read; see `read_challenge`."""
-    return _Reading(table, around, f"{place}." if place else "").read(name)
-
-
-class _Reading:
-    """One challenge, held against its set."""
-
-    def __init__(self, table: ChallengeFile, around: Surroundings, prefix: str) -> None:
-        self.table = table
-        self.around = around
-        self.prefix = prefix
-        self.faults = around.regions.faults
-
-    def read(self, name: str) -> Challenge:
-        table, around = self.table, self.around
-        region, numbering = self._region()
-        flips = around.flips if table.flips is None else table.flips
-        before = self.faults.count
-        pieces = self._pieces()
-        known = self.faults.count == before and not table.failed("pieces")
-        given = self._given(flips, region, numbering, pieces) if known else ()
-        count = self._pieces_count(len(pieces), len(given)) if known else None
+    def challenge(self, table: ChallengeFile, place: str, name: str = "") -> Challenge:
+        """The challenge of a table that has been read; see `read`."""
+        prefix = f"{place}." if place else ""
+        region, numbering = self._region(table, place, prefix)
+        flips = self._puzzle.flips if table.flips is None else table.flips
+        before = self._faults.count
+        pieces = self._named(table.pieces, f"{prefix}pieces")
+        given, count = tuple[Given, ...](), None
+        if self._faults.count == before and not table.failed("pieces"):
+            given = self._given(table, prefix, flips, region, numbering, pieces)
+            count = self._count(table.pieces_count, prefix, len(pieces), len(given))
         title, answer = table.title or "", table.answer or ""
         return Challenge(table.id or name, region, pieces, given, flips, answer, title, count)
 
-    def fault(self, key: str, message: str) -> None:
-        self.faults.add(f"{self.prefix}{key}", message)
-
-    def _region(self) -> tuple[frozenset[Cell], Numbering]:
+    def _region(
+        self, table: ChallengeFile, place: str, prefix: str
+    ) -> tuple[frozenset[Cell], Numbering]:
         """The cells to cover, and what cells are called there; none after a fault.
 
         Rows and columns begin at the top left of the board, or of the outline drawn instead.
         """
-        table, around = self.table, self.around
-        before, place = self.faults.count, self.prefix.removesuffix(".")
-        key = one_of(self.faults, place, table, _REGION_KEYS, required=False)
-        if self.faults.count > before or table.failed(*_REGION_KEYS):
-            return frozenset(), Numbering(around.lattice)
+        faults, before = self._faults, self._faults.count
+        key = one_of(faults, place, table, _REGION_KEYS, required=False)
+        if faults.count > before or table.failed(*_REGION_KEYS):
+            return frozenset(), Numbering(self._lattice)
         if key == "outline":
-            region = around.regions.read(key, table.outline, f"{self.prefix}{key}")
-            return region, Numbering(around.lattice, region, "the region is drawn by its outline")
-        numbering = self._named_board() if key == "board" else around.usual_board
+            region = self._regions.read(key, table.outline, f"{prefix}{key}")
+            return region, Numbering(self._lattice, region, "the region is drawn by its outline")
+        numbering = self._board(table.board, f"{prefix}board") if key == "board" else self._usual()
         if key == "cells":
-            cells = around.regions.read(key, table.cells, f"{self.prefix}{key}", numbering)
-            return cells, numbering
+            return self._regions.read(key, table.cells, f"{prefix}{key}", numbering), numbering
         if not key and numbering.lack:
-            ways = "board, outline or cells" if around.boards else "outline or cells"
-            self.faults.add(place, f"has no region, and {numbering.lack}; add {ways}")
+            ways = "board, outline or cells" if self._puzzle.boards else "outline or cells"
+            faults.add(place, f"has no region, and {numbering.lack}; add {ways}")
         return numbering.cells, numbering
 
-    def _named_board(self) -> Numbering:
-        around, wanted = self.around, self.table.board
-        if isinstance(wanted, str) and wanted in around.named_boards:
-            return around.named_boards[wanted]
-        if not around.boards:
-            self.fault("board", f"{shown(wanted)} is not known; the set has no board")
-        elif wanted not in around.misnamed:
-            try:
-                choice(*around.named_boards).read(wanted)
-            except ValueError as fault:
-                self.fault("board", str(fault))
-        return Numbering(around.lattice)
+    def _usual(self) -> Numbering:
+        """The board that is meant when none is named."""
+        board = usual_board(self._puzzle.boards)
+        if board is None:
+            lack = "no board is named" if self._puzzle.boards else "the set has no board"
+            return Numbering(self._lattice, lack=lack)
+        return self._boards.get(board.id, Numbering(self._lattice))
 
-    def _pieces(self) -> tuple[str, ...]:
+    def _board(self, wanted: Any, key: str) -> Numbering:
+        if isinstance(wanted, str) and wanted in self._boards:
+            return self._boards[wanted]
+        if not self._puzzle.boards:
+            self._faults.add(key, f"{shown(wanted)} is not known; the set has no board")
+        elif wanted not in self._misnamed:
+            try:
+                choice(*self._boards).read(wanted)
+            except ValueError as fault:
+                self._faults.add(key, str(fault))
+        return Numbering(self._lattice)
+
+    def _named(self, wanted: Any, key: str) -> tuple[str, ...]:
         """The ids at ``pieces``: a list, or a text when every id is a single character."""
-        wanted, known = self.table.pieces, self.around.pieces
+        known, faults = self._pieces, self._faults
         if wanted is None:
             return tuple(known)
         if not isinstance(wanted, str | list):
-            self.fault("pieces", f"expected a text or a list of piece ids, found {shown(wanted)}")
+            faults.add(key, f"expected a text or a list of piece ids, found {shown(wanted)}")
             return ()
         ids = [one for one in wanted if isinstance(one, str)]
         if len(ids) < len(wanted) or not ids:
-            self.fault("pieces", f"expected one or more piece ids, found {shown(wanted)}")
+            faults.add(key, f"expected one or more piece ids, found {shown(wanted)}")
         elif isinstance(wanted, str) and wanted in known and len(wanted) > 1:
             letters = ", ".join(wanted)
             message = f'{shown(wanted)} is read as the pieces {letters}; write a list: ["{wanted}"]'
-            self.fault("pieces", message)
+            faults.add(key, message)
         else:
-            self._check_ids(ids)
+            for one, count in Counter(ids).items():
+                if one not in known and one not in self._misnamed:
+                    names = name_some(list(known))
+                    faults.add(key, f"there is no piece {shown(one)}; the pieces are {names}")
+                elif count > 1:
+                    faults.add(key, f"piece {shown(one)} is named {count} times; there is one")
         return tuple(ids)
 
-    def _check_ids(self, ids: Sequence[str]) -> None:
-        known = self.around.pieces
-        for one, count in Counter(ids).items():
-            if one not in known and one not in self.around.misnamed:
-                names = name_some(list(known))
-                self.fault("pieces", f"there is no piece {shown(one)}; the pieces are {names}")
-            elif count > 1:
-                self.fault("pieces", f"piece {shown(one)} is named {count} times; there is one")
-
-    def _pieces_count(self, named: int, given: int) -> int | None:
+    def _count(self, count: int | None, prefix: str, named: int, given: int) -> int | None:
         """How many of the pieces fill the region; None when all of them do."""
-        count = self.table.pieces_count
-        if count is None:
-            return None
-        if not 1 <= count <= named:
-            pieces = many(named, "piece")
-            self.fault(
-                "pieces_count", f"is {count}; expected 1 to {named}, as {pieces} may be used"
-            )
-        elif count < given:
-            self.fault("pieces_count", f"is {count}, but {many(given, 'piece')} are given")
+        key = f"{prefix}pieces_count"
+        if count is not None and not 1 <= count <= named:
+            expected = f"expected 1 to {named}, as {many(named, 'piece')} may be used"
+            self._faults.add(key, f"is {count}; {expected}")
+        elif count is not None and count < given:
+            self._faults.add(key, f"is {count}, but {many(given, 'piece')} are given")
         return None if count == named else count
 
     def _given(
         self,
+        table: ChallengeFile,
+        prefix: str,
         flips: bool,
         region: frozenset[Cell],
         numbering: Numbering,
         pieces: tuple[str, ...],
     ) -> tuple[Given, ...]:
         """The pieces already placed: allowed images, inside the region, apart from each other."""
-        around, stated = self.around, self.table.given
-        if len(stated) > len(around.pieces):
-            most = f"at most {len(around.pieces)} are allowed"
-            self.fault("given", f"has {len(stated)} items; {most}")
+        faults = self._faults
+        if len(table.given) > len(self._pieces):
+            most = f"at most {len(self._pieces)} are allowed"
+            faults.add(f"{prefix}given", f"has {len(table.given)} items; {most}")
             return ()
-        found: list[Given] = []
+        found: dict[str, Given] = {}
         taken: set[Cell] = set()
-        for index, item in enumerate(stated):
-            place = f"{self.prefix}given[{index}]"
-            key = one_of(self.faults, place, item, ("cells", "outline"), required=True)
+        for index, item in enumerate(table.given):
+            place = f"{prefix}given[{index}]"
+            key = one_of(faults, place, item, ("cells", "outline"), required=True)
             where = f"{place}.{key}"
             drawn = getattr(item, key) if key else None
-            cells = around.regions.read(key, drawn, where, numbering) if key else frozenset()
+            cells = self._regions.read(key, drawn, where, numbering) if key else frozenset()
             if item.failed("piece") or not cells:
                 continue
-            piece = around.pieces.get(item.piece)
+            name, piece = shown(item.piece), self._pieces.get(item.piece)
             moves = "turns and flips" if flips else "turns"
             if item.piece not in pieces or piece is None:
-                message = f"{shown(item.piece)} is not among the challenge's pieces"
-                self.faults.add(f"{place}.piece", message)
-            elif item.piece in (given.piece for given in found):
-                self.faults.add(f"{place}.piece", f"{shown(item.piece)} is given twice")
-            elif piece.forms and not is_image(around.lattice, piece, cells, flips):
-                name = shown(item.piece)
-                message = f"is not the shape of {name} under the moves allowed ({moves})"
-                self.faults.add(where, message)
+                faults.add(f"{place}.piece", f"{name} is not among the challenge's pieces")
+            elif item.piece in found:
+                faults.add(f"{place}.piece", f"{name} is given twice")
+            elif piece.forms and not is_image(self._lattice, piece, cells, flips):
+                faults.add(where, f"is not the shape of {name} under the moves allowed ({moves})")
             elif region and not cells <= region:
-                self.faults.add(where, "lies partly outside the region")
+                faults.add(where, "lies partly outside the region")
             elif cells & taken:
-                self.faults.add(where, "overlaps a piece given before")
+                faults.add(where, "overlaps a piece given before")
             else:
-                found.append(Given(item.piece, cells))
+                found[item.piece] = Given(item.piece, cells)
                 taken |= cells
-        return tuple(found)
+        return tuple(found.values())

@@ -15,33 +15,17 @@ _LONGEST_ID = 40
 
 
 def load_challenge(path: Path, puzzle: PuzzleSet) -> Challenge:
-    """Reads a challenge file.
+    """Reads a challenge file of a set.
 
     It is JSON or TOML, as its name ends; with another ending it is JSON if it begins with a
-    brace.
-
-    Args:
-        path: the file.
-        puzzle: the set whose pieces it speaks of.
-
-    Returns:
-        The challenge, checked. Without an ``id`` of its own it is called like the file.
+    brace. Without an ``id`` of its own the challenge is called like the file.
 
     Raises:
         InputError: with every fault of the file.
-
-    Example:
-        >>> import tempfile
-        >>> from fabkit.model.library import load_set
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder) / "corner piece.json"
-        ...     _ = path.write_text('{"pieces": ["0"], "cells": [0, 1, 2, 3, 8, 9, 10, 11]}')
-        ...     challenge = load_challenge(path, load_set("iqblock"))
-        >>> challenge.id, challenge.pieces, len(challenge.region)
-        ('corner-piece', ('0',), 8)
     """
     from fabkit.core.documents import Faults
-    from fabkit.model.challengefile import Surroundings, read_challenge
+    from fabkit.model.challengefile import ChallengeReader
+    from fabkit.model.drawing import Regions
 
     name = printable(str(path))
     text = read_text(path, name, "a challenge file")
@@ -51,7 +35,8 @@ def load_challenge(path: Path, puzzle: PuzzleSet) -> Challenge:
     is_json = ending == ".json" or (ending != ".toml" and text.lstrip().startswith("{"))
     document = parse_json(text, name) if is_json else parse_toml(text, name)
     faults = Faults(name)
-    challenge = read_challenge(document, Surroundings.of(puzzle, faults), "", _safe_id(path.stem))
+    reader = ChallengeReader(puzzle, Regions(puzzle.lattice, faults))
+    challenge = reader.read(document, name=_safe_id(path.stem))
     faults.finish()
     return challenge
 
@@ -59,13 +44,8 @@ def load_challenge(path: Path, puzzle: PuzzleSet) -> Challenge:
 def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
     """A challenge of a set or of its catalog by its id, or all pieces on a board by the board's.
 
-    Args:
-        puzzle: the set.
-        name: an id; None for the set's first board that is not optional, or its only challenge
-            if it has no such board.
-
-    Returns:
-        The challenge.
+    Without a name it is the set's first board that is not optional, or its only challenge if it
+    has no such board.
 
     Raises:
         InputError: when there is none of that name, or no name was given and there are several
@@ -75,44 +55,31 @@ def find_challenge(puzzle: PuzzleSet, name: str | None) -> Challenge:
         >>> from fabkit.model.library import load_set
         >>> find_challenge(load_set("fridgeiq"), "square_01").pieces
         ('I', 'J', 'M', 'R')
-        >>> find_challenge(load_set("iqfit"), None).id
-        'board'
     """
-    if name is None:
-        return _usual_challenge(puzzle)
+    known = known_names(puzzle)
+    if name is None and (board := usual_board(puzzle.boards)):
+        return _whole_board(puzzle, board)
+    if name is None and len(puzzle.challenges) == 1:
+        return puzzle.challenges[0]
     for challenge in puzzle.challenges:
         if challenge.id == name:
             return challenge
     for board in puzzle.boards:
         if board.id == name:
             return _whole_board(puzzle, board)
-    made = catalog_challenge(puzzle, name)
+    made = catalog_challenge(puzzle, name) if name is not None else None
     if made is not None:
         return made
-    known = known_names(puzzle)
     if not known:
-        raise InputError.of(puzzle.name, _NOTHING_TO_SOLVE)
-    in_lower_case = {one.lower(): one for one in known}
-    meant = in_lower_case.get(name.lower(), name)
-    are = "are" if len(known) > 1 else "is only"
-    message = f"has no challenge {shown(name)}; there {are} {name_some(known, _MAX_NAMED)}"
-    raise InputError.of(puzzle.name, f"{message}{did_you_mean(meant, known)}")
-
-
-_NOTHING_TO_SOLVE = "has no challenge and no board; describe a challenge in a file (--file)"
-
-
-def _usual_challenge(puzzle: PuzzleSet) -> Challenge:
-    """What is meant when nothing is named."""
-    board = usual_board(puzzle.boards)
-    if board:
-        return _whole_board(puzzle, board)
-    if len(puzzle.challenges) == 1:
-        return puzzle.challenges[0]
-    if not known_names(puzzle):
-        raise InputError.of(puzzle.name, _NOTHING_TO_SOLVE)
-    has_no = "no board but optional ones" if puzzle.boards else "no board"
-    message = f"has {has_no}; name a challenge: {name_some(known_names(puzzle), _MAX_NAMED)}"
+        message = "has no challenge and no board; describe a challenge in a file (--file)"
+    elif name is None:
+        has_no = "no board but optional ones" if puzzle.boards else "no board"
+        message = f"has {has_no}; name a challenge: {name_some(known, _MAX_NAMED)}"
+    else:
+        meant = {one.lower(): one for one in known}.get(name.lower(), name)
+        are = "are" if len(known) > 1 else "is only"
+        message = f"has no challenge {shown(name)}; there {are} {name_some(known, _MAX_NAMED)}"
+        message += did_you_mean(meant, known)
     raise InputError.of(puzzle.name, message)
 
 
@@ -122,21 +89,16 @@ def _whole_board(puzzle: PuzzleSet, board: Board) -> Challenge:
 
 
 def known_names(puzzle: PuzzleSet) -> list[str]:
-    """What `find_challenge` knows, each once."""
+    """What `find_challenge` knows besides the catalog, each once."""
     ids = [challenge.id for challenge in puzzle.challenges] + [board.id for board in puzzle.boards]
     return list(dict.fromkeys(ids))
 
 
 def _safe_id(stem: str) -> str:
-    """A file's name as an id: what is not safe in a file name becomes a dash.
-
-    Example:
-        >>> _safe_id("Mine (2)"), _safe_id("con"), _safe_id("…")
-        ('Mine-2', 'challenge-con', 'challenge')
-    """
-    safe = re.sub(r"[^A-Za-z0-9_]+", "-", stem).strip("-_")[:_LONGEST_ID] or "challenge"
+    """A file's name as an id: what is not safe in a file name becomes a dash."""
     from fabkit.core.documents import read_identifier
 
+    safe = re.sub(r"[^A-Za-z0-9_]+", "-", stem).strip("-_")[:_LONGEST_ID] or "challenge"
     try:
         return read_identifier(safe)
     except ValueError:

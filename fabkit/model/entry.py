@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any
 
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import at_anchor, orientations
@@ -17,16 +19,11 @@ KINDS = ("board", "challenge", "start", "snowflake")
 
 @dataclass(frozen=True)
 class Entry:
-    """A challenge, and what is known of it.
+    """A challenge, and what is known of it; see `fabkit.model.puzzle.Challenge`.
 
     Attributes:
-        id: its name in commands; unique in its set.
         title: its name for people, any text; the id when it has no other.
         kind: one of `KINDS`.
-        region: the cells to cover.
-        pieces: ids of the pieces to use, each at most once.
-        given: pieces already placed.
-        flips: whether pieces may be turned over.
         halves: cells of the lattice in one of its units' length: 1; or 2 where pieces lie on two
             lattices half a unit apart. Then `region`, `given` and `solution` are cells of the same
             kind of lattice with units half as long, four of them in each cell of a piece.
@@ -39,7 +36,6 @@ class Entry:
         count_complete: whether there are no more.
         level: how hard it is, such as ``junior``; empty when that is not known.
         score: the same as a number; None when it is not known.
-        pieces_count: see `fabkit.model.puzzle.Challenge`.
     """
 
     id: str
@@ -61,59 +57,23 @@ class Entry:
 
 
 def entry_of(challenge: Challenge, kind: str = "") -> Entry:
-    """A challenge of which nothing more is known.
-
-    Args:
-        challenge: what is asked.
-        kind: one of `KINDS`; when empty, a starting position if pieces lie there, else a challenge.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> square = load_set("fridgeiq").challenges[0]
-        >>> entry_of(square).kind, entry_of(square).title == square.id
-        ('challenge', True)
-    """
-    return Entry(
-        id=challenge.id,
-        title=challenge.title or challenge.id,
-        kind=kind or ("start" if challenge.given else "challenge"),
-        region=challenge.region,
-        pieces=challenge.pieces,
-        given=challenge.given,
-        flips=challenge.flips,
-        pieces_count=challenge.pieces_count,
-    )
+    """A challenge of which nothing more is known; without a kind, a starting position if pieces lie."""
+    known = {one.name: getattr(challenge, one.name) for one in fields(Challenge)}
+    del known["answer"]
+    title, usual = challenge.title or challenge.id, "start" if challenge.given else "challenge"
+    return Entry(**known | {"title": title, "kind": kind or usual})
 
 
 def challenge_of(entry: Entry) -> Challenge:
-    """What an entry asks, in cells of its own units; see `Entry.halves`.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> square = load_set("fridgeiq").challenges[0]
-        >>> challenge_of(entry_of(square)).region == square.region
-        True
-    """
-    return Challenge(
-        entry.id,
-        entry.region,
-        entry.pieces,
-        entry.given,
-        entry.flips,
-        title=entry.title,
-        pieces_count=entry.pieces_count,
-    )
+    """What an entry asks, in cells of its own units; see `Entry.halves`."""
+    asked: dict[str, Any] = {one.name: getattr(entry, one.name, "") for one in fields(Challenge)}
+    return Challenge(**asked)
 
 
 def in_halves(lattice: Lattice, cells: Iterable[Cell]) -> frozenset[Cell]:
-    """Cells as cells of the same lattice with units half as long: four for each.
+    """Cells as cells of the same lattice with units half as long, four for each.
 
-    Args:
-        lattice: one of squares, whole or cut; hexagons are not made of smaller ones.
-        cells: any of its cells.
-
-    Raises:
-        ValueError: when the lattice is the triangular one.
+    It is one of squares, whole or cut: hexagons are not made of smaller ones.
 
     Example:
         >>> from fabkit.model.lattice import LATTICES
@@ -133,54 +93,34 @@ def in_halves(lattice: Lattice, cells: Iterable[Cell]) -> frozenset[Cell]:
 
 
 class Images:
-    """The images of a set's pieces under its moves, each worked out once.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> fridgeiq = load_set("fridgeiq")
-        >>> images, q = Images(fridgeiq), fridgeiq.piece("Q").forms[0].cells
-        >>> small = in_halves(fridgeiq.lattice, q)
-        >>> images.has("Q", q), images.has("Q", small), images.has("Q", small, halves=2)
-        (True, False, True)
-    """
+    """The images of a set's pieces under its moves, each worked out once."""
 
     def __init__(self, puzzle: PuzzleSet) -> None:
         self._puzzle = puzzle
-        self._pieces = {piece.id: piece for piece in puzzle.pieces}
-        self._known: dict[tuple[str, bool, int], frozenset[frozenset[Cell]]] = {}
+        self._of = cache(self._images)
 
     def has(
         self, piece_id: str, cells: frozenset[Cell], flips: bool = False, halves: int = 1
     ) -> bool:
         """Whether cells are a piece, turned (or turned over) and moved; see `Entry.halves`."""
-        if not cells:
-            return False
-        key = piece_id, flips, halves
-        if key not in self._known:
-            self._known[key] = frozenset(self._images(*key))
-        return at_anchor(self._puzzle.lattice, cells) in self._known[key]
+        anchored = at_anchor(self._puzzle.lattice, cells) if cells else None
+        return anchored in self._of(piece_id, flips, halves)
 
-    def _images(self, piece_id: str, flips: bool, halves: int) -> Iterable[frozenset[Cell]]:
+    def _images(self, piece_id: str, flips: bool, halves: int) -> frozenset[frozenset[Cell]]:
         lattice = self._puzzle.lattice
-        for one in orientations(lattice, self._pieces[piece_id], flips):
-            cells = one.cells if halves == 1 else in_halves(lattice, one.cells)
-            yield at_anchor(lattice, cells)
+        found = [one.cells for one in orientations(lattice, self._puzzle.piece(piece_id), flips)]
+        if halves == 2:
+            found = [in_halves(lattice, cells) for cells in found]
+        return frozenset(at_anchor(lattice, cells) for cells in found)
 
 
 def wrong_with(entry: Entry, images: Images) -> str:
-    """Why an entry's solution is none, in a sentence; empty when it is one.
-
-    Args:
-        entry: with a solution, of pieces that there are.
-        images: of the set's pieces.
+    """Why an entry's solution, of pieces that there are, is none, in a sentence; empty if it is one.
 
     Example:
         >>> from fabkit.model.library import load_set
         >>> fridgeiq = load_set("fridgeiq")
         >>> q = fridgeiq.piece("Q").forms[0].cells
-        >>> one = Entry("one", "One", "challenge", q, ("Q",), solution={"Q": q})
-        >>> wrong_with(one, Images(fridgeiq))
-        ''
         >>> two = Entry("two", "Two", "challenge", q, ("Q", "B"), solution={"Q": q, "B": q})
         >>> wrong_with(two, Images(fridgeiq))
         'pieces Q and B overlap'

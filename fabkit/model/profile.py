@@ -1,13 +1,13 @@
 """Print profiles: every millimetre that is not in the drawing.
 
 A `Profile` is built from layers (presets, files, ``-s key=value``), later ones winning; see
-`fabkit.model.profilefile`. Each field's metadata says how it is written in a file and what is
-sane, so that reading, dumping and the messages all come from here.
+`fabkit.model.profilefile`. Each field says how it is written in a file, what it means and what is
+sane, so that reading, dumping, schemas and messages all come from here.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 #: How a magnet is held. ``none`` leaves the recesses out.
@@ -36,219 +36,163 @@ LIDS = ("sliding", "snap", "none")
 
 #: What a setting is, and so how it is written in a file.
 LENGTH, ANGLE, CHOICE, NUMBER, COLOUR, TEXT = (
-    "length",
-    "angle",
-    "choice",
-    "number",
-    "colour",
-    "text",
-)
+    "length", "angle", "choice", "number", "colour", "text",
+)  # fmt: skip
+#: Sections and keys that shape no piece: they say what is checked, how pieces are laid out, what
+#: they cost, and how other things are made.
+_SHAPELESS = {
+    "gap", "printer", "plate", "filament", "price", "laser", "board", "lid",
+    "magnet.grade", "label.inlay", "label.colour", "cell.tones",
+}  # fmt: skip
 
 
-def _mm(key: str, low_mm: float, high_mm: float, shapes: bool = True) -> Any:
-    """A length that is written as ``key = "20 mm"``."""
-    return _setting(key, LENGTH, shapes, low=low_mm, high=high_mm)
+@dataclass(frozen=True)
+class Setting:
+    """One key of a profile file.
+
+    Attributes:
+        key: as written, such as ``magnet.diameter``.
+        about: what it means, for people who write profiles.
+        kind: one of `LENGTH`, `ANGLE`, `CHOICE`, `NUMBER`, `COLOUR` and `TEXT`.
+        choices: the allowed words of a choice.
+        low: the least sane number.
+        high: the greatest sane number.
+        attribute: the `Profile` field it fills.
+    """
+
+    key: str
+    about: str
+    kind: str
+    choices: tuple[str, ...] = ()
+    low: float = 0.0
+    high: float = 0.0
+    attribute: str = ""
+
+    @property
+    def shapes(self) -> bool:
+        """Whether it shapes the pieces."""
+        section = self.key.partition(".")[0]
+        return self.key == "plate.face" or _SHAPELESS.isdisjoint((section, self.key))
 
 
-def _degrees(key: str, low: float, high: float, shapes: bool = True) -> Any:
-    """An angle that is written as ``key = "45 deg"``."""
-    return _setting(key, ANGLE, shapes, low=low, high=high)
+def _mm(key: str, about: str, low_mm: float, high_mm: float) -> Any:
+    return _setting(key, about, LENGTH, low=low_mm, high=high_mm)
 
 
-def _choice(key: str, choices: tuple[str, ...], shapes: bool = True) -> Any:
-    """One of a few words."""
-    return _setting(key, CHOICE, shapes, choices=choices)
+def _degrees(key: str, about: str, low: float, high: float) -> Any:
+    return _setting(key, about, ANGLE, low=low, high=high)
 
 
-def _number(key: str, low: float, high: float) -> Any:
-    """A number without a unit."""
-    return _setting(key, NUMBER, shapes=False, low=low, high=high)
+def _number(key: str, about: str, low: float, high: float) -> Any:
+    return _setting(key, about, NUMBER, low=low, high=high)
 
 
-def _setting(key: str, kind: str, shapes: bool, **more: Any) -> Any:
-    return field(metadata={"key": key, "kind": kind, "shapes": shapes, **more})
+def _choice(key: str, about: str, choices: tuple[str, ...]) -> Any:
+    return _setting(key, about, CHOICE, choices=choices)
+
+
+def _setting(key: str, about: str, kind: str, **more: Any) -> Any:
+    return field(metadata={"setting": Setting(key, about, kind, **more)})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """All numbers for printing a set. Lengths are in millimetres, sizes of magnets diameters.
+    """All numbers for printing a set. Lengths are in millimetres.
+
+    Two pieces have a clearance of twice ``inset_mm`` between them.
 
     Attributes:
         name: of the last preset or file that it was built from.
         title: one line for people.
-        unit_mm: length of one grid unit.
-        thickness_mm: of a piece, from back to face.
-        inset_mm: how far each side stays inside the canonical outline; the clearance between
-            two pieces is twice that.
-        tip_flat_mm: width of the flat to which acute tips are cut.
-        top_chamfer_mm: 45-degree chamfer around the lettered face.
-        foot_chamfer_mm: the same around the back, against the elephant foot.
-        first_layer_mm: height of the printer's first layer.
-        layer_mm: height of the other layers.
-        magnet_diameter_mm: of one magnet.
-        magnet_height_mm: of one magnet.
-        fit: how a magnet is held, one of `FITS`.
-        press_mm: added to the magnet's diameter for a press fit.
-        glue_mm: added for a glued fit.
-        rib_root_mm: added for the bore between crush ribs.
-        rib_crest_mm: added (negative: taken off) for the circle that the ribs' crests touch.
-        rib_width_mm: width of a crush rib at its root.
-        embedded_mm: added for a closed cavity.
-        mouth_mm: 45-degree chamfer at an open recess's mouth.
-        air_mm: the least room over a magnet, before rounding to whole layers.
-        floor_mm: plastic between an embedded magnet and the back.
-        roof_mm: the least plastic between a recess and the bottom of the letter.
-        wall_mm: the least wall between a recess's widest bore and the side of the piece.
-        bed_wall_mm: the least wall at the bed, after mouth and foot chamfers.
-        cap_height_mm: height of a capital letter.
-        label_depth_mm: depth of the engraving.
-        stroke_mm: the least width of a letter's strokes.
-        label_margin_mm: room between the letter and the top chamfer.
-        faces: where the letter is engraved, one of `FACES`.
-        gap_min_mm: the least gap between two printed pieces that lie as a challenge asks.
-        gap_max_mm: the greatest gap along an edge that two such pieces share.
-        max_bridge_mm: the widest ceiling that the printer can span.
-        bed_width_mm: of the printer's bed.
-        bed_depth_mm: of the printer's bed.
-        bed_height_mm: up to which it prints.
-        overhang_degrees: the steepest overhang it prints, from the vertical.
-        nozzle_mm: width of the printer's nozzle.
-        polarity: which pole of a magnet shows outwards, one of `POLARITIES`.
-        magnet_grade: how strong a magnet is, as it is sold.
-        inlay: whether the engraving is filled with a second colour, one of `INLAYS`.
-        letter_colour: of that filling, ``#rrggbb``.
-        facing: which way a piece lies on the bed, one of `FACINGS`.
-        plate_gap_mm: between two pieces on a plate.
-        plate_edge_mm: between a piece and the edge of the bed.
-        tower_mm: side of the square that is kept free for a prime tower, with two colours.
-        filament: what it is made of.
-        filament_density: of that, in g/cm3.
-        filament_diameter_mm: of the filament.
-        currency: of the prices.
-        filament_price: of a kilogram.
-        magnet_price: of one magnet.
-        kerf_mm: width of what a laser or knife takes away; half of it on each side of a cut.
-        laser_inset_mm: how far each side of a cut piece stays inside the canonical outline.
-        sheet_width_mm: of the sheet that pieces are cut from.
-        sheet_depth_mm: of the sheet that pieces are cut from.
-        sheet_gap_mm: between two pieces on a sheet.
-        sheet_edge_mm: between a piece and the edge of a sheet.
-        ball_mm: diameter of a ball of a piece that is made of balls.
-        link_mm: diameter of the link between two of them.
-        ball_flat_mm: from the middle of a ball down to the flat on which it is printed.
-        cell_shape: what a cell of a piece with stubs looks like, one of `CELL_SHAPES`.
-        tones: whether cells of a second colour are parts of their own, one of `TONES`.
-        cell_link_mm: width of the bar between two discs or stars.
-        stub_mm: diameter of the stub below each cell.
-        stub_height_mm: of that; 0 for pieces without stubs.
-        boards_made: of which boards an object is made, one of `BOARDS_MADE`.
-        board_clearance_mm: between a board's frame and the outline of its region, per side.
-        board_floor_mm: thickness of a tray's floor, and of what is below a seat.
-        board_wall_mm: thickness of a board's frame.
-        relief_mm: radius of the relief in the corners of a tray.
-        notch_mm: width of the notch for a finger; 0 for none.
-        hole_mm: diameter of a hole for a ball.
-        channel_mm: between a link and the side of its channel.
-        seat_mm: between a stub and its seat, per side.
-        title_mm: cap height of the title; 0 for none.
-        title_depth_mm: depth of its engraving.
-        board_colour: of boards and lids, ``#rrggbb``.
-        lid: how a board is closed, one of `LIDS`.
-        lid_thickness_mm: of the lid.
-        lid_clearance_mm: between a lid and what it slides or snaps on, per side.
-        lid_air_mm: between the pieces and the lid.
-        snap_mm: how far the hook of a snapping lid catches under its ledge.
-        tongue_mm: length of the tongue that bends when the lid snaps.
-        tongue_thickness_mm: of that.
     """
 
     name: str
     title: str
-    unit_mm: float = _mm("unit", 4, 200)
-    thickness_mm: float = _mm("thickness", 1, 50)
-    inset_mm: float = _mm("inset", 0, 2)
-    tip_flat_mm: float = _mm("tip_flat", 0.1, 20)
-    top_chamfer_mm: float = _mm("top_chamfer", 0, 5)
-    foot_chamfer_mm: float = _mm("foot_chamfer", 0, 5)
-    first_layer_mm: float = _mm("layers.first", 0.05, 0.6)
-    layer_mm: float = _mm("layers.height", 0.05, 0.6)
-    magnet_diameter_mm: float = _mm("magnet.diameter", 1, 50)
-    magnet_height_mm: float = _mm("magnet.height", 0.3, 30)
-    fit: str = _choice("recess.fit", FITS)
-    press_mm: float = _mm("recess.press", -0.5, 1)
-    glue_mm: float = _mm("recess.glue", 0, 2)
-    rib_root_mm: float = _mm("recess.rib_root", 0, 2)
-    rib_crest_mm: float = _mm("recess.rib_crest", -1, 1)
-    rib_width_mm: float = _mm("recess.rib_width", 0.3, 3)
-    embedded_mm: float = _mm("recess.embedded", 0, 2)
-    mouth_mm: float = _mm("recess.mouth", 0, 2)
-    air_mm: float = _mm("recess.air", 0.1, 0.3)
-    floor_mm: float = _mm("recess.floor", 0.2, 10)
-    roof_mm: float = _mm("recess.roof", 0.2, 10)
-    wall_mm: float = _mm("recess.wall", 0.4, 20)
-    bed_wall_mm: float = _mm("recess.bed_wall", 0.3, 20)
-    cap_height_mm: float = _mm("label.cap_height", 1, 100)
-    label_depth_mm: float = _mm("label.depth", 0.1, 5)
-    stroke_mm: float = _mm("label.stroke", 0.2, 5)
-    label_margin_mm: float = _mm("label.margin", 0, 20)
-    faces: str = _choice("label.faces", FACES)
-    gap_min_mm: float = _mm("gap.min", 0, 2, shapes=False)
-    gap_max_mm: float = _mm("gap.max", 0.01, 10, shapes=False)
-    max_bridge_mm: float = _mm("printer.max_bridge", 1, 100, shapes=False)
-    bed_width_mm: float = _mm("printer.bed_width", 20, 2000, shapes=False)
-    bed_depth_mm: float = _mm("printer.bed_depth", 20, 2000, shapes=False)
-    bed_height_mm: float = _mm("printer.bed_height", 5, 2000, shapes=False)
-    overhang_degrees: float = _degrees("printer.overhang", 0, 89, shapes=False)
-
-    nozzle_mm: float = _mm("printer.nozzle", 0.1, 2, shapes=False)
-    polarity: str = _choice("magnet.polarity", POLARITIES)
-    magnet_grade: str = _setting("magnet.grade", TEXT, shapes=False)
-    inlay: str = _choice("label.inlay", INLAYS, shapes=False)
-    letter_colour: str = _setting("label.colour", COLOUR, shapes=False)
-    facing: str = _choice("plate.face", FACINGS)
-    plate_gap_mm: float = _mm("plate.gap", 0, 50, shapes=False)
-    plate_edge_mm: float = _mm("plate.edge", 0, 50, shapes=False)
-    tower_mm: float = _mm("plate.tower", 0, 200, shapes=False)
-    filament: str = _setting("filament.material", TEXT, shapes=False)
-    filament_density: float = _number("filament.density", 0.5, 10)
-    filament_diameter_mm: float = _mm("filament.diameter", 1, 4, shapes=False)
-    currency: str = _setting("price.currency", TEXT, shapes=False)
-    filament_price: float = _number("price.filament", 0, 10_000)
-    magnet_price: float = _number("price.magnet", 0, 1_000)
-    kerf_mm: float = _mm("laser.kerf", 0, 2, shapes=False)
-    laser_inset_mm: float = _mm("laser.inset", 0, 2, shapes=False)
-    sheet_width_mm: float = _mm("laser.sheet_width", 20, 5000, shapes=False)
-    sheet_depth_mm: float = _mm("laser.sheet_depth", 20, 5000, shapes=False)
-    sheet_gap_mm: float = _mm("laser.gap", 0, 50, shapes=False)
-    sheet_edge_mm: float = _mm("laser.edge", 0, 50, shapes=False)
-
-    ball_mm: float = _mm("ball.diameter", 1, 100)
-    link_mm: float = _mm("ball.link", 0.5, 100)
-    ball_flat_mm: float = _mm("ball.flat", 0.2, 50)
-    cell_shape: str = _choice("cell.shape", CELL_SHAPES)
-    tones: str = _choice("cell.tones", TONES, shapes=False)
-    cell_link_mm: float = _mm("cell.link", 0.5, 100)
-    stub_mm: float = _mm("stub.diameter", 1, 100)
-    stub_height_mm: float = _mm("stub.height", 0, 20)
-    boards_made: str = _choice("board.make", BOARDS_MADE, shapes=False)
-    board_clearance_mm: float = _mm("board.clearance", 0, 3, shapes=False)
-    board_floor_mm: float = _mm("board.floor", 0.4, 20, shapes=False)
-    board_wall_mm: float = _mm("board.wall", 1, 50, shapes=False)
-    relief_mm: float = _mm("board.relief", 0, 5, shapes=False)
-    notch_mm: float = _mm("board.notch", 0, 60, shapes=False)
-    hole_mm: float = _mm("board.hole", 1, 120, shapes=False)
-    channel_mm: float = _mm("board.channel", 0, 3, shapes=False)
-    seat_mm: float = _mm("board.seat", 0, 3, shapes=False)
-    title_mm: float = _mm("board.title", 0, 40, shapes=False)
-    title_depth_mm: float = _mm("board.title_depth", 0.1, 5, shapes=False)
-    board_colour: str = _setting("board.colour", COLOUR, shapes=False)
-    lid: str = _choice("lid.kind", LIDS, shapes=False)
-    lid_thickness_mm: float = _mm("lid.thickness", 0.8, 10, shapes=False)
-    lid_clearance_mm: float = _mm("lid.clearance", 0, 2, shapes=False)
-    lid_air_mm: float = _mm("lid.air", 0, 10, shapes=False)
-    snap_mm: float = _mm("lid.snap", 0.1, 3, shapes=False)
-    tongue_mm: float = _mm("lid.tongue", 2, 60, shapes=False)
-    tongue_thickness_mm: float = _mm("lid.tongue_thickness", 0.6, 6, shapes=False)
+    unit_mm: float = _mm("unit", "length of one grid unit", 4, 200)
+    thickness_mm: float = _mm("thickness", "of a piece, from back to face", 1, 50)
+    inset_mm: float = _mm("inset", "how far each side stays inside the outline", 0, 2)
+    tip_flat_mm: float = _mm("tip_flat", "width of the flat to which acute tips are cut", 0.1, 20)
+    top_chamfer_mm: float = _mm("top_chamfer", "45-degree chamfer around the lettered face", 0, 5)
+    foot_chamfer_mm: float = _mm("foot_chamfer", "the same around the back", 0, 5)
+    first_layer_mm: float = _mm("layers.first", "height of the printer's first layer", 0.05, 0.6)
+    layer_mm: float = _mm("layers.height", "height of the other layers", 0.05, 0.6)
+    magnet_diameter_mm: float = _mm("magnet.diameter", "diameter of a magnet", 1, 50)
+    magnet_height_mm: float = _mm("magnet.height", "height of a magnet", 0.3, 30)
+    fit: str = _choice("recess.fit", "how a magnet is held", FITS)
+    press_mm: float = _mm("recess.press", "added to the magnet's diameter for a press fit", -0.5, 1)
+    glue_mm: float = _mm("recess.glue", "added for a glued fit", 0, 2)
+    rib_root_mm: float = _mm("recess.rib_root", "added for the bore between crush ribs", 0, 2)
+    rib_crest_mm: float = _mm(
+        "recess.rib_crest", "added for the ribs' crests; negative: taken off", -1, 1
+    )
+    rib_width_mm: float = _mm("recess.rib_width", "width of a crush rib at its root", 0.3, 3)
+    embedded_mm: float = _mm("recess.embedded", "added for a closed cavity", 0, 2)
+    mouth_mm: float = _mm("recess.mouth", "45-degree chamfer at an open recess's mouth", 0, 2)
+    air_mm: float = _mm("recess.air", "least room over a magnet", 0.1, 0.3)
+    floor_mm: float = _mm("recess.floor", "between an embedded magnet and the back", 0.2, 10)
+    roof_mm: float = _mm("recess.roof", "least plastic from a recess to the letter", 0.2, 10)
+    wall_mm: float = _mm("recess.wall", "least wall from a recess to the side", 0.4, 20)
+    bed_wall_mm: float = _mm("recess.bed_wall", "the same at the bed, after chamfers", 0.3, 20)
+    cap_height_mm: float = _mm("label.cap_height", "height of a capital letter", 1, 100)
+    label_depth_mm: float = _mm("label.depth", "depth of the engraving", 0.1, 5)
+    stroke_mm: float = _mm("label.stroke", "least width of a letter's strokes", 0.2, 5)
+    label_margin_mm: float = _mm("label.margin", "from the letter to the top chamfer", 0, 20)
+    faces: str = _choice("label.faces", "where the letter is engraved", FACES)
+    gap_min_mm: float = _mm("gap.min", "least gap between two printed pieces of a challenge", 0, 2)
+    gap_max_mm: float = _mm("gap.max", "greatest gap along a shared edge", 0.01, 10)
+    max_bridge_mm: float = _mm("printer.max_bridge", "widest ceiling that it can span", 1, 100)
+    bed_width_mm: float = _mm("printer.bed_width", "width of the printer's bed", 20, 2000)
+    bed_depth_mm: float = _mm("printer.bed_depth", "depth of the printer's bed", 20, 2000)
+    bed_height_mm: float = _mm("printer.bed_height", "up to which it prints", 5, 2000)
+    overhang_degrees: float = _degrees("printer.overhang", "steepest, from the vertical", 0, 89)
+    nozzle_mm: float = _mm("printer.nozzle", "width of the printer's nozzle", 0.1, 2)
+    polarity: str = _choice("magnet.polarity", "which pole of a magnet shows outwards", POLARITIES)
+    magnet_grade: str = _setting("magnet.grade", "how strong a magnet is, as it is sold", TEXT)
+    inlay: str = _choice("label.inlay", "whether a second colour fills the engraving", INLAYS)
+    letter_colour: str = _setting("label.colour", "of the filling of the engraving", COLOUR)
+    facing: str = _choice("plate.face", "which way a piece lies on the bed", FACINGS)
+    plate_gap_mm: float = _mm("plate.gap", "between two pieces on a plate", 0, 50)
+    plate_edge_mm: float = _mm("plate.edge", "between a piece and the edge of the bed", 0, 50)
+    tower_mm: float = _mm("plate.tower", "side of the square kept for a prime tower", 0, 200)
+    filament: str = _setting("filament.material", "what it is made of", TEXT)
+    filament_density: float = _number("filament.density", "in g/cm3", 0.5, 10)
+    filament_diameter_mm: float = _mm("filament.diameter", "of the filament", 1, 4)
+    currency: str = _setting("price.currency", "of the prices", TEXT)
+    filament_price: float = _number("price.filament", "of a kilogram", 0, 10_000)
+    magnet_price: float = _number("price.magnet", "of one magnet", 0, 1_000)
+    kerf_mm: float = _mm("laser.kerf", "width of what a laser or knife takes away", 0, 2)
+    laser_inset_mm: float = _mm("laser.inset", "how far a cut piece stays inside the outline", 0, 2)
+    sheet_width_mm: float = _mm("laser.sheet_width", "width of the sheet for cutting", 20, 5000)
+    sheet_depth_mm: float = _mm("laser.sheet_depth", "depth of that sheet", 20, 5000)
+    sheet_gap_mm: float = _mm("laser.gap", "between two pieces on a sheet", 0, 50)
+    sheet_edge_mm: float = _mm("laser.edge", "between a piece and the edge of a sheet", 0, 50)
+    ball_mm: float = _mm("ball.diameter", "diameter of a ball", 1, 100)
+    link_mm: float = _mm("ball.link", "diameter of the link between two balls", 0.5, 100)
+    ball_flat_mm: float = _mm("ball.flat", "from a ball's middle down to the bed", 0.2, 50)
+    cell_shape: str = _choice("cell.shape", "look of a cell of a piece with stubs", CELL_SHAPES)
+    tones: str = _choice("cell.tones", "whether second colours are parts apart", TONES)
+    cell_link_mm: float = _mm("cell.link", "width of the bar between two discs or stars", 0.5, 100)
+    stub_mm: float = _mm("stub.diameter", "diameter of the stub below each cell", 1, 100)
+    stub_height_mm: float = _mm("stub.height", "of that; 0 for pieces without stubs", 0, 20)
+    boards_made: str = _choice("board.make", "of which boards an object is made", BOARDS_MADE)
+    board_clearance_mm: float = _mm("board.clearance", "from frame to region, per side", 0, 3)
+    board_floor_mm: float = _mm("board.floor", "of a tray's floor, or below a seat", 0.4, 20)
+    board_wall_mm: float = _mm("board.wall", "thickness of a board's frame", 1, 50)
+    relief_mm: float = _mm("board.relief", "radius of the relief in the corners of a tray", 0, 5)
+    notch_mm: float = _mm("board.notch", "width of the notch for a finger; 0 for none", 0, 60)
+    hole_mm: float = _mm("board.hole", "diameter of a hole for a ball", 1, 120)
+    channel_mm: float = _mm("board.channel", "between a link and the side of its channel", 0, 3)
+    seat_mm: float = _mm("board.seat", "between a stub and its seat, per side", 0, 3)
+    title_mm: float = _mm("board.title", "cap height of the title; 0 for none", 0, 40)
+    title_depth_mm: float = _mm("board.title_depth", "depth of its engraving", 0.1, 5)
+    board_colour: str = _setting("board.colour", "of boards and lids", COLOUR)
+    lid: str = _choice("lid.kind", "how a board is closed", LIDS)
+    lid_thickness_mm: float = _mm("lid.thickness", "of the lid", 0.8, 10)
+    lid_clearance_mm: float = _mm("lid.clearance", "from a lid to its board, per side", 0, 2)
+    lid_air_mm: float = _mm("lid.air", "between the pieces and the lid", 0, 10)
+    snap_mm: float = _mm("lid.snap", "how far a hook catches under its ledge", 0.1, 3)
+    tongue_mm: float = _mm("lid.tongue", "of the tongue that bends when it snaps", 2, 60)
+    tongue_thickness_mm: float = _mm("lid.tongue_thickness", "of that tongue", 0.6, 6)
 
     @property
     def has_recesses(self) -> bool:
@@ -261,31 +205,7 @@ class Profile:
         return self.fit == "embedded"
 
 
-@dataclass(frozen=True)
-class Setting:
-    """One key of a profile file.
-
-    Attributes:
-        key: as written, such as ``magnet.diameter``.
-        attribute: the `Profile` field it fills.
-        kind: one of `LENGTH`, `ANGLE`, `CHOICE`, `NUMBER`, `COLOUR` and `TEXT`.
-        shapes: whether it shapes the pieces. The others say what is checked, how pieces are
-            laid out, and what they cost.
-        choices: the allowed words of a choice.
-        low: the least sane number.
-        high: the greatest sane number.
-    """
-
-    key: str
-    attribute: str
-    kind: str
-    shapes: bool
-    choices: tuple[str, ...] = ()
-    low: float = 0.0
-    high: float = 0.0
-
-
 #: Every key of a profile file, in the order in which they are written.
 SETTINGS: tuple[Setting, ...] = tuple(
-    Setting(attribute=f.name, **f.metadata) for f in fields(Profile) if f.metadata
+    replace(one.metadata["setting"], attribute=one.name) for one in fields(Profile) if one.metadata
 )

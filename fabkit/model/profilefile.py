@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,11 +35,7 @@ _PRESETS = Path(__file__).resolve().parent / "presets"
 _LONGEST_TITLE = 200
 _LONGEST_TEXT = 40
 
-_ATTRIBUTE = re.compile(r"^ +(\w+): (.*)", re.MULTILINE)
 _BY_KEY = {setting.key: setting for setting in SETTINGS}
-
-#: Values by profile attribute.
-Values = dict[str, Any]
 
 
 def preset_names() -> list[str]:
@@ -66,12 +61,9 @@ def load_profile(
         settings: single settings such as ``"unit=15 mm"``, which have the last word.
         unit_mm: a set's own unit; it yields to ``chosen`` and ``settings``.
 
-    Returns:
-        The profile, checked for numbers that contradict each other.
-
     Raises:
-        InputError: for an unknown preset or key, a bad value, or a contradiction; every fault
-            of one layer at once.
+        InputError: for an unknown preset or key, a bad value, or numbers that contradict each
+            other; every fault of one layer at once.
 
     Example:
         >>> load_profile(["compact"], ["recess.fit=glue"]).fit
@@ -95,77 +87,45 @@ def load_profile(
 
 
 def dump_profile(profile: Profile) -> str:
-    """A profile as the TOML file that gives exactly this profile.
-
-    Example:
-        >>> print(dump_profile(load_profile()).splitlines()[1])
-        unit = "20 mm"
-    """
+    """A profile as the TOML file that gives exactly this profile."""
     document: dict[str, Any] = {"title": profile.title}
+    spell: dict[str, Any] = {LENGTH: partial(format_mm, digits=6), ANGLE: format_degrees}
     for setting in SETTINGS:
         section, _, key = setting.key.rpartition(".")
         table = document.setdefault(section, {}) if section else document
-        value = getattr(profile, setting.attribute)
-        table[key] = _written(setting, value)
+        table[key] = spell.get(setting.kind, lambda value: value)(
+            getattr(profile, setting.attribute)
+        )
     return tomli_w.dumps(document)
 
 
-def _written(setting: Setting, value: Any) -> Any:
-    """A value as it stands in a file."""
-    if setting.kind == LENGTH:
-        return format_mm(value, digits=6)
-    return format_degrees(value) if setting.kind == ANGLE else value
-
-
 def contradictions(profile: Profile) -> Iterable[Fault]:
-    """What in a profile cannot be together, whatever the piece.
-
-    Example:
-        >>> from dataclasses import replace
-        >>> [fault.key for fault in contradictions(replace(load_profile(), faces="both"))]
-        ['label.faces']
-    """
-    room_mm = profile.thickness_mm - profile.top_chamfer_mm - profile.foot_chamfer_mm
+    """What in a profile cannot be together, whatever the piece."""
+    thickness_mm, inset_mm, depth_mm = (
+        profile.thickness_mm,
+        profile.inset_mm,
+        profile.label_depth_mm,
+    )
+    room_mm = thickness_mm - profile.top_chamfer_mm - profile.foot_chamfer_mm
     if room_mm < 0.5:
         yield Fault(
             "thickness",
-            f"{format_mm(profile.thickness_mm)} less both chamfers leaves {format_mm(room_mm)} of "
+            f"{format_mm(thickness_mm)} less both chamfers leaves {format_mm(room_mm)} of "
             "straight side; 0.5 mm is the least",
         )
-    if profile.unit_mm < 8 * profile.inset_mm:
-        yield Fault("inset", f"{format_mm(profile.inset_mm)} is more than an eighth of the unit")
+    if profile.unit_mm < 8 * inset_mm:
+        yield Fault("inset", f"{format_mm(inset_mm)} is more than an eighth of the unit")
     if profile.gap_min_mm > profile.gap_max_mm:
-        yield Fault(
-            "gap.min",
-            f"{format_mm(profile.gap_min_mm)} is more than gap.max, {format_mm(profile.gap_max_mm)}",
-        )
+        most = f"is more than gap.max, {format_mm(profile.gap_max_mm)}"
+        yield Fault("gap.min", f"{format_mm(profile.gap_min_mm)} {most}")
     if profile.faces == "both" and profile.fit not in ("embedded", "none"):
         yield Fault(
             "label.faces",
             'is "both", but the back has open recesses; choose recess.fit "embedded" or "none"',
         )
-    if profile.faces != "none" and profile.label_depth_mm >= profile.thickness_mm / 3:
-        yield Fault(
-            "label.depth",
-            f"{format_mm(profile.label_depth_mm)} is a third or more of the thickness "
-            f"{format_mm(profile.thickness_mm)}",
-        )
-    yield from _ball_contradictions(profile)
-    if profile.fit == "ribs":
-        yield from _rib_contradictions(profile)
-    if profile.has_recesses:
-        try:
-            depth_mm = recess_span(profile).depth_mm
-        except ValueError as error:
-            yield Fault("recess", str(error))
-        else:
-            yield from _mouth_contradictions(profile, depth_mm)
-            if profile.polarity == "alternating":
-                yield from _mark_contradictions(profile)
-
-
-def _ball_contradictions(profile: Profile) -> Iterable[Fault]:
-    """Links within their balls, and balls that reach the bed."""
+    if profile.faces != "none" and depth_mm >= thickness_mm / 3:
+        third = f"is a third or more of the thickness {format_mm(thickness_mm)}"
+        yield Fault("label.depth", f"{format_mm(depth_mm)} {third}")
     ball_mm, radius_mm = profile.ball_mm, round(profile.ball_mm / 2, 6)
     if profile.link_mm >= ball_mm:
         yield Fault(
@@ -179,6 +139,15 @@ def _ball_contradictions(profile: Profile) -> Iterable[Fault]:
             f"{format_mm(profile.ball_flat_mm)} below a ball's middle is not inside a ball of "
             f"{format_mm(ball_mm)}; choose less than {format_mm(radius_mm)}",
         )
+    if profile.fit == "ribs":
+        yield from _rib_contradictions(profile)
+    if profile.has_recesses:
+        try:
+            span = recess_span(profile)
+        except ValueError as error:
+            yield Fault("recess", str(error))
+        else:
+            yield from _recess_contradictions(profile, span.depth_mm)
 
 
 def _rib_contradictions(profile: Profile) -> Iterable[Fault]:
@@ -200,8 +169,19 @@ def _rib_contradictions(profile: Profile) -> Iterable[Fault]:
         )
 
 
-def _mark_contradictions(profile: Profile) -> Iterable[Fault]:
-    """South poles are marked; a closed cavity's mark lies in its floor."""
+def _recess_contradictions(profile: Profile, depth_mm: float) -> Iterable[Fault]:
+    """The mouth's cone, which goes on down to the ribs' crests, must end inside the recess; south
+    poles are marked, those of closed cavities in the floor."""
+    ribs_mm = (profile.rib_root_mm - profile.rib_crest_mm) / 2 if profile.fit == "ribs" else 0.0
+    if not profile.embedded and profile.mouth_mm + ribs_mm >= depth_mm:
+        with_ribs = f", with the {format_mm(ribs_mm)} of the ribs," if ribs_mm else ""
+        yield Fault(
+            "recess.mouth",
+            f"{format_mm(profile.mouth_mm)}{with_ribs} is deeper than the recess, "
+            f"{format_mm(depth_mm)}; choose a smaller mouth",
+        )
+    if profile.polarity != "alternating":
+        return
     try:
         mark_span(profile)
     except ValueError as error:
@@ -216,19 +196,7 @@ def _mark_contradictions(profile: Profile) -> Iterable[Fault]:
         )
 
 
-def _mouth_contradictions(profile: Profile, depth_mm: float) -> Iterable[Fault]:
-    """The mouth's cone, which goes on down to the ribs' crests, must end inside the recess."""
-    ribs_mm = (profile.rib_root_mm - profile.rib_crest_mm) / 2 if profile.fit == "ribs" else 0.0
-    if not profile.embedded and profile.mouth_mm + ribs_mm >= depth_mm:
-        with_ribs = f", with the {format_mm(ribs_mm)} of the ribs," if ribs_mm else ""
-        yield Fault(
-            "recess.mouth",
-            f"{format_mm(profile.mouth_mm)}{with_ribs} is deeper than the recess, "
-            f"{format_mm(depth_mm)}; choose a smaller mouth",
-        )
-
-
-def _read_layer(name: str) -> Values:
+def _read_layer(name: str) -> dict[str, Any]:
     """The values of a preset or a file."""
     from fabkit.core.documents import Faults
 
@@ -240,11 +208,11 @@ def _read_layer(name: str) -> Values:
         message = f"there is no profile {shown(name)}; shipped are {', '.join(preset_names())}"
         raise InputError.of("", f"{message}, or give a path to a .toml file")
     faults = Faults(source)
-    layer = profile_table().read(read_toml(path, source), faults, elsewhere=[*_BY_KEY])
+    layer: Any = profile_table().read(read_toml(path, source), faults, elsewhere=[*_BY_KEY])
     faults.finish()
-    values: Values = {"name": path.stem, "title": getattr(layer, "title", None) or path.stem}
+    values: dict[str, Any] = {"name": path.stem, "title": layer.title or path.stem}
     for setting in SETTINGS:
-        value: Any = layer
+        value = layer
         for key in setting.key.split("."):
             value = getattr(value, key, None)
         if value is not None:
@@ -259,14 +227,11 @@ def profile_table() -> type[Table]:
 
     from fabkit.core.documents import Table, text
 
-    title = Field(None, description="one line for people")
-    tables: dict[str, dict[str, Any]] = {
-        "": {"title": (Annotated[str, text(_LONGEST_TITLE)], title)}
-    }
-    about = dict(_ATTRIBUTE.findall(re.sub(r"\n {9,}", " ", Profile.__doc__ or "")))
+    title = (Annotated[str, text(_LONGEST_TITLE)], Field(None, description="one line for people"))
+    tables: dict[str, dict[str, Any]] = {"": {"title": title}}
     for setting in SETTINGS:
         section, _, key = setting.key.rpartition(".")
-        field = Field(None, description=about.get(setting.attribute))
+        field = Field(None, description=setting.about)
         tables.setdefault(section, {})[key] = (Annotated[Any, _check(setting)], field)
     top = tables.pop("")
     for section, fields in tables.items():
@@ -274,12 +239,12 @@ def profile_table() -> type[Table]:
     return create_model("profile", __base__=Table, **top)
 
 
-def _read_settings(settings: Sequence[str]) -> Values:
+def _read_settings(settings: Sequence[str]) -> dict[str, Any]:
     """The values of ``-s key=value`` options, the last one of a key."""
     from fabkit.core.documents import Faults
 
-    faults, values = Faults("-s"), Values()
-    stated: dict[str, str] = {}
+    faults = Faults("-s")
+    stated, values = dict[str, str](), dict[str, Any]()
     for text in settings:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():

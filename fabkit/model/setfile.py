@@ -32,9 +32,8 @@ from fabkit.model.accessory import LID_ENDING
 from fabkit.model.challengefile import (
     CELLS,
     OUTLINE,
+    ChallengeReader,
     ChallengeTable,
-    Surroundings,
-    challenge_of_table,
 )
 from fabkit.model.drawing import LONGEST_SIDE, MAX_CELLS_OF_FILE, Regions, flat_form, read_balls
 from fabkit.model.lattice import LATTICES, Cell, Lattice
@@ -164,14 +163,11 @@ class SetFile(Table):
 
 
 def read_set(path: Path, source: str | None = None) -> PuzzleSet:
-    """Reads a set file.
+    """Reads a set file; SVG files that it names lie beside it.
 
     Args:
-        path: the TOML file. SVG files that it names lie beside it.
+        path: the TOML file.
         source: the file's name in messages; the path itself when None.
-
-    Returns:
-        The set, checked.
 
     Raises:
         InputError: with every fault of the file.
@@ -180,12 +176,13 @@ def read_set(path: Path, source: str | None = None) -> PuzzleSet:
     faults = Faults(name)
     document = read_toml(path, name)
     file = SetFile.read(document, faults)
-    if not isinstance(file.set, HeadTable) or file.set.failed("lattice"):
+    if not file.set or file.set.failed("lattice"):
         faults.finish()  # without a lattice nothing else can be judged
     misnamed = [
         data.get("id")
         for tables, kind in ((file.piece, "piece"), (file.board, "board"))
-        for table, data in zip(tables or (), document.get(kind, ()), strict=False)
+        if tables
+        for table, data in zip(tables, document[kind], strict=True)
         if table.failed("id") and isinstance(data, dict)
     ]
     puzzle = _Reading(file, faults, path).read(misnamed)
@@ -219,28 +216,6 @@ class _Reading:
             most = f"at most {_MOST_PIECES} are allowed"
             self.faults.add("piece", f"makes {len(pieces)} pieces with their counts; {most}")
         boards = [self._board(t, f"board[{i}]", pieces) for i, t in enumerate(file.board)]
-        around = Surroundings(
-            self.lattice,
-            self.flips,
-            {piece.id: piece for piece in pieces if piece.id},
-            boards,
-            self.regions,
-            misnamed,
-        )
-        challenges = [
-            challenge_of_table(table, around, f"challenge[{i}]")
-            for i, table in enumerate(file.challenge)
-        ]
-        counted = [one.count if one.count else 1 for one in file.piece or []]
-        owners = [
-            (piece.id, f"piece[{i}]", f", by its count = {counted[i]}" if counted[i] > 1 else "")
-            for i, row in enumerate(rows)
-            for piece in row
-        ]
-        self._refuse_same_ids(owners)
-        self._refuse_same_ids([(one.id, f"board[{i}]", "") for i, one in enumerate(boards)])
-        self._refuse_same_ids([(one.id, f"challenge[{i}]", "") for i, one in enumerate(challenges)])
-        self._refuse_same_files(owners, boards)
         of_file, of_drawings = sha256(self.path), self.drawings.digests
         puzzle = PuzzleSet(
             name=head.name or "",
@@ -250,15 +225,29 @@ class _Reading:
             unit_mm=head.unit,
             pieces=tuple(pieces),
             boards=tuple(boards),
-            challenges=tuple(challenges),
+            challenges=(),
             source=self.faults.source,
             digest=digest(of_file, *of_drawings) if of_drawings else of_file,
             credit=head.source,
             licence=head.licence,
         )
+        reader = ChallengeReader(puzzle, self.regions, misnamed)
+        challenges = [
+            reader.challenge(table, f"challenge[{i}]") for i, table in enumerate(file.challenge)
+        ]
+        named = [
+            (piece.id, f"piece[{i}]", f", by its count = {len(row)}" if len(row) > 1 else "")
+            for i, row in enumerate(rows)
+            for piece in row
+        ]
+        named += [(board.id, f"board[{i}]", "") for i, board in enumerate(boards)]
+        lids = {board.id + LID_ENDING: i for i, board in enumerate(boards) if board.id}
+        named += [(lid, f"board[{i}]", ", as its lid is called") for lid, i in lids.items()]
+        self._refuse_same_ids(named)
+        self._refuse_same_ids([(one.id, f"challenge[{i}]", "") for i, one in enumerate(challenges)])
         if not self.faults.count:
             self._compare_area("set", head.area, puzzle.area)
-        return puzzle
+        return replace(puzzle, challenges=tuple(challenges))
 
     def _pieces(self, table: PieceTable, index: int) -> list[Piece]:
         """The pieces of a table; without forms after a fault, so that challenges note no others."""
@@ -348,40 +337,16 @@ class _Reading:
             self.faults.add(f"{place}.area", message)
 
     def _refuse_same_ids(self, named: Sequence[tuple[str, str, str]]) -> None:
-        """Notes every id of one kind that stands twice.
-
-        Args:
-            named: id, the table's place, and how it comes to this id, in the file's order.
-        """
+        """Notes every id that stands twice, as do names of files: id, table, how it comes to it."""
         first: dict[str, tuple[str, str]] = {}
         for one, place, how in named:
             other, by = first.setdefault(one.lower(), (place, how))
             if one and other != place:
                 made = f"{shown(one)}{how and how + ','} is also the id of {other}{by}"
-                message = f"{made}; upper and lower case count as the same, since ids name files"
+                message = (
+                    f"{made}; choose another, since ids name files, in upper and lower case alike"
+                )
                 self.faults.add(f"{place}.id", message)
-
-    def _refuse_same_files(
-        self, pieces: Sequence[tuple[str, str, str]], boards: Sequence[Board]
-    ) -> None:
-        """Notes every board whose files, or its lid's, would be a piece's or another board's."""
-        owners = {board.id.lower(): f"board[{i}]" for i, board in enumerate(boards)}
-        owners |= {piece_id.lower(): place + how for piece_id, place, how in pieces}
-        for index, board in enumerate(boards):
-            place, lid = f"board[{index}]", board.id + LID_ENDING
-            other = owners.get(board.id.lower(), place)
-            if board.id and other.startswith("piece"):
-                self.faults.add(
-                    f"{place}.id",
-                    f"{shown(board.id)} is also the id of {other}; both name files in the same folder "
-                    "(upper and lower case count as the same), so call the board something else",
-                )
-            if board.id and lid.lower() in owners:
-                self.faults.add(
-                    f"{place}.id",
-                    f"the board's lid is called {shown(lid)}, and so is {owners[lid.lower()]}; both "
-                    "name files in the same folder, so call one something else",
-                )
 
 
 def _extent(lattice: Lattice, cells: Iterable[Cell]) -> str:

@@ -111,5 +111,5 @@ def test_the_schema_is_no_stricter_than_the_reader(name: str, tmp_path: Path) ->
 def test_descriptions_tell_editors_what_a_key_is() -> None:
     profile: dict[str, Any] = schema_of("profile")
     magnet = profile["$defs"]["magnet"]["properties"]
-    assert magnet["diameter"]["description"] == "of one magnet."
+    assert magnet["diameter"]["description"] == "diameter of a magnet"
     assert schema_of("set")["$defs"]["HeadTable"]["required"] == ["name", "lattice", "moves"]
