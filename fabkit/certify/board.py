@@ -15,13 +15,12 @@ from functools import cache
 import numpy as np
 import shapely
 from numpy.typing import NDArray
-from shapely import MultiPoint, get_coordinates
 
 from fabkit.certify.cover import Kind, kinds_of, numbers_of, options_in
 from fabkit.certify.document import DrawnPiece, FramePoint
-from fabkit.certify.outline import MAX_CELLS, Draughtsman, Images, images_of
+from fabkit.certify.outline import MAX_CELLS, images_of
 from fabkit.certify.replay import Choices
-from fabkit.certify.tiling import TOLERANCE, Keys, Tiling, moved
+from fabkit.certify.tiling import TOLERANCE, Keys, Tiling
 from fabkit.core.errors import InputError
 
 Numbers = NDArray[np.int64]
@@ -35,10 +34,8 @@ MAX_COVERED = 20_000_000
 class Problem:
     """Whether the pieces tile one shape, as an exact cover problem.
 
-    Attributes:
-        cells: how many the shape has.
-        choices: the placements inside it.
-        least: for each whether none of its images about the centre comes before it.
+    `cells` is how many the shape has, `choices` the placements inside it; `least` says for each
+    whether none of its images about the centre comes before it.
     """
 
     cells: int
@@ -78,14 +75,13 @@ class Board:
         pieces: Sequence[DrawnPiece],
         flips: bool,
     ) -> None:
-        draughtsman = Draughtsman(tiling)
         kinds = kinds_of(
             {
-                piece.id: images_of(tiling, piece, flips, draughtsman, f"pieces[{index}]")
+                piece.id: images_of(tiling, piece, flips, f"pieces[{index}]")
                 for index, piece in enumerate(pieces)
             }
         )
-        self.copies = tuple(len(kind.pieces) for kind, _ in kinds)
+        self.copies = tuple(len(ids) for ids, _ in kinds)
         self._sheets = [
             Sheet.around(tiling, centre, some) for centre, some in zip(centres, points, strict=True)
         ]
@@ -139,14 +135,13 @@ class Board:
         )
         return Problem(count, choices, self._least[inside])
 
-    def _place(self, tiling: Tiling, kinds: Sequence[tuple[Kind, Images]]) -> None:
+    def _place(self, tiling: Tiling, kinds: Sequence[Kind]) -> None:
         """Finds every placement, and writes the tables of them: a row or an entry for each."""
-        images = [of_kind for _, of_kind in kinds]
         found: list[tuple[int, tuple[int, ...]]] = []
         before = 0
         for sheet in self._sheets:
             numbers = sheet.numbers + before
-            for option in options_in(tiling, sheet.keys, numbers, images, "shapes"):
+            for option in options_in(tiling, sheet.keys, numbers, kinds, "shapes"):
                 found.append((option.kind, option.cells))
             before += len(sheet.keys)
         found.sort()
@@ -223,31 +218,23 @@ class Sheet:
         places = np.array(sorted(points), dtype=np.float64).reshape(-1, 2) * tiling.step
         found, missing = tiling.looked_up(places)
         seeds = found[~missing]
-        moves = tiling.moves(flips=True)
-        keys = np.unique([_image(tiling, seeds, centre, *move) for move in moves])
+        moves, middle = tiling.moves(flips=True), tuple(np.array(centre) * tiling.step)
+        keys = np.unique([tiling.carried(seeds, *move, middle) for move in moves])
         if len(keys) > MAX_CELLS:
             raise _too_many_cells()
         numbers = numbers_of(tiling, keys)
         images = np.empty((len(moves), len(keys)), dtype=np.int64)
         for index, move in enumerate(moves):
-            carried = _image(tiling, keys, centre, *move)
+            carried = tiling.carried(keys, *move, middle)
             images[index, numbers] = numbers[np.searchsorted(keys, carried)]
         orbits = np.unique(images.min(axis=0), return_inverse=True)[1]
-        at = dict(zip(tiling.frame(tiling.centroids(keys)), numbers.tolist(), strict=True))
+        frame = map(tuple, tiling.frame(tiling.centroids(keys)).tolist())
+        at = dict(zip(frame, numbers.tolist(), strict=True))
         return cls(keys, numbers, images, orbits, at)
 
 
 def _too_many_cells() -> InputError:
     return InputError.of("", f"hold more than {MAX_CELLS} cells about one centre", "shapes")
-
-
-def _image(tiling: Tiling, keys: Keys, centre: FramePoint, turn: int, flip: bool) -> Keys:
-    """Where a symmetry about the centre carries cells."""
-    if not len(keys):
-        return keys
-    middle = np.array(centre) * tiling.step
-    points = MultiPoint(tiling.centroids(keys) - middle)
-    return tiling.keys_at(get_coordinates(moved(points, turn, flip)) + middle)
 
 
 def overlaps(
@@ -264,9 +251,8 @@ def overlaps(
     drawn = []
     for centre, sheet in zip(centres, sheets, strict=True):
         # Cells that only touch come apart when they shrink a little.
-        polygons = tiling.polygons(sheet.keys, shrunk=TOLERANCE)
-        middle = np.array(centre) * tiling.step
-        drawn.append(shapely.transform(polygons, lambda points, by=middle: points - by))
+        corners = tiling.corners(sheet.keys, shrunk=TOLERANCE)
+        drawn.append(shapely.polygons(corners - np.array(centre) * tiling.step))
     here, there = shapely.STRtree(drawn[1]).query(drawn[0], predicate="intersects")
     first, second = (sheet.orbits[sheet.numbers] for sheet in sheets)
     later = int(sheets[0].orbits.max(initial=-1)) + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fabkit.certify.board import Board
@@ -16,15 +16,17 @@ from fabkit.certify.document import (
     ImpossibleShapes,
     Proofs,
     ShapeProof,
-    problem_sha256,
+    json_sha256,
 )
 from fabkit.certify.labels import compare
-from fabkit.certify.replay import Replay, follow_area, follow_colouring, kind_at_root
+from fabkit.certify.replay import Choices, Replay, follow_area, follow_colouring, kind_at_root
 from fabkit.certify.tiling import TILINGS, RefusedError
 from fabkit.core.errors import InputError, many, shown
 
 #: Is called with the share of the work that is done, from 0 to 1.
 Progress = Callable[[float], None]
+#: The options that a root may choose, and how many each stands for; None for all, each for itself.
+Weights = Mapping[int, int] | None
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,7 @@ class _Counted:
     """Counts the items read over several transcripts, and tells their share of all."""
 
     def __init__(self, file: Proofs, progress: Progress) -> None:
-        self.nodes = self.shapes = 0
-        self._before = 0
+        self.nodes = self.shapes = self._before = self._begun = 0
         self._progress = progress
         transcripts: list[Sequence[int]] = []
         if isinstance(file, ImpossibleShapes):
@@ -106,24 +107,24 @@ class _Counted:
             transcripts = [file.argument.items, *(file.argument.fixed or ())]
         # A transcript takes about as long to set up as some items take to be read.
         self._all = 1 + sum(len(items) + 1 for items in transcripts)
-        self._begun = -1
 
-    def next(self) -> None:
-        """The next transcript begins."""
-        self._before = self.nodes
-        self._begun += 1
+    def follow(
+        self, replay: Replay, items: Sequence[int], place: str, at_root: Weights = None
+    ) -> int:
+        """Follows one more transcript; returns how many solutions it counts."""
+        self._before, self._begun = self.nodes, self._begun + 1
+        return replay.count(items, place, self._told, at_root)
 
-    def told(self, read: int) -> None:
-        """So many items of this transcript are read."""
+    def _told(self, read: int) -> None:
         self.nodes = self._before + read
-        self._progress((self.nodes + self._begun) / self._all)
+        self._progress((self.nodes + self._begun - 1) / self._all)
 
 
 # --- certificates -----------------------------------------------------------------------------------
 
 
 def _follow(certificate: Certificate, counted: _Counted) -> None:
-    found, stated = problem_sha256(certificate.problem), certificate.problem_sha256
+    found, stated = json_sha256(certificate.problem.plain), certificate.problem_sha256
     if stated != found:
         stated = stated if len(stated) == len(found) else shown(stated)
         raise RefusedError(f"problem_sha256 is {stated}, the problem's is {found}")
@@ -145,9 +146,7 @@ def _follow_transcript(
         message = f"has {found}; expected {expected}, one for each symmetry but the identity"
         raise InputError.of("", message, "argument.fixed")
     at_root = _representatives(argument, cover)
-    counted.next()
-    replay = Replay.of(cover, cover.copies, cover.options)
-    count = replay.count(argument.items, "items", counted.told, at_root)
+    count = counted.follow(_replay(cover), argument.items, "items", at_root)
     _refuse_other("count", count, claim.count)
     if not isinstance(claim, Counted):
         return
@@ -158,13 +157,21 @@ def _follow_transcript(
         return
     total = count
     for index, (items, symmetry) in enumerate(zip(argument.fixed, symmetries, strict=True)):
-        counted.next()
-        replay = Replay.of(cover, *_carried_round(cover, symmetry))
-        total += replay.count(items, f"fixed[{index}]", counted.told)
+        replay = _replay(cover, *_carried_round(cover, symmetry))
+        total += counted.follow(replay, items, f"fixed[{index}]")
     orbits, rest = divmod(total, len(cover.group))
     if rest:
         raise RefusedError(f"fixed: {total} is not a multiple of {len(cover.group)}")
     _refuse_other("count_up_to_symmetry", orbits, claim.count_up_to_symmetry)
+
+
+def _replay(
+    cover: Cover, copies: tuple[int, ...] | None = None, options: Sequence[Option] | None = None
+) -> Replay:
+    """The replay of a cover problem; or of other options, orbits of its own."""
+    choices = Choices.of(cover, cover.options if options is None else options)
+    copies = cover.copies if copies is None else copies
+    return Replay(cover.cells, copies, choices, cover.leftover, cover.pieces_count)
 
 
 def _refuse_other(name: str, found: int | None, claimed: int | None) -> None:
@@ -225,7 +232,6 @@ def _follow_shapes(file: ImpossibleShapes, counted: _Counted) -> None:
     ]
     board = Board(TILINGS[file.lattice], file.centres, points, file.pieces, file.flips)
     for index, (shape, orbits) in enumerate(zip(file.shapes, _orbits(file, board), strict=True)):
-        counted.next()
         nodes = counted.nodes
         try:
             _follow_shape(shape, board, orbits, f"shapes[{index}]", counted)
@@ -272,5 +278,5 @@ def _follow_shape(
         kind = kind_at_root(shape.branch_first, shape.items, problem.cells, board.copies)
         at_root = problem.representatives(kind)
     replay = Replay(problem.cells, board.copies, problem.choices)
-    if replay.count(shape.items, "items", counted.told, at_root):
+    if counted.follow(replay, shape.items, "items", at_root):
         raise RefusedError("its pieces can be laid so: the transcript leads to a solution")

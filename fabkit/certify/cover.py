@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import factorial, prod
 
 import numpy as np
 from numpy.typing import NDArray
-from shapely import MultiPoint, get_coordinates
 
 from fabkit.certify.document import Problem
-from fabkit.certify.outline import Draughtsman, Images, images_of
-from fabkit.certify.tiling import TILINGS, Keys, RefusedError, Tiling, moved
+from fabkit.certify.outline import Images, cells_inside, images_of
+from fabkit.certify.tiling import TILINGS, Keys, RefusedError, Tiling
 from fabkit.core.errors import InputError, shown
 
 #: Bounds on options, on the cells in them, and on looks at cells while they are found.
@@ -24,17 +23,8 @@ MAX_LOOKS = 1_000_000_000
 Permutation = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Kind:
-    """Pieces that can do the same, each a copy.
-
-    Attributes:
-        pieces: their ids.
-        sizes: how many cells one of them can cover.
-    """
-
-    pieces: tuple[str, ...]
-    sizes: frozenset[int]
+#: The ids of pieces that can do the same, with their images.
+Kind = tuple[tuple[str, ...], Images]
 
 
 @dataclass(frozen=True)
@@ -51,11 +41,6 @@ class Option:
     cells: tuple[int, ...]
     copies: int = 1
 
-    @cached_property
-    def mask(self) -> int:
-        """The cells as bits."""
-        return sum(1 << cell for cell in self.cells)
-
 
 @dataclass(frozen=True)
 class Cover:
@@ -63,7 +48,7 @@ class Cover:
 
     Attributes:
         cells: how many cells remain.
-        kinds: the remaining pieces.
+        kinds: the ids of the remaining pieces, those that can do the same together.
         options: sorted by kind, then cells.
         group: the symmetries of the remaining region, sorted, the identity first; each permutes
             the cells, then the kinds.
@@ -72,7 +57,7 @@ class Cover:
     """
 
     cells: int
-    kinds: tuple[Kind, ...]
+    kinds: tuple[tuple[str, ...], ...]
     options: tuple[Option, ...]
     group: tuple[Permutation, ...]
     leftover: bool
@@ -81,7 +66,7 @@ class Cover:
     @property
     def copies(self) -> tuple[int, ...]:
         """How many pieces there are of each kind."""
-        return tuple(len(kind.pieces) for kind in self.kinds)
+        return tuple(map(len, self.kinds))
 
     @property
     def labellings(self) -> int | None:
@@ -132,49 +117,40 @@ class Cover:
 
 
 def derive(problem: Problem) -> Cover:
-    """Derives the exact cover problem from the drawn one.
-
-    Returns:
-        The cells, kinds, options and symmetries that remain once the given pieces lie.
+    """The cells, kinds, options and symmetries that remain once the given pieces lie.
 
     Raises:
         InputError: when an outline is not drawn along the lattice, or all is too large.
         RefusedError: when a given piece does not lie as it must.
     """
     tiling = TILINGS[problem.lattice]
-    draughtsman = Draughtsman(tiling)
-    region = draughtsman.draw(problem.region, "problem.region")
+    region = cells_inside(tiling, problem.region, "problem.region")
     images = {
-        piece.id: images_of(tiling, piece, problem.flips, draughtsman, f"problem.pieces[{i}]")
+        piece.id: images_of(tiling, piece, problem.flips, f"problem.pieces[{i}]")
         for i, piece in enumerate(problem.pieces)
     }
-    taken = _taken(problem, draughtsman, region.keys, images)
-    remaining = region.keys[~np.isin(region.keys, taken)]
+    remaining = region[~np.isin(region, _taken(problem, tiling, region, images))]
     numbers = numbers_of(tiling, remaining)
     lying = {given.piece for given in problem.given}
     kinds = kinds_of({one: images[one] for one in images if one not in lying})
     some = problem.pieces_count
     return Cover(
         cells=len(remaining),
-        kinds=tuple(kind for kind, _ in kinds),
-        options=tuple(
-            options_in(tiling, remaining, numbers, [images for _, images in kinds], "problem")
-        ),
+        kinds=tuple(pieces for pieces, _ in kinds),
+        options=tuple(options_in(tiling, remaining, numbers, kinds, "problem")),
         group=_group(tiling, remaining, numbers, problem.flips, kinds),
         leftover=problem.leftover,
         pieces_count=None if some is None else some - len(problem.given),
     )
 
 
-def _taken(
-    problem: Problem, draughtsman: Draughtsman, region: Keys, images: dict[str, Images]
-) -> Keys:
+def _taken(problem: Problem, tiling: Tiling, region: Keys, images: dict[str, Images]) -> Keys:
     """The cells of the given pieces."""
     lying: list[tuple[str, Keys]] = []
     for index, given in enumerate(problem.given):
         place = f"given[{index}]"
-        keys = draughtsman.draw(given.outline, f"problem.{place}.outline").keys
-        if draughtsman.tiling.to_origin(keys).tobytes() not in images[given.piece]:
+        keys = cells_inside(tiling, given.outline, f"problem.{place}.outline")
+        if tiling.to_origin(keys).tobytes() not in images[given.piece]:
             raise RefusedError(f"{place} is not piece {shown(given.piece)} as it may be moved")
         if not np.isin(keys, region).all():
             raise RefusedError(f"{place} lies partly outside the region")
@@ -189,25 +165,22 @@ def _taken(
 
 def numbers_of(tiling: Tiling, remaining: Keys) -> NDArray[np.int64]:
     """The numbers of cells sorted by key: by x, then y, of the centroid in frame points."""
-    places = tiling.frame(tiling.centroids(remaining))
+    x, y = tiling.frame(tiling.centroids(remaining)).T
     numbers = np.empty(len(remaining), dtype=np.int64)
-    numbers[sorted(range(len(places)), key=places.__getitem__)] = np.arange(len(places))
+    numbers[np.lexsort((y, x))] = np.arange(len(remaining))
     return numbers
 
 
-def kinds_of(images: dict[str, Images]) -> list[tuple[Kind, Images]]:
+def kinds_of(images: dict[str, Images]) -> list[Kind]:
     """Pieces with the same images are one kind; in order of their first pieces."""
     alike: dict[frozenset[bytes], list[str]] = {}
     for piece, its_images in images.items():
         alike.setdefault(frozenset(its_images), []).append(piece)
-    return [
-        (Kind(tuple(pieces), frozenset(map(len, images[pieces[0]].values()))), images[pieces[0]])
-        for pieces in alike.values()
-    ]
+    return [(tuple(pieces), images[pieces[0]]) for pieces in alike.values()]
 
 
 def options_in(
-    tiling: Tiling, remaining: Keys, numbers: NDArray[np.int64], kinds: Iterable[Images], key: str
+    tiling: Tiling, remaining: Keys, numbers: NDArray[np.int64], kinds: Sequence[Kind], key: str
 ) -> Iterator[Option]:
     """Every option among cells that are sorted by key, in order: by kind, then cells.
 
@@ -215,7 +188,7 @@ def options_in(
         InputError: when there are too many.
     """
     looks = options = cells = 0
-    for kind, images in enumerate(kinds):
+    for kind, (_, images) in enumerate(kinds):
         found: list[tuple[int, ...]] = []
         for image in images.values():
             looks += len(image) * len(remaining)
@@ -245,17 +218,16 @@ def _group(
     remaining: Keys,
     numbers: NDArray[np.int64],
     flips: bool,
-    kinds: Sequence[tuple[Kind, Images]],
+    kinds: Sequence[Kind],
 ) -> tuple[Permutation, ...]:
     """The moves that, with a translation after, carry the remaining region to itself."""
     same = tuple(range(len(remaining), len(remaining) + len(kinds)))
     if not len(remaining):
         return (same,)
     mirror = same if flips else _twins(tiling, kinds, len(remaining))
-    points = MultiPoint(tiling.centroids(remaining))
     found = set()
     for turn, flip in tiling.moves(flips or mirror != same):
-        image = tiling.keys_at(get_coordinates(moved(points, turn, flip)))
+        image = tiling.carried(remaining, turn, flip)
         # Only this can be the translation: what carries the least cell to the least cell.
         shift = remaining[0] - image.min()
         image += shift
@@ -266,7 +238,7 @@ def _group(
     return tuple(sorted(found))
 
 
-def _twins(tiling: Tiling, kinds: Sequence[tuple[Kind, Images]], cells: int) -> tuple[int, ...]:
+def _twins(tiling: Tiling, kinds: Sequence[Kind], cells: int) -> tuple[int, ...]:
     """The kinds of the pieces' mirror images, numbered after the cells.
 
     Where the pieces do not hold them all, as often as the pieces, each kind is its own: pieces
@@ -274,14 +246,10 @@ def _twins(tiling: Tiling, kinds: Sequence[tuple[Kind, Images]], cells: int) -> 
     """
     number = {frozenset(images): index for index, (_, images) in enumerate(kinds)}
     twins = []
-    for kind, images in kinds:
-        mirrored = set()
-        for keys in images.values():
-            points = moved(MultiPoint(tiling.centroids(keys)), 0, flip=True)
-            image = np.sort(tiling.keys_at(get_coordinates(points)))
-            mirrored.add(tiling.to_origin(image).tobytes())
-        twin = number.get(frozenset(mirrored))
-        if twin is None or len(kinds[twin][0].pieces) != len(kind.pieces):
+    for pieces, images in kinds:
+        mirrored = (tiling.to_origin(tiling.carried(one, 0, True)) for one in images.values())
+        twin = number.get(frozenset(image.tobytes() for image in mirrored))
+        if twin is None or len(kinds[twin][0]) != len(pieces):
             return tuple(range(cells, cells + len(kinds)))
         twins.append(cells + twin)
     return tuple(twins)

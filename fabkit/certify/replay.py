@@ -5,39 +5,25 @@ A transcript is a search tree in preorder, of which only the branchings are writ
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from fabkit.certify.cover import Cover, Option
 from fabkit.certify.tiling import RefusedError
 from fabkit.core.errors import InputError, shown
 
-#: Sums are bits of one large number; this many may be shifted in all.
-MAX_BITS_SHIFTED = 20_000_000_000
 #: How many items are read between two reports of progress.
 _PACE = 2048
 
 
 def kind_at_root(first: int, items: Sequence[int], cells: int, copies: Sequence[int]) -> int:
-    """The kind that a transcript says its root branches on, one placement of each orbit.
-
-    Args:
-        first: the item that is said to stand for the kind.
-        items: of the transcript.
-        cells: how many there are.
-        copies: how many pieces of each kind.
+    """The kind of which a transcript says that its root branches on one placement of each orbit.
 
     Returns:
-        The kind's number, from 0.
+        Its number, from 0; `first` is its item, which comes after the cells.
 
     Raises:
         RefusedError: when the item is no kind, or one with copies, or the root branches on another.
-
-    Example:
-        >>> kind_at_root(9, [9, 3], 8, [2, 1])
-        1
     """
     kind = first - cells
     if not 0 <= kind < len(copies):
@@ -69,8 +55,7 @@ class _State(NamedTuple):
     weight: int
 
 
-@dataclass(frozen=True)
-class Choices:
+class Choices(NamedTuple):
     """What can be chosen, in order; each sequence says something of every option.
 
     Attributes:
@@ -92,12 +77,9 @@ class Choices:
         for number, option in enumerate(options):
             for item in (*option.cells, cover.cells + option.kind):
                 at[item].append(number)
-        return cls(
-            [option.mask for option in options],
-            [option.kind for option in options],
-            [option.copies for option in options],
-            at.__getitem__,
-        )
+        masks = [sum(1 << cell for cell in option.cells) for option in options]
+        kinds, takes = [one.kind for one in options], [one.copies for one in options]
+        return cls(masks, kinds, takes, at.__getitem__)
 
 
 class Replay:
@@ -119,24 +101,15 @@ class Replay:
         leftover: bool = False,
         pieces_count: int | None = None,
     ) -> None:
-        self._cells = cells
-        self._copies = copies
+        self._cells, self._copies = cells, copies
         self._leftover, self._pieces_count = leftover, pieces_count
-        self._at, self._kinds, self._takes = choices.at, choices.kinds, choices.takes
+        masks, self._kinds, self._takes, self._at = choices
         self._all_cells = (1 << cells) - 1
         #: An option's cells, and the bit of its kind.
-        self._masks = [
-            mask | 1 << (cells + kind)
-            for mask, kind in zip(choices.masks, choices.kinds, strict=True)
-        ]
+        pairs = zip(masks, self._kinds, strict=True)
+        self._masks = [mask | 1 << (cells + kind) for mask, kind in pairs]
         #: Where every piece is used and has no copy, blocked kinds say all: nothing is counted.
         self._counts = max(copies, default=0) > 1 or pieces_count is not None
-
-    @classmethod
-    def of(cls, cover: Cover, copies: tuple[int, ...], options: Sequence[Option]) -> Replay:
-        """The replay of a cover problem, of which its own options can be chosen, or orbits."""
-        choices = Choices.of(cover, options)
-        return cls(cover.cells, copies, choices, cover.leftover, cover.pieces_count)
 
     def count(
         self,
@@ -198,22 +171,18 @@ class Replay:
     def _refuse_item(self, item: int, state: _State, place: str) -> None:
         """Refuses to branch on what cannot be branched on, or proves nothing."""
         cells, last = self._cells, self._cells + len(self._copies) - 1
+        is_cell, why = item < cells, ""
         if item > last:
-            raise RefusedError(
-                f"{place}: there is no item {shown(item)}; "
-                f"cells are 0 to {cells - 1}, kinds {cells} to {last}"
-            )
-        if item < self._cells and self._leftover:
-            raise RefusedError(f"{place}: branches on cell {item}, which may stay uncovered")
-        if item >= self._cells and self._pieces_count is not None:
-            raise RefusedError(f"{place}: branches on kind {item}, which need not be used")
-        if state.blocked >> item & 1:
-            blocked = (
-                f"cell {item} is already covered"
-                if item < self._cells
-                else f"kind {item} has no copy left"
-            )
-            raise RefusedError(f"{place}: {blocked}")
+            known = f"cells are 0 to {cells - 1}, kinds {cells} to {last}"
+            raise RefusedError(f"{place}: there is no item {shown(item)}; {known}")
+        if is_cell and self._leftover:
+            why = f"branches on cell {item}, which may stay uncovered"
+        elif not is_cell and self._pieces_count is not None:
+            why = f"branches on kind {item}, which need not be used"
+        elif state.blocked >> item & 1:
+            why = f"cell {item} is already covered" if is_cell else f"kind {item} has no copy left"
+        if why:
+            raise RefusedError(f"{place}: {why}")
 
     def _choices(self, item: int, state: _State) -> list[int]:
         """The options at an item that still fit, in order."""
@@ -264,12 +233,12 @@ def follow_area(cover: Cover) -> None:
     Raises:
         RefusedError: when they can.
     """
-    sizes = [(kind.sizes, len(kind.pieces)) for kind in cover.kinds]
-    least = sum(min(of_kind) * copies for of_kind, copies in sizes)
-    if cover.leftover:
+    values = _values(cover, [1] * cover.cells)
+    if cover.leftover and all(of_kind for of_kind, _ in values):  # else one fits nowhere
+        least = sum(min(of_kind) * copies for of_kind, copies in values)
         if least <= cover.cells:
             raise RefusedError(f"argument: the pieces need only {least} of {cover.cells} cells")
-    elif _attained(sizes, cover.cells, cover.pieces_count):
+    elif not cover.leftover and _attained(values, cover.cells, cover.pieces_count):
         raise RefusedError(f"argument: the pieces can cover {cover.cells} cells, as many as remain")
 
 
@@ -286,16 +255,20 @@ def follow_colouring(cover: Cover, weights: Sequence[int]) -> None:
         raise InputError.of("", message, place)
     if cover.leftover:
         raise RefusedError("argument: a colouring shows nothing where cells may stay uncovered")
-    values: dict[int, set[int]] = defaultdict(set)
-    for option in cover.options:
-        values[option.kind].add(sum(weights[cell] for cell in option.cells))
-    totals = [(frozenset(values[kind]), copies) for kind, copies in enumerate(cover.copies)]
-    if _attained(totals, sum(weights), cover.pieces_count):
+    if _attained(_values(cover, weights), sum(weights), cover.pieces_count):
         raise RefusedError(f"{place}: the pieces can cover the weight {sum(weights)} of the region")
 
 
+def _values(cover: Cover, weights: Sequence[int]) -> list[tuple[set[int], int]]:
+    """For each kind what one of it can cover, by weight, and the number of copies."""
+    values: list[set[int]] = [set() for _ in cover.kinds]
+    for option in cover.options:
+        values[option.kind].add(sum(weights[cell] for cell in option.cells))
+    return list(zip(values, cover.copies, strict=True))
+
+
 def _attained(
-    summands: Sequence[tuple[frozenset[int], int]], total: int, pieces_count: int | None
+    summands: Sequence[tuple[set[int], int]], total: int, pieces_count: int | None
 ) -> bool:
     """Whether a total is a sum that takes one of the values for each copy of each kind.
 
@@ -304,20 +277,15 @@ def _attained(
         total: what they are to add up to.
         pieces_count: how many copies are taken; None for all.
     """
-    copies = sum(copies for _, copies in summands)
-    taken = copies if pieces_count is None else pieces_count
+    taken = sum(copies for _, copies in summands) if pieces_count is None else pieces_count
     low = min((value for values, _ in summands for value in values), default=0)
     # For each number of copies taken the sums of values, each less the lowest, as bits.
-    sums, work = {0: 1}, 0
+    sums = {0: 1}
     for values, copies in summands:
         for _ in range(copies):
             more = {} if pieces_count is None else dict(sums)
             for used, bits in sums.items():
                 for value in values if used < taken else ():
-                    work += bits.bit_length() + value - low
-                    if work > MAX_BITS_SHIFTED:
-                        message = "adds up too many values to be followed"
-                        raise InputError.of("", message, "argument")
                     more[used + 1] = more.get(used + 1, 0) | bits << (value - low)
             sums = more
     rest = total - taken * low

@@ -14,8 +14,17 @@ import pytest
 from fabkit.cli import main
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import Challenge, statement
-from tests.support.sketches import IMPOSSIBLE, SKETCHES, domino
-from tests.support.transcripts import Sketch, board, certificate, checksum, stated
+from tests.support.sketches import (
+    IMPOSSIBLE,
+    SKETCHES,
+    Sketch,
+    board,
+    certificate,
+    checksum,
+    domino,
+    length,
+    stated,
+)
 
 Capture = pytest.CaptureFixture[str]
 
@@ -49,7 +58,7 @@ EMPTY = {"by": "transcript", "branch_first": None, "items": [], "fixed": None}
 
 
 def test_a_certificate_that_holds(capsys: Capture) -> None:
-    file = written(certificate(SKETCHES["copies"], up_to=True))
+    file = written(certificate(SKETCHES["copies"]))
     assert main(["certify", file]) == 0
     said = capsys.readouterr()
     assert said.out.startswith(
@@ -111,7 +120,7 @@ def test_a_certificate_for_scripts(capsys: Capture) -> None:
         "flips": False,
         "leftover": False,
         "reason": None,
-        "nodes": len(good["argument"]["items"]),
+        "nodes": length(good),
         "compared": False,
     }
     assert main(["certify", "--json", written(good, problem_sha256="0" * 64)]) == 1

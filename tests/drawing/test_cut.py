@@ -22,8 +22,8 @@ from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import PuzzleSet
 from tests.support import analytic, cuts
 from tests.support.cuts import FLAT_SETS, MACHINES, PRESETS
+from tests.support.sketches import cells
 from tests.support.strategies import cell_sets, outline_of, piece_of
-from tests.support.transcripts import cells
 
 PLAIN = ("recess.fit=none", "label.faces=none")
 EVERY_CUT = [

@@ -31,8 +31,8 @@ from tests.support.drawnsets import (
     svg_cells,
     written,
 )
+from tests.support.sketches import board
 from tests.support.strategies import cell_sets, piece_of
-from tests.support.transcripts import board
 
 # --- the same shape, drawn in four ways -------------------------------------------------------
 

@@ -11,8 +11,8 @@ from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import is_image, orientations
 from fabkit.model.placement import placements
 from fabkit.model.polygon import cells_of_rings
+from tests.support.sketches import board
 from tests.support.strategies import cell_sets, piece_of
-from tests.support.transcripts import board
 
 Shape = tuple[Lattice, frozenset[Cell]]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
 from fabkit.model.piece import Piece
-from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.model.puzzle import Challenge
 from fabkit.solve.answer import solve
 from fabkit.solve.engines.engine import Effort, Engine, EngineUnfitError, Outcome
 from fabkit.solve.engines.frontier import Count, Frontier
@@ -21,8 +21,8 @@ from fabkit.solve.posing import PosedChallenge, pose
 from fabkit.solve.problem import ExactCoverProblem, Option, up_to_symmetry
 from tests.support.oracle import Oracle
 from tests.support.problems import dominoes, problems
+from tests.support.sketches import Sketch, board
 from tests.support.strategies import cell_sets, piece_of
-from tests.support.transcripts import board
 
 
 class Fewest(Engine):
@@ -95,9 +95,7 @@ def challenges(draw: st.DrawFn) -> PosedChallenge:
                 pieces.append(Piece(f"P{len(pieces)}", "P", form.colour, form.forms))
                 free -= len(cells)
     assume(leftover or free == 0)
-    ids = tuple(piece.id for piece in pieces)
-    puzzle = PuzzleSet("random", "Random", lattice, flips, tuple(pieces), (), (), "", "")
-    posed = pose(puzzle, Challenge("c", cells_of_board, ids, flips=flips), leftover)
+    posed = Sketch(lattice, cells_of_board, tuple(pieces), flips, leftover).posed
     # With cells left over there may be millions of solutions: more than the oracle lists in time.
     assume(Search().enumerate(posed.problem, Effort(), limit=MOST).count < MOST)
     return posed

@@ -1,32 +1,26 @@
 """The certificates that the solver writes: accepted, true, complete, and the same every time.
 
-What is changed in them, or written by a solver with planted faults, is refused or still true.
+What is changed in them is refused or still true.
 """
 
 from __future__ import annotations
 
 import copy
-import json
 import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from itertools import combinations, permutations
-from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from fabkit.certify import Verdict, judge, parse
 from fabkit.core.errors import InputError
 from fabkit.model.challengeload import find_challenge
-from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
-from fabkit.model.polygon import OutlineError, cells_of_rings
 from fabkit.model.puzzle import Challenge
 from fabkit.solve.answer import solve
 from fabkit.solve.engines.engine import BudgetSpentError, Effort, engine_named
@@ -34,41 +28,39 @@ from fabkit.solve.posing import PosedChallenge, pose
 from fabkit.solve.transcript import MOST_COUNT_NODES, certificate
 from tests.conftest import ROOT
 from tests.solve.test_search import challenges
-from tests.support.changes import CHANGES, drop_the_end
 from tests.support.oracle import Oracle
 from tests.support.published import iqfit_samples, iqstars_samples, known_counts
-from tests.support.rebuilt import Document, drawn, is_small, is_true, posed, truth, written
 from tests.support.sketches import (
     HEXAGONS,
     SKETCHES,
     SQUARE,
+    Document,
+    Sketch,
+    board,
+    cells,
+    checksum,
     corner,
     domino,
     ell,
     hexagons,
+    is_true,
     judged,
+    length,
     squares,
+    stated,
+    written,
 )
-from tests.support.transcripts import Sketch, board, cells, checksum, solutions
-from tests.support.transcripts import up_to_symmetry as orbits_of
 
 PENTOMINOES = str(ROOT / "tests" / "sets" / "pentominoes.toml")
 
 
-def shipped(name: str, challenge: str | None = None) -> PosedChallenge:
+def shipped(name: str, challenge: str | None = None, leftover: bool = False) -> PosedChallenge:
     puzzle = load_set(name)
-    return pose(puzzle, find_challenge(puzzle, challenge))
-
-
-def length(document: Document) -> int:
-    """The number of items in all transcripts."""
-    argument = document["argument"]
-    return sum(map(len, [argument.get("items", []), *(argument.get("fixed") or [])]))
+    return pose(puzzle, find_challenge(puzzle, challenge), leftover)
 
 
 def counts(document: Document) -> tuple[int, int, int]:
     claim = document["claim"]
-    assert claim["answer"] == "count"
     return claim["count"], claim["count_labelled"], claim["count_up_to_symmetry"]
 
 
@@ -96,59 +88,43 @@ def test_box_challenges(name: str) -> None:
     assert labelled == known
     assert (count, orbits) == (answer.count, answer.count_up_to_symmetry)
     assert len(document["argument"]["fixed"]) == len(one.problem.symmetries) - 1
-    if known == 0:
-        accepted(one, "impossible")
     if known == 1:
         assert document["argument"]["items"] == accepted(one, "unique")["argument"]["items"]
 
 
-def test_the_two_impossible_box_challenges() -> None:
+def test_the_impossible_and_the_unique() -> None:
     for name in ("rectangle_02_b", "rectangle_08_c"):
         document = accepted(shipped("fridgeiq", name), "impossible")
         assert document["claim"] == {"answer": "impossible"}
         assert document["argument"]["fixed"] is None
         assert length(document) > 1
-
-
-def test_unique_box_challenges() -> None:
-    for number in (1, 2, 3, 4):
-        assert is_true(accepted(shipped("fridgeiq", f"triangle_0{number}"), "unique"))
+    accepted(shipped("fridgeiq", "triangle_01"), "unique")
+    for sample in (*iqfit_samples(), *iqstars_samples())[::6]:
+        if not sample.hints:
+            document = written(pose(sample.puzzle, sample.challenge), "unique")
+            assert judged(document).holds
+            assert len(document["problem"]["given"]) == len(sample.challenge.given)
 
 
 BOARDS = [
     ("iqblock", "square", (48, 48, 6)),
-    ("cubimagici", "tray", (816, 816, 102)),
     ("iqstars", "board", (381, 381, 381)),
-    (PENTOMINOES, "8x8", (520, 520, 65)),
-    ("fridgeiq", "square_08", (27_644, 55_288, 6_911)),
-    ("fridgeiq", "triangle_10", (3_393, 13_572, 3_393)),
     ("fridgeiq", "rectangle_01", (2, 2, 1)),  # of A and E, which are mirror images
 ]
-QUICK = ("square", "board", "rectangle_01")
+LARGER = [
+    ("cubimagici", "tray", (816, 816, 102)),
+    (PENTOMINOES, "8x8", (520, 520, 65)),
+    ("fridgeiq", "triangle_10", (3_393, 13_572, 3_393)),
+]
 
 
 @pytest.mark.parametrize(
-    ("name", "board", "expected"),
-    [
-        pytest.param(*one, id=one[1], marks=() if one[1] in QUICK else pytest.mark.integration)
-        for one in BOARDS
-    ],
+    "boards", [BOARDS, pytest.param(LARGER, marks=pytest.mark.integration)], ids=len
 )
-def test_counts_of_boards(name: str, board: str, expected: tuple[int, int, int]) -> None:
-    document = accepted(shipped(name, board), "count", name if name == PENTOMINOES else None)
-    assert counts(document) == expected
-
-
-SAMPLES = [*iqfit_samples(), *iqstars_samples()]
-
-
-def test_published_challenges_are_unique() -> None:
-    for sample in SAMPLES[::6]:
-        if not sample.hints:
-            document = written(pose(sample.puzzle, sample.challenge), "unique")
-            assert judged(document) == Verdict(True, None, length(document))
-            assert len(document["problem"]["given"]) == len(sample.challenge.given)
-            assert is_true(document)
+def test_counts_of_boards(boards: list[tuple[str, str, tuple[int, int, int]]]) -> None:
+    for name, board_, expected in boards:
+        set_name = name if name == PENTOMINOES else None
+        assert counts(accepted(shipped(name, board_), "count", set_name)) == expected
 
 
 def test_cells_left_over() -> None:
@@ -164,37 +140,18 @@ def test_cells_left_over() -> None:
         if a.kind != b.kind
     ]
     assert counts(document) == (sum(pairs), sum(pairs), sum(pairs))
+    for name, claim in (("rectangle_02_b", "impossible"), ("square_02", "count")):
+        none_left = accepted(shipped("fridgeiq", name, leftover=True), claim)
+        assert none_left["problem"]["leftover"] is True
+    assert counts(none_left) == (84, 168, 21)
 
 
-@pytest.mark.parametrize(
-    ("name", "claim", "by"),
-    [
-        ("rectangle_02_b", "impossible", "transcript"),
-        ("triangle_02", "unique", "transcript"),
-        ("square_02", "count", "transcript"),
-    ],
-)
-def test_cells_could_be_left_over_but_none_are(name: str, claim: str, by: str) -> None:
-    fridge = load_set("fridgeiq")
-    one = pose(fridge, find_challenge(fridge, name), leftover=True)
-    document = accepted(one, claim)
-    assert document["problem"]["leftover"] is True
-    assert document["argument"]["by"] == by
-    if claim == "count":
-        assert counts(document) == (84, 168, 21)
-
-
-# --- random challenges ----------------------------------------------------------------------------
-
-
-def state_the_truth(one: PosedChallenge) -> None:
+@given(challenges())
+def test_random_challenges_are_certified_as_they_are(one: PosedChallenge) -> None:
     """Every claim that the oracle allows is certified, and no other."""
-    if not is_small(one):
-        return
     count = Oracle().count(one.problem, Effort()).count
     document = written(one, "count")
     assert judged(document) == Verdict(True, None, length(document))
-    assert counts(document) == truth(document["problem"])
     assert counts(document)[0] == count
     for claim, right in (("impossible", 0), ("unique", 1)):
         if count == right:
@@ -204,11 +161,6 @@ def state_the_truth(one: PosedChallenge) -> None:
         else:
             with pytest.raises(InputError, match=f"so it is not {claim}"):
                 certificate(one, claim)
-
-
-@given(challenges())
-def test_random_challenges_are_certified_as_they_are(one: PosedChallenge) -> None:
-    state_the_truth(one)
 
 
 # --- solutions that a symmetry carries to themselves ------------------------------------------------
@@ -254,17 +206,26 @@ FIXED = {
 @pytest.mark.parametrize("flips", [False, True])
 def test_orbits_counted_by_hand(name: str, flips: bool) -> None:
     lattice, region, pieces, count, turned, flipped = FIXED[name]
-    one = posed(Sketch(lattice, region, tuple(pieces), flips=flips))
+    one = Sketch(lattice, region, tuple(pieces), flips=flips).posed
     document = written(one, "count")
     orbits = flipped if flips else turned
     assert counts(document) == (count, count * one.problem.labellings, orbits)
     assert judged(document) == Verdict(True, None, length(document))
-    assert truth(document["problem"]) == counts(document)
     group = len(one.problem.symmetries)
     assert len(document["argument"]["fixed"]) == group - 1
     assert orbits * group > count, "no solution is kept by any symmetry"
     for engine in ("search", "count"):
         assert solve(one, "count", engine).count_up_to_symmetry == orbits
+
+
+def test_transcripts_of_other_symmetries_are_refused() -> None:
+    """Round a hole, a quarter turn lays four dominoes at once and half a turn two."""
+    document = written(SKETCHES["hole"].posed, "count")
+    fixed = document["argument"]["fixed"]
+    assert sorted(map(len, fixed)) == [1, 1, 3]
+    for order in permutations(fixed):
+        document["argument"]["fixed"] = list(order)
+        assert judged(document).holds == (list(order) == fixed)
 
 
 # --- what cannot be certified -----------------------------------------------------------------------
@@ -274,15 +235,12 @@ def test_orbits_counted_by_hand(name: str, flips: bool) -> None:
     ("name", "claim", "found"),
     [
         ("square_01", "unique", "has more than one solution, so it is not unique"),
-        ("square_01", "impossible", "solution, so it is not impossible"),
         ("triangle_01", "impossible", "has a solution, so it is not impossible"),
         ("rectangle_02_b", "unique", "has no solution, so it is not unique"),
-        ("square_10", "unique", "has more than one solution, so it is not unique"),
-        ("rectangle_10_c", "impossible", "solution, so it is not impossible"),
+        ("rectangle_10_c", "impossible", "solution, so it is not impossible"),  # it has millions
     ],
 )
 def test_false_claims_are_refused(name: str, claim: str, found: str) -> None:
-    """At the first solution too many: the last two have millions."""
     with pytest.raises(InputError, match=found) as refused:
         certificate(shipped("fridgeiq", name), claim, Effort(60))
     assert f"fridgeiq {name}" in str(refused.value)
@@ -301,31 +259,23 @@ def test_a_count_too_long_is_refused_with_its_size(name: str, size: str) -> None
     assert told[-1] < 1
 
 
-@pytest.mark.parametrize("claim", ["count", "unique", "impossible"])
-def test_a_spent_budget_certifies_nothing(claim: str) -> None:
-    for name in ("triangle_02", "rectangle_08_c", "square_07"):
-        with pytest.raises(BudgetSpentError):
-            certificate(shipped("fridgeiq", name), claim, Effort(budget_s=0))
-
-
-@pytest.mark.parametrize(
-    ("name", "claim"),
-    [("square_05", "count"), ("rectangle_08_c", "impossible"), ("triangle_01", "unique")],
-)
-def test_progress_never_decreases_and_ends_at_one(name: str, claim: str) -> None:
-    told: list[float] = []
-    certificate(shipped("fridgeiq", name), claim, Effort(told=told.append))
-    assert told == sorted(told)
-    assert told[-1] == 1.0
-    assert told[0] >= 0
-
-
-def test_progress_ends_at_one_without_a_search() -> None:
-    told: list[float] = []
-    lacking = Sketch(SQUARE, board("square", 3, 3), tuple(map(domino, "abc")))
-    document = certificate(posed(lacking), "impossible", Effort(told=told.append))
-    assert document["argument"] == {"by": "area"}
-    assert told == [1.0]
+def test_budgets_and_progress() -> None:
+    """A spent budget certifies nothing; progress never decreases and ends at one."""
+    lacking = Sketch(SQUARE, board("square", 3, 3), tuple(map(domino, "abc"))).posed
+    for one, claim in (
+        (shipped("fridgeiq", "square_05"), "count"),
+        (shipped("fridgeiq", "rectangle_08_c"), "impossible"),
+        (shipped("fridgeiq", "triangle_01"), "unique"),
+        (lacking, "impossible"),
+    ):
+        told: list[float] = []
+        document = certificate(one, claim, Effort(told=told.append))
+        assert told == sorted(told)
+        assert told[0] >= 0
+        assert told[-1] == 1.0
+        if document["argument"]["by"] == "transcript":
+            with pytest.raises(BudgetSpentError):
+                certificate(one, claim, Effort(budget_s=0))
 
 
 SCRIPT = """
@@ -333,7 +283,7 @@ import hashlib
 from fabkit.core.files import json_text
 from tests.solve.test_transcript import certificate, shipped
 text = "".join(json_text(certificate(shipped(*one), "count"), indent=None) for one in {jobs})
-print(hashlib.checksum(text.encode()).hexdigest())
+print(hashlib.sha256(text.encode()).hexdigest())
 """
 
 
@@ -352,9 +302,6 @@ def test_the_same_bytes_in_every_run() -> None:
         for seed in ("1", "2")
     }
     assert len(runs) == 1
-    one = shipped("fridgeiq", "square_02")
-    again = [json.dumps(certificate(one, "count")) for _ in range(2)]
-    assert again[0] == again[1]
 
 
 # --- challenges that use some of their pieces -------------------------------------------------------
@@ -382,18 +329,24 @@ def test_some_of_the_pieces() -> None:
     """Against trying every choice of pieces in every way: counted, certified, impossible, unique."""
     found = set()
     for sketch in SOME[::2]:
-        one, count = posed(sketch), len(solutions(sketch))
+        one, count = sketch.posed, len(sketch.solutions)
         assert Oracle().count(one.problem, Effort()).count == count
         for engine in (None, "search", "count"):
             answer = solve(one, "count", engine)
-            assert (answer.count, answer.count_up_to_symmetry) == (count, orbits_of(sketch))
+            orbits = sketch.truth["count_up_to_symmetry"]
+            assert (answer.count, answer.count_up_to_symmetry) == (count, orbits)
         document = written(one, "count")
         assert judged(document).reason is None
-        assert counts(document) == truth(document["problem"])
+        assert is_true(document["claim"], sketch)
         if count < 2:
             assert judged(written(one, ("impossible", "unique")[count])).holds
         found.add(min(count, 2))
     assert found == {0, 1, 2}
+    document["problem"]["pieces_count"] -= 1
+    document["problem_sha256"] = checksum(document["problem"])
+    assert not judged(document).holds
+    with pytest.raises(InputError, match="so no cell may be left over"):
+        pose(sketch.puzzle, sketch.challenge, leftover=True)
 
 
 @pytest.mark.parametrize(
@@ -402,209 +355,129 @@ def test_some_of_the_pieces() -> None:
 )
 def test_some_of_the_pieces_by_libraries(engine: str) -> None:
     sketch = replace(SOME[-1], pieces_count=3)
-    found = engine_named(engine).unique(posed(sketch).problem, Effort())
-    assert found.count == min(2, len(solutions(sketch)))
-    assert all(posed(sketch).problem.is_solved_by(one) for one in found.solutions)
-
-
-def test_another_number_of_pieces_is_refused() -> None:
-    sketch = replace(SOME[-1], pieces_count=3)
-    document = written(posed(sketch), "count")
-    document["problem"]["pieces_count"] = 4
-    document["problem_sha256"] = checksum(document["problem"])
-    assert not judged(document).holds
-    with pytest.raises(InputError, match="so no cell may be left over"):
-        pose(posed(sketch).puzzle, posed(sketch).challenge, leftover=True)
+    problem = sketch.posed.problem
+    found = engine_named(engine).unique(problem, Effort())
+    assert found.count == min(2, len(sketch.solutions))
+    assert all(problem.is_solved_by(one) for one in found.solutions)
 
 
 # --- changes ----------------------------------------------------------------------------------------
 
-BOX = (
-    "square_01",
-    "rectangle_01",
-    "rectangle_02_b",
-    "rectangle_05_b",
-    "triangle_02",
-    "triangle_05",
-)
 COLOURED = Sketch(
     SQUARE,
     board("square", 4, 4) - cells("square", (0, 0), (3, 3)),
     tuple(map(domino, "abcdefg")),
 )
-
-
-def base_challenges() -> dict[str, Callable[[], PosedChallenge]]:
-    lacking = replace(COLOURED, pieces=COLOURED.pieces[1:])
-    found: dict[str, Callable[[], PosedChallenge]] = {
-        "coloured": lambda: posed(COLOURED),
-        "lacking": lambda: posed(lacking),
-    }
-    for name in BOX:
-        found[name] = lambda name=name: pose(
-            load_set("fridgeiq"), find_challenge(load_set("fridgeiq"), name)
-        )
-    for sample in (*iqfit_samples()[:1], *iqstars_samples()[:2]):
-        name = f"{sample.puzzle.name}-{sample.challenge.id}"
-        found[name] = lambda sample=sample: pose(sample.puzzle, sample.challenge)
-    for name, sketch in SKETCHES.items():
-        found[name] = lambda sketch=sketch: posed(sketch)
-    return found
-
-
-BASES = base_challenges()
+BASES = [*SKETCHES.values(), COLOURED, replace(COLOURED, pieces=COLOURED.pieces[1:])]
 
 
 @cache
-def _base(name: str, claim: str) -> Document | None:
-    try:
-        return written(BASES[name](), claim)
-    except InputError:  # it does not hold
-        return None
-
-
-def base(rng: random.Random) -> Document:
-    """A certificate that holds; it may be changed."""
-    while True:
-        name = rng.choice(list(BASES))
-        found = _base(name, rng.choice(["count", "unique", "impossible", "impossible"]))
-        if found is not None:
-            return copy.deepcopy(found)
+def bases() -> list[tuple[Sketch, Document]]:
+    """Certificates of every sort that hold, with their problems."""
+    found = []
+    for sketch in BASES:
+        names = {0: ["impossible"], 1: ["unique"]}
+        for claim in ["count", *names.get(len(sketch.solutions), [])]:
+            found.append((sketch, written(sketch.posed, claim)))
+    return found
 
 
 def test_the_bases_are_of_every_sort_and_hold() -> None:
-    found = [_base(name, claim) for name in BASES for claim in ("count", "unique", "impossible")]
-    made = [document for document in found if document is not None]
-    assert len(BASES) >= 15
-    assert len({document["problem_sha256"] for document in made}) >= 15
-    assert all(judged(document).holds and is_true(document) for document in made)
-    ways = {(one["claim"]["answer"], one["argument"]["by"]) for one in made}
+    assert all(judged(one).holds and is_true(one["claim"], sketch) for sketch, one in bases())
+    ways = {(one["claim"]["answer"], one["argument"]["by"]) for _, one in bases()}
     assert len(ways) == 5, "impossible by three arguments, unique, and counted"
-    assert sum(len(one["argument"].get("fixed") or []) > 1 for one in made) >= 5
+    assert sum(len(one["argument"].get("fixed") or []) > 1 for _, one in bases()) >= 5
 
 
-def another_hash(document: Document, rng: random.Random) -> None:
-    document["problem_sha256"] = base(rng)["problem_sha256"]
+def change_items(items: list[int], rng: random.Random) -> None:
+    at, end = rng.randrange(len(items) + 1), rng.randrange(len(items) + 1)
+    new = rng.choice([*items, 0, 1, max(items, default=0) + 1])
+    other = rng.choice(
+        [
+            [*items[:at], *items[at + 1 :]],
+            [*items[:at], new, *items[at:]],
+            [*items[:at], new, *items[at + 1 :]],
+            [*items[:at], *items[max(at, end) :]],
+            [*items[:at], *items[min(at, end) :]],
+        ]
+    )
+    items[:] = other
 
 
-def another_argument(document: Document, rng: random.Random) -> None:
-    document["argument"] = base(rng)["argument"]
+def change_argument(argument: Document, rng: random.Random) -> None:
+    fixed = argument.get("fixed") or []
+    if "weights" in argument:
+        argument["weights"][rng.randrange(len(argument["weights"]))] += rng.choice([-1, 1])
+    elif fixed and rng.random() < 0.2:
+        rng.shuffle(fixed)
+    elif "items" in argument and rng.random() < 0.2:
+        near = [item + step for item in argument["items"][:3] for step in (-1, 0, 1)]
+        argument["branch_first"] = rng.choice([None, *near])
+    elif "items" in argument:
+        change_items(rng.choice([argument["items"], *fixed]), rng)
 
 
-def another_problem(document: Document, rng: random.Random) -> None:
-    other = base(rng)
-    document["problem"], document["problem_sha256"] = other["problem"], other["problem_sha256"]
+def change_claim(document: Document, rng: random.Random) -> None:
+    claim = document["claim"]
+    if claim["answer"] == "count" and rng.random() < 0.5:
+        number = rng.choice([key for key in claim if key != "answer"])
+        claim[number] = (claim[number] or 0) + rng.choice([-1, 1, 2, 10**30])
+    else:
+        document["claim"] = {"answer": rng.choice(["unique", "impossible"])}
+        if "fixed" in document["argument"]:
+            document["argument"]["fixed"] = None
 
 
-def change_problem(document: Document, rng: random.Random) -> None:
-    """The region, a piece or a rule; the hash is put right again."""
-    problem = document["problem"]
-    lattice = problem["lattice"]
-    way = rng.choice(["region", "piece", "flips", "leftover", "given", "swap", "forms"])
-    piece = rng.choice(problem["pieces"])
-    if way == "region":
-        problem["region"] = without_a_cell(lattice, problem["region"], rng)
-    elif way == "piece":
-        piece["forms"][0] = without_a_cell(lattice, piece["forms"][0], rng)
-    elif way == "flips":
-        problem["flips"] = not problem["flips"]
-    elif way == "leftover":
-        problem["leftover"] = not problem["leftover"]
-    elif way == "given" and problem["given"]:
-        problem["given"].pop(rng.randrange(len(problem["given"])))
-    elif way == "swap":
-        piece["forms"] = rng.choice(problem["pieces"])["forms"]
-    elif way == "forms":
-        rng.shuffle(piece["forms"])
-        piece["forms"] = piece["forms"][:1]
-    document["problem_sha256"] = checksum(problem)
+def change_problem(sketch: Sketch, rng: random.Random) -> Sketch:
+    way = rng.choice(["flips", "leftover", "region", "pieces", "given", "another"])
+    if way in ("flips", "leftover"):
+        return replace(sketch, **{way: not getattr(sketch, way)})
+    if way == "region" and len(sketch.remaining) > 1:
+        return replace(sketch, region=sketch.region - {rng.choice(sketch.remaining)})
+    if way == "pieces" and not sketch.given and len(sketch.pieces) > 1:
+        gone = rng.choice(sketch.pieces)
+        return replace(sketch, pieces=tuple(one for one in sketch.pieces if one != gone))
+    return replace(sketch, given=()) if way == "given" else rng.choice(BASES)
 
 
-def without_a_cell(lattice: str, rings: Any, rng: random.Random) -> Any:
-    """The outline without one cell (or with it, where the shape would break in parts)."""
-    points = [tuple(map(tuple, ring)) for ring in rings]
-    shape = sorted(cells_of_rings(LATTICES[lattice], points, may_touch=True))
-    for cell in rng.sample(shape, len(shape)):
-        left = drawn(lattice, frozenset(shape) - {cell})
-        try:
-            cells_of_rings(LATTICES[lattice], [tuple(map(tuple, ring)) for ring in left])
-        except OutlineError:
-            continue
-        return left
-    return rings
+@pytest.mark.parametrize(
+    "seeds", [range(100), pytest.param(range(1000, 5000), marks=pytest.mark.long)], ids=len
+)
+def test_changed_certificates_are_refused_or_still_true(seeds: range) -> None:
+    refused = 0
+    for seed in seeds:
+        rng = random.Random(seed)
+        sketch, before = rng.choice(bases())
+        document = copy.deepcopy(before)
+        while document == before:
+            way = rng.randrange(6)
+            if way < 3:
+                change_argument(document["argument"], rng)
+            elif way == 3:
+                change_claim(document, rng)
+            elif way == 4:
+                document["argument"] = copy.deepcopy(rng.choice(bases())[1]["argument"])
+            else:
+                sketch = change_problem(sketch, rng)
+                document = stated(sketch, document["claim"], document["argument"])
+        verdict = judged(document)
+        refused += not verdict.holds
+        assert verdict.reason if not verdict.holds else is_true(document["claim"], sketch), seed
+    assert refused > 0.6 * len(seeds)
 
 
-ALL_CHANGES = (
-    *CHANGES, another_hash, another_argument, another_problem, change_problem, change_problem,
-)  # fmt: skip
-#: These leave a branch open, go on after the end, or are bound to something else.
-ALWAYS_REFUSED = (drop_the_end, another_hash)
-
-
-def refused(document: Document, rng: random.Random) -> bool:
-    """Whether a change is refused; if it is not, what the certificate says must still be true."""
-    before = copy.deepcopy(document)
-    while document == before:
-        change = rng.choice(ALL_CHANGES)
-        change(document, rng)
-    verdict = judged(document)
-    if not verdict.holds:
-        assert verdict.reason
-        return True
-    assert change not in ALWAYS_REFUSED
-    assert is_true(document), (change.__name__, document["claim"], truth(document["problem"]))
-    return False
-
-
-def try_changes(seeds: range) -> None:
-    found = [refused(base(rng), rng) for rng in map(random.Random, seeds)]
-    assert sum(found) > 0.6 * len(found)
-
-
-def test_changed_certificates_are_refused_or_still_true() -> None:
-    try_changes(range(40))
-
-
-@pytest.mark.long
-def test_many_changed_certificates_are_refused_or_still_true() -> None:
-    try_changes(range(1000, 3000))
-
-
-@given(challenges(), st.integers(0, 10**6))
-def test_changed_certificates_of_random_challenges(one: PosedChallenge, seed: int) -> None:
-    if is_small(one):
-        refused(written(one, "count"), random.Random(seed))
-
-
-@pytest.mark.parametrize("name", ["rectangle_01", "triangle_05", *list(SKETCHES)[::3]])
+@pytest.mark.parametrize("name", list(SKETCHES)[::3])
 def test_what_ends_early_goes_on_or_counts_wrong_is_refused(name: str) -> None:
-    document = _base(name, "count")
-    assert document is not None
+    document = written(SKETCHES[name].posed, "count")
     for index in range(-1, len(document["argument"]["fixed"])):
         for longer in (False, True):
             changed = copy.deepcopy(document)
             argument = changed["argument"]
             items = argument["items"] if index < 0 else argument["fixed"][index]
-            if longer:
-                items.append(0)
-            else:
-                del items[-1:]
+            items[len(items) - (not longer) :] = [0] if longer else []
             assert changed == document or not judged(changed).holds
     for key in ("count", "count_labelled", "count_up_to_symmetry"):
         for by in (-1, 1):
             changed = copy.deepcopy(document)
             changed["claim"][key] += by
-            assert not judged(changed).holds
-
-
-def test_transcripts_of_other_symmetries_are_refused() -> None:
-    """Round a hole, a quarter turn lays four dominoes at once and half a turn two."""
-    document = _base("hole", "count")
-    assert document is not None
-    fixed = document["argument"]["fixed"]
-    assert sorted(map(len, fixed)) == [1, 1, 3]
-    for order in permutations(fixed):
-        if list(order) != fixed:
-            changed = copy.deepcopy(document)
-            changed["argument"]["fixed"] = list(order)
             assert not judged(changed).holds

@@ -14,7 +14,6 @@ from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import Piece, orientations
 from fabkit.model.placement import placements
 from fabkit.puzzles.snowflakes.field import Field
-from tests.support.transcripts import image, transcript
 
 Document = dict[str, Any]
 FieldCell = tuple[int, Cell]
@@ -29,7 +28,6 @@ class Flake:
     cells: frozenset[FieldCell]
     pieces: tuple[Piece, ...]
     flips: bool
-    leftover = False
 
     @cached_property
     def remaining(self) -> list[FieldCell]:
@@ -44,7 +42,7 @@ class Flake:
         return list(found.values())
 
     @cached_property
-    def options(self) -> list[tuple[int, tuple[int, ...], int]]:
+    def options(self) -> list[tuple[int, tuple[int, ...]]]:
         number = {cell: i for i, cell in enumerate(self.remaining)}
         found = []
         for part in range(len(self.centres)):
@@ -52,7 +50,7 @@ class Flake:
             for kind, (piece, *_) in enumerate(self.kinds):
                 for placed in placements(self.lattice, piece, region, self.flips):
                     covered = sorted(number[part, cell] for cell in placed.cells)
-                    found.append((kind, tuple(covered), 1))
+                    found.append((kind, tuple(covered)))
         return sorted(found)
 
     def carried(self, symmetry: Callable[[Cell], Cell], cell: FieldCell) -> FieldCell:
@@ -65,25 +63,55 @@ class Flake:
         return frozenset(self.carried(symmetry, cell) for symmetry in self.lattice.symmetries)
 
     def proof(self, rng: random.Random, reduced: bool) -> Document:
-        """What a search branches on; no proof when there is a tiling."""
+        """What a search branches on, now on the scarcest item, now on any."""
         n, number = len(self.remaining), {cell: i for i, cell in enumerate(self.remaining)}
-        kinds = range(n, n + len(self.kinds))
-        group = [
-            [*(number[self.carried(move, cell)] for cell in self.remaining), *kinds]
-            for move in self.lattice.moves(self.flips)
-        ]
         single = [kind for kind, pieces in enumerate(self.kinds) if len(pieces) == 1]
         first = n + rng.choice(single) if reduced and single else None
-        at_root = None
-        if first is not None:
-            mine = [option for option in self.options if option[0] == first - n]
-            at_root = [one for one in mine if one == min(image(self, one, g) for g in group)]
         chosen: list[list[list[int]]] = [[] for _ in self.centres]
         for orbit in sorted({self.orbit(cell) for cell in self.cells}, key=sorted):
             part, cell = rng.choice(sorted(orbit))
             chosen[part].append(list(cell))
-        copies = [len(pieces) for pieces in self.kinds]
-        items = transcript(self, copies, self.options, rng, first, at_root)
+        group = [
+            [number[self.carried(move, cell)] for cell in self.remaining]
+            for move in self.lattice.moves(self.flips)
+        ]
+        items: list[int] = []
+
+        def is_least(kind: int, covered: tuple[int, ...]) -> bool:
+            return all(covered <= tuple(sorted(one[cell] for cell in covered)) for one in group)
+
+        def search(bare: frozenset[int], left: list[int], floors: list[int]) -> None:
+            if not any(left) and not bare:
+                return
+
+            def children(item: int) -> list[int]:
+                return [
+                    at
+                    for at, (kind, covered) in enumerate(self.options)
+                    if (item in covered or item == n + kind)
+                    and left[kind]
+                    and at >= floors[kind]
+                    and bare.issuperset(covered)
+                    and (items or first is None or is_least(kind, covered))
+                ]
+
+            choices = [*sorted(bare), *(n + kind for kind, copies in enumerate(left) if copies)]
+            item = min(choices, key=lambda one: len(children(one)))
+            if first is not None and not items:
+                item = first
+            elif rng.random() < 0.3:
+                item = rng.choice(choices)
+            below = children(item)
+            items.append(item)
+            for at in below:
+                kind, covered = self.options[at]
+                fewer, higher = list(left), list(floors)
+                fewer[kind] -= 1
+                if item >= n:
+                    higher[kind] = at + 1
+                search(bare.difference(covered), fewer, higher)
+
+        search(frozenset(range(n)), [len(one) for one in self.kinds], [0] * len(self.kinds))
         return {"cells": chosen, "branch_first": first, "items": items}
 
     @cached_property
@@ -95,7 +123,7 @@ class Flake:
                 left[kind]
                 and free.issuperset(covered)
                 and fits(free - set(covered), (*left[:kind], left[kind] - 1, *left[kind + 1 :]))
-                for kind, covered, _ in self.options
+                for kind, covered in self.options
                 if min(free) in covered
             )
 

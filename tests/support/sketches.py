@@ -1,24 +1,42 @@
-"""Small problems of every sort, what the checker says of them, and what is true of them."""
+"""Small problems of every sort, certificates of them, and the truth by trying everything."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import factorial, prod
 from typing import Any
 
 from fabkit.certify import Verdict, check, parse
-from fabkit.certify import cover as covers
 from fabkit.core.errors import InputError
-from fabkit.model.lattice import LATTICES
-from fabkit.model.piece import Piece
-from fabkit.model.puzzle import Given
-from tests.support.transcripts import (
-    Sketch,
-    board,
-    cells,
-    flat,
-    stated,
-)
+from fabkit.model.lattice import LATTICES, Cell, Lattice
+from fabkit.model.piece import Form, Piece, at_anchor, orientations
+from fabkit.model.placement import placements
+from fabkit.model.polygon import rings_of_cells
+from fabkit.model.puzzle import Challenge, Given, PuzzleSet, statement
+from fabkit.solve.posing import PosedChallenge, pose
+from fabkit.solve.transcript import certificate as certificate_of
 
+Cells = frozenset[Cell]
+Document = dict[str, Any]
 SQUARE, QUARTER, HEXAGONS = (LATTICES[name] for name in ("square", "quarter-square", "triangular"))
+
+
+def cells(lattice: str, *places: tuple[int, int]) -> Cells:
+    return frozenset(cell for place in places for cell in LATTICES[lattice].cells_at(*place))
+
+
+def board(lattice: str, rows: int, cols: int) -> Cells:
+    return cells(lattice, *product(range(rows), range(cols)))
+
+
+def flat(lattice: str, name: str, *forms: Cells) -> Piece:
+    drawn = tuple(Form("", form, rings_of_cells(LATTICES[lattice], form)) for form in forms)
+    return Piece(name, name, "#e69f00", drawn)
 
 
 def squares(name: str, *places: tuple[int, int]) -> Piece:
@@ -41,10 +59,136 @@ def hexagons(name: str, *places: tuple[int, int]) -> Piece:
     return flat("triangular", name, cells("triangular", *places))
 
 
-def quarters(name: str, *chosen: int) -> Piece:
+def row_of_quarters(*chosen: int) -> Cells:
     """Quarters of a row of squares, four each: N E S W."""
     row = [cell for col in range(3) for cell in QUARTER.cells_at(0, col)]
-    return flat("quarter-square", name, frozenset(row[i] for i in chosen))
+    return frozenset(row[i] for i in chosen)
+
+
+def quarters(name: str, *chosen: int) -> Piece:
+    return flat("quarter-square", name, row_of_quarters(*chosen))
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """A small problem."""
+
+    lattice: Lattice
+    region: Cells
+    pieces: tuple[Piece, ...]
+    flips: bool = False
+    leftover: bool = False
+    given: tuple[Given, ...] = ()
+    pieces_count: int | None = None
+
+    @property
+    def puzzle(self) -> PuzzleSet:
+        return PuzzleSet("mine", "Mine", self.lattice, self.flips, self.pieces, (), (), "", "")
+
+    @property
+    def challenge(self) -> Challenge:
+        ids = tuple(piece.id for piece in self.pieces)
+        count = self.pieces_count
+        return Challenge("one", self.region, ids, self.given, self.flips, pieces_count=count)
+
+    @property
+    def posed(self) -> PosedChallenge:
+        return pose(self.puzzle, self.challenge, self.leftover)
+
+    @property
+    def problem(self) -> Document:
+        return statement(self.puzzle, self.challenge, self.leftover)
+
+    @cached_property
+    def remaining(self) -> list[Cell]:
+        return sorted(self.region - {cell for given in self.given for cell in given.cells})
+
+    @cached_property
+    def kinds(self) -> list[list[Piece]]:
+        lying = {given.piece for given in self.given}
+        found: dict[frozenset[Cells], list[Piece]] = {}
+        for piece in self.pieces:
+            if piece.id not in lying:
+                found.setdefault(self._images(piece, self.flips), []).append(piece)
+        return list(found.values())
+
+    def _images(self, piece: Piece, flips: bool) -> frozenset[Cells]:
+        return frozenset(image.cells for image in orientations(self.lattice, piece, flips))
+
+    def placed(self, kind: int) -> list[Cells]:
+        piece, free = self.kinds[kind][0], frozenset(self.remaining)
+        return [one.cells for one in placements(self.lattice, piece, free, self.flips)]
+
+    @cached_property
+    def twins(self) -> Sequence[int]:
+        """The kind of each one's mirror images; its own, where the pieces lack some of them."""
+        flip = self.lattice.moves(True)[-1]
+        images = [self._images(kind[0], False) for kind in self.kinds]
+        found = []
+        for kind, one in zip(self.kinds, images, strict=True):
+            mirrored = frozenset(at_anchor(self.lattice, map(flip, cells)) for cells in one)
+            twin = images.index(mirrored) if mirrored in images else -1
+            if self.flips or twin < 0 or len(self.kinds[twin]) != len(kind):
+                return range(len(self.kinds))
+            found.append(twin)
+        return found
+
+    @cached_property
+    def group(self) -> list[tuple[int, ...]]:
+        """Symmetries as permutations of cells and kinds, by trying every translation."""
+        number = {cell: i for i, cell in enumerate(self.remaining)}
+        same, twins = (
+            [len(number) + k for k in each] for each in (range(len(self.kinds)), self.twins)
+        )
+        found = set() if number else {tuple(same)}
+        for move in self.lattice.moves(self.flips or same != twins):
+            images = [move(cell) for cell in self.remaining]
+            for target in self.remaining:
+                dx, dy = target[0] - images[0][0], target[1] - images[0][1]
+                moved = [number.get((x + dx, y + dy)) for x, y in images]
+                if self.lattice.residue((dx, dy)) == (0, 0) and None not in moved:
+                    found.add((*moved, *(twins if move.flipped else same)))
+        return sorted(found)
+
+    @cached_property
+    def solutions(self) -> set[frozenset[tuple[int, Cells]]]:
+        """Every solution as kinds and cells, found piece by piece."""
+        states: set[tuple[frozenset[tuple[int, Cells]], Cells]] = {(frozenset(), frozenset())}
+        for kind, pieces in enumerate(self.kinds):
+            for _ in pieces:
+                more = {
+                    (chosen | {(kind, at)}, covered | at)
+                    for chosen, covered in states
+                    for at in self.placed(kind)
+                    if not at & covered
+                }
+                states = more if self.pieces_count is None else more | states
+        count = len(self.pieces) if self.pieces_count is None else self.pieces_count
+        used, whole = count - len(self.given), len(self.remaining)
+        return {
+            chosen
+            for chosen, covered in states
+            if len(chosen) == used and (self.leftover or len(covered) == whole)
+        }
+
+    @cached_property
+    def truth(self) -> dict[str, int | None]:
+        """What a certificate may claim: counts as they lie, with names, and up to symmetry."""
+        n, left, classes = len(self.remaining), set(self.solutions), 0
+        while left:
+            classes, one = classes + 1, left.pop()
+            for symmetry in self.group:
+                cell = {c: self.remaining[symmetry[i]] for i, c in enumerate(self.remaining)}
+                left.discard(
+                    frozenset((symmetry[n + k] - n, frozenset(map(cell.get, at))) for k, at in one)
+                )
+        count, names = len(self.solutions), prod(factorial(len(kind)) for kind in self.kinds)
+        unnamed = names > 1 and count and self.pieces_count is not None
+        return {
+            "count": count,
+            "count_labelled": None if unnamed else count * names,
+            "count_up_to_symmetry": classes,
+        }
 
 
 SKETCHES = {
@@ -122,23 +266,56 @@ SKETCHES = {
     ),
 }
 
+# Two dominoes in a square of two by two: cells 0 to 3, one kind with two copies: item 4.
+TWO = Sketch(SQUARE, board("square", 2, 2), (domino("a"), domino("b")))
+TWICE = {"answer": "count", "count": 2, "count_labelled": 4, "count_up_to_symmetry": None}
 IMPOSSIBLE = {"answer": "impossible"}
 
-#: Two dominoes in a square of two by two: cells 0 to 3, one kind with two copies: item 4.
-TWO = Sketch(SQUARE, board("square", 2, 2), (domino("a"), domino("b")))
-TWICE = {
-    "answer": "count",
-    "count": 2,
-    "count_labelled": 4,
-    "count_up_to_symmetry": None,
-}
+
+# --- certificates -----------------------------------------------------------------------------------
 
 
-def by_items(*items: int, branch_first: int | None = None, fixed: Any = None) -> dict[str, Any]:
+def checksum(problem: Document) -> str:
+    text = json.dumps(problem, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def stated(sketch: Sketch, claim: Document, argument: Document) -> Document:
+    """A certificate as it is told to be; it may not hold."""
+    return {
+        "schema": 1,
+        "kind": "fabkit certificate",
+        "set": "mine",
+        "challenge": "one",
+        "problem": sketch.problem,
+        "problem_sha256": checksum(sketch.problem),
+        "claim": claim,
+        "argument": argument,
+    }
+
+
+def by_items(*items: int, branch_first: int | None = None, fixed: Any = None) -> Document:
     return {"by": "transcript", "branch_first": branch_first, "items": list(items), "fixed": fixed}
 
 
-def judged(document: dict[str, Any]) -> Verdict:
+def written(posed: PosedChallenge, claim: str) -> Document:
+    """A certificate of the solver's, as it stands in its file."""
+    return json.loads(json.dumps({"schema": 1, **certificate_of(posed, claim)}))
+
+
+def certificate(sketch: Sketch, claim: str = "") -> Document:
+    """One of the solver's that holds; of no claim: of what it is."""
+    names = {0: "impossible", 1: "unique"}
+    return written(sketch.posed, claim or names.get(len(sketch.solutions), "count"))
+
+
+def length(document: Document) -> int:
+    """The number of items in all transcripts."""
+    argument = document["argument"]
+    return sum(map(len, [argument.get("items", []), *(argument.get("fixed") or [])]))
+
+
+def judged(document: Document) -> Verdict:
     """The verdict; malformed counts as refused."""
     try:
         return check(parse(document, "c.json"))
@@ -146,18 +323,8 @@ def judged(document: dict[str, Any]) -> Verdict:
         return Verdict(False, str(error))
 
 
-def disagreements(sketch: Sketch) -> list[str]:
-    """Where the checker's derivation differs from the model's."""
-    document = stated(sketch, IMPOSSIBLE, {"by": "area"})
-    found = covers.derive(parse(document, "c.json").problem)
-    kinds = [kind.pieces for kind in found.kinds]
-    options = [(option.kind, option.cells, option.copies) for option in found.options]
-    ours = (found.cells, kinds, options, list(found.group))
-    theirs = (
-        len(sketch.remaining),
-        [tuple(piece.id for piece in pieces) for pieces in sketch.kinds],
-        sketch.options,
-        sketch.group,
-    )
-    names = ("cells", "kinds", "options", "group")
-    return [name for name, a, b in zip(names, ours, theirs, strict=True) if a != b]
+def is_true(claim: Document, sketch: Sketch) -> bool:
+    """Whether a claim is true of a problem."""
+    if claim["answer"] != "count":
+        return len(sketch.solutions) == {"impossible": 0, "unique": 1}[claim["answer"]]
+    return all(claim[key] == value for key, value in sketch.truth.items())
