@@ -34,9 +34,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # A shell that starts a run in the background tells it to ignore Ctrl-C, and children inherit it.
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    # A shell that starts a run in the background tells it to ignore Ctrl-C or a hangup, and children inherit it.
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    for one, handler in usual.items():
+        if signal.getsignal(one) is signal.SIG_IGN:
+            signal.signal(one, handler)
     thorough = any(config.getoption(f"--{name}") for name in TIERS)
     hypothesis.settings.load_profile("thorough" if thorough else "quick")
 

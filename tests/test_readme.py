@@ -66,7 +66,11 @@ def run_all(commands: list[tuple[str, str]], capsys: pytest.CaptureFixture[str])
     """One after the other in one folder, since some read what others wrote."""
     for command, comment in commands:
         expected = 1 if "exit code 1" in comment else 0
-        assert main(shlex.split(command)[1:]) == expected, (command, capsys.readouterr().err)
+        line, _, into = command.partition(" > ")
+        capsys.readouterr()
+        assert main(shlex.split(line)[1:]) == expected, (command, capsys.readouterr().err)
+        if into:
+            Path(into).write_text(capsys.readouterr().out)
 
 
 def test_quick_commands_run_in_order(examples: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,9 +8,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fabkit.mesh.body import Body
+from fabkit.mesh.files.reading import read_bodies
 from fabkit.model.library import load_set
 from fabkit.verify.flat import FlatTaken as Taken
 from fabkit.verify.taking import take
+from tests.support.built import exported
 from tests.support.prints import Order, Print, print_set
 from tests.support.shapes import body_of
 
@@ -22,8 +24,15 @@ def printed_set(set_name: str, order: Order, pieces: str = "") -> tuple[Print, .
         return tuple(print_set(set_name, order, Path(folder), pieces))
 
 
+@lru_cache
 def bodies(set_name: str, order: Order, pieces: str = "") -> tuple[Body, ...]:
-    """The bodies of a set's STL files."""
+    """The bodies of a set's STL files, or of some pieces'."""
+    if order == Order():  # the folder that others read, too
+        folder = exported(set_name) / "stl"
+        files = [
+            path for path in sorted(folder.glob("*.stl")) if path.stem in (pieces or path.stem)
+        ]
+        return tuple(body for path in files for body in read_bodies(path))
     prints = printed_set(set_name, order, pieces)
     return tuple(body_of(one.mesh, f"{one.drawing.id}.stl") for one in prints)
 
