@@ -15,7 +15,7 @@ from fabkit.mesh.part import Outline, Part
 from fabkit.mesh.seen import inside_mm
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import at_anchor
-from fabkit.model.polygon import pieces_apart, rings_of_cells
+from fabkit.model.polygon import parts_of_cells, rings_of_cells
 from fabkit.model.puzzle import in_units
 
 #: A stub is on a lattice point when it is nearer to it than this part of a grid unit.
@@ -41,7 +41,7 @@ def read_by_stubs(
     if found is None:
         return None
     cells, unit_mm, scale, shift = found
-    if pieces_apart(lattice, cells) > 1:
+    if len(parts_of_cells(lattice, cells)) > 1:
         return None
     # The lattice's turns are left to choose: a part lies alike however it lay in its file.
     moves = lattice.moves(False)

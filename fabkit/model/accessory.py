@@ -49,12 +49,6 @@ def has_stubs(puzzle: PuzzleSet, profile: Profile) -> bool:
 
     Those of the triangular lattice do that may not be turned over, unless the profile has stubs
     of no height.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
-        >>> [has_stubs(load_set(name), load_profile()) for name in ("iqstars", "iqblock")]
-        [True, False]
     """
     return may_have_stubs(puzzle) and profile.stub_height_mm > 0
 
@@ -69,15 +63,6 @@ def as_printed(puzzle: PuzzleSet, profile: Profile) -> Profile:
 
     Those on stubs are printed face down, hold no magnets and have no letter on their back. All
     others are made as the profile says.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
-        >>> stars = as_printed(load_set("iqstars"), load_profile(["flippable"]))
-        >>> stars.facing, stars.fit, stars.faces
-        ('down', 'none', 'front')
-        >>> as_printed(load_set("iqblock"), load_profile()) == load_profile()
-        True
     """
     if not has_stubs(puzzle, profile):
         return profile
@@ -93,11 +78,7 @@ def board_kind(puzzle: PuzzleSet, profile: Profile) -> str:
 
 
 def accessories(puzzle: PuzzleSet, profile: Profile) -> tuple[Accessory, ...]:
-    """The boards of a set that are made as objects, each followed by its lid.
-
-    Args:
-        puzzle: the set.
-        profile: says which boards are made, and whether with a lid.
+    """The boards of a set that are made as objects, as the profile says, each followed by its lid.
 
     Example:
         >>> from fabkit.model.library import load_set
@@ -118,21 +99,10 @@ def accessories(puzzle: PuzzleSet, profile: Profile) -> tuple[Accessory, ...]:
 
 
 def things(puzzle: PuzzleSet, profile: Profile, ids: Sequence[str] = ()) -> tuple[Thing, ...]:
-    """What a set prints: its pieces, then its accessories.
-
-    Args:
-        puzzle: the set.
-        profile: says which boards are made.
-        ids: only these, in the set's order; all when empty.
+    """What a set prints: its pieces, then its accessories; only those of some ids, if there are any.
 
     Raises:
         InputError: naming every id that is unknown.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
-        >>> [one.id for one in things(load_set("iqblock"), load_profile(), ["square", "7"])]
-        ['7', 'square']
     """
     every: tuple[Thing, ...] = (*puzzle.pieces, *accessories(puzzle, profile))
     known = [one.id for one in every]

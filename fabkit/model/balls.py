@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
+from math import prod
 
 from fabkit.model.lattice import LATTICES, Cell
 
@@ -21,43 +22,28 @@ class BallError(ValueError):
     """Balls that do not make a piece; the sentence says which and why."""
 
 
-def _rotations() -> tuple[Rotation, ...]:
-    found = []
-    for order in permutations(range(3)):
-        swaps = sum(a > b for i, a in enumerate(order) for b in order[i + 1 :])
-        for signs in product((1, -1), repeat=3):
-            if (-1) ** swaps * signs[0] * signs[1] * signs[2] == 1:
-                x, y, z = (
-                    tuple(signs[i] if j == order[i] else 0 for j in range(3)) for i in range(3)
-                )
-                found.append((x, y, z))
-    return tuple(found)  # type: ignore[arg-type]
-
-
 #: The 24 rotations of the cube, as rows of matrices with determinant 1.
-ROTATIONS = _rotations()
+ROTATIONS: tuple[Rotation, ...] = tuple(
+    tuple(
+        tuple(sign * (j == axis) for j in range(3)) for axis, sign in zip(order, signs, strict=True)
+    )  # type: ignore[misc]
+    for order in permutations(range(3))
+    for signs in product((1, -1), repeat=3)
+    if prod(signs) == (1 if order in ((0, 1, 2), (1, 2, 0), (2, 0, 1)) else -1)
+)
 
 
 def turned(rotation: Rotation, ball: Ball) -> Ball:
-    """The image of a ball's centre.
-
-    Example:
-        >>> {turned(rotation, (1, 0, 0)) for rotation in ROTATIONS} == {
-        ...     (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)
-        ... }
-        True
-    """
+    """The image of a ball's centre."""
     x, y, z = (sum(r * b for r, b in zip(row, ball, strict=True)) for row in rotation)
     return x, y, z
 
 
 @dataclass(frozen=True)
 class BallBody:
-    """Balls at integer places, one pitch apart, and the bonds that join neighbours.
+    """Balls at integer places with right-handed axes, one pitch apart.
 
-    Attributes:
-        balls: distinct centres, right-handed axes.
-        bonds: pairs of indices into ``balls``; only bonded neighbours are joined by a link.
+    Only bonded neighbours, pairs of indices into ``balls``, are joined by a link.
     """
 
     balls: tuple[Ball, ...]
@@ -111,17 +97,11 @@ class FlatPose:
 def flat_poses(body: BallBody) -> tuple[FlatPose, ...]:
     """The poses with the spine flat and every other ball in the plane or one pitch below it.
 
-    Returns:
-        Poses with the spine's first ball at the board's row 0, column 0; each of the 24
-        rotations that qualifies once.
+    The spine's first ball is at the board's row 0, column 0; each of the 24 rotations that
+    qualifies is there once.
 
     Raises:
         BallError: when there is no single longest row, or no rotation qualifies.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> len(flat_poses(load_set("iqfit").piece("green").body))
-        8
     """
     spine = set(body.spine())
     poses = []

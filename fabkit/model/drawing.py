@@ -21,7 +21,7 @@ from fabkit.model.polygon import (
     MAX_SIZE,
     OutlineError,
     cells_of_rings,
-    pieces_apart,
+    parts_of_cells,
     rings_of_cells,
 )
 from fabkit.model.svg import SvgError, SvgFolder
@@ -43,15 +43,8 @@ _NO_CELL = ". "
 class Numbering:
     """The names of cells on a board, or inside a region that was drawn instead of one.
 
-    Attributes:
-        lattice: the set's.
-        cells: the board's; none when there is no board, or it has a fault that is noted elsewhere.
-        lack: why cells have no numbers here, if they have none.
-
-    Example:
-        >>> stairs = Numbering(LATTICES["square"], frozenset({(1, 3), (3, 1)}))
-        >>> stairs.origin, stairs.places
-        ((-2, 0), ((-2, 0), (-1, 1)))
+    Without cells there is no board, or it has a fault that is noted elsewhere. ``lack`` says why
+    cells have no numbers here, if they have none.
     """
 
     lattice: Lattice
@@ -67,6 +60,14 @@ class Numbering:
     def origin(self) -> tuple[int, int]:
         """The lattice's row and column that are the board's ``[0, 0]``."""
         return (self.places[0][0], min(col for _, col in self.places)) if self.places else (0, 0)
+
+
+class _DrawingError(ValueError):
+    """What is wrong with a drawing, and where below its key."""
+
+    def __init__(self, message: str, below: str = "") -> None:
+        super().__init__(message)
+        self.below = below
 
 
 class Regions:
@@ -101,53 +102,52 @@ class Regions:
         numbering: Numbering | None = None,
         piece: bool = False,
     ) -> frozenset[Cell]:
-        """The cells of a drawing.
+        """The cells of a drawing; none after a fault.
 
         Args:
             kind: ``outline``, ``cells``, ``rows``, ``size`` or ``svg``.
             value: what the file says.
             key: the place in the file.
-            numbering: see `read_cells`.
+            numbering: where rows and columns begin, and what plain numbers mean; None when they
+                mean nothing, as in a piece.
             piece: whether it is one: its outline meets itself nowhere, its rows are texts.
-
-        Returns:
-            The cells; none after a fault.
         """
         if self._cells_left <= 0:
             return frozenset()
         before, lattice, faults = self.faults.count, self.lattice, self.faults
-        if kind == "outline":
-            cells = read_outline(value, lattice, key, faults, may_touch=not piece)
-        elif kind == "cells":
-            cells = read_cells(value, lattice, key, faults, numbering)
-        elif kind == "svg":
-            cells = self._read_svg(value, key, may_touch=not piece)
-        elif kind == "size":
-            cells = _read_size(value, lattice, key, faults)
-        else:
-            cells = read_rows(value, lattice, key, faults, lengths=not piece)
+        cells = frozenset[Cell]()
+        try:
+            if kind == "outline":
+                cells = read_outline(value, lattice, key, faults, may_touch=not piece)
+            elif kind == "cells":
+                cells = _read_cells(value, lattice, key, faults, numbering)
+            elif kind == "svg":
+                cells = self._read_svg(value, may_touch=not piece)
+            else:
+                cells = _read_rows(value, lattice, lengths=not piece, is_size=kind == "size")
+        except _DrawingError as fault:
+            faults.add(key + fault.below, str(fault))
         self._cells_left -= len(cells)
         if self._cells_left <= 0:
             faults.add(key, f"the file holds more than {MAX_CELLS_OF_FILE} cells in all")
         return cells if faults.count == before else frozenset()
 
-    def _read_svg(self, wanted: str, key: str, may_touch: bool) -> frozenset[Cell]:
+    def _read_svg(self, wanted: str, may_touch: bool) -> frozenset[Cell]:
         """The cells inside a shape of an SVG file. A fault of a whole file is noted once."""
         if self._drawings is None:
             return frozenset()
         if self.lattice is LATTICES["triangular"]:
-            self.faults.add(key, _NO_OUTLINES)
-        elif self._unit_mm is None:
+            raise _DrawingError(_NO_OUTLINES)
+        if self._unit_mm is None:
             need = 'shapes are drawn at 1:1, so the set needs its unit, such as unit = "20 mm"'
-            self.faults.add(key, f"{need} in [set]")
-        else:
-            try:
-                return self._drawings.cells(wanted, self.lattice, self._unit_mm, may_touch)
-            except SvgError as fault:
-                if str(fault) not in self._noted:
-                    self.faults.add(key, str(fault))
-                self._noted.add(str(fault))
-        return frozenset()
+            raise _DrawingError(f"{need} in [set]")
+        try:
+            return self._drawings.cells(wanted, self.lattice, self._unit_mm, may_touch)
+        except SvgError as fault:
+            if str(fault) in self._noted:
+                return frozenset()
+            self._noted.add(str(fault))
+            raise _DrawingError(str(fault)) from None
 
 
 _NO_OUTLINES = "the triangular lattice has no outlines; draw it with rows or cells"
@@ -164,34 +164,28 @@ def read_outline(
     try:
         if lattice is LATTICES["triangular"]:
             raise OutlineError(_NO_OUTLINES)
-        rings = _rings(outline, lattice, key, faults)
-        return cells_of_rings(lattice, rings, may_touch) if rings else frozenset()
+        return cells_of_rings(lattice, _rings(outline, lattice), may_touch)
     except OutlineError as fault:
         faults.add(key, str(fault))
-        return frozenset()
+    except _DrawingError as fault:
+        faults.add(key + fault.below, str(fault))
+    return frozenset()
 
 
-def _rings(outline: Any, lattice: Lattice, key: str, faults: Faults) -> list[Ring]:
-    """The rings of an outline, however deep they are nested; empty after a fault."""
+def _rings(outline: Any, lattice: Lattice) -> list[Ring]:
+    """The rings of an outline, however deep they are nested."""
     rings: list[Any] = [outline]
-    while rings and all(isinstance(r, list) and r and _holds_rings(r) for r in rings):
+    while rings and all(isinstance(ring, list) and ring and _holds_rings(ring) for ring in rings):
         rings = [inner for ring in rings for inner in ring]
     if sum(len(ring) for ring in rings if isinstance(ring, list)) > MAX_SIZE:
         raise OutlineError(f"has more than {MAX_SIZE} corners")
     found = []
     for index, ring in enumerate(rings):
-        place = key if rings[0] is outline else f"{key} ring {index}"
+        below = "" if rings[0] is outline else f" ring {index}"
         if not isinstance(ring, list) or not ring:
-            faults.add(place, f"expected a list of [x, y] corners, found {shown(ring)}")
-            return []
-        corners = []
-        for i, corner in enumerate(ring):
-            point = _frame_point(lattice, corner)
-            if point is None:
-                faults.add(f"{place}[{i}]", _corner_fault(corner))
-                return []
-            corners.append(point)
-        found.append(tuple(corners))
+            raise _DrawingError(f"expected a list of [x, y] corners, found {shown(ring)}", below)
+        corners = enumerate(ring)
+        found.append(tuple(_frame_point(lattice, one, f"{below}[{i}]") for i, one in corners))
     return found
 
 
@@ -201,58 +195,42 @@ def _holds_rings(value: list[Any]) -> bool:
     return isinstance(first, list) and bool(first) and isinstance(first[0], list)
 
 
-def _frame_point(lattice: Lattice, corner: object) -> Point | None:
-    if not is_point(corner, dimensions=2, whole=False):
-        return None
-    doubled = [value * 2 for value in corner]  # type: ignore[attr-defined]
-    if any(value != int(value) for value in doubled):
-        return None
-    x, y = (int(value) * lattice.per_unit // 2 for value in doubled)
+def _frame_point(lattice: Lattice, corner: Any, below: str) -> Point:
+    if not _is_point(corner, dimensions=2, whole=False):
+        expected = f"expected [x, y] with finite numbers up to {LARGEST_COORDINATE}"
+        raise _DrawingError(f"{expected}, found {shown(corner)}", below)
+    if any(value * 2 != int(value * 2) for value in corner):
+        not_on = "is not on the lattice; coordinates are whole numbers or halves"
+        raise _DrawingError(f"{shown(corner)} {not_on}", below)
+    x, y = (int(value * 2) * lattice.per_unit // 2 for value in corner)
     return x, y
 
 
-def _corner_fault(corner: object) -> str:
-    if is_point(corner, dimensions=2, whole=False):
-        return f"{shown(corner)} is not on the lattice; coordinates are whole numbers or halves"
-    return f"expected [x, y] with finite numbers up to {LARGEST_COORDINATE}, found {shown(corner)}"
-
-
-def read_cells(
-    items: Any, lattice: Lattice, key: str, faults: Faults, numbering: Numbering | None = None
+def _read_cells(
+    items: Any, lattice: Lattice, key: str, faults: Faults, numbering: Numbering | None
 ) -> frozenset[Cell]:
-    """The cells of a list of ``[row, column]``, rows counted downwards.
-
-    Args:
-        items: what the file says.
-        lattice: the set's.
-        key: the place in the file.
-        faults: where faults go.
-        numbering: where rows and columns begin, and what plain numbers mean; None when they
-            mean nothing, as in a piece.
-    """
+    """The cells of a list of ``[row, column]``, rows counted downwards; see `Regions.read`."""
     numbers = numbering is not None and numbering.cells and not numbering.lack
     expected = "[row, column] or a cell's number" if numbers else "[row, column]"
     if not isinstance(items, list):
-        faults.add(key, f"expected a list, found {shown(items)}")
-    elif len(items) > MAX_SIZE:
-        faults.add(key, f"has {len(items)} items; at most {MAX_SIZE} are allowed")
-    elif not items:
-        faults.add(key, f"is empty; expected a list of {expected}")
-    else:
-        found: set[Cell] = set()
-        for index, item in enumerate(items):
-            try:
-                place = _row_col(item, numbering, expected)
-                cells = lattice.cells_at(*place) if place else ()
-                if cells and found.issuperset(cells):
-                    raise ValueError(f"{shown(item)} is listed twice")
-                found.update(cells)
-            except ValueError as fault:
-                faults.add(f"{key}[{index}]", str(fault))
-                if numbering and numbering.lack and type(item) is int:
-                    break
-        return frozenset(found)
-    return frozenset()
+        raise _DrawingError(f"expected a list, found {shown(items)}")
+    if len(items) > MAX_SIZE:
+        raise _DrawingError(f"has {len(items)} items; at most {MAX_SIZE} are allowed")
+    if not items:
+        raise _DrawingError(f"is empty; expected a list of {expected}")
+    found: set[Cell] = set()
+    for index, item in enumerate(items):
+        try:
+            place = _row_col(item, numbering, expected)
+            cells = lattice.cells_at(*place) if place else ()
+            if cells and found.issuperset(cells):
+                raise ValueError(f"{shown(item)} is listed twice")
+            found.update(cells)
+        except ValueError as fault:
+            faults.add(f"{key}[{index}]", str(fault))
+            if numbering and numbering.lack and type(item) is int:
+                break
+    return frozenset(found)
 
 
 def _row_col(item: Any, numbering: Numbering | None, expected: str) -> tuple[int, int] | None:
@@ -261,7 +239,7 @@ def _row_col(item: Any, numbering: Numbering | None, expected: str) -> tuple[int
     Raises:
         ValueError: with a sentence, when it names none.
     """
-    if is_point(item, dimensions=2, whole=True):
+    if _is_point(item, dimensions=2, whole=True):
         row, col = numbering.origin if numbering else (0, 0)
         return item[0] + row, item[1] + col
     if numbering is None or type(item) is not int:
@@ -269,22 +247,14 @@ def _row_col(item: Any, numbering: Numbering | None, expected: str) -> tuple[int
     if numbering.lack:
         number = f"{shown(item)} is the number of a cell"
         raise ValueError(f"{number}, but {numbering.lack}; write [row, column]")
-    if not numbering.cells:
-        return None
-    if not 0 <= item < len(numbering.places):
-        last = len(numbering.places) - 1
-        numbered = f"the board's cells are numbered 0 to {last}"
+    if numbering.cells and not 0 <= item < len(numbering.places):
+        numbered = f"the board's cells are numbered 0 to {len(numbering.places) - 1}"
         raise ValueError(f"there is no cell {shown(item)}; {numbered}")
-    return numbering.places[item]
+    return numbering.places[item] if numbering.cells else None
 
 
-def is_point(value: object, dimensions: int, whole: bool) -> bool:
-    """Whether a value is a list of that many numbers of sane size.
-
-    Example:
-        >>> is_point([1, 0.5], 2, whole=False), is_point([1, float("nan")], 2, whole=False)
-        (True, False)
-    """
+def _is_point(value: object, dimensions: int, whole: bool) -> bool:
+    """Whether a value is a list of that many numbers of sane size."""
     return (
         isinstance(value, list)
         and len(value) == dimensions
@@ -297,60 +267,34 @@ def is_point(value: object, dimensions: int, whole: bool) -> bool:
     )
 
 
-def _read_size(size: Any, lattice: Lattice, key: str, faults: Faults) -> frozenset[Cell]:
-    """A board's cells at ``size = [rows, columns]``."""
-    if _are_lengths(size) and len(size) == 2:
-        return _cells_of(lattice, [range(size[1])] * size[0])
-    expected = f"expected [rows, columns], with numbers from 1 to {LONGEST_SIDE}"
-    faults.add(key, f"{expected}, found {shown(size)}")
-    return frozenset()
+def _read_rows(rows: Any, lattice: Lattice, lengths: bool, is_size: bool) -> frozenset[Cell]:
+    """The cells of ``rows``, or of ``size = [rows, columns]``.
 
-
-def read_rows(
-    rows: Any, lattice: Lattice, key: str, faults: Faults, lengths: bool = True
-) -> frozenset[Cell]:
-    """The cells of ``rows``: texts, in which a letter is a cell, or the length of each row.
-
-    Odd rows of the triangular lattice lie half a cell to the right; a letter is a whole square of
-    the quarter-square lattice.
-
-    Args:
-        rows: what the file says.
-        lattice: the set's.
-        key: the place in the file.
-        faults: where faults go.
-        lengths: whether numbers may be meant, as for a board.
-
-    Example:
-        >>> sorted(read_rows(["X.", "XX"], LATTICES["square"], "rows", None))
-        [(1, -3), (1, -1), (3, -3)]
+    Rows are texts, in which a letter is a cell, or, for a board, the length of each row. Odd rows
+    of the triangular lattice lie half a cell to the right; a letter is a whole square of the
+    quarter-square lattice.
     """
-    if isinstance(rows, list) and any(isinstance(row, str) for row in rows):
-        if len(rows) > LONGEST_SIDE:
-            faults.add(key, f"has {len(rows)} rows; at most {LONGEST_SIDE} are allowed")
-            return frozenset()
-        for index, row in enumerate(rows):
-            if fault := _fault_of_row(row, rows[0]):
-                faults.add(f"{key}[{index}]", fault)
-                return frozenset()
-        cols = [[col for col, one in enumerate(row) if one not in _NO_CELL] for row in rows]
-        if not any(cols):
-            faults.add(key, "holds no letter; a letter is a cell, and . or a blank is none")
-        return _cells_of(lattice, cols)
-    if lengths and _are_lengths(rows):
+    bounded = isinstance(rows, list) and 0 < len(rows) <= LONGEST_SIDE
+    numbers = bounded and all(type(one) is int and 0 < one <= LONGEST_SIDE for one in rows)
+    sane = f"with numbers from 1 to {LONGEST_SIDE}"
+    if is_size:
+        if not numbers or len(rows) != 2:
+            raise _DrawingError(f"expected [rows, columns], {sane}, found {shown(rows)}")
+        return _cells_of(lattice, [range(rows[1])] * rows[0])
+    if numbers and lengths:
         return _cells_of(lattice, [range(length) for length in rows])
-    numbers = f"the number of cells in each row, with numbers from 1 to {LONGEST_SIDE}, or "
-    texts = f'{numbers if lengths else ""}texts such as ["XX.", ".XX"]'
-    faults.add(key, f"expected {texts}, found {shown(rows)}")
-    return frozenset()
-
-
-def _are_lengths(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and 0 < len(value) <= LONGEST_SIDE
-        and all(type(number) is int and 0 < number <= LONGEST_SIDE for number in value)
-    )
+    if not isinstance(rows, list) or not any(isinstance(row, str) for row in rows):
+        per_row = f"the number of cells in each row, {sane}, or " if lengths else ""
+        raise _DrawingError(f'expected {per_row}texts such as ["XX.", ".XX"], found {shown(rows)}')
+    if not bounded:
+        raise _DrawingError(f"has {len(rows)} rows; at most {LONGEST_SIDE} are allowed")
+    for index, row in enumerate(rows):
+        if fault := _fault_of_row(row, rows[0]):
+            raise _DrawingError(fault, f"[{index}]")
+    cols = [[col for col, one in enumerate(row) if one not in _NO_CELL] for row in rows]
+    if not any(cols):
+        raise _DrawingError("holds no letter; a letter is a cell, and . or a blank is none")
+    return _cells_of(lattice, cols)
 
 
 def _fault_of_row(row: Any, first: Any) -> str:
@@ -379,7 +323,7 @@ def flat_form(lattice: Lattice, cells: frozenset[Cell], key: str, faults: Faults
     """The form of a flat piece, if its cells hang together by their edges."""
     if not cells:
         return None
-    parts = pieces_apart(lattice, cells)
+    parts = len(parts_of_cells(lattice, cells))
     if parts > 1:
         faults.add(key, f"falls into {parts} parts; the cells of a piece share edges")
         return None
@@ -408,14 +352,7 @@ def _cells_that_touch(lattice: Lattice, cells: frozenset[Cell]) -> tuple[Cell, C
 def read_balls(
     items: Any, pairs: Any, place: str, faults: Faults
 ) -> tuple[BallBody, tuple[Form, ...]] | None:
-    """A ball piece with its computed flat forms.
-
-    Args:
-        items: what stands at ``balls``.
-        pairs: what stands at ``bonds``; without, all neighbouring balls are joined.
-        place: of the piece in the file.
-        faults: where faults go.
-    """
+    """A ball piece with its computed flat forms; without bonds, all neighbours are joined."""
     key, before = f"{place}.balls", faults.count
     try:
         balls = _places(items, key, faults)
@@ -425,15 +362,13 @@ def read_balls(
             (i, j) for j in range(len(balls)) for i in range(j) if _are_near(balls[i], balls[j])
         ]
         bonds = near if pairs is None else _bonds(pairs, near, f"{place}.bonds", faults)
-        if faults.count > before:
-            return None
-        if loose := _fault_of_loose_ball(balls, bonds):
-            raise BallError(loose)
-        body = BallBody(tuple(balls), tuple(bonds))
-        return body, forms_of_balls(body)
+        if faults.count == before:
+            _refuse_loose_ball(balls, bonds)
+            body = BallBody(tuple(balls), tuple(bonds))
+            return body, forms_of_balls(body)
     except BallError as fault:
         faults.add(key, str(fault))
-        return None
+    return None
 
 
 def _places(items: Any, key: str, faults: Faults) -> list[Ball]:
@@ -442,7 +377,7 @@ def _places(items: Any, key: str, faults: Faults) -> list[Ball]:
         raise BallError(f"expected a list, found {shown(items)}")
     if len(items) > _MOST_BALLS:
         raise BallError(f"has {len(items)} items; at most {_MOST_BALLS} are allowed")
-    wrong = [i for i, item in enumerate(items) if not is_point(item, dimensions=3, whole=True)]
+    wrong = [i for i, item in enumerate(items) if not _is_point(item, dimensions=3, whole=True)]
     for index in wrong:
         expected = f"expected [x, y, z], {_WHOLE}"
         faults.add(f"{key}[{index}]", f"{expected}, found {shown(items[index])}")
@@ -463,7 +398,7 @@ def _bonds(
         faults.add(key, f"expected a list of two indices of balls each, found {shown(pairs)}")
         return bonds
     for index, item in enumerate(pairs):
-        pair = (min(item), max(item)) if is_point(item, dimensions=2, whole=True) else (-1, -1)
+        pair = (min(item), max(item)) if _is_point(item, dimensions=2, whole=True) else (-1, -1)
         if pair not in near:
             expected = "expected two indices of neighbouring balls"
             faults.add(f"{key}[{index}]", f"{expected}, found {shown(item)}")
@@ -474,8 +409,8 @@ def _bonds(
     return bonds
 
 
-def _fault_of_loose_ball(balls: list[Ball], bonds: list[tuple[int, int]]) -> str:
-    """What is wrong when the bonds do not hold all balls together; empty when they do."""
+def _refuse_loose_ball(balls: list[Ball], bonds: list[tuple[int, int]]) -> None:
+    """Raises `BallError` when the bonds do not hold all balls together."""
     joined, frontier = {0}, [0]
     while frontier:
         i = frontier.pop()
@@ -487,12 +422,11 @@ def _fault_of_loose_ball(balls: list[Ball], bonds: list[tuple[int, int]]) -> str
     for i in loose:
         if not any(_are_near(balls[i], other) for other in balls):
             places = "the places of neighbours differ by 1 in one coordinate"
-            return f"ball {list(balls[i])} touches no other; {places}"
-    if not loose:
-        return ""
-    near = next((j for j in sorted(joined) if _are_near(balls[loose[0]], balls[j])), None)
-    hint = f"; add the bond {sorted((near, loose[0]))}" if near is not None else ""
-    return f"ball {list(balls[loose[0]])} is not joined to the first one{hint}"
+            raise BallError(f"ball {list(balls[i])} touches no other; {places}")
+    for i in loose[:1]:
+        near = [j for j in sorted(joined) if _are_near(balls[i], balls[j])][:1]
+        hint = f"; add the bond {sorted((*near, i))}" if near else ""
+        raise BallError(f"ball {list(balls[i])} is not joined to the first one{hint}")
 
 
 def _are_near(a: Ball, b: Ball) -> bool:

@@ -39,11 +39,6 @@ class Symmetry:
         flipped: whether it mirrors (x to -x, before turning).
         doubled: ``(a, b, c, d)`` for ``x' = (a x + b y) / 2`` and ``y' = (c x + d y) / 2``
             (doubled, since a sixth of a turn has halves; on lattice points they come out even).
-
-    Example:
-        >>> quarter_turn = LATTICES["square"].symmetries[1]
-        >>> quarter_turn((3, 1))
-        (-1, 3)
     """
 
     turns: int
@@ -97,12 +92,7 @@ class Lattice:
         return self.residue(point) in self.corners
 
     def ring(self, cell: Cell) -> Ring:
-        """The cell's corners, counter-clockwise.
-
-        Example:
-            >>> LATTICES["square"].ring((1, -1))
-            ((0, -2), (2, -2), (2, 0), (0, 0))
-        """
+        """The cell's corners, counter-clockwise."""
         x, y = cell
         return tuple((x + dx, y + dy) for dx, dy in self.corners[self.residue(cell)])
 
@@ -131,17 +121,13 @@ class Lattice:
         )
 
     def walk(self, start: Point, end: Point) -> list[Point] | None:
-        """The corners of cells along an outline's edge.
+        """The corners of cells along an outline's edge, without its end.
 
-        Returns:
-            The corners from ``start`` up to, not including, ``end``; None when the edge does
-            not run along edges of cells.
+        None when the edge does not run along edges of cells.
 
         Example:
             >>> LATTICES["quarter-square"].walk((0, 0), (6, 6))
             [(0, 0), (3, 3)]
-            >>> LATTICES["quarter-square"].walk((0, 0), (18, 6)) is None
-            True
         """
         dx, dy = end[0] - start[0], end[1] - start[1]
         for origin, (ex, ey) in self._steps:
@@ -168,21 +154,12 @@ class Lattice:
         """The cells in a board's row and column; a whole square is four quarters.
 
         On the triangular lattice odd rows are shifted half a unit to the right.
-
-        Example:
-            >>> LATTICES["square"].cells_at(0, 0), LATTICES["triangular"].cells_at(1, 0)
-            (((1, -1),), ((1, -3),))
         """
         (ux, _), (vx, vy) = self.basis
         return tuple((x + ux * col + vx * (row & 1), y - vy * row) for x, y in self.first)
 
     def row_col(self, cell: Cell) -> tuple[int, int]:
-        """The board's row and column that a cell lies in: the inverse of `cells_at`.
-
-        Example:
-            >>> LATTICES["triangular"].row_col((1, -3))
-            (1, 0)
-        """
+        """The board's row and column that a cell lies in: the inverse of `cells_at`."""
         (ux, _), (vx, vy) = self.basis
         first_x, first_y = self.first[0]
         row = first_y // vy - cell[1] // vy

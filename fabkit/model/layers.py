@@ -27,12 +27,7 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Span:
-    """Heights above the back, in mm, on boundaries of printed layers or on the back itself.
-
-    Attributes:
-        low_mm: where the recess begins; 0 for one that is open at the back.
-        high_mm: where it ends.
-    """
+    """Heights above the back, in mm, on boundaries of printed layers or on the back itself."""
 
     low_mm: float
     high_mm: float
@@ -44,26 +39,14 @@ class Span:
 
 
 def layer_top_mm(profile: Profile, height_mm: float) -> float:
-    """The lowest boundary of a printed layer at or above a height.
-
-    Example:
-        >>> from fabkit.model.profilefile import load_profile
-        >>> layer_top_mm(load_profile(), 3.1)
-        3.2
-    """
+    """The lowest boundary of a printed layer at or above a height."""
     above = (height_mm - profile.first_layer_mm) / profile.layer_mm
     count = max(0, math.ceil(above - _ROUNDING))
     return round(profile.first_layer_mm + count * profile.layer_mm, 6)
 
 
 def layer_bottom_mm(profile: Profile, height_mm: float) -> float:
-    """The highest boundary of a printed layer at or below a height; 0, the bed, below the first.
-
-    Example:
-        >>> from fabkit.model.profilefile import load_profile
-        >>> layer_bottom_mm(load_profile(), 3.9), layer_bottom_mm(load_profile(), 0.1)
-        (3.8, 0.0)
-    """
+    """The highest boundary of a printed layer at or below a height; 0, the bed, below the first."""
     if height_mm < profile.first_layer_mm - _ROUNDING:
         return 0.0
     count = math.floor((height_mm - profile.first_layer_mm) / profile.layer_mm + _ROUNDING)
@@ -71,17 +54,7 @@ def layer_bottom_mm(profile: Profile, height_mm: float) -> float:
 
 
 def height_as_printed_mm(facing: str, height_mm: float, thickness_mm: float) -> float:
-    """How high above the bed something is printed that lies at a height above the back.
-
-    Args:
-        facing: which way the lettered face looks on the bed, ``up`` or ``down``.
-        height_mm: above the back.
-        thickness_mm: of the piece.
-
-    Example:
-        >>> height_as_printed_mm("down", 3.2, 7.0)
-        3.8
-    """
+    """How high above the bed something is printed that lies at a height above the back."""
     return round(thickness_mm - height_mm, 6) if facing == "down" else height_mm
 
 
@@ -103,8 +76,18 @@ def recess_span(profile: Profile) -> Span:
         >>> recess_span(load_profile((), ["plate.face=down", "thickness=7.1 mm"]))
         Span(low_mm=0.0, high_mm=3.1)
     """
-    span = _from_the_face(profile) if profile.facing == "down" else _from_the_back(profile)
-    low_mm, high_mm, magnet_mm = span.low_mm, span.high_mm, profile.magnet_height_mm
+    thickness_mm, magnet_mm = profile.thickness_mm, profile.magnet_height_mm
+    needed_mm = magnet_mm + profile.air_mm
+    if profile.facing == "down":  # layers are counted from the face; the recess is open above
+        top_mm = thickness_mm
+        if profile.embedded:
+            top_mm = layer_bottom_mm(profile, thickness_mm - profile.floor_mm)
+        bottom_mm = layer_bottom_mm(profile, top_mm - needed_mm)
+        span = Span(round(thickness_mm - top_mm, 6), round(thickness_mm - bottom_mm, 6))
+    else:
+        floor_mm = layer_top_mm(profile, profile.floor_mm) if profile.embedded else 0.0
+        span = Span(floor_mm, layer_top_mm(profile, floor_mm + needed_mm))
+    low_mm, high_mm = span.low_mm, span.high_mm
     air_mm = high_mm - low_mm - magnet_mm
     if air_mm > MAX_AIR_MM + _ROUNDING:
         raise ValueError(
@@ -113,11 +96,11 @@ def recess_span(profile: Profile) -> Span:
             "most; choose a smaller layers.height"
         )
     front_mm = profile.label_depth_mm if profile.faces != "none" else 0.0
-    roof_mm = profile.thickness_mm - high_mm - front_mm
+    roof_mm = thickness_mm - high_mm - front_mm
     if roof_mm < profile.roof_mm - _ROUNDING:
         raise ValueError(
             f"above a recess that ends at {format_mm(high_mm)} the thickness "
-            f"{format_mm(profile.thickness_mm)} leaves {_rest(roof_mm)} below the letter, and "
+            f"{format_mm(thickness_mm)} leaves {_rest(roof_mm)} below the letter, and "
             f"recess.roof asks for {format_mm(profile.roof_mm)}; choose a thinner magnet, a "
             "shallower letter or a thicker piece"
         )
@@ -129,23 +112,6 @@ def recess_span(profile: Profile) -> Span:
             "recess.floor or a shallower letter"
         )
     return span
-
-
-def _from_the_back(profile: Profile) -> Span:
-    """The span with layers counted from the back, which lies on the bed."""
-    low_mm = layer_top_mm(profile, profile.floor_mm) if profile.embedded else 0.0
-    needed_mm = profile.magnet_height_mm + profile.air_mm
-    return Span(low_mm, layer_top_mm(profile, low_mm + needed_mm))
-
-
-def _from_the_face(profile: Profile) -> Span:
-    """The span with layers counted from the face: the recess opens, or is closed, above."""
-    thickness_mm = top_mm = profile.thickness_mm
-    if profile.embedded:
-        top_mm = layer_bottom_mm(profile, thickness_mm - profile.floor_mm)
-    needed_mm = profile.magnet_height_mm + profile.air_mm
-    bottom_mm = layer_bottom_mm(profile, top_mm - needed_mm)
-    return Span(round(thickness_mm - top_mm, 6), round(thickness_mm - bottom_mm, 6))
 
 
 def mark_span(profile: Profile) -> Span:

@@ -19,44 +19,23 @@ def shipped_folder() -> Path:
 
 
 def shipped_names() -> list[str]:
-    """The names of the shipped sets, in alphabetical order.
-
-    Example:
-        >>> shipped_names()
-        ['cubimagici', 'fridgeiq', 'iqblock', 'iqfit', 'iqstars']
-    """
+    """The names of the shipped sets, in alphabetical order."""
     return sorted(path.stem for path in shipped_folder().glob("*.toml"))
 
 
 def is_shipped(puzzle: PuzzleSet) -> bool:
-    """Whether a set is one of those that come with fabkit, and not a file that is called so.
-
-    Example:
-        >>> is_shipped(load_set("iqfit"))
-        True
-    """
+    """Whether a set is one of those that come with fabkit, and not a file that is called so."""
     path = shipped_folder() / f"{puzzle.name}.toml"
     return puzzle.name in shipped_names() and sha256(path) == puzzle.digest
 
 
 def set_argument(puzzle: PuzzleSet) -> str:
-    """What a set is called on a command line: its name, or its file's without the folder.
-
-    Example:
-        >>> set_argument(load_set("iqfit"))
-        'iqfit'
-    """
+    """What a set is called on a command line: its name, or its file's without the folder."""
     return puzzle.name if is_shipped(puzzle) else shlex.quote(Path(puzzle.source).name)
 
 
 def load_set(name: str) -> PuzzleSet:
-    """Loads a shipped set by name, or a set file by path.
-
-    Args:
-        name: such as ``"fridgeiq"``, or a path that ends in ``.toml`` or has a folder in it.
-
-    Returns:
-        The set.
+    """Loads a shipped set by name, or a set file by a path that ends in ``.toml`` or has a folder.
 
     Raises:
         InputError: when there is no such set, or its file has faults.
@@ -88,12 +67,7 @@ SCHEMAS = ("set", "profile", "challenge")
 
 
 def schema_of(kind: str) -> dict[str, Any]:
-    """The JSON schema of a kind of file, by which editors complete and check it.
-
-    Example:
-        >>> list(schema_of("set")["properties"])
-        ['set', 'piece', 'board', 'challenge']
-    """
+    """The JSON schema of a kind of file, by which editors complete and check it."""
     from fabkit.core.documents import Table, json_schema
     from fabkit.model.challengefile import ChallengeFile
     from fabkit.model.profilefile import profile_table

@@ -40,7 +40,7 @@ class Piece:
         forms: its flat forms; one unless the piece is made of balls.
         body: the balls of a ball piece, else None.
         tones: the cells of the first form that have a second colour; none of most pieces.
-        tone: that colour, ``#rrggbb``; empty without tones.
+        tone: that colour; empty without tones.
     """
 
     id: str
@@ -55,8 +55,7 @@ class Piece:
 def forms_of_balls(body: BallBody) -> tuple[Form, ...]:
     """The flat forms of a ball piece: its poses on a board, turns on the board divided out.
 
-    Returns:
-        Forms of the square lattice, those with fewest balls in the board's plane first.
+    Those with fewest balls in the board's plane come first.
 
     Raises:
         BallError: when the piece cannot lie flat.
@@ -87,13 +86,7 @@ _FORM_NAMES = {0: "spine", 1: "single", 2: "double", 3: "triple"}
 
 
 def at_anchor(lattice: Lattice, cells: Iterable[Cell]) -> frozenset[Cell]:
-    """Cells moved so that the lattice's anchor is at the origin: translations divided out.
-
-    Example:
-        >>> square = LATTICES["square"]
-        >>> at_anchor(square, [(7, 5), (9, 5)]) == at_anchor(square, [(1, 1), (3, 1)])
-        True
-    """
+    """Cells moved so that the lattice's anchor is at the origin: translations divided out."""
     image = frozenset(cells)
     dx, dy = lattice.anchor(image)
     return frozenset((x - dx, y - dy) for x, y in image)
@@ -102,16 +95,9 @@ def at_anchor(lattice: Lattice, cells: Iterable[Cell]) -> frozenset[Cell]:
 def moves_onto(
     lattice: Lattice, own: Collection[Cell], cells: Collection[Cell]
 ) -> list[tuple[Symmetry, Point]]:
-    """The moves that carry some cells onto others.
+    """The moves that carry some cells onto others, each with the frame vector that follows it.
 
-    Args:
-        lattice: where they are.
-        own: the cells that are moved.
-        cells: where they shall come to lie.
-
-    Returns:
-        Moves of the lattice, and the frame vectors that follow them; rotations first. None when
-        the cells have another shape.
+    Rotations come first; there are none when the cells have another shape.
 
     Example:
         >>> moves = moves_onto(LATTICES["square"], [(1, 1), (3, 1)], [(5, 5), (5, 7)])
@@ -146,10 +132,7 @@ class Orientation:
 
 
 def orientations(lattice: Lattice, piece: Piece, flips: bool) -> tuple[Orientation, ...]:
-    """The distinct images of a piece.
-
-    Returns:
-        At most one orientation per form and move, in the order of forms and moves.
+    """The distinct images of a piece, in the order of forms and moves.
 
     Example:
         >>> from fabkit.model.library import load_set
@@ -168,68 +151,16 @@ def orientations(lattice: Lattice, piece: Piece, flips: bool) -> tuple[Orientati
 
 
 def is_image(lattice: Lattice, piece: Piece, cells: frozenset[Cell], flips: bool) -> bool:
-    """Whether the cells are one of the piece's forms, turned (or flipped) and moved.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> block = load_set("iqblock")
-        >>> standing = frozenset(c for row in range(4) for c in block.lattice.cells_at(row, 0))
-        >>> two_wide = standing | frozenset((x + 2, y) for x, y in standing)
-        >>> is_image(block.lattice, block.piece("0"), two_wide, flips=False)
-        True
-    """
-    if len(cells) not in {len(form.cells) for form in piece.forms}:
-        return False
+    """Whether the cells are one of the piece's forms, turned (or flipped) and moved."""
     images = (orientation.cells for orientation in orientations(lattice, piece, flips))
     return at_anchor(lattice, cells) in images
 
 
-def lies_on(lattice: Lattice, piece: Piece, region: frozenset[Cell], flips: bool) -> bool:
-    """Whether a piece can lie in a region at all.
-
-    `placements` finds every place, which may be millions where this asks for one.
-
-    Args:
-        lattice: the set's.
-        piece: with at least one form.
-        region: the cells that may be covered.
-        flips: whether mirror images may be used.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> cubi = load_set("cubimagici")
-        >>> three = frozenset(c for r in range(3) for k in range(3) for c in cubi.lattice.cells_at(r, k))
-        >>> [piece.id for piece in cubi.pieces if not lies_on(cubi.lattice, piece, three, True)]
-        ['p1', 'p2', 'p9']
-    """
-    return any(
-        _has_room(lattice, orientation.cells, region)
-        for orientation in orientations(lattice, piece, flips)
-        if len(orientation.cells) <= len(region)
-    )
-
-
-def _has_room(lattice: Lattice, cells: frozenset[Cell], region: frozenset[Cell]) -> bool:
-    """Whether some translation of the cells lies in the region; the first one will do."""
-    x0, y0 = min(cells)
-    kind = lattice.residue((x0, y0))
-    return any(
-        all((x + left - x0, y + low - y0) in region for x, y in cells)
-        for left, low in region
-        if lattice.residue((left, low)) == kind
-    )
-
-
 def toned_cells(lattice: Lattice, cells: frozenset[Cell], parity: str) -> frozenset[Cell]:
-    """The cells of the second colour.
+    """The cells of the second colour, on the square lattice; ``parity`` is one of `PARITIES`.
 
     Rows and columns are counted from the top left of the piece's drawing, which is the corner of
     what it covers, however it is drawn.
-
-    Args:
-        lattice: square.
-        cells: the piece's.
-        parity: ``even`` or ``odd``.
 
     Example:
         >>> row = frozenset({(1, 1), (3, 1), (5, 1)})
@@ -246,27 +177,12 @@ def toned_cells(lattice: Lattice, cells: frozenset[Cell], parity: str) -> frozen
 
 
 def tones_on(lattice: Lattice, piece: Piece, cells: frozenset[Cell]) -> frozenset[Cell]:
-    """Which cells have the second colour, where a piece with tones lies.
+    """Which cells have the second colour, where a piece lies with its first form, however moved.
 
-    Args:
-        lattice: the set's.
-        piece: any piece of it.
-        cells: where it lies: its first form, turned or flipped and moved. Where several moves
-            lead there, the first is taken.
-
-    Returns:
-        Some of the cells; none if the piece has one colour.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> cubi = load_set("cubimagici")
-        >>> standing = frozenset((1, y) for y in range(1, 11, 2))
-        >>> sorted(tones_on(cubi.lattice, cubi.piece("p9"), standing))
-        [(1, 1), (1, 5), (1, 9)]
+    Where several moves lead there, the first is taken; there are none if the piece has one colour.
     """
     if not piece.tones:
         return frozenset()
-    moves = moves_onto(lattice, piece.forms[0].cells, cells)
-    for move, (dx, dy) in moves[:1]:
+    for move, (dx, dy) in moves_onto(lattice, piece.forms[0].cells, cells):
         return frozenset((x + dx, y + dy) for x, y in map(move, piece.tones))
     return frozenset()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -12,13 +13,7 @@ from fabkit.model.piece import Orientation, Piece, orientations
 
 @dataclass(frozen=True)
 class Placement:
-    """An orientation of a piece, moved by a translation of the lattice.
-
-    Attributes:
-        piece: the piece's id.
-        orientation: what is moved.
-        translation: by which frame vector.
-    """
+    """An orientation of the piece of that id, moved by a frame vector of the lattice."""
 
     piece: str
     orientation: Orientation
@@ -40,16 +35,7 @@ class Placement:
 def placements(
     lattice: Lattice, piece: Piece, region: AbstractSet[Cell], flips: bool
 ) -> list[Placement]:
-    """Every placement of a piece inside a region, each exactly once.
-
-    Args:
-        lattice: the set's.
-        piece: the piece.
-        region: the cells that may be covered.
-        flips: whether mirror images may be used.
-
-    Returns:
-        Placements by orientation, then translation.
+    """Every placement of a piece inside a region, each exactly once, by orientation, then place.
 
     Example:
         >>> from fabkit.model.library import load_set
@@ -58,15 +44,24 @@ def placements(
         >>> len(placements(stars.lattice, stars.piece("red"), region, flips=False))
         41
     """
+    return list(_placements(lattice, piece, region, flips))
+
+
+def lies_on(lattice: Lattice, piece: Piece, region: AbstractSet[Cell], flips: bool) -> bool:
+    """Whether a piece can lie in a region at all; there may be millions of ways."""
+    return any(True for _ in _placements(lattice, piece, region, flips))
+
+
+def _placements(
+    lattice: Lattice, piece: Piece, region: AbstractSet[Cell], flips: bool
+) -> Iterator[Placement]:
     # One cell of the orientation can only lie on region cells of its own kind.
     by_kind: dict[Point, list[Cell]] = defaultdict(list)
     for cell in sorted(region):
         by_kind[lattice.residue(cell)].append(cell)
-    found = []
     for orientation in orientations(lattice, piece, flips):
         x0, y0 = min(orientation.cells)
         for x, y in by_kind[lattice.residue((x0, y0))]:
             dx, dy = x - x0, y - y0
             if all((cx + dx, cy + dy) in region for cx, cy in orientation.cells):
-                found.append(Placement(piece.id, orientation, (dx, dy)))
-    return found
+                yield Placement(piece.id, orientation, (dx, dy))

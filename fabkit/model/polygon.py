@@ -26,22 +26,12 @@ class OutlineError(ValueError):
 
 
 def area2(ring: Sequence[Point]) -> int:
-    """Twice the signed area in squared frame steps; positive when counter-clockwise.
-
-    Example:
-        >>> area2([(0, 0), (2, 0), (2, 2), (0, 2)])
-        8
-    """
+    """Twice the signed area in squared frame steps; positive when counter-clockwise."""
     return sum(x0 * y1 - x1 * y0 for (x0, y0), (x1, y1) in _edges(ring))
 
 
 def canonical_ring(ring: Sequence[Point]) -> Ring:
-    """The same ring without corners on straight edges, beginning at its least corner.
-
-    Example:
-        >>> canonical_ring([(2, 0), (2, 2), (0, 2), (0, 0), (1, 0)])
-        ((0, 0), (2, 0), (2, 2), (0, 2))
-    """
+    """The same ring without corners on straight edges, beginning at its least corner."""
     bends = [
         point
         for before, point, after in zip(
@@ -58,14 +48,13 @@ def cells_of_rings(
 ) -> frozenset[Cell]:
     """The cells inside an outline, by the even-odd rule on their centroids.
 
+    The direction of the rings does not matter; the cells' area equals the outline's exactly.
+
     Args:
         lattice: where the outline lies.
-        rings: frame points; the direction of the rings does not matter.
+        rings: frame points.
         may_touch: whether the outline may meet itself in single points, as a region may; a
             piece may not, since it would hang together by nothing.
-
-    Returns:
-        The cells. Their area equals the outline's exactly.
 
     Raises:
         OutlineError: when a ring is not closed and simple, is not on the lattice, rings meet
@@ -93,10 +82,8 @@ def cells_of_rings(
 def rings_of_cells(lattice: Lattice, cells: Iterable[Cell]) -> tuple[Ring, ...]:
     """The outline of a set of cells: outer rings counter-clockwise, holes clockwise.
 
-    Where the cells meet in a single point, a ring stays with the cells it came along.
-
-    Returns:
-        Canonical rings, the one with the least corner first.
+    Where the cells meet in a single point, a ring stays with the cells it came along. Rings are
+    canonical, the one with the least corner comes first.
 
     Example:
         >>> from fabkit.model.lattice import LATTICES
@@ -121,27 +108,10 @@ def rings_of_cells(lattice: Lattice, cells: Iterable[Cell]) -> tuple[Ring, ...]:
     return tuple(sorted(rings))
 
 
-def pieces_apart(lattice: Lattice, cells: frozenset[Cell]) -> int:
-    """Into how many parts the cells fall when only shared edges hold them together.
-
-    Example:
-        >>> from fabkit.model.lattice import LATTICES
-        >>> pieces_apart(LATTICES["square"], frozenset({(1, 1), (3, 3)}))
-        2
-    """
-    return len(parts_of_cells(lattice, cells))
-
-
 def parts_of_cells(lattice: Lattice, cells: AbstractSet[Cell]) -> list[frozenset[Cell]]:
     """The parts into which cells fall when only shared edges hold them together.
 
-    Returns:
-        Them, the one with the least cell first. The outline of each has one outer ring.
-
-    Example:
-        >>> from fabkit.model.lattice import LATTICES
-        >>> [sorted(part) for part in parts_of_cells(LATTICES["square"], {(3, 3), (1, 1), (3, 1)})]
-        [[(1, 1), (3, 1), (3, 3)]]
+    The one with the least cell comes first. The outline of each has one outer ring.
     """
     owner = {edge: cell for cell in cells for edge in lattice.cell_edges(cell)}
     waiting, parts = set(cells), []
@@ -160,13 +130,7 @@ def parts_of_cells(lattice: Lattice, cells: AbstractSet[Cell]) -> list[frozenset
 
 
 def spelt(lattice: Lattice, point: Point) -> str:
-    """A frame point as a person writes it.
-
-    Example:
-        >>> from fabkit.model.lattice import LATTICES
-        >>> spelt(LATTICES["quarter-square"], (6, 3))
-        '(1, 0.5)'
-    """
+    """A frame point as a person writes it."""
     return "({:g}, {:g})".format(*(value / lattice.per_unit for value in point))
 
 

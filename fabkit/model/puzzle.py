@@ -16,13 +16,7 @@ from fabkit.model.polygon import rings_of_cells
 
 @dataclass(frozen=True)
 class Board:
-    """A region that is also an object.
-
-    Attributes:
-        id: its name in commands, and in the names of files.
-        cells: what can be covered.
-        optional: whether its object is made only when it is asked for.
-    """
+    """A region that is also an object; one that is optional is made only when it is asked for."""
 
     id: str
     cells: frozenset[Cell]
@@ -31,12 +25,7 @@ class Board:
 
 @dataclass(frozen=True)
 class Given:
-    """A piece that a challenge has already placed.
-
-    Attributes:
-        piece: its id.
-        cells: where it lies.
-    """
+    """A piece that a challenge has already placed, and the cells where it lies."""
 
     piece: str
     cells: frozenset[Cell]
@@ -71,16 +60,13 @@ class Challenge:
 
 @dataclass(frozen=True)
 class PuzzleSet:
-    """Everything that a set file says.
+    """Everything that a set file says; pieces, boards and challenges in its order.
 
     Attributes:
         name: the short name, safe as a file name.
         title: for people.
         lattice: where the pieces' forms lie.
         flips: whether the rules allow to turn pieces over.
-        pieces: in the file's order.
-        boards: in the file's order.
-        challenges: in the file's order.
         source: the file it was read from, for messages.
         digest: SHA-256 of that file.
         unit_mm: the length of a grid unit that the set's author suggests, or None.
@@ -102,11 +88,7 @@ class PuzzleSet:
     licence: str = "not stated"
 
     def piece(self, piece_id: str) -> Piece:
-        """The piece of that name.
-
-        Raises:
-            InputError: when there is none.
-        """
+        """The piece of that name; InputError when there is none."""
         return self.select([piece_id])[0]
 
     def select(self, piece_ids: Sequence[str]) -> tuple[Piece, ...]:
@@ -129,15 +111,8 @@ class PuzzleSet:
 
     @property
     def origin(self) -> dict[str, str]:
-        """``credit`` and ``licence``, as far as the set file tells them.
-
-        What it does not tell is left out where texts are in other languages.
-
-        Example:
-            >>> from fabkit.model.library import load_set
-            >>> list(load_set("fridgeiq").origin)
-            ['credit']
-        """
+        """``credit`` and ``licence``, as far as the set file tells them."""
+        # Defaults are left out where texts are in other languages.
         told = {"credit": self.credit, "licence": self.licence}
         return {key: text for key, text in told.items() if text != getattr(PuzzleSet, key)}
 
@@ -162,35 +137,17 @@ class PuzzleSet:
 
 
 def usual_board(boards: Sequence[Board]) -> Board | None:
-    """The board that is meant when none is named: the first that is not optional, if there is one.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> usual_board(load_set("fridgeiq").boards) is None
-        True
-        >>> usual_board(load_set("iqfit").boards).id
-        'board'
-    """
+    """The board that is meant when none is named: the first that is not optional, if there is one."""
     return next((board for board in boards if not board.optional), None)
 
 
 def area(lattice: Lattice, form: Form) -> float:
-    """A form's area in square units (hexagons on the triangular lattice).
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> fridgeiq = load_set("fridgeiq")
-        >>> area(fridgeiq.lattice, fridgeiq.piece("Y").forms[0])
-        1.5
-    """
+    """A form's area in square units (hexagons on the triangular lattice)."""
     return len(form.cells) / lattice.cells_per_unit
 
 
 def in_units(lattice: Lattice, points: Iterable[Point]) -> list[tuple[float, float]]:
     """Frame points in grid units: the border where exact integers become lengths.
-
-    Returns:
-        ``(x, y)`` for each point, in grid units.
 
     Example:
         >>> from fabkit.model.lattice import LATTICES
@@ -216,18 +173,6 @@ def statement(puzzle: PuzzleSet, challenge: Challenge, leftover: bool = False) -
         puzzle: the set.
         challenge: one of its challenges, or one read from a file.
         leftover: whether cells of the region may stay uncovered.
-
-    Returns:
-        ``lattice``, ``flips``, ``leftover``, ``region`` (rings), ``pieces`` (``id`` and
-        ``forms``, each a list of rings), ``given`` (``piece`` and ``outline``), and
-        ``pieces_count``, where only so many are used.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> fridgeiq = load_set("fridgeiq")
-        >>> said = statement(fridgeiq, fridgeiq.challenges[0])
-        >>> said["lattice"], [piece["id"] for piece in said["pieces"]]
-        ('quarter-square', ['R', 'M', 'J', 'I'])
     """
     lattice = puzzle.lattice
     said: dict[str, Any] = {

@@ -37,7 +37,8 @@ from fabkit.model.challengefile import (
 )
 from fabkit.model.drawing import LONGEST_SIDE, MAX_CELLS_OF_FILE, Regions, flat_form, read_balls
 from fabkit.model.lattice import LATTICES, Cell, Lattice
-from fabkit.model.piece import PARITIES, Piece, lies_on, toned_cells
+from fabkit.model.piece import PARITIES, Piece, toned_cells
+from fabkit.model.placement import lies_on
 from fabkit.model.puzzle import Board, PuzzleSet, area
 from fabkit.model.svg import SvgFolder
 

@@ -89,28 +89,19 @@ class Element:
         """Its id, or nothing."""
         return self.attributes.get("id", "")
 
-    @property
-    def place(self) -> str:
-        """Where it is and what it is called, for messages."""
+    def refuse(self, reason: str, colon: str = "") -> Never:
+        """Raises an `SvgError` that says where this element is and what it is called."""
         name = f"{self.tag} {shown(self.id)}" if self.id else self.tag
-        return f"line {self.line}: {printable(name)}"
-
-    def refuse(self, reason: str) -> Never:
-        """Raises an `SvgError` that names this element."""
-        raise SvgError(f"{self.place} {reason}")
+        raise SvgError(f"line {self.line}: {printable(name)}{colon} {reason}")
 
 
 class SvgFolder:
-    """Reads shapes from SVG files in a folder or below it, each file once.
-
-    Args:
-        folder: where the set file is.
-    """
+    """Reads shapes from SVG files in the folder of a set file or below it, each file once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._contents: dict[str, bytes] = {}
-        self._drawings: dict[str, list[Element] | SvgError] = {}
+        self._drawings: dict[str, list[Element]] = {}
 
     @property
     def digests(self) -> list[str]:
@@ -143,22 +134,16 @@ class SvgFolder:
             except SvgError as fault:
                 hint = "; without a viewBox it is drawn in 1/96 inches"
                 hint = "" if "viewBox" in shape.above[0].attributes else hint
-                raise SvgError(f"{shape.place}: {fault}{hint}") from None
+                shape.refuse(f"{fault}{hint}", ":")
         except SvgError as fault:
             raise SvgError(f"{name or shown(wanted)}: {fault}") from None
 
     def _drawing(self, name: str) -> list[Element]:
         """A file's elements."""
         if name not in self._drawings:
-            try:
-                self._contents[name] = self._read(name)
-                self._drawings[name] = parse_svg(self._contents[name])
-            except SvgError as fault:
-                self._drawings[name] = fault
-        drawing = self._drawings[name]
-        if isinstance(drawing, SvgError):
-            raise drawing
-        return drawing
+            self._contents[name] = self._read(name)
+            self._drawings[name] = parse_svg(self._contents[name])
+        return self._drawings[name]
 
     def _read(self, name: str) -> bytes:
         """A file that lies in the folder or below it."""
@@ -187,18 +172,11 @@ class SvgFolder:
         return content
 
 
-# --- the file ---------------------------------------------------------------------------------
-
-
 def parse_svg(content: bytes) -> list[Element]:
     """The elements of an SVG file, as they begin in it.
 
     Raises:
         SvgError: when it is not XML or no SVG, has a document type, or breaks a bound.
-
-    Example:
-        >>> [one.tag for one in parse_svg(b'<svg xmlns="http://www.w3.org/2000/svg"><path/></svg>')]
-        ['svg', 'path']
     """
     # Any other encoding would only be a way to say something else than it seems.
     encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
@@ -240,24 +218,15 @@ def parse_svg(content: bytes) -> list[Element]:
 
 
 def chosen_shape(elements: Sequence[Element], wanted: str) -> Element:
-    """The shape of an id, or the only one of the drawing.
-
-    Args:
-        elements: those of the drawing.
-        wanted: the id of a shape, or of a group with one shape; empty for the only one.
+    """The shape of an id, or of a group's id with one shape, or the only one of the drawing.
 
     Raises:
         SvgError: when there is none or are several, or it is none of `SHAPES`, or something
             about it or around it changes what is drawn.
-
-    Example:
-        >>> drawing = parse_svg(b'<svg><g id="K"><path d="M0 0"/></g><path id="L"/></svg>')
-        >>> chosen_shape(drawing, "K").attributes
-        {'d': 'M0 0'}
     """
     shape = _named(elements, wanted) if wanted else elements[0]
-    if shape is elements[0] or shape.tag in ("g", "a"):
-        depth = len(shape.above) + 1
+    depth = len(shape.above) + 1
+    if depth == 1 or shape.tag in ("g", "a"):
         inside = [
             one
             for one in elements
@@ -313,9 +282,6 @@ def _refuse_what_changes(shape: Element, elements: Sequence[Element]) -> None:
             one.refuse(f"sets {moving[1]}, which changes what is drawn; expected colours only")
 
 
-# --- lines and lengths ------------------------------------------------------------------------
-
-
 def _rings_mm(shape: Element) -> list[list[CornerMm]]:
     """The rings of a shape in mm, from the page's top left, y up."""
     scale, left, upper = _page(shape.above[0])
@@ -351,10 +317,8 @@ def _page(top: Element) -> tuple[float, float, float]:
             f'them in mm, such as width="{box[2]:g}mm" height="{box[3]:g}mm"'
         )
     if max(scales) > min(scales) * (1 + _ROUNDING * 10):
-        across, down = scales
-        top.refuse(
-            f"is stretched: a unit of its viewBox is {across:.4g} mm across and {down:.4g} mm down"
-        )
+        sides = "{:.4g} mm across and {:.4g} mm down".format(*scales)
+        top.refuse(f"is stretched: a unit of its viewBox is {sides}")
     return scales[0], box[0], box[1]
 
 
@@ -465,31 +429,17 @@ def _path_data(shape: Element) -> str:
     return data
 
 
-# --- the lattice ------------------------------------------------------------------------------
-
-
 def cells_on_lattice(
     lattice: Lattice, rings_mm: Sequence[Sequence[CornerMm]], unit_mm: float, may_touch: bool
 ) -> frozenset[Cell]:
-    """The cells inside an outline that was drawn somewhere on a page.
+    """The cells inside an outline in mm, y up, that was drawn somewhere on a page.
 
     It is moved as little as is needed: not at all when its corners lie on the lattice that
     begins at the page's corner. (An outline of nothing but diagonals can lie on the quarter-square
     lattice in two ways that differ; so that counts.)
 
-    Args:
-        lattice: square or quarter-square.
-        rings_mm: corners in mm, y up.
-        unit_mm: length of a grid unit.
-        may_touch: see `cells_of_rings`.
-
     Raises:
         SvgError: when it cannot be moved onto the lattice; it names a corner or an edge.
-
-    Example:
-        >>> ring = [(3, -3), (43, -3), (43, -23), (3, -23.1)]
-        >>> sorted(cells_on_lattice(LATTICES["square"], [ring], 20.0, False))
-        [(1, -1), (3, -1)]
     """
     steps = 1 if lattice is LATTICES["square"] else 2  # places for a corner in one unit
     corners_mm = [corner for ring in rings_mm for corner in ring]
@@ -497,9 +447,16 @@ def cells_on_lattice(
         *(_places([corner[axis] / unit_mm * steps for corner in corners_mm]) for axis in (0, 1)),
         strict=True,
     )
-    _refuse_off_lattice(
-        corners_mm, [max(pair) / steps for pair in zip(*off, strict=True)], unit_mm, steps
-    )
+    worst = max(range(len(corners_mm)), key=lambda i: max(off[0][i], off[1][i]))
+    off_units = max(off[0][worst], off[1][worst]) / steps
+    if off_units > TOLERANCE:
+        (x, y), (xs, ys) = corners_mm[worst], zip(*corners_mm, strict=True)
+        raise SvgError(
+            f"corner {worst + 1} at ({x:.5g}, {0 - y:.5g}) mm lies {off_units:.2g} units off the "
+            f"lattice; corners lie whole {'units' if steps == 1 else 'or half units'} apart, a unit "
+            f"is {format_mm(unit_mm)}, and the drawing is {max(xs) - min(xs):.4g} x "
+            f"{max(ys) - min(ys):.4g} mm large"
+        )
     if max(map(abs, (*places[0], *places[1]))) > LARGEST_COORDINATE:
         raise SvgError(f"reaches farther than {LARGEST_COORDINATE} units of {format_mm(unit_mm)}")
     corners = zip(*places, strict=True)
@@ -521,10 +478,6 @@ def _places(values: Sequence[float]) -> tuple[list[int], list[float]]:
     """The whole number near each value once all are moved a little, and how far it is away.
 
     They are moved by what is best for most of them, so that it is the odd one that is off.
-
-    Example:
-        >>> _places([1.25, 2.25, 4.5])
-        ([1, 2, 4], [0.0, 0.0, 0.25])
     """
     from statistics import median_low  # which loads slowly
 
@@ -537,18 +490,3 @@ def _places(values: Sequence[float]) -> tuple[list[int], list[float]]:
 def _residue(value: float) -> float:
     """What is left beside the nearest whole number."""
     return value - round(value)
-
-
-def _refuse_off_lattice(
-    corners_mm: Sequence[CornerMm], off: Sequence[float], unit_mm: float, steps: int
-) -> None:
-    worst = max(range(len(off)), key=off.__getitem__)
-    if off[worst] <= TOLERANCE:
-        return
-    (x, y), (xs, ys) = corners_mm[worst], zip(*corners_mm, strict=True)
-    raise SvgError(
-        f"corner {worst + 1} at ({x:.5g}, {0 - y:.5g}) mm lies {off[worst]:.2g} units off the "
-        f"lattice; corners lie whole {'units' if steps == 1 else 'or half units'} apart, a unit is "
-        f"{format_mm(unit_mm)}, and the drawing is {max(xs) - min(xs):.4g} x "
-        f"{max(ys) - min(ys):.4g} mm large"
-    )

@@ -15,8 +15,8 @@ from fabkit.core.errors import InputError
 from fabkit.model.challengeload import find_challenge, load_challenge
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.library import load_set
-from fabkit.model.piece import at_anchor, lies_on, tones_on
-from fabkit.model.placement import placements
+from fabkit.model.piece import at_anchor, tones_on
+from fabkit.model.placement import lies_on, placements
 from fabkit.model.polygon import OutlineError, cells_of_rings, rings_of_cells
 from fabkit.model.puzzle import rings_in_units, usual_board
 from fabkit.model.setfile import read_set

@@ -15,7 +15,7 @@ from fabkit.model.polygon import (
     area2,
     canonical_ring,
     cells_of_rings,
-    pieces_apart,
+    parts_of_cells,
     rings_of_cells,
 )
 from tests.support.strategies import cell_sets, lattices
@@ -148,8 +148,8 @@ def test_hole_is_left_out() -> None:
 
 
 def test_cells_that_share_only_corners_fall_apart() -> None:
-    assert pieces_apart(SQUARE, frozenset({(1, 1), (3, 3)})) == 2
-    assert pieces_apart(SQUARE, frozenset({(1, 1), (3, 1)})) == 1
+    assert len(parts_of_cells(SQUARE, frozenset({(1, 1), (3, 3)}))) == 2
+    assert len(parts_of_cells(SQUARE, frozenset({(1, 1), (3, 1)}))) == 1
 
 
 def test_canonical_ring_drops_straight_corners() -> None:

@@ -24,7 +24,7 @@ from fabkit.mesh.outlines.unit import (
 from fabkit.mesh.upright import Upright
 from fabkit.model.lattice import Cell, Lattice, Ring
 from fabkit.model.piece import at_anchor, orientations
-from fabkit.model.polygon import pieces_apart, rings_of_cells
+from fabkit.model.polygon import parts_of_cells, rings_of_cells
 from fabkit.model.puzzle import PuzzleSet
 
 #: How far, in grid units, an edge may lie from where the lattice and the inset have it, in a body
@@ -139,7 +139,7 @@ def _lay(
         if so_far_off > off + _AS_GOOD:
             break
         found = _full_cells(straight, lattice, fit.unit, fit.origin)
-        if not found or pieces_apart(lattice, found) > 1:
+        if not found or len(parts_of_cells(lattice, found)) > 1:
             continue
         lie = Lie(fit.unit, turn, fit.origin)
         lie, outline, cells = _always_alike(lie, straight, found, lattice)
