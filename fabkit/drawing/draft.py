@@ -3,7 +3,7 @@ else a set prints: ball pieces, boards, trays and lids."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shapely import Polygon, union_all
@@ -11,8 +11,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.units import format_mm
 from fabkit.drawing.ball import draft_ball
-from fabkit.drawing.boards.draft import draft_holes_board, draft_lid, draft_seats_board, draft_tray
-from fabkit.drawing.boards.steps import BoardBlueprint
+from fabkit.drawing.boards.draft import draft_board, draft_lid
 from fabkit.drawing.cells import Stub, celled_outline, place_stubs
 from fabkit.drawing.label import place_label
 from fabkit.drawing.magnets import Recess, length_units, place_recesses, poles, with_poles
@@ -24,7 +23,7 @@ from fabkit.drawing.outline import (
     printed_outline,
 )
 from fabkit.drawing.part import PartDrawing, draft_each
-from fabkit.model.accessory import HOLES, LID, SEATS, TRAY, Accessory, Thing, as_printed, has_stubs
+from fabkit.model.accessory import LID, Thing, as_printed, has_stubs
 from fabkit.model.lattice import Lattice
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
@@ -130,14 +129,6 @@ def _refuse_large_chamfers(outline: Polygon, profile: Profile) -> None:
             )
 
 
-_ACCESSORIES: dict[str, Callable[[PuzzleSet, Accessory, Profile], BoardBlueprint]] = {
-    TRAY: draft_tray,
-    HOLES: draft_holes_board,
-    SEATS: draft_seats_board,
-    LID: draft_lid,
-}
-
-
 def draft_thing(puzzle: PuzzleSet, thing: Thing, profile: Profile) -> PartDrawing:
     """Drafts a piece or an accessory.
 
@@ -146,7 +137,7 @@ def draft_thing(puzzle: PuzzleSet, thing: Thing, profile: Profile) -> PartDrawin
     """
     if isinstance(thing, Piece):
         return draft_ball(puzzle, thing, profile) if thing.body else draft(puzzle, thing, profile)
-    return _ACCESSORIES[thing.kind](puzzle, thing, profile)
+    return (draft_lid if thing.kind == LID else draft_board)(puzzle, thing, profile)
 
 
 def draft_things(puzzle: PuzzleSet, things: Sequence[Thing], profile: Profile) -> list[PartDrawing]:

@@ -56,7 +56,7 @@ def printed_outline(canonical: Polygon, profile: Profile) -> Polygon:
         >>> printed_outline(square, load_profile()).bounds
         (0.1, 0.1, 19.9, 19.9)
     """
-    inset = canonical.buffer(-profile.inset_mm, join_style="mitre", mitre_limit=_MITRE_LIMIT)
+    inset = mitred(canonical, -profile.inset_mm)
     if inset.geom_type != "Polygon" or _corners(inset) != _corners(canonical):
         raise BlueprintError(
             f"an inset of {format_mm(profile.inset_mm)} swallows an edge; choose a smaller inset "
@@ -64,6 +64,11 @@ def printed_outline(canonical: Polygon, profile: Profile) -> Polygon:
         )
     rings = [cut_tips(ring, profile.tip_flat_mm) for ring in rings_mm(orient(inset))]
     return Polygon(rings[0], rings[1:])
+
+
+def mitred(area: BaseGeometry, distance_mm: float) -> BaseGeometry:
+    """An area that has grown by a distance, or shrunk if that is negative, its corners kept sharp."""
+    return area.buffer(distance_mm, join_style="mitre", mitre_limit=_MITRE_LIMIT)
 
 
 def rings_mm(polygon: Polygon) -> list[RingMm]:
@@ -76,26 +81,25 @@ def inset_ring(ring: RingMm, distance_mm: float) -> RingMm:
     """A ring moved inwards with mitred corners, corner by corner.
 
     Shapely would do the same, but says nothing of which corner went where; the sides of a
-    chamfer need that.
-
-    Args:
-        ring: material on its left.
-        distance_mm: how far each edge moves to the left.
-
-    Returns:
-        As many corners, in the same order.
+    chamfer need that. Material is on the left, and there are as many corners in the same order.
 
     Example:
         >>> inset_ring(((0, 0), (4, 0), (4, 4), (0, 4)), 1.0)
         ((1.0, 1.0), (3.0, 1.0), (3.0, 3.0), (1.0, 3.0))
     """
     moved = []
-    for before, here, after in _triples(ring):
+    for before, here, after in triples(ring):
         (ax, ay), (bx, by) = _normal(before, here), _normal(here, after)
         # The corner moves along the sum of both normals so that it stays on both moved edges.
         reach = distance_mm / (1 + ax * bx + ay * by)
         moved.append((here[0] + reach * (ax + bx), here[1] + reach * (ay + by)))
     return tuple(moved)
+
+
+def moved_in(outline: Polygon, distance_mm: float) -> Polygon:
+    """An outline moved inwards (outwards if negative), with sharp corners whatever their angle."""
+    outer, *holes = (inset_ring(ring, distance_mm) for ring in rings_mm(outline))
+    return Polygon(outer, holes)
 
 
 def largest_chamfer_mm(outline: Polygon) -> tuple[float, float]:
@@ -115,7 +119,7 @@ def largest_chamfer_mm(outline: Polygon) -> tuple[float, float]:
     """
     limits = []
     for ring in rings_mm(outline):
-        shrink = [1 / math.tan(_angle(*triple) / 2) for triple in _triples(ring)]
+        shrink = [1 / math.tan(angle(*triple) / 2) for triple in triples(ring)]
         for i, (start, end) in enumerate(zip(ring, (*ring[1:], ring[0]), strict=True)):
             rate = shrink[i] + shrink[(i + 1) % len(ring)]
             if rate > 0:
@@ -130,8 +134,7 @@ def chamfered(outline: Polygon, chamfer_mm: float) -> Polygon:
     Raises:
         BlueprintError: when the chamfer eats up an edge or a neck of the piece.
     """
-    rings = [inset_ring(ring, chamfer_mm) for ring in rings_mm(outline)]
-    inner = Polygon(rings[0], rings[1:])
+    inner = moved_in(outline, chamfer_mm)
     largest_mm, _ = largest_chamfer_mm(outline)
     if chamfer_mm > largest_mm or not inner.is_valid:
         raise BlueprintError(f"a chamfer of {format_mm(chamfer_mm)} eats up a neck of the piece")
@@ -139,11 +142,7 @@ def chamfered(outline: Polygon, chamfer_mm: float) -> Polygon:
 
 
 def cut_tips(ring: RingMm, flat_mm: float) -> RingMm:
-    """Replaces each acute corner by a flat across it.
-
-    Args:
-        ring: material on its left.
-        flat_mm: how wide the flats are.
+    """Replaces each acute corner of a ring, material on its left, by a flat across it.
 
     Raises:
         BlueprintError: when a flat takes too much of an edge.
@@ -154,12 +153,12 @@ def cut_tips(ring: RingMm, flat_mm: float) -> RingMm:
         [(0, 0), (6.693, 0.0), (7.076, 0.924), (0.924, 7.076), (0.0, 6.693)]
     """
     cut: list[PointMm] = []
-    for before, here, after in _triples(ring):
-        angle = _angle(before, here, after)
-        if angle > math.pi / 2 - 1e-6:
+    for before, here, after in triples(ring):
+        sharp = angle(before, here, after)
+        if sharp > math.pi / 2 - 1e-6:
             cut.append(here)
             continue
-        back_mm = flat_mm / 2 / math.sin(angle / 2)
+        back_mm = flat_mm / 2 / math.sin(sharp / 2)
         edge_mm = min(math.dist(before, here), math.dist(here, after))
         if back_mm > _MOST_CUT * edge_mm:
             raise BlueprintError(
@@ -167,7 +166,10 @@ def cut_tips(ring: RingMm, flat_mm: float) -> RingMm:
                 f"{format_mm(edge_mm)}, and {format_mm(_MOST_CUT * edge_mm)} is the most; choose a "
                 "smaller tip_flat or a larger unit"
             )
-        cut += [_towards(here, before, back_mm), _towards(here, after, back_mm)]
+        for other in (before, after):
+            part = back_mm / math.dist(here, other)
+            x, y = (one + part * (to - one) for one, to in zip(here, other, strict=True))
+            cut.append((x, y))
     return tuple(cut)
 
 
@@ -175,12 +177,12 @@ def _corners(polygon: Polygon) -> list[int]:
     return sorted(len(ring) for ring in rings_mm(polygon))
 
 
-def _triples(ring: RingMm) -> zip[tuple[PointMm, PointMm, PointMm]]:
+def triples(ring: RingMm) -> zip[tuple[PointMm, PointMm, PointMm]]:
     """Each corner between its neighbours."""
     return zip((ring[-1], *ring[:-1]), ring, (*ring[1:], ring[0]), strict=True)
 
 
-def _angle(before: PointMm, here: PointMm, after: PointMm) -> float:
+def angle(before: PointMm, here: PointMm, after: PointMm) -> float:
     """The angle on the material's side (left), in 0..2 pi."""
     ax, ay = after[0] - here[0], after[1] - here[1]
     bx, by = before[0] - here[0], before[1] - here[1]
@@ -191,11 +193,6 @@ def _normal(start: PointMm, end: PointMm) -> PointMm:
     """The unit vector to the left of an edge."""
     length = math.dist(start, end)
     return (start[1] - end[1]) / length, (end[0] - start[0]) / length
-
-
-def _towards(start: PointMm, end: PointMm, distance_mm: float) -> PointMm:
-    part = distance_mm / math.dist(start, end)
-    return start[0] + part * (end[0] - start[0]), start[1] + part * (end[1] - start[1])
 
 
 def region_mm(lattice: Lattice, cells: Iterable[Cell], unit_mm: float) -> BaseGeometry:

@@ -10,94 +10,88 @@ from shapely import LineString, Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.units import format_mm
-from fabkit.drawing.boards.frame import Block, Levels, block, levels, region_of
+from fabkit.drawing.boards.frame import Block, block, levels, region_of
 from fabkit.drawing.boards.lids import Sliding
 from fabkit.drawing.boards.steps import BoardBlueprint, Bore, Prism, Step, board_blueprint
 from fabkit.drawing.cells import LEAST_WALL_MM, cell_centres, neighbours
 from fabkit.drawing.label import place_title
-from fabkit.drawing.outline import BlueprintError, polygons
-from fabkit.model.accessory import TRAY, Accessory, board_kind
+from fabkit.drawing.outline import BlueprintError, mitred, polygons
+from fabkit.model.accessory import HOLES, SEATS, TRAY, Accessory, board_kind
 from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Challenge, Given, PuzzleSet, in_units
 
-#: What a title must leave of the floor.
-_BELOW_TITLE_MM = 0.6
+#: What a title must leave of a floor or a lid.
+_BEYOND_TITLE_MM = 0.6
+#: Between the thumb's recess and the title.
+_BESIDE_THUMB_MM = 2.0
 
 
-def _framed(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> tuple[Levels, Block]:
-    """The heights of a board, and its block. Only in trays are there pieces with sharp corners."""
+def _framed(puzzle: PuzzleSet, board: Board, profile: Profile) -> Block:
+    """The block of a board. Only in trays are there pieces with sharp corners."""
     heights = levels(puzzle, profile)
-    region = region_of(puzzle, accessory.board, profile)
     relieved = board_kind(puzzle, profile) == TRAY
-    return heights, block(region, heights.rest_mm, heights.top_mm, profile, relieved)
+    region = region_of(puzzle, board, profile)
+    return block(region, heights.rest_mm, heights.top_mm, profile, relieved)
 
 
-def draft_tray(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> BoardBlueprint:
-    """Drafts a tray.
+def draft_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> BoardBlueprint:
+    """Drafts a tray, or a board with holes or seats: a block, and what else is cut out of it.
 
-    Its title is on its lid. Without lids it is in the floor, if that is thick enough.
+    The title of a tray is on its lid. Without lids it is in the floor, if that is thick enough.
+
+    In a board with holes the balls of a piece that lies on it have their middles at the height of
+    the posts' tops. Their links rest on the floors of channels, which keep the piece from sliding
+    and turning; a ball one pitch further down hangs in its bore, which is open below. Between the
+    bores there are walls, so that only a piece whose hanging balls are not joined below can be put
+    in.
+
+    On a board with seats a piece the right way up rests on the plate and its stubs are in the
+    seats, with a little air below them. Upside down it stands higher by the stubs, and no lid
+    closes over it.
 
     Raises:
-        BlueprintError: when the profile does not suit it.
+        BlueprintError: when the profile does not suit it: balls would not go into the bores, could
+            leave them along a channel, or a wall or post would be too thin.
 
     Example:
         >>> from fabkit.model.accessory import accessories
         >>> from fabkit.model.library import load_set
         >>> from fabkit.model.profilefile import load_profile
-        >>> iqblock, profile = load_set("iqblock"), load_profile()
-        >>> tray = draft_tray(iqblock, accessories(iqblock, profile)[0], profile)
-        >>> tray.rest_mm, tray.thickness_mm, tray.label
-        (2.0, 11.8, None)
+        >>> stars, profile = load_set("iqstars"), load_profile()
+        >>> board = draft_board(stars, accessories(stars, profile)[0], profile)
+        >>> seats = board.steps[-1].shapes
+        >>> len(seats), seats[0].diameter_mm, seats[0].low_mm, seats[0].high_mm
+        (26, 10.4, 2.0, 4.2)
     """
-    heights, made = _framed(puzzle, accessory, profile)
-    label, low_mm = None, round(heights.rest_mm - profile.title_depth_mm, 6)
-    if made.lid is None and low_mm >= _BELOW_TITLE_MM:
-        label = place_title(puzzle, made.region, profile)
-    return board_blueprint(accessory, made.steps, heights.rest_mm, label, low_mm if label else 0.0)
-
-
-def draft_holes_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> BoardBlueprint:
-    """Drafts a board for pieces that are made of balls.
-
-    The balls of a piece that lies on it have their middles at the height of the posts' tops. Their
-    links rest on the floors of channels, which keep the piece from sliding and turning; a ball one
-    pitch further down hangs in its bore, which is open below. Between the bores there are walls, so
-    that only a piece whose hanging balls are not joined below can be put in.
-
-    Raises:
-        BlueprintError: when balls would not go into the bores, could leave them along a channel,
-            or when a wall or post between them would be too thin.
-
-    Example:
-        >>> from fabkit.model.accessory import accessories
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
-        >>> iqfit = load_set("iqfit")
-        >>> profile = load_profile((), (), iqfit.unit_mm)
-        >>> board = draft_holes_board(iqfit, accessories(iqfit, profile)[0], profile)
-        >>> bores, channels = board.steps[-1].shapes[:50], board.steps[-1].shapes[50:]
-        >>> bores[0].diameter_mm, len(channels), channels[0].low_mm, board.rest_mm
-        (12.5, 85, 17.5, 22.0)
-    """
-    wide_mm = round(profile.link_mm + 2 * profile.channel_mm, 6)
-    _refuse_bad_holes(profile)
-    _refuse_bad_channels(wide_mm, profile)
-    heights, made = _framed(puzzle, accessory, profile)
+    kind, heights = accessory.kind, levels(puzzle, profile)
+    channel_mm = round(profile.link_mm + 2 * profile.channel_mm, 6)
+    seat_mm = round(profile.stub_mm + 2 * profile.seat_mm, 6)
+    if kind == HOLES:
+        _refuse_bad_holes(channel_mm, profile)
+    elif kind == SEATS:
+        _refuse_bad_seats(seat_mm, profile)
+    made, rest_mm = _framed(puzzle, accessory.board, profile), heights.rest_mm
+    if kind == TRAY:
+        label, low_mm = None, round(rest_mm - profile.title_depth_mm, 6)
+        if made.lid is None and low_mm >= _BEYOND_TITLE_MM:
+            label = place_title(puzzle, region_of(puzzle, accessory.board, profile), profile)
+        return board_blueprint(accessory, made.steps, rest_mm, label, low_mm if label else 0.0)
     centres = cell_centres(puzzle.lattice, accessory.board.cells, profile.unit_mm)
-    floor_mm = round(heights.rest_mm - profile.link_mm / 2, 6)
-    bores = [Bore(one, profile.hole_mm, 0.0, heights.rest_mm) for one in centres]
-    channels = [
-        # From middle to middle: the ends are within the bores.
-        Prism(LineString(pair).buffer(wide_mm / 2, cap_style="flat"), floor_mm, heights.rest_mm)
-        for pair in neighbours(centres, profile.unit_mm)
-    ]
-    steps = (*made.steps, Step(True, (*bores, *channels)))
-    return board_blueprint(accessory, steps, heights.rest_mm)
+    wide_mm, low_mm = (seat_mm, heights.floor_mm) if kind == SEATS else (profile.hole_mm, 0.0)
+    cut: list[Prism | Bore] = [Bore(one, wide_mm, low_mm, rest_mm) for one in centres]
+    if kind == HOLES:
+        floor_mm = round(rest_mm - profile.link_mm / 2, 6)
+        for pair in neighbours(centres, profile.unit_mm):
+            # From middle to middle: the ends are within the bores.
+            way = LineString(pair).buffer(channel_mm / 2, cap_style="flat")
+            cut.append(Prism(way, floor_mm, rest_mm))
+    return board_blueprint(accessory, (*made.steps, Step(True, tuple(cut))), rest_mm)
 
 
-def _refuse_bad_holes(profile: Profile) -> None:
-    """Bores larger than balls, with walls between them."""
+def _refuse_bad_holes(channel_mm: float, profile: Profile) -> None:
+    """Refuses bores that are not larger than balls, or have no walls between them; and channels that
+    let balls through, or have no posts between them."""
     hole_mm, most_mm = profile.hole_mm, round(profile.unit_mm - LEAST_WALL_MM, 6)
     if not profile.ball_mm < hole_mm <= most_mm:
         raise BlueprintError(
@@ -106,56 +100,22 @@ def _refuse_bad_holes(profile: Profile) -> None:
             f"{format_mm(LEAST_WALL_MM)} between two holes; choose another board.hole, a smaller "
             "ball.diameter or a larger unit"
         )
-
-
-def _refuse_bad_channels(wide_mm: float, profile: Profile) -> None:
-    """Channels that let no ball through, with posts between them."""
     # A ball that is sunk to its middle is as wide as it can be at the channel's upper edge.
-    too_wide_mm, posts_mm = profile.ball_mm, round(profile.unit_mm - LEAST_WALL_MM, 6)
-    if too_wide_mm <= wide_mm:
+    if profile.ball_mm <= channel_mm:
         keeps = "holds no ball back"
-    elif posts_mm < wide_mm:
+    elif most_mm < channel_mm:
         keeps = f"leaves less than {format_mm(LEAST_WALL_MM)} of the posts between channels"
     else:
         return
-    most_mm = min(too_wide_mm, posts_mm) - 2 * profile.channel_mm
     raise BlueprintError(
         f"a channel for links of {format_mm(profile.link_mm)} with board.channel "
-        f"{format_mm(profile.channel_mm)} on either side is {format_mm(wide_mm)} wide, which {keeps}; "
-        f"choose a smaller board.channel or a ball.link below {format_mm(most_mm)}"
+        f"{format_mm(profile.channel_mm)} on either side is {format_mm(channel_mm)} wide, which "
+        f"{keeps}; choose a smaller board.channel or a ball.link below "
+        f"{format_mm(min(profile.ball_mm, most_mm) - 2 * profile.channel_mm)}"
     )
 
 
-def draft_seats_board(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> BoardBlueprint:
-    """Drafts a board for pieces that stand on stubs.
-
-    The right way up a piece rests on the plate and its stubs are in the seats, with a little air
-    below them. Upside down it stands higher by the stubs, and no lid closes over it.
-
-    Raises:
-        BlueprintError: when the walls between the seats would be too thin.
-
-    Example:
-        >>> from fabkit.model.accessory import accessories
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
-        >>> stars, profile = load_set("iqstars"), load_profile()
-        >>> board = draft_seats_board(stars, accessories(stars, profile)[0], profile)
-        >>> seats = board.steps[-1].shapes
-        >>> len(seats), seats[0].diameter_mm, seats[0].low_mm, seats[0].high_mm
-        (26, 10.4, 2.0, 4.2)
-    """
-    wide_mm = round(profile.stub_mm + 2 * profile.seat_mm, 6)
-    _refuse_thin_walls(wide_mm, profile)
-    heights, made = _framed(puzzle, accessory, profile)
-    seats = tuple(
-        Bore(centre, wide_mm, heights.floor_mm, heights.rest_mm)
-        for centre in cell_centres(puzzle.lattice, accessory.board.cells, profile.unit_mm)
-    )
-    return board_blueprint(accessory, (*made.steps, Step(True, seats)), heights.rest_mm)
-
-
-def _refuse_thin_walls(wide_mm: float, profile: Profile) -> None:
+def _refuse_bad_seats(wide_mm: float, profile: Profile) -> None:
     most_mm = round(profile.unit_mm - LEAST_WALL_MM, 6)
     if wide_mm > most_mm:
         stub_mm = math.floor((most_mm - 2 * profile.seat_mm) * 100 + 1e-6) / 100
@@ -165,12 +125,6 @@ def _refuse_thin_walls(wide_mm: float, profile: Profile) -> None:
             f"{format_mm(LEAST_WALL_MM)} between two seats; choose a smaller board.seat or a "
             f"stub.diameter of {format_mm(stub_mm)} or less"
         )
-
-
-#: What a title must leave of the plate.
-_BEHIND_TITLE_MM = 0.6
-#: Between the thumb's recess and the title.
-_BESIDE_THUMB_MM = 2.0
 
 
 def draft_lid(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> BoardBlueprint:
@@ -191,29 +145,24 @@ def draft_lid(puzzle: PuzzleSet, accessory: Accessory, profile: Profile) -> Boar
         >>> lid.thickness_mm, lid.label.text, lid.label.cap_height_mm
         (2.0, 'IQ Block', 6.0)
     """
-    _, made = _framed(puzzle, accessory, profile)
-    if made.lid is None:
-        raise BlueprintError("lid.kind is none: there is no lid to draw; choose sliding or snap")
+    made = _framed(puzzle, accessory.board, profile)
     lid = made.lid
-    if profile.title_mm > 0 and lid.thick_mm - profile.title_depth_mm < _BEHIND_TITLE_MM:
+    if lid is None:
+        raise BlueprintError("lid.kind is none: there is no lid to draw; choose sliding or snap")
+    if profile.title_mm > 0 and lid.thick_mm - profile.title_depth_mm < _BEYOND_TITLE_MM:
         raise BlueprintError(
             f"a title {format_mm(profile.title_depth_mm)} deep leaves less than "
-            f"{format_mm(_BEHIND_TITLE_MM)} of a lid of {format_mm(lid.thick_mm)}; choose a smaller "
+            f"{format_mm(_BEYOND_TITLE_MM)} of a lid of {format_mm(lid.thick_mm)}; choose a smaller "
             "board.title_depth, a thicker lid.thickness or board.title 0 mm"
         )
-    steps = made.spot.steps(lid.lid())
+    across, front, back, low_mm = lid.across_mm, -lid.along_mm, lid.along_mm, 0.0
     if isinstance(lid, Sliding):
-        back = lid.along_mm - (lid.across_mm - lid.top_across_mm)
+        across, back = lid.top_across_mm, back - (across - lid.top_across_mm)
         front = lid.thumb_area().bounds[3] + _BESIDE_THUMB_MM
-        room = made.spot.area(shapely.box(-lid.top_across_mm, front, lid.top_across_mm, back))
-        label = place_title(puzzle, room, profile)
         low_mm = round(lid.thick_mm - profile.title_depth_mm, 6)
-    else:
-        room = made.spot.area(
-            shapely.box(-lid.across_mm, -lid.along_mm, lid.across_mm, lid.along_mm)
-        )
-        label = place_title(puzzle, room, profile, mirrored=True)
-        low_mm = 0.0
+    room = made.spot.area(shapely.box(-across, front, across, back))
+    label = place_title(puzzle, room, profile, mirrored=not isinstance(lid, Sliding))
+    steps = made.spot.steps(lid.lid())
     return board_blueprint(accessory, steps, 0.0, label, low_mm if label else 0.0)
 
 
@@ -229,8 +178,6 @@ RAISED_MM = 0.6
 LINE_MM, INSIDE_MM = 0.8, 0.2
 #: Diameter of the dots in the middle of free cells.
 DOT_MM = 1.6
-#: Sharp corners of pieces keep theirs: at 45 degrees a mitre reaches 2.6 widths out.
-_MITRE_LIMIT = 10
 
 
 def draft_card(
@@ -241,16 +188,9 @@ def draft_card(
     It goes into the tray, and the given pieces onto their outlines; with other boards it lies
     beside them.
 
-    Args:
-        puzzle: the set.
-        board: which the challenge is to fill.
-        challenge: with its given pieces. Its id becomes the template's.
-        profile: gives unit, clearance and layers.
-
-    Returns:
-        The drawing: a plate, and on it the outlines of the given pieces and a dot for each free
-        cell. It fits a tray's opening with `CLEAR_MM` to spare on each side, and is as large as the
-        region of other boards.
+    It is a plate, and on it the outlines of the given pieces and a dot for each free cell. It fits a
+    tray's opening with `CLEAR_MM` to spare on each side, and is as large as the region of other
+    boards. It has the challenge's id.
 
     Raises:
         BlueprintError: when the unit is so small that lines or the plate vanish.
@@ -290,7 +230,7 @@ def _plate(puzzle: PuzzleSet, board: Board, profile: Profile) -> Polygon:
     grown_mm = profile.board_clearance_mm - CLEAR_MM
     region = region_of(puzzle, board, profile)
     if board_kind(puzzle, profile) == TRAY:
-        region = region.buffer(grown_mm, join_style="mitre", mitre_limit=_MITRE_LIMIT)
+        region = mitred(region, grown_mm)
     parts = polygons(region)
     if len(parts) != 1:
         raise BlueprintError(
@@ -303,10 +243,7 @@ def _plate(puzzle: PuzzleSet, board: Board, profile: Profile) -> Polygon:
 def _line(puzzle: PuzzleSet, board: Board, given: Given, profile: Profile) -> BaseGeometry:
     """The line along the inside of a given piece's outline."""
     area = region_of(puzzle, Board(given.piece, given.cells), profile)
-    outer, inner = (
-        area.buffer(-inside_mm, join_style="mitre", mitre_limit=_MITRE_LIMIT)
-        for inside_mm in (INSIDE_MM, INSIDE_MM + LINE_MM)
-    )
+    outer, inner = mitred(area, -INSIDE_MM), mitred(area, -INSIDE_MM - LINE_MM)
     if inner.is_empty or len(polygons(inner)) != len(polygons(area)):
         raise BlueprintError(
             f"a line of {format_mm(LINE_MM)} along the outline of piece {given.piece} fills it; "

@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal
 
 import shapely
@@ -18,7 +17,16 @@ from fabkit.core.units import format_mm
 from fabkit.drawing.boards.lids import Sliding, Snapping, sliding_lid, snap_reach_mm, snapping_lid
 from fabkit.drawing.boards.steps import Bore, Prism, Step
 from fabkit.drawing.glyphs import strokes_are_at_least
-from fabkit.drawing.outline import BlueprintError, PointMm, polygons, region_mm, rings_mm
+from fabkit.drawing.outline import (
+    BlueprintError,
+    PointMm,
+    angle,
+    mitred,
+    polygons,
+    region_mm,
+    rings_mm,
+    triples,
+)
 from fabkit.model.accessory import HOLES, SEATS, board_kind
 from fabkit.model.layers import layer_top_mm
 from fabkit.model.profile import Profile
@@ -60,27 +68,25 @@ class Spot:
         return affinity.translate(area, -x_mm, -y_mm)
 
     def steps(self, drawn: Sequence[Step]) -> tuple[Step, ...]:
-        """Steps that were drawn at the origin, where they belong."""
-        return tuple(Step(one.cuts, tuple(map(self._shape, one.shapes))) for one in drawn)
+        """Steps that were drawn at the origin, of prisms alone, where they belong."""
+        return tuple(
+            Step(one.cuts, tuple(self._prism(s) for s in one.shapes if isinstance(s, Prism)))
+            for one in drawn
+        )
 
-    def _shape(self, shape: Prism | Bore) -> Prism | Bore:
-        x_mm, y_mm = self.middle_mm
-        low, high = shape.low_mm, shape.high_mm
-        if isinstance(shape, Bore):
-            across, along = shape.centre_mm
-            turned = (along, -across) if self.slides == "x" else (across, along)
-            return Bore((x_mm + turned[0], y_mm + turned[1]), shape.diameter_mm, low, high)
-        if shape.axis == "z":
-            return Prism(self.area(shape.area), low, high)
-        runs_along, turns = shape.axis == "y", self.slides == "x"
-        if not turns:
+    def _prism(self, one: Prism) -> Prism:
+        if one.axis == "z":
+            return Prism(self.area(one.area), one.low_mm, one.high_mm)
+        (x_mm, y_mm), low, high = self.middle_mm, one.low_mm, one.high_mm
+        runs_along = one.axis == "y"
+        if self.slides == "y":
             beside, onwards = (x_mm, y_mm) if runs_along else (y_mm, x_mm)
-            area = affinity.translate(shape.area, beside)
-            return Prism(area, onwards + low, onwards + high, shape.axis)
+            area = affinity.translate(one.area, beside)
+            return Prism(area, onwards + low, onwards + high, one.axis)
         if runs_along:
-            mirrored = affinity.affine_transform(shape.area, [-1, 0, 0, 1, y_mm, 0])
+            mirrored = affinity.affine_transform(one.area, [-1, 0, 0, 1, y_mm, 0])
             return Prism(mirrored, x_mm + low, x_mm + high, "x")
-        return Prism(affinity.translate(shape.area, x_mm), y_mm - high, y_mm - low, "y")
+        return Prism(affinity.translate(one.area, x_mm), y_mm - high, y_mm - low, "y")
 
 
 #: Between a ball one pitch down and what the board stands on.
@@ -108,11 +114,11 @@ class Levels:
     lid_low_mm: float | None
 
 
-def levels(puzzle: PuzzleSet, profile: Profile) -> Levels:
+def levels(puzzle: PuzzleSet, profile: Profile, raised_mm: float = 0.0) -> Levels:
     """The heights of a set's boards.
 
     The hooks of a snapping lid must not reach the table: where a frame would be too low for them,
-    floor and all stand higher.
+    floor and all stand higher, by `raised_mm`.
 
     Example:
         >>> from fabkit.model.library import load_set
@@ -125,15 +131,6 @@ def levels(puzzle: PuzzleSet, profile: Profile) -> Levels:
         >>> levels(iqfit, load_profile((), (), iqfit.unit_mm))
         Levels(floor_mm=0.0, rest_mm=22.0, top_mm=28.0, lid_low_mm=28.4)
     """
-    found = _from(puzzle, profile, 0.0)
-    if profile.lid == "snap" and found.lid_low_mm is not None:
-        lacking = snap_reach_mm(profile) - found.lid_low_mm
-        if lacking > 0:
-            found = _from(puzzle, profile, lacking)
-    return found
-
-
-def _from(puzzle: PuzzleSet, profile: Profile, raised_mm: float) -> Levels:
     kind = board_kind(puzzle, profile)
     if kind == HOLES:
         half_mm = profile.ball_mm / 2
@@ -145,7 +142,12 @@ def _from(puzzle: PuzzleSet, profile: Profile, raised_mm: float) -> Levels:
         if kind == SEATS:
             rest = layer_top_mm(profile, floor + profile.stub_height_mm + _BELOW_STUB_MM)
         top = rest + profile.thickness_mm
-    low = None if profile.lid == "none" else layer_top_mm(profile, top + profile.lid_air_mm)
+    if profile.lid == "none":
+        return Levels(floor, rest, round(top, 6), None)
+    low = layer_top_mm(profile, top + profile.lid_air_mm)
+    lacking = snap_reach_mm(profile) - low if profile.lid == "snap" and not raised_mm else 0.0
+    if lacking > 0:
+        return levels(puzzle, profile, lacking)
     return Levels(floor, rest, round(top, 6), low)
 
 
@@ -154,8 +156,6 @@ def region_of(puzzle: PuzzleSet, board: Board, profile: Profile) -> BaseGeometry
     return region_mm(puzzle.lattice, board.cells, profile.unit_mm)
 
 
-#: Mitres at the sharpest corner of a lattice (45 degrees) reach 2.6 clearances out.
-_MITRE_LIMIT = 10
 #: A wall or pillar has two lines of the nozzle at the least.
 _LINES = 2
 #: A notch ends so far above what pieces rest on: they cannot leave through it.
@@ -170,25 +170,16 @@ _CHORDS = 32
 class Block:
     """A rectangular block around a region.
 
+    A closed sliding lid is its drawing, lifted to its height in `Levels`. A closed snapping lid is
+    its drawing turned over (about x or y through the middle of the region's box, which is the
+    same), the inner face of its plate at that height.
+
     Attributes:
-        region: what pieces fill, in mm.
-        opening: what is cut out for them: the region grown by the clearance, reliefs and all.
-        rest_mm: from where up the opening is cut.
-        lid_low_mm: the height of the lid's underside when it is closed; None without a lid. A
-            closed sliding lid is its drawing, lifted by this. A closed snapping lid is its drawing
-            turned over (about x or y through the middle of the region's box, which is the same),
-            the inner face of its plate at this height.
         spot: where the middle is, and the way of the lid.
         lid: the measures of the lid; None without one.
         steps: what the block is made of. Whatever else is cut comes after.
     """
 
-    region: BaseGeometry
-    opening: BaseGeometry
-    outer: Polygon
-    rest_mm: float
-    height_mm: float
-    lid_low_mm: float | None
     spot: Spot
     lid: Sliding | Snapping | None
     steps: tuple[Step, ...]
@@ -199,9 +190,9 @@ def block(
 ) -> Block:
     """A block for a region, with everything that its lid needs.
 
-    Its front, from which a sliding lid goes in and where the notch for a finger is, is towards
-    negative y; of a board that is wider than deep, towards negative x. Holes of the region become
-    pillars that end below the lid.
+    Its opening is the region grown by the clearance. Its front, from which a sliding lid goes in
+    and where the notch for a finger is, is towards negative y; of a board that is wider than deep,
+    towards negative x. Holes of the region become pillars that end below the lid.
 
     Args:
         region: what pieces fill, in mm; with holes, or in parts, as it is.
@@ -217,47 +208,39 @@ def block(
     Example:
         >>> from fabkit.model.profilefile import load_profile
         >>> tray = block(shapely.box(0, 0, 160, 160), 2.0, 9.0, load_profile(), relieved=False)
-        >>> tray.opening.bounds, tray.lid_low_mm, tray.height_mm
-        ((-0.25, -0.25, 160.25, 160.25), 9.4, 11.8)
-        >>> shapely.box(0, 0, 160, 160).buffer(4.25).within(tray.outer)
-        True
+        >>> [(step.cuts, step.shapes[0].low_mm, step.shapes[0].high_mm) for step in tray.steps[:2]]
+        [(False, 0.0, 9.4), (True, 2.0, 10.4)]
     """
     reliefs = _reliefs(region, profile) if relieved else []
-    straight = region.buffer(
-        profile.board_clearance_mm, join_style="mitre", mitre_limit=_MITRE_LIMIT
-    )
+    straight = mitred(region, profile.board_clearance_mm)
     discs = [shapely.Point(one).buffer(profile.relief_mm, quad_segs=_CHORDS) for one in reliefs]
     opening = shapely.union_all([straight, *discs])
     spot, across_mm, along_mm = _laid(region, opening)
-    lid = _lid(across_mm, along_mm, profile)
-    low_mm = layer_top_mm(profile, top_mm + profile.lid_air_mm)
-    height_mm = base_mm = low_mm
-    if lid is None:
-        height_mm = base_mm = layer_top_mm(profile, rest_mm + _OPEN_HEIGHT * (top_mm - rest_mm))
-    elif isinstance(lid, Sliding):
-        height_mm = round(low_mm + lid.wall_mm, 6)
-    drawn_outer = _outer(across_mm, along_mm, lid, profile)
+    if profile.lid == "none":
+        lid, wall_mm = None, profile.board_wall_mm
+        base_mm = layer_top_mm(profile, rest_mm + _OPEN_HEIGHT * (top_mm - rest_mm))
+        beside, behind = across_mm + wall_mm, along_mm + wall_mm
+        drawn_outer = shapely.box(-beside, -behind, beside, behind)
+    else:
+        make = sliding_lid if profile.lid == "sliding" else snapping_lid
+        lid = make(across_mm, along_mm, profile)
+        base_mm = layer_top_mm(profile, top_mm + profile.lid_air_mm)
+        drawn_outer = lid.outer(profile.board_wall_mm)
     outer = orient(spot.area(drawn_outer))
-    _refuse_thin_walls(outer, opening, profile)
+    least_mm = _LINES * profile.nozzle_mm
+    if not strokes_are_at_least(outer.difference(opening), least_mm):
+        raise BlueprintError(
+            f"a wall or pillar inside the board would be thinner than {format_mm(least_mm)}; choose a "
+            "smaller board.clearance, a smaller board.relief or a larger unit"
+        )
     up_mm = base_mm + _BEYOND_MM
     bores = [Bore(one, 2 * profile.relief_mm, rest_mm, up_mm) for one in reliefs]
     opened = [Prism(one, rest_mm, up_mm) for one in polygons(straight)]
-    steps = [Step(False, (Prism(outer, 0.0, base_mm),)), Step(True, (*opened, *bores))]
-    steps += spot.steps(_notch(drawn_outer, spot.from_there(opening), rest_mm, base_mm, profile))
-    if isinstance(lid, Sliding):
-        _, _, right_mm, back_mm = drawn_outer.bounds
-        steps += spot.steps([lid.walls(low_mm, right_mm, back_mm)])
-    elif lid is not None:
-        steps += spot.steps([lid.pockets(low_mm)])
-    closed_mm = None if lid is None else low_mm
-    return Block(region, opening, outer, rest_mm, height_mm, closed_mm, spot, lid, tuple(steps))
-
-
-def _lid(across_mm: float, along_mm: float, profile: Profile) -> Sliding | Snapping | None:
-    if profile.lid == "none":
-        return None
-    make = sliding_lid if profile.lid == "sliding" else snapping_lid
-    return make(across_mm, along_mm, profile)
+    drawn = _notch(drawn_outer, spot.from_there(opening), rest_mm, base_mm, profile)
+    if lid is not None:
+        drawn.append(lid.in_frame(base_mm, drawn_outer))
+    plain = Step(False, (Prism(outer, 0.0, base_mm),)), Step(True, (*opened, *bores))
+    return Block(spot, lid, (*plain, *spot.steps(drawn)))
 
 
 def _laid(region: BaseGeometry, opening: BaseGeometry) -> tuple[Spot, float, float]:
@@ -266,27 +249,12 @@ def _laid(region: BaseGeometry, opening: BaseGeometry) -> tuple[Spot, float, flo
     All four sides get the room that the neediest has, so that the lid's middle is the region's.
     """
     left, bottom, right, top = region.bounds
-    grown = [abs(a - b) for a, b in zip(region.bounds, opening.bounds, strict=True)]
-    half_x, half_y = (right - left) / 2 + max(grown), (top - bottom) / 2 + max(grown)
+    grown = max(abs(a - b) for a, b in zip(region.bounds, opening.bounds, strict=True))
+    half_x, half_y = (right - left) / 2 + grown, (top - bottom) / 2 + grown
     middle = ((left + right) / 2, (bottom + top) / 2)
     if half_x > half_y + 1e-6:
         return Spot(middle, "x"), half_y, half_x
     return Spot(middle, "y"), half_x, half_y
-
-
-def _outer(
-    across_mm: float, along_mm: float, lid: Sliding | Snapping | None, profile: Profile
-) -> Polygon:
-    """The rectangle around everything, drawn at the origin."""
-    wall = profile.board_wall_mm
-    if isinstance(lid, Sliding):
-        beside = lid.across_mm + lid.clearance_mm + wall
-        behind = lid.along_mm + lid.clearance_mm + wall
-        return shapely.box(-beside, -lid.along_mm, beside, behind)
-    if lid is not None:
-        return shapely.box(-lid.across_mm, -lid.along_mm, lid.across_mm, lid.along_mm)
-    beside, behind = across_mm + wall, along_mm + wall
-    return shapely.box(-beside, -behind, beside, behind)
 
 
 def _reliefs(region: BaseGeometry, profile: Profile) -> list[PointMm]:
@@ -296,8 +264,11 @@ def _reliefs(region: BaseGeometry, profile: Profile) -> list[PointMm]:
     """
     if profile.relief_mm == 0:
         return []
-    found = [one for part in polygons(region) for one in _sharp_corners(orient(part))]
-    reach = max((profile.board_clearance_mm / math.sin(half) for _, half in found), default=0.0)
+    rings = [ring for part in polygons(region) for ring in rings_mm(orient(part))]
+    corners = [(around[1], angle(*around)) for ring in rings for around in triples(ring)]
+    sharp = [(here, inside) for here, inside in corners if inside < math.pi - 1e-6]
+    clearance = profile.board_clearance_mm
+    reach = max((clearance / math.sin(inside / 2) for _, inside in sharp), default=0.0)
     if profile.relief_mm <= reach:
         least = math.floor(reach * 10 + 1) / 10
         raise BlueprintError(
@@ -305,30 +276,7 @@ def _reliefs(region: BaseGeometry, profile: Profile) -> list[PointMm]:
             f"opening, up to {format_mm(round(reach, 2))} from those of the pieces; choose "
             f"{format_mm(least)} or more, 0 mm for none, or a smaller board.clearance"
         )
-    return [corner for corner, _ in found]
-
-
-def _sharp_corners(polygon: Polygon) -> list[tuple[PointMm, float]]:
-    """The corners that are less than straight inside, and half their angles."""
-    found = []
-    for ring in rings_mm(polygon):
-        around = (ring[-1], *ring, ring[0])
-        for (before, here), (_, after) in pairwise(pairwise(around)):
-            back = math.atan2(before[1] - here[1], before[0] - here[0])
-            onwards = math.atan2(after[1] - here[1], after[0] - here[0])
-            angle = (back - onwards) % (2 * math.pi)
-            if angle < math.pi - 1e-6:
-                found.append((here, angle / 2))
-    return found
-
-
-def _refuse_thin_walls(outer: Polygon, opening: BaseGeometry, profile: Profile) -> None:
-    least = _LINES * profile.nozzle_mm
-    if not strokes_are_at_least(outer.difference(opening), least):
-        raise BlueprintError(
-            f"a wall or pillar inside the board would be thinner than {format_mm(least)}; choose a "
-            "smaller board.clearance, a smaller board.relief or a larger unit"
-        )
+    return [here for here, _ in sharp]
 
 
 def _notch(

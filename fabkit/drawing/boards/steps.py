@@ -4,7 +4,7 @@ that amounts to: its cut at a height, volume and surface."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +16,11 @@ from fabkit.drawing.label import Label
 from fabkit.drawing.outline import PointMm, polygons
 from fabkit.drawing.part import PartDrawing
 from fabkit.model.accessory import Accessory
+
+#: Chords in a quarter of a circle; its area is then right to 0.04 %.
+_CHORDS = 32
+#: How far inside a slab it is cut: its ends belong to its neighbours, too.
+_INSIDE_MM = 1e-6
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,26 @@ class Prism:
     high_mm: float
     axis: Literal["x", "y", "z"] = "z"
 
+    def edges_mm(self) -> set[float]:
+        """The heights at which it begins, ends or has an edge."""
+        if self.axis == "z":
+            return {self.low_mm, self.high_mm}
+        return {height for _, height in shapely.get_coordinates(self.area).tolist()}
+
+    def cut(self, height_mm: float) -> BaseGeometry:
+        """What is cut of it at a height: all, or a rectangle for every stretch that it has there."""
+        if self.axis == "z":
+            return self.area if self.low_mm < height_mm < self.high_mm else Polygon()
+        left, _, right, _ = self.area.bounds
+        line = shapely.LineString([(left - 1, height_mm), (right + 1, height_mm)])
+        boxes = []
+        for stretch in shapely.get_parts(line.intersection(self.area)):
+            begin, _, end, _ = stretch.bounds
+            across = (begin, self.low_mm, end, self.high_mm)
+            along = (self.low_mm, begin, self.high_mm, end)
+            boxes.append(shapely.box(*(across if self.axis == "y" else along)))
+        return shapely.union_all(boxes)
+
 
 @dataclass(frozen=True)
 class Bore:
@@ -42,6 +67,16 @@ class Bore:
     diameter_mm: float
     low_mm: float
     high_mm: float
+
+    def edges_mm(self) -> set[float]:
+        """The heights at which it begins and ends."""
+        return {self.low_mm, self.high_mm}
+
+    def cut(self, height_mm: float) -> BaseGeometry:
+        """What is cut of it at a height."""
+        if not self.low_mm < height_mm < self.high_mm:
+            return Polygon()
+        return shapely.Point(self.centre_mm).buffer(self.diameter_mm / 2, quad_segs=_CHORDS)
 
 
 @dataclass(frozen=True)
@@ -70,6 +105,7 @@ class BoardBlueprint(PartDrawing):
         rest_mm: on what height pieces rest: a tray's floor, the plate around seats, or the
             middles of seated balls; 0 for a lid.
         solid_mm3: its volume, without the title.
+        surface_mm2: its surface, with leaning faces counted as if they were upright.
         label_low_mm: height of the lower end of the title's engraving.
     """
 
@@ -79,12 +115,6 @@ class BoardBlueprint(PartDrawing):
     solid_mm3: float
     surface_mm2: float
     label_low_mm: float = 0.0
-
-
-#: Chords in a quarter of a circle; its area is then right to 0.04 %.
-_CHORDS = 32
-#: How far inside a slab it is cut: its ends belong to its neighbours, too.
-_INSIDE_MM = 1e-6
 
 
 def section_at(steps: Sequence[Step], height_mm: float) -> BaseGeometry:
@@ -102,7 +132,7 @@ def section_at(steps: Sequence[Step], height_mm: float) -> BaseGeometry:
     """
     area: BaseGeometry = Polygon()
     for step in steps:
-        cut = shapely.union_all([_cut(shape, height_mm) for shape in step.shapes])
+        cut = shapely.union_all([shape.cut(height_mm) for shape in step.shapes])
         area = area.difference(cut) if step.cuts else area.union(cut)
     return area
 
@@ -115,6 +145,9 @@ def board_blueprint(
     label_low_mm: float = 0.0,
 ) -> BoardBlueprint:
     """The drawing of a board or lid from what it is made of.
+
+    The volume is exact: between two edges the area is a quadratic function of the height
+    (Simpson's rule).
 
     Args:
         accessory: gives id, kind and colour.
@@ -131,91 +164,42 @@ def board_blueprint(
         >>> drawn.thickness_mm, drawn.solid_mm3, drawn.surface_mm2
         (2, 1200.0, 1400.0)
     """
-    slabs = list(_slabs(steps))
+    edges = sorted({edge for step in steps for shape in step.shapes for edge in shape.edges_mm()})
+    # The material from low to high, in slabs in which no surface begins or ends: the two heights,
+    # and the cuts at the lower end, in the middle and at the upper end.
+    slabs = []
+    for low, high in itertools.pairwise(edges):
+        if high - low > 4 * _INSIDE_MM:
+            inside = (low + _INSIDE_MM, (low + high) / 2, high - _INSIDE_MM)
+            below, middle, above = (section_at(steps, height) for height in inside)
+            if middle.area > 0:
+                slabs.append((low, high, below, middle, above))
+    (_, _, foot, _, _), (_, top_mm, _, _, face) = slabs[0], slabs[-1]
+    solid_mm3 = sum(
+        (high - low) * (below.area + 4 * middle.area + above.area) / 6
+        for low, high, below, middle, above in slabs
+    )
+    upright_mm2 = sum((high - low) * middle.length for low, high, _, middle, _ in slabs)
+    level_mm2 = foot.area + face.area
+    for (*_, below), (_, _, above, _, _) in itertools.pairwise(slabs):
+        level_mm2 += below.symmetric_difference(above).area
     shadow = shapely.union_all([middle for _, _, _, middle, _ in slabs])
     return BoardBlueprint(
         piece=accessory.id,
         kind=accessory.kind,
         colour=accessory.colour,
         outline=Polygon(_largest(shadow).exterior),
-        face=_largest(slabs[-1][4]),
-        foot=_largest(slabs[0][2]),
-        thickness_mm=round(slabs[-1][1], 6),
+        face=_largest(face),
+        foot=_largest(foot),
+        thickness_mm=round(top_mm, 6),
         steps=steps,
         label=label,
         rest_mm=rest_mm,
-        solid_mm3=_solid_mm3(slabs),
-        surface_mm2=_surface_mm2(slabs),
+        solid_mm3=float(solid_mm3),
+        surface_mm2=float(upright_mm2 + level_mm2),
         label_low_mm=label_low_mm,
     )
 
 
-#: A slab: its two heights, and its cut at the lower end, in the middle and at the upper end.
-_Slab = tuple[float, float, BaseGeometry, BaseGeometry, BaseGeometry]
-
-
-def _slabs(steps: Sequence[Step]) -> Iterator[_Slab]:
-    """The material from low to high, in slabs in which no surface begins or ends."""
-    heights = sorted({height for step in steps for shape in step.shapes for height in _ends(shape)})
-    for low, high in itertools.pairwise(heights):
-        inside = (low + _INSIDE_MM, (low + high) / 2, high - _INSIDE_MM)
-        if high - low > 4 * _INSIDE_MM:
-            below, middle, above = (section_at(steps, height) for height in inside)
-            if middle.area > 0:
-                yield low, high, below, middle, above
-
-
-def _solid_mm3(slabs: Sequence[_Slab]) -> float:
-    """The volume: exact, as the area is a quadratic function of the height (Simpson's rule)."""
-    return float(
-        sum(
-            (high - low) * (below.area + 4 * middle.area + above.area) / 6
-            for low, high, below, middle, above in slabs
-        )
-    )
-
-
-def _surface_mm2(slabs: Sequence[_Slab]) -> float:
-    """The surface, with leaning faces counted as if they were upright."""
-    upright = sum((high - low) * middle.length for low, high, _, middle, _ in slabs)
-    level = slabs[0][2].area + slabs[-1][4].area
-    for (*_, below), (_, _, above, _, _) in itertools.pairwise(slabs):
-        level += below.symmetric_difference(above).area
-    return float(upright + level)
-
-
 def _largest(area: BaseGeometry) -> Polygon:
     return max(polygons(area), key=lambda one: one.area)
-
-
-def _ends(shape: Prism | Bore) -> Iterator[float]:
-    """The heights at which a shape begins, ends or has an edge."""
-    if isinstance(shape, Bore) or shape.axis == "z":
-        yield from (shape.low_mm, shape.high_mm)
-    else:
-        for ring in (shape.area.exterior, *shape.area.interiors):
-            yield from (height for _, height in ring.coords)
-
-
-def _cut(shape: Prism | Bore, height_mm: float) -> BaseGeometry:
-    if isinstance(shape, Prism) and shape.axis != "z":
-        return _cut_across(shape, height_mm)
-    if not shape.low_mm < height_mm < shape.high_mm:
-        return Polygon()
-    if isinstance(shape, Prism):
-        return shape.area
-    return shapely.Point(shape.centre_mm).buffer(shape.diameter_mm / 2, quad_segs=_CHORDS)
-
-
-def _cut_across(prism: Prism, height_mm: float) -> BaseGeometry:
-    """A lying prism, cut: a rectangle for every stretch of its cross-section at that height."""
-    left, _, right, _ = prism.area.bounds
-    line = shapely.LineString([(left - 1, height_mm), (right + 1, height_mm)])
-    stretches = [one.bounds for one in shapely.get_parts(line.intersection(prism.area))]
-    boxes = []
-    for begin, _, end, _ in stretches:
-        if prism.axis == "y":
-            boxes.append(shapely.box(begin, prism.low_mm, end, prism.high_mm))
-        else:
-            boxes.append(shapely.box(prism.low_mm, begin, prism.high_mm, end))
-    return shapely.union_all(boxes)

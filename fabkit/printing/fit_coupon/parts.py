@@ -19,7 +19,7 @@ import shapely
 
 from fabkit.core.errors import Fault, InputError
 from fabkit.drawing.ball import draft_ball
-from fabkit.drawing.boards.draft import draft_holes_board, draft_seats_board, draft_tray
+from fabkit.drawing.boards.draft import draft_board
 from fabkit.drawing.boards.steps import BoardBlueprint, Prism, Step, board_blueprint, section_at
 from fabkit.drawing.draft import Blueprint, draft
 from fabkit.drawing.glyphs import lettering
@@ -270,7 +270,7 @@ def _open_block(profile: Profile, name: str, text: str, count: int) -> BoardBlue
     """The upper part of a board for balls, up to the middles of seated ones."""
     drawn, walled = drawings("balls"), replace(profile, board_wall_mm=_WALL_MM)
     cells = sorted(drawn.piece("bar").forms[0].cells)[:count]
-    board = draft_holes_board(drawn, _accessory(name, HOLES, cells, profile), walled)
+    board = draft_board(drawn, _accessory(name, HOLES, cells, profile), walled)
     deep_mm = max(profile.ball_mm / 2 + _BELOW_BALL_MM, profile.label_depth_mm + _BELOW_NUMBER_MM)
     # Whole layers are left out, so that floors of channels stay on the boundaries of layers.
     layers = math.floor((board.rest_mm - deep_mm) / profile.layer_mm + 1e-6)
@@ -282,7 +282,7 @@ def _plate(profile: Profile, name: str, text: str) -> BoardBlueprint:
     """The seat of one stub, in a plate on which the piece rests."""
     drawn, walled = drawings("stubs"), replace(profile, board_wall_mm=_WALL_MM)
     cells = drawn.piece("stub").forms[0].cells
-    board = draft_seats_board(drawn, _accessory(name, SEATS, cells, profile), walled)
+    board = draft_board(drawn, _accessory(name, SEATS, cells, profile), walled)
     return _tabbed(board, _kept(board.steps, 0.0, board.rest_mm), text, profile)
 
 
@@ -292,7 +292,7 @@ def _tray(profile: Profile, name: str, text: str) -> BoardBlueprint:
     floor_mm = max(profile.board_floor_mm, depth_mm + _BELOW_NUMBER_MM)
     cells = drawn.piece("square").forms[0].cells
     accessory = _accessory(name, TRAY, cells, profile)
-    tray = draft_tray(drawn, accessory, replace(profile, board_floor_mm=floor_mm))
+    tray = draft_board(drawn, accessory, replace(profile, board_floor_mm=floor_mm))
     room = shapely.box(0, 0, profile.unit_mm, profile.unit_mm)
     label = place_label(text, room, room.centroid, replace(profile, faces="front"))
     return replace(tray, label=label, label_low_mm=round(tray.rest_mm - depth_mm, 6))
