@@ -20,7 +20,7 @@ from shapely.geometry.base import BaseGeometry
 from fabkit.core.units import format_mm
 from fabkit.drawing.glyphs import Contour
 from fabkit.drawing.label import place_label
-from fabkit.drawing.magnets import length_units, place_recesses
+from fabkit.drawing.magnets import magnet_count, place_recesses
 from fabkit.drawing.outline import (
     BlueprintError,
     PointMm,
@@ -174,8 +174,8 @@ def _magnets(canonical: Polygon, outline: Polygon, profile: Profile) -> tuple[Ci
     if not profile.has_recesses:
         return ()
     upright = replace(profile, top_chamfer_mm=0.0, foot_chamfer_mm=0.0, mouth_mm=0.0)
-    length = length_units(canonical, profile.unit_mm)
-    recesses = place_recesses(outline, outline, length, upright)
+    count = magnet_count(canonical, profile.unit_mm)
+    recesses = place_recesses(outline, outline, count, upright)
     bore_mm = recesses[0].bores.widest_mm
     if bore_mm < profile.kerf_mm + _SPARE_MM:
         raise BlueprintError(

@@ -14,7 +14,7 @@ from fabkit.drawing.ball import draft_ball
 from fabkit.drawing.boards.draft import draft_board, draft_lid
 from fabkit.drawing.cells import Stub, celled_outline, place_stubs
 from fabkit.drawing.label import place_label
-from fabkit.drawing.magnets import Recess, length_units, place_recesses, poles, with_poles
+from fabkit.drawing.magnets import Recess, magnet_count, place_recesses, poles, with_poles
 from fabkit.drawing.outline import (
     BlueprintError,
     canonical_outline,
@@ -84,8 +84,8 @@ def draft(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> Blueprint:
     stubs = place_stubs(puzzle.lattice, form, foot, profile) if stubbed else ()
     recesses: tuple[Recess, ...] = ()
     if profile.has_recesses:
-        length = length_units(canonical, profile.unit_mm)
-        recesses = place_recesses(outline, foot, length, profile)
+        count = magnet_count(canonical, profile.unit_mm)
+        recesses = place_recesses(outline, foot, count, profile)
         recesses = with_poles(recesses, poles(puzzle, piece, profile), foot, profile)
     smaller = min(face, foot, key=lambda area: area.area) if profile.faces == "both" else face
     return Blueprint(

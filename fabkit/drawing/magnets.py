@@ -57,17 +57,14 @@ def farthest_pair(
 ) -> list[PointMm] | None:
     """Two points of a region as far apart as possible, up to a limit; None if there are none.
 
-    Args:
-        allowed: where they may be, in mm.
-        balance: about which they lie as evenly as possible.
-        farthest_mm: the limit.
+    They lie as evenly about the balance as possible.
 
     Example:
         >>> bar = Polygon([(0, 0), (50, 0), (50, 2), (0, 2)])
         >>> farthest_pair(bar, Point(25, 1), 40.0)
         [(5.0, 1.0), (45.0, 1.0)]
     """
-    apart_mm, pair = _most_apart(_corners_of(allowed.convex_hull), math.inf)
+    apart_mm, pair = _most_apart(allowed.convex_hull, math.inf)
     if apart_mm <= farthest_mm:
         return pair
     # Exactly the limit apart: for each direction, the midpoints that keep both ends inside.
@@ -86,19 +83,15 @@ def farthest_pair(
     if best:
         return best[1]
     # Small islands, none of them that far from another: then less than the limit apart.
-    return _most_apart(_corners_of(allowed), farthest_mm)[1]
+    return _most_apart(allowed, farthest_mm)[1]
 
 
-def _most_apart(points: list[PointMm], limit_mm: float) -> tuple[float, list[PointMm] | None]:
-    """The two points that are farthest apart among those within a limit, and their distance."""
-    corners = sorted({rounded(Point(point)) for point in points})
-    pairs = [(a, b) for i, a in enumerate(corners) for b in corners[i:]]
-    near = [(round(math.dist(a, b), 6), [a, b]) for a, b in pairs]
+def _most_apart(area: BaseGeometry, limit_mm: float) -> tuple[float, list[PointMm] | None]:
+    """The two corners that are farthest apart among those within a limit, and their distance."""
+    corners = sorted({rounded(Point(x, y)) for x, y in get_coordinates(area)})
+    pairs = itertools.combinations_with_replacement(corners, 2)
+    near = ((round(math.dist(a, b), 6), [a, b]) for a, b in pairs)
     return max((pair for pair in near if pair[0] <= limit_mm), default=(0.0, None))
-
-
-def _corners_of(area: BaseGeometry) -> list[PointMm]:
-    return [(x, y) for x, y in get_coordinates(area)]
 
 
 def rounded(point: Point) -> PointMm:
@@ -201,19 +194,15 @@ class Recess:
         return replace(self, centre_mm=(0.0, 0.0), pole="", mark=None)
 
 
-def bores(profile: Profile, magnet_mm: float | None = None) -> Bores:
+def bores(profile: Profile) -> Bores:
     """The bore diameters for the profile's fit.
-
-    Args:
-        profile: gives the fit and its allowances.
-        magnet_mm: another magnet's diameter than the profile's.
 
     Example:
         >>> from fabkit.model.profilefile import load_profile
         >>> bores(load_profile()), bores(load_profile((), ["recess.fit=ribs"]))
         (Bores(widest_mm=10.1, crest_mm=None), Bores(widest_mm=10.5, crest_mm=9.9))
     """
-    magnet_mm = profile.magnet_diameter_mm if magnet_mm is None else magnet_mm
+    magnet_mm = profile.magnet_diameter_mm
     added_mm = {
         "press": profile.press_mm,
         "glue": profile.glue_mm,
@@ -224,161 +213,110 @@ def bores(profile: Profile, magnet_mm: float | None = None) -> Bores:
     return Bores(round(magnet_mm + added_mm, 6), crest_mm)
 
 
-def length_units(canonical: Polygon, unit_mm: float) -> float:
-    """The longer side of the box around an outline as it is drawn, in grid units.
+def magnet_count(canonical: Polygon, unit_mm: float) -> int:
+    """How many magnets a piece gets, for its outline as it is drawn.
 
     Example:
-        >>> length_units(Polygon([(0, 0), (60, 0), (60, 20), (0, 20)]), 20.0)
-        3.0
-    """
-    left, bottom, right, top = canonical.bounds
-    return float(max(right - left, top - bottom) / unit_mm)
-
-
-def magnet_count(length_units: float) -> int:
-    """How many magnets a piece gets.
-
-    Example:
-        >>> magnet_count(2.0), magnet_count(3.0)
+        >>> from shapely import box
+        >>> magnet_count(box(0, 0, 40, 20), 20.0), magnet_count(box(0, 0, 20, 60), 20.0)
         (1, 2)
     """
-    return 2 if length_units > TWO_MAGNETS_FROM_UNITS - 1e-6 else 1
+    left, bottom, right, top = canonical.bounds
+    long_units = max(right - left, top - bottom) / unit_mm
+    return 2 if long_units > TWO_MAGNETS_FROM_UNITS - 1e-6 else 1
 
 
 def place_recesses(
-    outline: Polygon, foot: Polygon, length_units: float, profile: Profile
+    outline: Polygon, foot: Polygon, count: int, profile: Profile
 ) -> tuple[Recess, ...]:
-    """Decides how many magnets a piece gets and where they go.
+    """Decides where the magnets of a piece go.
 
     One magnet lies as near to the piece's balance as the walls allow; two lie as far apart as
     the walls allow, up to `FARTHEST_UNITS`, and then as evenly about the balance as possible.
 
     Args:
         outline: the printed outline, in mm.
-        foot: the outline of the back, inside the foot chamfer, in mm.
-        length_units: the longer side of the canonical outline's bounding box, in grid units.
+        foot: the outline of the back, inside the foot chamfer, in mm. In a concave corner a chamfer
+            cuts deeper than its width, so the wall at the bed is measured from here.
+        count: one magnet or two.
         profile: gives unit, magnet, fit and walls.
 
     Raises:
         BlueprintError: when the magnet does not fit: the wall there is, the wall asked for,
             and the largest magnet that would fit.
     """
-    count = magnet_count(length_units)
-    span = recess_span(profile)
-    room = _Room(
-        outline=outline,
-        beside_bore=_section(outline, profile, span.low_mm or profile.mouth_mm, span.high_mm),
-        foot=foot,
-        profile=profile,
-        count=count,
-    )
-    bore = bores(profile)
-    centres = room.centres(bore, profile.wall_mm, profile.bed_wall_mm)
-    if centres is None:
-        raise BlueprintError(room.why_not())
-    return tuple(
-        Recess(
-            centre,
-            span.low_mm,
-            span.high_mm,
-            bore,
-            0.0 if profile.embedded else profile.mouth_mm,
-            profile.rib_width_mm,
-        )
-        for centre in sorted(centres)
-    )
+    span, bore, mouth_mm = recess_span(profile), bores(profile), profile.mouth_mm
+    # The narrowest section over the bore's height, if a chamfer reaches that far.
+    chamfer_from_mm = profile.thickness_mm - profile.top_chamfer_mm
+    into_foot_mm = profile.foot_chamfer_mm - (span.low_mm or mouth_mm)
+    inset_mm = max(0.0, into_foot_mm, span.high_mm - chamfer_from_mm)
+    beside_bore = chamfered(outline, inset_mm) if inset_mm else outline
 
-
-@dataclass(frozen=True)
-class _Room:
-    """Where in a piece recesses can be.
-
-    Attributes:
-        outline: the printed outline, in mm.
-        beside_bore: the narrowest section of the piece over the bore's height; the outline,
-            unless a chamfer reaches that far.
-        foot: the section at the bed. In a concave corner a chamfer cuts deeper than its width,
-            so the wall at the bed is measured from here.
-    """
-
-    outline: Polygon
-    beside_bore: Polygon
-    foot: Polygon
-    profile: Profile
-    count: int
-
-    def centres(
-        self, bore: Bores, wall_mm: float, bed_wall_mm: float | None
-    ) -> list[PointMm] | None:
-        """The best centres for a bore and walls, or None when there is no room.
-
-        Without ``bed_wall_mm`` only the wall beside the bore counts.
-        """
-        radius_mm, between_mm = bore.widest_mm / 2, wall_mm
-        allowed = eroded(self.beside_bore, radius_mm + wall_mm)
-        if bed_wall_mm is not None and not self.profile.embedded:
-            mouth_mm = self.profile.mouth_mm
-            allowed = allowed.intersection(eroded(self.foot, radius_mm + mouth_mm + bed_wall_mm))
+    def centres(bore_mm: float, wall_mm: float, bed_wall_mm: float | None) -> list[PointMm] | None:
+        """The best centres for a bore and walls, if any; without a bed wall only that beside counts."""
+        between_mm = wall_mm
+        allowed = eroded(beside_bore, bore_mm / 2 + wall_mm)
+        if bed_wall_mm is not None and not profile.embedded:
+            allowed = allowed.intersection(eroded(foot, bore_mm / 2 + mouth_mm + bed_wall_mm))
             between_mm = max(wall_mm, 2 * mouth_mm + bed_wall_mm)
         if allowed.is_empty:
             return None
-        balance = self.outline.centroid
-        if self.count == 1:
-            nearest, _ = nearest_points(allowed, balance)
-            return [rounded(nearest)]
-        pair = farthest_pair(allowed, balance, FARTHEST_UNITS * self.profile.unit_mm)
-        return pair if pair and math.dist(*pair) >= bore.widest_mm + between_mm else None
+        if count == 1:
+            return [rounded(nearest_points(allowed, outline.centroid)[0])]
+        pair = farthest_pair(allowed, outline.centroid, FARTHEST_UNITS * profile.unit_mm)
+        return pair if pair and math.dist(*pair) >= bore_mm + between_mm else None
 
-    def why_not(self) -> str:
-        """Why the profile's magnet does not fit, in numbers."""
-        profile = self.profile
-        bore = bores(profile)
-        reach_mm = (-bore.widest_mm / 2, maximum_inscribed_circle(self.outline).length)
-        there_mm = largest(lambda wall: self.centres(bore, wall, None) is not None, *reach_mm)
-        asked_mm, key = profile.wall_mm, "recess.wall"
-        if there_mm >= asked_mm - STEP_MM:
-            wall_mm, asked_mm, key = there_mm, profile.bed_wall_mm, "recess.bed_wall"
-            wall_mm = min(wall_mm, profile.wall_mm)
-            there_mm = largest(lambda w: self.centres(bore, wall_mm, w) is not None, *reach_mm)
-        size = f"{profile.magnet_diameter_mm:g} x {format_mm(profile.magnet_height_mm)}"
-        magnets = "two magnets" if self.count == 2 else "a magnet"
-        found = (
-            f"leave a wall of {_below(there_mm, asked_mm)}"
-            if there_mm > 0
-            else f"break through the side by {format_mm(-there_mm, 1)}"
-        )
-        return (
-            f"{magnets} of {size} (bore {format_mm(bore.widest_mm)}) would {found}, and {key} asks "
-            f"for a wall of {format_mm(asked_mm)}; {self._largest_magnet()}"
-        )
-
-    def _largest_magnet(self) -> str:
-        profile = self.profile
-
-        def fits(diameter_mm: float) -> bool:
-            bore = bores(profile, diameter_mm)
-            return self.centres(bore, profile.wall_mm, profile.bed_wall_mm) is not None
-
-        largest_mm = math.floor(largest(fits, 0.0, profile.magnet_diameter_mm) * 10 + 1e-6) / 10
-        if largest_mm < _SMALLEST_MAGNET_MM:
-            return "no magnet fits here, choose a larger unit or recess.fit none"
-        return (
-            f"the largest that fits is {format_mm(largest_mm)} across; choose that, a larger unit or "
-            "recess.fit none"
-        )
+    found = centres(bore.widest_mm, profile.wall_mm, profile.bed_wall_mm)
+    if found is None:
+        widest_mm = maximum_inscribed_circle(outline).length
+        magnets = "two magnets" if count == 2 else "a magnet"
+        raise BlueprintError(f"{magnets} of {_why_not(centres, widest_mm, profile)}")
+    mouth_mm = 0.0 if profile.embedded else mouth_mm
+    return tuple(
+        Recess(centre, span.low_mm, span.high_mm, bore, mouth_mm, profile.rib_width_mm)
+        for centre in sorted(found)
+    )
 
 
-def _section(outline: Polygon, profile: Profile, low_mm: float, high_mm: float) -> Polygon:
-    """The narrowest section of a piece between two heights."""
-    top_mm = profile.thickness_mm - profile.top_chamfer_mm
-    inset_mm = max(0.0, profile.foot_chamfer_mm - low_mm, high_mm - top_mm)
-    return chamfered(outline, inset_mm) if inset_mm else outline
+def _why_not(
+    centres: Callable[[float, float, float | None], list[PointMm] | None],
+    widest_mm: float,
+    profile: Profile,
+) -> str:
+    """Why the profile's magnet does not fit into a piece with so wide a place, in numbers."""
+    magnet_mm, bore_mm = profile.magnet_diameter_mm, bores(profile).widest_mm
 
+    def wall_there(holds: Callable[[float], object]) -> float:
+        return largest(lambda wall: holds(wall) is not None, -bore_mm / 2, widest_mm)
 
-def _below(there_mm: float, asked_mm: float) -> str:
-    """A length that is less than another, with as many digits as it takes to see that."""
-    text = format_mm(there_mm, 2)
-    return format_mm(math.floor(there_mm * 1000) / 1000) if text == format_mm(asked_mm) else text
+    there_mm = wall_there(lambda wall: centres(bore_mm, wall, None))
+    asked_mm, key = profile.wall_mm, "recess.wall"
+    if there_mm >= asked_mm - STEP_MM:
+        wall_mm, asked_mm, key = min(there_mm, asked_mm), profile.bed_wall_mm, "recess.bed_wall"
+        there_mm = wall_there(lambda bed_wall: centres(bore_mm, wall_mm, bed_wall))
+    found = f"break through the side by {format_mm(-there_mm, 1)}"
+    if there_mm > 0:
+        # With as many digits as it takes to see that it is less.
+        there = format_mm(there_mm, 2)
+        if there == format_mm(asked_mm):
+            there = format_mm(math.floor(there_mm * 1000) / 1000)
+        found = f"leave a wall of {there}"
+
+    def fits(diameter_mm: float) -> bool:
+        bore_mm = bores(replace(profile, magnet_diameter_mm=diameter_mm)).widest_mm
+        return centres(bore_mm, profile.wall_mm, profile.bed_wall_mm) is not None
+
+    largest_mm = math.floor(largest(fits, 0.0, magnet_mm) * 10 + 1e-6) / 10
+    remedy = (
+        f"the largest that fits is {format_mm(largest_mm)} across; choose that, a larger unit or "
+        "recess.fit none"
+    )
+    if largest_mm < _SMALLEST_MAGNET_MM:
+        remedy = "no magnet fits here, choose a larger unit or recess.fit none"
+    return (
+        f"{magnet_mm:g} x {format_mm(profile.magnet_height_mm)} (bore {format_mm(bore_mm)}) would "
+        f"{found}, and {key} asks for a wall of {format_mm(asked_mm)}; {remedy}"
+    )
 
 
 #: Two magnets less than this part of a grid unit apart from left to right lie above each other.
@@ -404,17 +342,16 @@ def poles(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> tuple[str, ...]:
         >>> [poles(puzzle, piece, profile) for piece in puzzle.pieces[:5]]
         [('N',), ('S',), ('N',), ('S', 'N'), ('S',)]
     """
-    count = _magnets(puzzle, piece)
+
+    def magnets(one: Piece) -> int:
+        return magnet_count(canonical_outline(puzzle.lattice, one.forms[0].rings, 1.0), 1.0)
+
+    count = magnets(piece)
     if profile.polarity != "alternating":
         return count * ("N" if profile.polarity == "same" else "",)
     earlier = itertools.takewhile(lambda one: one.id != piece.id, puzzle.pieces)
-    before = sum(_magnets(puzzle, one) for one in earlier)
+    before = sum(map(magnets, earlier))
     return tuple("NS"[(before + number) % 2] for number in range(count))
-
-
-def _magnets(puzzle: PuzzleSet, piece: Piece) -> int:
-    drawn = canonical_outline(puzzle.lattice, piece.forms[0].rings, 1.0)
-    return magnet_count(length_units(drawn, 1.0))
 
 
 def left_to_right(centres: Sequence[PointMm], unit_mm: float) -> list[int]:
@@ -455,16 +392,13 @@ def with_poles(
     found = list(recesses)
     order = left_to_right([recess.centre_mm for recess in recesses], profile.unit_mm)
     for which, pole in zip(order, in_turn, strict=True):
-        marked = pole == "S" and profile.polarity == "alternating"
-        mark = _mark(which, recesses, foot, profile) if marked else None
-        found[which] = replace(recesses[which], pole=pole, mark=mark)
+        recess, mark = recesses[which], None
+        if pole == "S" and profile.polarity == "alternating":
+            centre, span = recess.centre_mm, mark_span(profile)
+            centre = _beside(which, recesses, foot, profile) if recess.is_open else centre
+            mark = Mark(centre, span.low_mm, span.high_mm, MARK_DIAMETER_MM)
+        found[which] = replace(recess, pole=pole, mark=mark)
     return tuple(found)
-
-
-def _mark(which: int, recesses: Sequence[Recess], foot: Polygon, profile: Profile) -> Mark:
-    recess, span = recesses[which], mark_span(profile)
-    centre = _beside(which, recesses, foot, profile) if recess.is_open else recess.centre_mm
-    return Mark(centre, span.low_mm, span.high_mm, MARK_DIAMETER_MM)
 
 
 def _beside(which: int, recesses: Sequence[Recess], foot: Polygon, profile: Profile) -> PointMm:
@@ -473,16 +407,17 @@ def _beside(which: int, recesses: Sequence[Recess], foot: Polygon, profile: Prof
     It is nearer to this recess than to another one. Of places that are equally near, it is the
     one farthest from the other recess, and of these the lowest.
     """
-    wall_mm = profile.bed_wall_mm
-    others = [Point(one.centre_mm) for one in recesses if one is not recesses[which]]
+    recess, wall_mm = recesses[which], profile.bed_wall_mm
+    others = [Point(one.centre_mm) for one in recesses if one is not recess]
     room = eroded(foot, MARK_DIAMETER_MM / 2 + wall_mm)
-    middle = Point(recesses[which].centre_mm)
+    middle = Point(recess.centre_mm)
     for other in recesses:
         reach_mm = other.bores.widest_mm / 2 + other.mouth_mm + wall_mm + MARK_DIAMETER_MM / 2
         # A polygon's corners lie on the circle and its sides within: grown so that none is nearer.
         disc = Point(other.centre_mm).buffer(reach_mm * (1 + 1e-4) + 0.002, ARC_SEGMENTS)
         room = room.difference(disc)
-    near = [] if room.is_empty else [nearest_points(room, middle)[0], *_corners(room)]
+    near = [Point(x, y) for x, y in get_coordinates(room)]
+    near += [] if room.is_empty else [nearest_points(room, middle)[0]]
     least_mm = min((point.distance(middle) for point in near), default=0.0)
     near = [point for point in near if point.distance(middle) < least_mm + _AS_NEAR_MM]
 
@@ -490,19 +425,12 @@ def _beside(which: int, recesses: Sequence[Recess], foot: Polygon, profile: Prof
         return round(min((place.distance(other) for other in others), default=0.0), 2)
 
     near.sort(key=lambda point: (-off_others(point), *rounded(point)[::-1]))
+    mouth_mm = recess.bores.widest_mm + 2 * recess.mouth_mm
     if not near or (others and off_others(near[0]) < least_mm + _AS_NEAR_MM):
         raise BlueprintError(
             f"there is no room in the back for the mark of a south pole, {format_mm(MARK_DIAMETER_MM)} "
-            f"across, beside a recess with a mouth of {_mouth(recesses[which])}: recess.bed_wall asks "
+            f"across, beside a recess with a mouth of {format_mm(mouth_mm)}: recess.bed_wall asks "
             f"for {format_mm(wall_mm)} around it; choose a smaller magnet or bed_wall, a larger unit, "
             "or another magnet.polarity"
         )
     return rounded(near[0])
-
-
-def _corners(room: BaseGeometry) -> list[Point]:
-    return [Point(x, y) for x, y in get_coordinates(room)]
-
-
-def _mouth(recess: Recess) -> str:
-    return format_mm(recess.bores.widest_mm + 2 * recess.mouth_mm)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from shapely.affinity import rotate
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.drawing.magnets import bores, length_units, magnet_count
+from fabkit.drawing.magnets import bores, magnet_count
 from fabkit.mesh.anatomy import Anatomy
 from fabkit.mesh.cavities import Cavity, Circle, circle_of
 from fabkit.mesh.finding import Finding, at_least, at_most, between, counted
@@ -103,7 +103,7 @@ def _expected_counts(
     counts = set()
     for turn in turns:
         drawn = rotate(part.outline.canonical, -360 * turn / len(moves), origin=(0, 0))
-        counts.add(magnet_count(length_units(drawn, part.outline.unit_mm)))
+        counts.add(magnet_count(drawn, part.outline.unit_mm))
     return counts
 
 
