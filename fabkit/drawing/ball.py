@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -75,24 +75,16 @@ class BallShape:
             yield low, high
 
     def half_link_mm(self, above_mm: float) -> float:
-        """Half the width of a link that lies.
-
-        Args:
-            above_mm: at which height above its middle; below it if less than 0.
-        """
+        """Half the width of a link that lies, at a height above its middle; below it if negative."""
         lean, radius = math.radians(self.lean_degrees), self.link_mm / 2
         if above_mm > -radius * math.sin(lean):
             return math.sqrt(max(0.0, radius**2 - above_mm**2))
         return max(0.0, (self.ridge_mm + above_mm) * math.tan(lean))
 
     def section(self, height_mm: float) -> Polygon:
-        """What is cut at a height above the bed, seen from above.
+        """What is cut at a height above the bed, from 0 to `top_mm`, seen from above.
 
-        Args:
-            height_mm: from 0 to `top_mm`.
-
-        Returns:
-            One polygon, or several where prongs stand apart. Circles are inscribed polygons.
+        It is one polygon, or several where prongs stand apart. Circles are inscribed polygons.
         """
         return self._section(height_mm, 1.0)
 
@@ -126,13 +118,12 @@ class BallShape:
         return (larger.volume_mm3() - smaller.volume_mm3()) / (2 * _GROWTH_MM)
 
     def _grown(self, by_mm: float) -> BallShape:
-        return BallShape(
+        return replace(
+            self,
             balls_mm=tuple((x, y, z + by_mm) for x, y, z in self.balls_mm),
-            bonds=self.bonds,
             ball_mm=self.ball_mm + 2 * by_mm,
             link_mm=self.link_mm + 2 * by_mm,
             flat_mm=self.flat_mm + by_mm,
-            lean_degrees=self.lean_degrees,
         )
 
     def _section(self, height_mm: float, widened: float) -> Polygon:
@@ -160,56 +151,53 @@ def _disc(x: float, y: float, radius_mm: float) -> Polygon:
     return Point(x, y).buffer(radius_mm, _ARC_SEGMENTS)
 
 
-@dataclass(frozen=True)
-class PrintPose:
-    """A way to print a ball piece.
-
-    Attributes:
-        rotation: of space, which brings the piece there.
-        balls: where they are then, in pitches; the least of x, y and z are 0.
-    """
-
-    rotation: Rotation
-    balls: tuple[Ball, ...]
-
-
-def print_pose(body: BallBody) -> PrintPose:
-    """The pose in which a ball piece is printed.
+def print_pose(body: BallBody) -> tuple[Rotation, tuple[Ball, ...]]:
+    """The pose in which a ball piece is printed: the rotation of space, and its balls after it.
 
     Of the possible ones it has most balls on the bed, then its spine along x, and then the least
     places: the same for a piece however its file turns it.
+
+    Returns:
+        Balls in pitches; the least of x, y and z are 0.
 
     Raises:
         BlueprintError: when a part would hang in the air in every pose, or no pose is flat.
 
     Example:
         >>> from fabkit.model.library import load_set
-        >>> print_pose(load_set("iqfit").piece("green").body).balls
+        >>> print_pose(load_set("iqfit").piece("green").body)[1]
         ((0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 1, 0), (1, 1, 0), (1, 0, 1))
     """
     try:
-        rotations = [_turned_over(pose.rotation) for pose in flat_poses(body)]
-        spine = body.spine()
+        lying, spine = flat_poses(body), body.spine()
     except BallError as fault:
         raise BlueprintError(f"it {fault}") from None
-    poses = [PrintPose(rotation, _at_origin(rotation, body.balls)) for rotation in rotations]
+    poses = []
+    for pose in lying:
+        # Turned over by half a turn around x.
+        first, (a, b, c), (d, e, f) = pose.rotation
+        rotation = first, (-a, -b, -c), (-d, -e, -f)
+        places = [turned(rotation, ball) for ball in body.balls]
+        x0, y0, z0 = (min(values) for values in zip(*places, strict=True))
+        poses.append((rotation, tuple((x - x0, y - y0, z - z0) for x, y, z in places)))
 
-    def rank(pose: PrintPose) -> tuple[int, int, list[Ball]]:
-        raised = sum(z for _, _, z in pose.balls)
-        across = len({pose.balls[i][1] for i in spine})
-        return raised, across, sorted(pose.balls)
+    def rank(pose: tuple[Rotation, tuple[Ball, ...]]) -> tuple[int, int, list[Ball]]:
+        _, balls = pose
+        return sum(z for _, _, z in balls), len({balls[i][1] for i in spine}), sorted(balls)
 
     poses.sort(key=rank)
-    for pose in poses:
-        if _hanging(body, pose) is None:
-            return pose
-    raise BlueprintError(f"{_hanging(body, poses[0])}, and so it is in every way to lay it down")
+    found = next((pose for pose in poses if _hanging(body, pose[1]) is None), None)
+    if found is None:
+        hanging = _hanging(body, poses[0][1])
+        raise BlueprintError(f"{hanging}, and so it is in every way to lay it down")
+    return found
 
 
-def _hanging(body: BallBody, pose: PrintPose) -> str | None:
+def _hanging(body: BallBody, balls: Sequence[Ball]) -> str | None:
     """What hangs in the air, and what to do; None when nothing does."""
-    standing = {ball for i, j in body.bonds for ball in (i, j) if _is_upright(pose.balls, i, j)}
-    for i, ball in enumerate(pose.balls):
+    upright = [bond for bond in body.bonds if balls[bond[0]][2] != balls[bond[1]][2]]
+    standing = {i for bond in upright for i in bond}
+    for i, ball in enumerate(balls):
         if ball[2] and i not in standing:
             return (
                 f"ball {list(body.balls[i])} would hang in the air when the longest row lies on the "
@@ -217,34 +205,12 @@ def _hanging(body: BallBody, pose: PrintPose) -> str | None:
                 "the plane of the row"
             )
     for i, j in body.bonds:
-        if pose.balls[i][2] and pose.balls[j][2]:
+        if balls[i][2] and balls[j][2]:
             return (
                 f"the link between balls {list(body.balls[i])} and {list(body.balls[j])} would hang "
                 "in the air when the longest row lies on the bed; leave it out of bonds"
             )
     return None
-
-
-def _is_upright(balls: Sequence[Ball], i: int, j: int) -> bool:
-    return balls[i][2] != balls[j][2]
-
-
-def _turned_over(rotation: Rotation) -> Rotation:
-    """A rotation, and then half a turn around x."""
-    first, second, third = rotation
-    return first, _negative(second), _negative(third)
-
-
-def _negative(row: Ball) -> Ball:
-    x, y, z = row
-    return -x, -y, -z
-
-
-def _at_origin(rotation: Rotation, balls: Sequence[Ball]) -> tuple[Ball, ...]:
-    """Balls after a rotation, moved so that the least of each coordinate is 0."""
-    places = [turned(rotation, ball) for ball in balls]
-    x0, y0, z0 = (min(values) for values in zip(*places, strict=True))
-    return tuple((x - x0, y - y0, z - z0) for x, y, z in places)
 
 
 #: What lies on the bed below a link is at least so many nozzles wide: two lines, side by side.
@@ -293,14 +259,14 @@ def draft_ball(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallBluepri
         raise BlueprintError(
             f"is a flat piece of {puzzle.name}; expected one that is made of balls"
         )
-    pose = print_pose(piece.body)
+    rotation, balls = print_pose(piece.body)
     _refuse_balls(profile)
-    _refuse_links(profile, stands=any(z for _, _, z in pose.balls))
+    _refuse_links(profile, stands=any(z for _, _, z in balls))
     pitch_mm, flat_mm = profile.unit_mm, profile.ball_flat_mm
     shape = BallShape(
         balls_mm=tuple(
             ((x + 0.5) * pitch_mm, (y + 0.5) * pitch_mm, z * pitch_mm + flat_mm)
-            for x, y, z in pose.balls
+            for x, y, z in balls
         ),
         bonds=piece.body.bonds,
         ball_mm=profile.ball_mm,
@@ -313,7 +279,7 @@ def draft_ball(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> BallBluepri
         piece=piece.id,
         colour=piece.colour,
         pitch_mm=pitch_mm,
-        pose=pose.rotation,
+        pose=rotation,
         outline=shape.silhouette(),
         foot=shape.section(0.0),
         thickness_mm=round(shape.top_mm, 6),
@@ -342,11 +308,9 @@ def _refuse_balls(profile: Profile) -> None:
 
 
 def _refuse_links(profile: Profile, stands: bool) -> None:
-    """Refuses links that are too wide or too narrow for their balls.
+    """Refuses links that are too wide or too narrow for their balls, which are sound.
 
-    Args:
-        profile: gives them; its balls are sound.
-        stands: whether a ball stands on an upright link.
+    Some ball stands on an upright link if `stands` says so.
     """
     ball_mm, link_mm, flat_mm = profile.ball_mm, profile.link_mm, profile.ball_flat_mm
     if link_mm > MOST_LINK * ball_mm + _ROUNDING:

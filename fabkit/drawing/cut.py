@@ -8,17 +8,17 @@ stays, as on every machine.
 
 from __future__ import annotations
 
-import itertools
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 from shapely import Point, Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.units import format_mm
-from fabkit.drawing.glyphs import Contour
+from fabkit.drawing.glyphs import chords
 from fabkit.drawing.label import place_label
 from fabkit.drawing.magnets import magnet_count, place_recesses
 from fabkit.drawing.outline import (
@@ -27,6 +27,7 @@ from fabkit.drawing.outline import (
     RingMm,
     canonical_outline,
     inset_ring,
+    moved_in,
     rings_mm,
 )
 from fabkit.drawing.part import draft_each
@@ -89,16 +90,16 @@ class CutPiece:
             turned = affinity.rotate(shape, degrees, origin=(0, 0))
             return affinity.translate(turned, x_mm, y_mm)
 
-        def centre(circle: Circle) -> PointMm:
-            point = carried(Point(circle.centre_mm))
-            return point.x, point.y
-
+        centres = [carried(Point(circle.centre_mm)) for circle in self.magnets]
         return CutPiece(
             self.piece,
             carried(self.outline),
             carried(self.path),
             tuple(rings_mm(carried(Polygon(ring)))[0] for ring in self.engraving),
-            tuple(replace(circle, centre_mm=centre(circle)) for circle in self.magnets),
+            tuple(
+                Circle((centre.x, centre.y), circle.diameter_mm)
+                for centre, circle in zip(centres, self.magnets, strict=True)
+            ),
         )
 
     def alone(self) -> tuple[CutPiece, float, float]:
@@ -140,7 +141,7 @@ def cut_piece(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> CutPiece:
         piece.id,
         outline,
         path,
-        tuple(tuple(_chords(contour)) for contour in contours),
+        tuple(tuple(chords(contour, FLAT_MM)) for contour in contours),
         _magnets(canonical, outline, profile),
     )
 
@@ -160,13 +161,16 @@ def _offset(
 ) -> Polygon:
     """An outline moved inwards (outwards if negative) by an inset, or by half of a kerf."""
     if not _bears(outline, distance_mm):
-        share = distance_mm / asked_mm
-        most_mm = _most(lambda length_mm: _bears(outline, share * length_mm), asked_mm)
+        share, steps = distance_mm / asked_mm, range(1, math.ceil(asked_mm / _STEP_MM))
+        # The greatest hundredth of a millimetre that is borne.
+        most_mm = _STEP_MM * bisect_left(
+            steps, True, key=lambda step: not _bears(outline, share * (step * _STEP_MM))
+        )
         raise BlueprintError(
             f"{key} {format_mm(asked_mm)} swallows {swallows} of the piece, which bears "
             f"{format_mm(most_mm)} at most; choose a smaller {key} or a larger unit"
         )
-    return _moved_in(outline, distance_mm)
+    return moved_in(outline, distance_mm)
 
 
 def _magnets(canonical: Polygon, outline: Polygon, profile: Profile) -> tuple[Circle, ...]:
@@ -187,42 +191,14 @@ def _magnets(canonical: Polygon, outline: Polygon, profile: Profile) -> tuple[Ci
     return tuple(Circle(recess.centre_mm, path_mm) for recess in recesses)
 
 
-def _moved_in(outline: Polygon, distance_mm: float) -> Polygon:
-    """An outline moved inwards (outwards if negative), with sharp corners whatever their angle."""
-    rings = [inset_ring(ring, distance_mm) for ring in rings_mm(outline)]
-    return Polygon(rings[0], rings[1:])
-
-
 def _bears(outline: Polygon, distance_mm: float) -> bool:
     """Whether an outline can be moved so far, and a little farther, and keeps all that it has."""
     further_mm = distance_mm + math.copysign(_SPARE_MM, distance_mm)
-    moved = _moved_in(outline, further_mm)
+    rings = rings_mm(outline)
+    moved = [inset_ring(ring, further_mm) for ring in rings]
     # An edge that has vanished goes the other way; a neck or notch that has makes a crossing.
-    edges = zip(_edges(outline), _edges(moved), strict=True)
-    return moved.is_valid and all(ax * bx + ay * by > 0 for (ax, ay), (bx, by) in edges)
-
-
-def _edges(outline: Polygon) -> Iterator[PointMm]:
-    """Each edge as a vector."""
-    for ring in rings_mm(outline):
-        for (ax, ay), (bx, by) in itertools.pairwise((*ring, ring[0])):
-            yield bx - ax, by - ay
-
-
-def _most(bears: Callable[[float], bool], too_much_mm: float) -> float:
-    """The greatest hundredth of a millimetre that is borne."""
-    steps = range(1, math.ceil(too_much_mm / _STEP_MM))
-    return bisect_left(steps, True, key=lambda step: not bears(step * _STEP_MM)) * _STEP_MM
-
-
-def _chords(contour: Contour) -> Iterator[PointMm]:
-    """The corners of a contour, with as many on each curve as `FLAT_MM` asks for."""
-    for segment in contour:
-        (ax, ay), (bx, by), (cx, cy) = segment[0], segment[-2], segment[-1]
-        # Chords of a parabola, n of them, lie at most a quarter of its bend by n squared off it.
-        bend_mm = math.hypot(ax - 2 * bx + cx, ay - 2 * by + cy) if len(segment) == 3 else 0.0
-        steps = max(1, math.ceil(math.sqrt(bend_mm / (4 * FLAT_MM))))
-        for step in range(steps):
-            t = step / steps
-            a, b, c = (1 - t) ** 2, 2 * t * (1 - t), t * t
-            yield a * ax + b * bx + c * cx, a * ay + b * by + c * cy
+    onwards = all(
+        (np.diff([*was, was[0]], axis=0) * np.diff([*now, now[0]], axis=0)).sum(axis=1).min() > 0
+        for was, now in zip(rings, moved, strict=True)
+    )
+    return onwards and bool(Polygon(moved[0], moved[1:]).is_valid)

@@ -7,13 +7,13 @@ and measures sizes differently from one font to the next.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from shapely import Polygon, union_all
+from shapely import Polygon, get_parts, union_all
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.errors import shown
@@ -43,7 +43,7 @@ class Lettering:
 
     def parts(self) -> list[tuple[Contour, list[Contour]]]:
         """The separate parts of the text, each an outer contour with its counters."""
-        shapes = [(Polygon(list(_chords(contour))), contour) for contour in self.contours]
+        shapes = [(Polygon(chords(contour)), contour) for contour in self.contours]
         shapes.sort(key=lambda shape: -shape[0].area)
         around = [
             [j for j in range(i) if shapes[j][0].contains(shape)]
@@ -51,21 +51,18 @@ class Lettering:
         ]
         # Contours nest: an even number of others around it makes an outer one (the bar of a
         # theta lies in its counter), an odd number a counter of the innermost of them.
-        parts: dict[int, list[Contour]] = {
-            i: [] for i in range(len(shapes)) if len(around[i]) % 2 == 0
+        counters: dict[int, list[Contour]] = {
+            i: [] for i, a in enumerate(around) if len(a) % 2 == 0
         }
         for i, (_, contour) in enumerate(shapes):
-            if i not in parts:
-                parts[around[i][-1]].append(contour)
-        return [(shapes[i][1], counters) for i, counters in parts.items()]
+            if i not in counters:
+                counters[around[i][-1]].append(contour)
+        return [(shapes[i][1], inner) for i, inner in counters.items()]
 
     def polygon(self) -> BaseGeometry:
         """The text's area, with curves as short chords."""
         return union_all(
-            [
-                Polygon(list(_chords(outer)), [list(_chords(counter)) for counter in counters])
-                for outer, counters in self.parts()
-            ]
+            [Polygon(chords(outer), [*map(chords, inner)]) for outer, inner in self.parts()]
         )
 
     def moved(
@@ -125,12 +122,11 @@ def strokes_are_at_least(area: BaseGeometry, width_mm: float) -> bool:
     if _parts_and_counters(way) != _parts_and_counters(area):
         return False
     rest = area.difference(way.buffer(width_mm / 2 * 1.001))
-    parts = getattr(rest, "geoms", [rest])
-    return all(part.area <= _CORNER_AREA * width_mm**2 for part in parts)
+    return all(part.area <= _CORNER_AREA * width_mm**2 for part in get_parts(rest))
 
 
 def _parts_and_counters(area: BaseGeometry) -> tuple[int, int]:
-    parts = [part for part in getattr(area, "geoms", [area]) if not part.is_empty]
+    parts = [part for part in get_parts(area) if not part.is_empty]
     return len(parts), sum(len(part.interiors) for part in parts)
 
 
@@ -179,13 +175,18 @@ def _glyph(character: str) -> tuple[tuple[Contour, ...], float]:
     return tuple(contours), glyphs[names[ord(character)]].width / cap_height
 
 
-def _chords(contour: Contour) -> Iterator[PointMm]:
+def chords(contour: Contour, off_mm: float | None = None) -> list[PointMm]:
+    """The corners of a contour: a fixed number on each curve, or as many as keep chords that near."""
+    corners = []
     for segment in contour:
-        if len(segment) == 2:
-            yield segment[0]
-            continue
-        (ax, ay), (bx, by), (cx, cy) = segment
-        for step in range(_STEPS_PER_CURVE):
-            t = step / _STEPS_PER_CURVE
+        (ax, ay), (bx, by), (cx, cy) = segment[0], segment[-2], segment[-1]
+        steps = _STEPS_PER_CURVE if len(segment) == 3 else 1
+        if len(segment) == 3 and off_mm is not None:
+            # Chords of a parabola, n of them, lie at most a quarter of its bend by n squared off it.
+            bend_mm = math.hypot(ax - 2 * bx + cx, ay - 2 * by + cy)
+            steps = max(1, math.ceil(math.sqrt(bend_mm / (4 * off_mm))))
+        for step in range(steps):
+            t = step / steps
             a, b, c = (1 - t) ** 2, 2 * t * (1 - t), t * t
-            yield a * ax + b * bx + c * cx, a * ay + b * by + c * cy
+            corners.append((a * ax + b * bx + c * cx, a * ay + b * by + c * cy))
+    return corners

@@ -50,11 +50,7 @@ def place_label(text: str, face: Polygon, balance: Point, profile: Profile) -> L
     It has the profile's cap height, or up to half as much more if its strokes need that to be
     wide enough, or the largest that fits.
 
-    Args:
-        text: what to engrave.
-        face: the flat part of the face, inside the chamfer, in mm.
-        balance: where the letter would best be.
-        profile: gives size, margin, depth and faces.
+    The face is its flat part, inside the chamfer, in mm.
 
     Raises:
         BlueprintError: when only a letter with strokes thinner than the profile's would fit.
@@ -135,13 +131,12 @@ def _largest_place(
             return wanted_mm, found
     # A smaller letter lies inside a larger one, so the sizes that fit are all below one limit.
     bottom, top = face.bounds[1], face.bounds[3]
-    low, high = 0, math.ceil(min(wanted_mm, top - bottom) / _SIZE_STEP_MM)
-    while high - low > 1:
-        middle = (low + high) // 2
-        fits = not places(middle * _SIZE_STEP_MM, margin_mm).is_empty
-        low, high = (middle, high) if fits else (low, middle)
-    cap_height_mm = round(low * _SIZE_STEP_MM, 6)
-    return cap_height_mm, places(cap_height_mm, margin_mm) if low else Polygon()
+    steps = range(1, math.ceil(min(wanted_mm, top - bottom) / _SIZE_STEP_MM))
+    fitting = bisect_left(
+        steps, True, key=lambda step: places(step * _SIZE_STEP_MM, margin_mm).is_empty
+    )
+    cap_height_mm = round(fitting * _SIZE_STEP_MM, 6)
+    return cap_height_mm, places(cap_height_mm, margin_mm) if fitting else Polygon()
 
 
 def _scaled(shape: BaseGeometry, factor: float) -> BaseGeometry:
@@ -166,7 +161,6 @@ def _places(shape: BaseGeometry, room: BaseGeometry) -> BaseGeometry:
 
 #: Between two words, and from line to line, in heights of a capital.
 _SPACE, _LINE = 0.45, 1.7
-_SIZE_STEP_MM = 0.1
 #: A title may be so much higher than wanted if its strokes are too thin otherwise.
 _MOST_TIMES = 1.5
 #: Between the title and the edge of its room, at the least.
@@ -185,24 +179,14 @@ def place_title(
     it would have to be so small that its strokes are thinner than ``label.stroke``, the set's short
     name takes its place. A room that is too small for that, too, remains without a title.
 
-    Args:
-        puzzle: gives title and name.
-        room: the area it must lie in, in mm.
-        profile: gives cap height, depth and the least stroke.
-        mirrored: whether it is cut into the bottom, where it is read from below.
-
-    Returns:
-        The title as a label; None when the profile asks for none, or there is no room.
+    One that is cut into the bottom, where it is read from below, is mirrored.
     """
     if profile.title_mm == 0:
         return None
     inner = room.buffer(-_MARGIN_MM)
-    for text in dict.fromkeys((puzzle.title, puzzle.name)):
-        for lines in _broken(text):
-            label = _placed(lines, inner, profile, mirrored)
-            if label is not None:
-                return label
-    return None
+    texts = dict.fromkeys((puzzle.title, puzzle.name))
+    labels = (_placed(one, inner, profile, mirrored) for text in texts for one in _broken(text))
+    return next((label for label in labels if label is not None), None)
 
 
 def _placed(
@@ -215,7 +199,7 @@ def _placed(
         return None
     if not letters.contours:
         return None
-    shape = letters.polygon()
+    box = letters.polygon().envelope
     least = _least_height_mm(lines, profile.stroke_mm)
     if math.isinf(least):
         return None
@@ -225,9 +209,8 @@ def _placed(
     first, last = math.ceil(least / _SIZE_STEP_MM - 1e-6), math.floor(most / _SIZE_STEP_MM + 1e-6)
     for step in range(last, first - 1, -1):
         height = round(step * _SIZE_STEP_MM, 6)
-        box = affinity.scale(shape.envelope, height, height, origin=(0, 0))
         for x_mm, y_mm in _middles(room):
-            if room.contains(affinity.translate(box, x_mm, y_mm)):
+            if room.contains(affinity.translate(_scaled(box, height), x_mm, y_mm)):
                 front = letters.moved(x_mm, y_mm, height, mirrored)
                 depth = profile.title_depth_mm
                 return Label(" ".join(lines), height, depth, "front", (x_mm, y_mm), front, None)
@@ -237,10 +220,10 @@ def _placed(
 def _middles(room: BaseGeometry) -> list[PointMm]:
     """Where a title may have its middle: that of the room's box, then those of its parts."""
     left, bottom, right, top = room.bounds if not room.is_empty else (0.0,) * 4
-    found = [((left + right) / 2, (bottom + top) / 2)]
-    found += [(one.centroid.x, one.centroid.y) for one in polygons(room)]
-    found += [(p.x, p.y) for p in (one.representative_point() for one in polygons(room))]
-    return [(round(x, 3), round(y, 3)) for x, y in found]
+    found = [Point((left + right) / 2, (bottom + top) / 2)]
+    found += [one.centroid for one in polygons(room)]
+    found += [one.representative_point() for one in polygons(room)]
+    return [(round(one.x, 3), round(one.y, 3)) for one in found]
 
 
 def _broken(text: str) -> list[tuple[str, ...]]:
@@ -299,9 +282,7 @@ def _least_height_mm(lines: tuple[str, ...], stroke_mm: float) -> float:
     shape = _set(lines).polygon()
     sizes = [round(step * _SIZE_STEP_MM, 6) for step in range(1, 601)]
 
-    def wide_enough(height_mm: float) -> bool:
-        scaled = affinity.scale(shape, height_mm, height_mm, origin=(0, 0))
-        return strokes_are_at_least(scaled, stroke_mm)
-
-    found = bisect_left(sizes, True, key=wide_enough)
+    found = bisect_left(
+        sizes, True, key=lambda size: strokes_are_at_least(_scaled(shape, size), stroke_mm)
+    )
     return sizes[found] if found < len(sizes) else math.inf

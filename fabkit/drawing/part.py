@@ -55,10 +55,10 @@ class PartDrawing:
         All layers below are printed, the magnet goes in, and the next layer closes the cavity.
         None when the recess is open or absent.
         """
-        closed = [recess for recess in self.recesses if not recess.is_open]
-        if not closed:
+        closed = next((recess for recess in self.recesses if not recess.is_open), None)
+        if closed is None:
             return None
-        end_mm = closed[0].low_mm if self.facing == "down" else closed[0].high_mm
+        end_mm = closed.low_mm if self.facing == "down" else closed.high_mm
         return height_as_printed_mm(self.facing, end_mm, self.thickness_mm)
 
 
@@ -73,18 +73,11 @@ def draft_each(
     make: Callable[[PuzzleSet, _One, Profile], _Made],
     purpose: str = "",
 ) -> list[_Made]:
-    """Makes something of each of some pieces, boards or lids.
-
-    Args:
-        puzzle: gives the lattice.
-        things: some of the set's.
-        profile: gives every length.
-        make: what to make of one.
-        purpose: what only flat pieces can be, for the message; empty if anything can.
+    """Makes something of each of some pieces, boards or lids of a set.
 
     Raises:
-        InputError: when a piece is made of balls and only flat ones will do; or with everything
-            of which nothing can be made. Things with the same fault share a line.
+        InputError: when a piece is made of balls and the purpose is one for flat ones alone; or with
+            everything of which nothing can be made. Things with the same fault share a line.
     """
     if purpose and any(isinstance(one, Piece) and one.body for one in things):
         raise InputError.of(
@@ -98,18 +91,11 @@ def draft_each(
         except BlueprintError as fault:
             faults[str(fault)].append(one)
     if faults:
-        raise InputError(
-            f"{puzzle.name} with profile {profile.name}",
-            [
-                Fault(f"{_kind(faulty)} {', '.join(one.id for one in faulty)}", message)
-                for message, faulty in faults.items()
-            ],
-        )
+        where = []
+        for some in faults.values():
+            kind = "piece" if all(isinstance(one, Piece) for one in some) else "board"
+            ids = ", ".join(one.id for one in some)
+            where.append(f"{kind}s {ids}" if len(some) > 1 else f"{kind} {ids}")
+        source = f"{puzzle.name} with profile {profile.name}"
+        raise InputError(source, list(map(Fault, where, faults)))
     return made
-
-
-def _kind(some: Sequence[Thing]) -> str:
-    """What things are called."""
-    if all(isinstance(one, Piece) for one in some):
-        return "piece" if len(some) == 1 else "pieces"
-    return "board" if len(some) == 1 else "boards"

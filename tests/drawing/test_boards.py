@@ -18,7 +18,7 @@ import trimesh
 from shapely import LineString, Point, Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.drawing.boards.draft import draft_holes_board, draft_seats_board
+from fabkit.drawing.boards.draft import draft_board
 from fabkit.drawing.boards.frame import block
 from fabkit.drawing.boards.lids import snap_strain
 from fabkit.drawing.boards.steps import BoardBlueprint, section_at
@@ -76,11 +76,11 @@ def stars_profile(preset: str, *settings: str) -> Profile:
 
 def holes_board(profile: Profile, cells: frozenset[Cell] | None = None) -> BoardBlueprint:
     board = FIT.boards[0] if cells is None else Board("odd", cells)
-    return draft_holes_board(FIT, Accessory(board.id, "holes", board, "#ffffff"), profile)
+    return draft_board(FIT, Accessory(board.id, "holes", board, "#ffffff"), profile)
 
 
 def seats_board(profile: Profile) -> BoardBlueprint:
-    return draft_seats_board(STARS, accessories(STARS, profile)[0], profile)
+    return draft_board(STARS, accessories(STARS, profile)[0], profile)
 
 
 def cells_of(picture: list[str]) -> frozenset[Cell]:

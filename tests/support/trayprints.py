@@ -16,7 +16,7 @@ import shapely
 from shapely import LineString, Point, Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.drawing.boards.draft import draft_lid, draft_tray
+from fabkit.drawing.boards.draft import draft_board, draft_lid
 from fabkit.drawing.boards.steps import BoardBlueprint
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.reading import read_bodies
@@ -121,7 +121,7 @@ def draft(case: Case, lid: bool = False) -> BoardBlueprint:
     puzzle, profile = case.puzzle, case.profile
     for one in accessories(puzzle, replace(profile, boards_made="all")):
         if (one.kind == LID) == lid:
-            return (draft_lid if lid else draft_tray)(puzzle, one, profile)
+            return (draft_lid if lid else draft_board)(puzzle, one, profile)
     raise AssertionError("there is no such thing")
 
 
