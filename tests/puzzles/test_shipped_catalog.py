@@ -6,16 +6,14 @@ import json
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fabkit.core.errors import InputError
-from fabkit.model.catalog import catalog_entries, catalog_path, read_snowflakes
+from fabkit.model.catalog import catalog_entries
 from fabkit.model.challengeload import find_challenge
-from fabkit.model.entry import challenge_of
 from fabkit.model.library import load_set
 from fabkit.solve.answer import solve
 from fabkit.solve.engines.engine import Effort, engine_named
@@ -42,24 +40,15 @@ def test_every_entry_is_a_snowflake(step: int) -> None:
         assert faults(entry, "fridgeiq") == [], entry["id"]
 
 
-def test_no_two_are_the_same() -> None:
-    """Each is carried to itself by every symmetry, so the same shape is the same outlines."""
-    drawn = [json.dumps(sorted(map(sorted, entry["outlines"]))) for entry in ENTRIES]
-    assert len(set(drawn)) == len(drawn)
-    assert len({entry["id"] for entry in ENTRIES}) == len(ENTRIES)
-
-
 def test_there_are_as_many_as_are_known() -> None:
+    """More than the published list, which has 74 rigid ones of one parity, without flips."""
     counts = Counter((entry["parity"], entry["flips"]) for entry in ENTRIES)
     assert {key: counts[key] for key in KNOWN} == KNOWN
     assert {p: counts[p, False] + counts[p, True] for p in KNOWN_WITH_FLIPS} == KNOWN_WITH_FLIPS
     assert CATALOG["unknown"] == []
-
-
-def test_it_holds_more_than_the_published_list() -> None:
-    """Which has 74 rigid ones of one parity, made without turning pieces over."""
-    same_parity = [one for one in ENTRIES if one["parity"] != "mixed" and not one["flips"]]
-    assert len(same_parity) >= 74
+    # Each is carried to itself by every symmetry, so the same shape is the same outlines.
+    drawn = {json.dumps(sorted(map(sorted, entry["outlines"]))) for entry in ENTRIES}
+    assert len(drawn) == len({entry["id"] for entry in ENTRIES}) == len(ENTRIES)
 
 
 def test_it_is_complete_up_to_the_bound() -> None:
@@ -74,19 +63,10 @@ def test_it_is_complete_up_to_the_bound() -> None:
         assert one["candidates"] == one["solved"] + sum(one["impossible"].values())
 
 
-def test_it_belongs_to_the_shipped_set() -> None:
-    assert CATALOG["made"]["pieces_sha256"] == FRIDGEIQ.pieces_sha256
-    assert catalog_path(FRIDGEIQ).is_file()
-    assert len(catalog_entries(FRIDGEIQ)) == len(ENTRIES)
-
-
 @pytest.mark.parametrize(
     ("was", "now", "holds"),
     [
-        ('colour = "#', '# "', True),
         ('title = "FridgeIQ"', 'title = "Mine"', True),
-        ('unit = "20 mm"', 'unit = "25 mm"', True),
-        ("size = [6, 6]", "size = [7, 6]", True),
         ('moves = "rotations"', 'moves = "rotations and flips"', True),
         ("[[0, 0], [2, 0], [1, 1]]", "[[0, 0], [2, 0], [0, 2]]", False),
         ('"A"', '"Z"', False),
@@ -100,7 +80,8 @@ def test_a_copy_has_it_while_its_pieces_are_the_same(
     assert was in text
     copy = tmp_path / "mine.toml"
     copy.write_text(text.replace(was, now).replace("area = 40\n", "", 1))
-    assert bool(catalog_entries(load_set(str(copy)))) is holds
+    entries = catalog_entries(load_set(str(copy)))
+    assert len(entries) == (len(ENTRIES) if holds else 0)
 
 
 # --- as challenges -----------------------------------------------------------------------------------
@@ -108,17 +89,17 @@ def test_a_copy_has_it_while_its_pieces_are_the_same(
 ONE_PARITY = [entry for entry in ENTRIES if entry["parity"] != "mixed"]
 FEW = sorted(
     (e for e in ONE_PARITY if e["count_complete"] and not e["flips"]), key=lambda e: e["count"]
-)[::12]
+)[::36]
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("entry", FEW[::3], ids=lambda entry: entry["id"])
-def test_the_count_is_that_of_another_engine(entry: dict[str, Any]) -> None:
-    """Posed as a challenge of its own, from its outlines."""
-    posed = pose(FRIDGEIQ, find_challenge(FRIDGEIQ, entry["id"]))
-    assert posed.problem.cell_count == 160
-    found = engine_named("count").count(posed.problem, Effort())
-    assert (found.count, found.complete) == (entry["count"], True)
+def test_the_counts_are_those_of_another_engine() -> None:
+    """Posed as challenges of their own, from their outlines."""
+    for entry in FEW:
+        posed = pose(FRIDGEIQ, find_challenge(FRIDGEIQ, entry["id"]))
+        assert posed.problem.cell_count == 160
+        found = engine_named("count").count(posed.problem, Effort())
+        assert (found.count, found.complete) == (entry["count"], True)
 
 
 @pytest.mark.parametrize("some", [ONE_PARITY[:1], pytest.param(ONE_PARITY, marks=pytest.mark.long)])
@@ -135,20 +116,14 @@ def test_a_mixed_one_is_no_challenge_on_one_lattice() -> None:
         find_challenge(FRIDGEIQ, mixed)
 
 
-@pytest.mark.parametrize("parity", ["even", "odd"])
-def test_a_challenge_is_read_as_all_are(parity: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With its pieces in the set's order, and held against the set, but without all the others."""
-    said = next(entry for entry in ENTRIES if entry["parity"] == parity)
-    (entry,) = read_snowflakes({"challenges": [said]}, FRIDGEIQ, "")
+def test_a_challenge_is_held_against_the_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And has its pieces in the set's order."""
+    said = ONE_PARITY[0]
     backwards = said | {"solution": dict(reversed(said["solution"].items()))}
     broken = said | {"solution": said["solution"] | {"A": said["solution"]["B"]}}
-    for stated in (said, backwards):
-        monkeypatch.setattr(
-            "fabkit.model.catalog.catalog_entries", lambda _, one=stated: ({"id": "x"}, one)
-        )
-        found = find_challenge(FRIDGEIQ, said["id"])
-        assert found == replace(challenge_of(entry), answer="solved", title="")
-        assert found.pieces == tuple(piece.id for piece in FRIDGEIQ.pieces)
+    monkeypatch.setattr("fabkit.model.catalog.catalog_entries", lambda _: (backwards,))
+    found = find_challenge(FRIDGEIQ, said["id"])
+    assert found.pieces == tuple(piece.id for piece in FRIDGEIQ.pieces)
     monkeypatch.setattr("fabkit.model.catalog.catalog_entries", lambda _: (broken,))
     with pytest.raises(InputError, match=r"fridgeiq\.json: challenges\[0\]\.solution: piece A has"):
         find_challenge(FRIDGEIQ, said["id"])

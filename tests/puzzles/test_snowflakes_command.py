@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import resource
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from fabkit.cli import main
+from fabkit.core.files import folder_lock
 from fabkit.jobs.checkpoint import CHECKPOINT_NAME
 from fabkit.puzzles.snowflakes import search
 from fabkit.puzzles.snowflakes.catalog import merged
@@ -21,11 +23,10 @@ from tests.support.snowflakes import catalog_faults
 
 Capture = pytest.CaptureFixture[str]
 Catalog = dict[str, Any]
-FRIDGE = ["fridgeiq", "--pieces", "IJMR"]
 #: The square of the box's challenge square_02, and another shape, among some that are impossible.
 SEVEN = ["fridgeiq", "--pieces", "BDJNQSY", "--max-half-width", "3"]
 
-HEAD = '[set]\nname = "{}"\nlattice = "square"\nmoves = "{}"\n'
+HEAD = '[set]\nname = "{}"\nlattice = "{}"\nmoves = "{}"\n'
 PIECE = '\n[[piece]]\nid = "{}"\ncells = {}\n'
 I4, O4 = "[[0, 0], [0, 1], [0, 2], [0, 3]]", "[[0, 0], [0, 1], [1, 0], [1, 1]]"
 L3, S4 = "[[0, 0], [0, 1], [1, 0]]", "[[0, 0], [0, 1], [1, 1], [1, 2]]"
@@ -38,13 +39,16 @@ SETS = {
     "hooks": ("rotations and flips", [L3, L3, L3, L3]),
     "ells": ("rotations and flips", [L4, L4, L4, J4]),
     "skew": ("rotations and flips", [S4, S4, "[[0, 0], [0, 1]]", "[[0, 0], [0, 1]]", O4]),
+    "two": ("rotations", ["[[0, 0], [0, 1]]"]),
 }
 
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    put_sets(tmp_path)
+    for name, (moves, pieces) in SETS.items():
+        drawn = "".join(PIECE.format(chr(65 + at), cells) for at, cells in enumerate(pieces))
+        Path(f"{name}.toml").write_text(HEAD.format(name, "square", moves) + drawn)
     return tmp_path
 
 
@@ -56,31 +60,20 @@ def seven(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def catalog_in(folder: Path) -> Catalog:
-    catalog: Catalog = json.loads((folder / "snowflakes.json").read_text())
-    return catalog
-
-
-def put_sets(folder: Path) -> None:
-    for name, (moves, pieces) in SETS.items():
-        drawn = "".join(PIECE.format(chr(65 + at), cells) for at, cells in enumerate(pieces))
-        (folder / f"{name}.toml").write_text(HEAD.format(name, moves) + drawn)
-
-
-def made(*arguments: str, code: int = 0, folder: str = "out") -> Catalog:
-    """The catalog that a command wrote, whatever set's lay there before."""
-    before = Path(folder, "snowflakes.json")
-    if before.exists() and json.loads(before.read_text())["set"] not in arguments[0]:
-        before.unlink()
-    usual = [] if "--workers" in arguments else ["--workers", "1"]
-    assert main(["snowflakes", *arguments, "-o", folder, *usual]) == code
+def catalog_in(folder: Path | str) -> Catalog:
     catalog: Catalog = json.loads(Path(folder, "snowflakes.json").read_text())
     return catalog
 
 
-def files(folder: str = "out") -> dict[str, bytes]:
-    names = ("snowflakes.json", "snowflakes.svg")
-    return {name: Path(folder, name).read_bytes() for name in names}
+def made(*arguments: str, code: int = 0, folder: str = "out") -> Catalog:
+    """The catalog that a command wrote."""
+    usual = [] if "--workers" in arguments else ["--workers", "1"]
+    assert main(["snowflakes", *arguments, "-o", folder, *usual]) == code
+    return catalog_in(folder)
+
+
+def files(folder: str = "out") -> list[bytes]:
+    return [Path(folder, f"snowflakes.{kind}").read_bytes() for kind in ("json", "svg")]
 
 
 def names(folder: Path | str) -> list[str]:
@@ -88,8 +81,8 @@ def names(folder: Path | str) -> list[str]:
     return sorted(path.name for path in Path(folder).iterdir() if path.name[0] != ".")
 
 
-def ids(catalog: Catalog, parity: str = "") -> list[str]:
-    return [one["id"] for one in catalog["challenges"] if parity in ("", one["parity"])]
+def ids(catalog: Catalog) -> list[str]:
+    return [one["id"] for one in catalog["challenges"]]
 
 
 # --- what it finds ---------------------------------------------------------------------------------
@@ -104,11 +97,8 @@ def ids(catalog: Catalog, parity: str = "") -> list[str]:
         *(
             pytest.param(*one, marks=pytest.mark.integration)
             for one in (
-                (FRIDGE, {"odd": 1}),
-                ([*FRIDGE, "--flips"], {"odd": 1}),
-                (["dots.toml"], {"odd": 2}),
+                (["fridgeiq", "--pieces", "IJMR", "--flips"], {"odd": 1}),
                 (["hooks.toml"], {"even": 2, "odd": 1}),
-                (["ells.toml"], {"even": 1, "odd": 3}),
             )
         ),
     ],
@@ -122,31 +112,11 @@ def test_what_is_listed_is_right(arguments: list[str], found: dict[str, int], he
     assert {parity: count for parity, count in solved.items() if count} == found
 
 
-def test_what_is_listed_of_seven_is_right(seven: Path) -> None:
-    catalog = catalog_in(seven)
-    assert catalog_faults(catalog, "fridgeiq") == []
-    assert [part["solved"] for part in catalog["complete"]] == [1, 1, 0]
-
-
-@pytest.mark.integration
-def test_two_searches_as_one_catalog(here: Path) -> None:
-    """What needs no flip is listed as it was made without, and nothing twice."""
-    for name, code in (("hooks", 0), ("ells", 1)):
-        turned = made(f"{name}.toml", "--no-flips", code=code)
-        both = merged(turned, made(f"{name}.toml", "--flips"), "fabkit")
-        assert catalog_faults(both, f"{name}.toml") == []
-        for entry in both["challenges"]:
-            entry["flips"] = not entry["flips"]
-        assert catalog_faults(both, f"{name}.toml") != []
-
-
 #: What is done to an entry of a catalog, and what is then said of it.
 SPOILT: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
-    (lambda one: one.pop("count"), "count is missing"),
     (lambda one: one["solution"].popitem(), "the pieces do not make the shape"),
     (lambda one: one["solution"].update(D=one["solution"]["N"]), "D is not as drawn"),
     (lambda one: one["solution"].update(D=one["solution"]["N"]), "overlaps"),
-    (lambda one: one["outlines"][0][0].reverse(), ""),
     (lambda one: one["outlines"][0][0].pop(), "is not symmetric"),
     (lambda one: one.update(half_width=3), "has another half-width"),
     (lambda one: one.update(parity="odd"), "does not lie on a grid of its parity"),
@@ -154,60 +124,43 @@ SPOILT: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
 ]
 
 
-def test_what_judges_catalogs_notices_what_is_wrong(seven: Path) -> None:
-    for spoil, expected in SPOILT:
+def test_what_is_listed_of_seven_is_right(seven: Path) -> None:
+    catalog = catalog_in(seven)
+    assert catalog_faults(catalog, "fridgeiq") == []
+    assert [part["solved"] for part in catalog["complete"]] == [1, 1, 0]
+    for spoil, expected in SPOILT:  # what judges catalogs notices what is wrong
         catalog = catalog_in(seven)
         spoil(catalog["challenges"][0])
-        found = catalog_faults(catalog, "fridgeiq")
-        assert any(expected in said for said in found) if expected else not found, expected
+        assert any(expected in said for said in catalog_faults(catalog, "fridgeiq")), expected
 
 
-@pytest.mark.integration
-def test_each_parity_alone(here: Path) -> None:
-    whole = made("ring.toml")
-    for parity in ("even", "odd", "mixed"):
-        alone = made("ring.toml", "--parity", parity, code=1 if parity == "odd" else 0)
-        assert alone["complete"] == [one for one in whole["complete"] if one["parity"] == parity]
-        assert ids(alone) == ids(whole, parity)
-        assert alone["made"]["command"].endswith(f" --parity {parity}")
-    both = made("ring.toml", "--parity", "mixed, even")
-    assert ids(both) == ids(whole)
-    assert [part["parity"] for part in both["complete"]] == ["even", "mixed"]
-
-
-@pytest.mark.integration
 def test_flips_find_more(here: Path) -> None:
-    turned, flipped = made("ells.toml", "--no-flips", code=1), made("ells.toml", code=0)
-    assert set(ids(turned)) < set(ids(flipped))
-    assert {one["flips"] for one in flipped["challenges"]} == {True}
+    """Of both as one catalog, what needs no flip is listed as it was made without."""
+    turned, flipped = made("ells.toml", "--no-flips", code=1), made("ells.toml", "--parity", "odd")
     assert turned["made"]["command"] == "fabkit snowflakes ells.toml --no-flips"
-    assert made("ells.toml", "--flips") == flipped
+    assert ids(turned) == []
+    assert len(ids(flipped)) == 3
+    both = merged(turned, flipped, "fabkit")
+    assert catalog_faults(both, "ells.toml") == []
+    assert {one["flips"] for one in both["challenges"]} == {True}
+    assert merged(flipped, flipped, "fabkit")["challenges"] == flipped["challenges"]
 
 
 def test_no_farther_than_asked(here: Path) -> None:
-    whole = made("hooks.toml")
-    for half_width in ("0", "2", "40"):  # no even board is so small that it has no cell
-        near = [one for one in whole["challenges"] if one["half_width"] <= int(half_width)]
-        few = made("hooks.toml", "--max-half-width", half_width, code=0 if near else 1)
+    whole = made("hooks.toml", "--parity", "even")
+    for half_width in (0, 2, 40):
+        near = [one for one in whole["challenges"] if one["half_width"] <= half_width]
+        asked = ["--parity", "even", "--max-half-width", str(half_width)]
+        few = made("hooks.toml", *asked, code=0 if near else 1)
         assert few["challenges"] == near
-        for part, all_of_it in zip(few["complete"], whole["complete"], strict=True):
-            is_whole = part["half_width_max"] == all_of_it["half_width_max"]
-            assert is_whole == (half_width == "40")
-            assert part["argument"].startswith("every rigid shape there is on ") == is_whole
-
-
-@pytest.mark.integration
-def test_wandering_finds_more(here: Path) -> None:
-    rigid = made("dots.toml", "--max-half-width", "3")
-    wandering = made("dots.toml", "--max-half-width", "3", "--wandering")
-    of_them = [one for one in wandering["challenges"] if one["rigid"]]
-    assert of_them == rigid["challenges"]
-    assert len(of_them) < len(wandering["challenges"])
-    assert {part["rigid"] for part in wandering["complete"]} == {False}
+        ((part,), (all_of_it,)) = few["complete"], whole["complete"]
+        is_whole = part["half_width_max"] == all_of_it["half_width_max"]
+        assert is_whole == (half_width == 40)
+        assert part["argument"].startswith("every rigid shape there is on ") == is_whole
 
 
 def test_counts(seven: Path, here: Path, capsys: Capture) -> None:
-    """The first one is a challenge on the box, which the oracle counts."""
+    """The first one is a challenge on the box, which another engine counts."""
     counted, not_counted = catalog_in(seven), made(*SEVEN, "--count-budget", "0")
     for one, other in zip(counted["challenges"], not_counted["challenges"], strict=True):
         assert one["count_complete"]
@@ -215,8 +168,7 @@ def test_counts(seven: Path, here: Path, capsys: Capture) -> None:
         assert one["solution"] == other["solution"]
     assert counted["challenges"][0]["outlines"] == [[[[-2, -2], [2, -2], [2, 2], [-2, 2]]]]
     capsys.readouterr()
-    oracle = ["solve", "fridgeiq", "square_02", "--count", "--engine", "sat", "--json"]
-    assert main(oracle) == 0
+    assert main(["solve", "fridgeiq", "square_02", "--count", "--engine", "sat", "--json"]) == 0
     assert counted["challenges"][0]["count"] == json.loads(capsys.readouterr().out)["count"]
 
 
@@ -227,21 +179,15 @@ def test_what_it_says(here: Path, capsys: Capture) -> None:
     timed = made("ring.toml", "-v", "--timed")
     assert timed["made"].pop("seconds") >= 0
     out, err = capsys.readouterr()
-    assert out.splitlines()[:4] == [
+    assert [line.partition(": every rigid shape there is")[0] for line in out.splitlines()] == [
         "parity  up to  unions  full area  candidates  solved  impossible  unknown",
         "even    8          32          3           2       1           1        0",
         "odd     8          39          3           3       0           3        0",
         "mixed   8+8        85          2           1       1           0        0",
-    ]
-    assert [
-        line.partition(": every rigid shape there is")[0] for line in out.splitlines()[4:7]
-    ] == [
         "even",
         "odd",
         "mixed",
-    ]
-    assert out.splitlines()[7:] == [
-        "2 snowflakes; wrote out/snowflakes.json and out/snowflakes.svg"
+        "2 snowflakes; wrote out/snowflakes.json and out/snowflakes.svg",
     ]
     assert [line for line in err.splitlines() if "% of " not in line] == []
     assert made("ring.toml", "-q") == timed
@@ -250,13 +196,6 @@ def test_what_it_says(here: Path, capsys: Capture) -> None:
     out, err = capsys.readouterr()
     assert json.loads(out) == timed
     assert "2 snowflakes; wrote" in err
-
-
-def test_the_usual_places(here: Path) -> None:
-    assert main(["snowflakes", "dots.toml", "--workers", "1", "-q"]) == 0
-    assert names("output/dots") == ["runs", "snowflakes.json", "snowflakes.svg"]
-    (run,) = Path("output/dots/runs").iterdir()
-    assert names(run) == [CHECKPOINT_NAME]
 
 
 def test_the_command_makes_the_same_again(here: Path) -> None:
@@ -274,11 +213,12 @@ def test_the_command_makes_the_same_again(here: Path) -> None:
 
 def test_a_second_run_goes_on(seven: Path, here: Path, capsys: Capture) -> None:
     shutil.copytree(seven, "out")
-    first = files()
+    assert names("out") == ["runs", "snowflakes.json", "snowflakes.svg"]
+    first, (run,) = files(), Path("out/runs").iterdir()
+    assert names(run) == [CHECKPOINT_NAME]
     capsys.readouterr()
     Path("out/snowflakes.json").unlink()
     made(*SEVEN)
-    (run,) = Path("out/runs").iterdir()
     assert capsys.readouterr().out.splitlines()[0] == (
         f"going on with the run in {run}: 17 tasks done already"
     )
@@ -286,35 +226,97 @@ def test_a_second_run_goes_on(seven: Path, here: Path, capsys: Capture) -> None:
 
 
 def test_workers_make_no_difference(here: Path) -> None:
-    made("hooks.toml", folder="one")
-    made("hooks.toml", "--workers", "2", folder="two")
+    made("dots.toml", "--resume", "kept", folder="one")
+    assert names("one") == ["snowflakes.json", "snowflakes.svg"]
+    made("dots.toml", "--workers", "2", folder="two")
     assert files("one") == files("two")
 
 
-@pytest.mark.integration
-def test_resume(here: Path, capsys: Capture) -> None:
-    made("hooks.toml", "--resume", "kept")
-    assert names("kept") == [CHECKPOINT_NAME]
-    assert not Path("out/runs").exists()
-    before, checkpoint = files(), Path("kept", CHECKPOINT_NAME).read_bytes()
+def test_checkpoints_of_another_question(
+    here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made("dots.toml", "--resume", "kept")
     capsys.readouterr()
-    for other in (
-        ["--parity", "odd"],
-        ["--no-flips"],
-        ["--budget", "9"],
-        ["--max-half-width", "2"],
-    ):
-        arguments = ["hooks.toml", *other, "--resume", "kept", "-o", "other", "--workers", "1"]
-        assert main(["snowflakes", *arguments]) == 2
+
+    def refused(key: str, *arguments: str) -> str:
+        assert main(["snowflakes", *arguments, "--resume", "kept", "-o", "other"]) == 2
         out, err = capsys.readouterr()
         assert out == ""
-        assert "is the checkpoint of another problem: found " in err
-        assert err.count("\n") == 1
-        assert Path("kept", CHECKPOINT_NAME).read_bytes() == checkpoint
-    assert not Path("other").exists()
-    made("hooks.toml", "--resume", "kept")
-    assert "done already" in capsys.readouterr().out
-    assert files() == before
+        assert err.startswith(
+            f"fabkit: kept/ledger.sqlite: {key}: is the checkpoint of another problem: found "
+        )
+        return err
+
+    assert refused("set", "ring.toml").endswith(
+        'found "dots", expected "ring"; choose another folder\n'
+    )
+    refused("parities", "dots.toml", "--parity", "odd")
+    refused("flips", "dots.toml", "--flips")
+    refused("budget_s", "dots.toml", "--budget", "9")
+    refused("max_half_width", "dots.toml", "--max-half-width", "2")
+    dots = Path("dots.toml").read_text()
+    Path("dots.toml").write_text(dots.replace('"square"', '"quarter-square"'))
+    refused("pieces_sha256", "dots.toml")
+    Path("dots.toml").write_text(dots)
+    monkeypatch.setattr("fabkit.puzzles.snowflakes.query.ALGORITHM", 99)
+    refused("algorithm", "dots.toml")
+
+
+# --- what it refuses, or cannot write ---------------------------------------------------------------
+
+
+NO_SHAPE = "two: has pieces of area 2 together, and no symmetric shape of {} parity has that"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["two.toml"], f"{NO_SHAPE.format('even, odd or mixed')}; choose others with --pieces"),
+        (["two.toml", "--parity", "odd"], f"{NO_SHAPE.format('odd')}; choose others with --pieces"),
+        (
+            ["half.toml"],
+            "piece A: has a corner at (0.5, 0.5); snowflakes are searched for with pieces whose "
+            "corners are whole numbers",
+        ),
+        (
+            ["iqstars"],
+            "iqstars: lies on the triangular lattice; snowflakes have the square's symmetry, so the "
+            "lattice must be of squares",
+        ),
+        (["dots.toml", "--proof", "two.toml"], '--proof: "two.toml" is a file; expected a folder'),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_refused(arguments: list[str], message: str, here: Path, capsys: Capture) -> None:
+    quarter = '\n[[piece]]\nid = "{}"\noutline = [[0, 0], [1, 0], [0.5, 0.5]]\n'
+    half = HEAD.format("half", "quarter-square", "rotations")
+    Path("half.toml").write_text(half + "".join(map(quarter.format, "ABCD")))
+    assert main(["snowflakes", *arguments, "--workers", "1"]) == 2
+    assert capsys.readouterr() == ("", f"fabkit: {message}\n")
+
+
+def test_a_folder_that_is_in_use_or_on_a_full_disk(here: Path, capsys: Capture) -> None:
+    """The older catalog stays, and the search need not be done again."""
+    made("dots.toml", "--parity", "odd")
+    first = files()
+    made("dots.toml", "--resume", "kept", folder="other")
+    again = ["snowflakes", "dots.toml", "--resume", "kept", "-o", "out"]
+    with folder_lock(Path("out")):
+        assert main(again) == 3
+    assert capsys.readouterr().err.endswith(
+        "fabkit: another fabkit is at work in out; wait for it, or choose another folder with -o\n"
+    )
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(files("other")[1]) - 1, before[1]))
+    try:
+        assert main(again) == 3
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert capsys.readouterr().err.splitlines()[-1].startswith("fabkit: cannot write ")
+    assert files() == first
+    assert not list(Path("out").glob("*.part"))
+    assert main(again) == 0
+    assert files() == files("other")
 
 
 # --- proofs ----------------------------------------------------------------------------------------
@@ -333,23 +335,13 @@ def test_proofs(here: Path, capsys: Capture) -> None:
     catalog = made(*SEVEN, "--proof", "proofs")
     named = [f"proofs/{part['parity']}.json" for part in catalog["complete"]]
     assert capsys.readouterr().out.splitlines()[-3:] == [f"wrote {name}" for name in named]
-    assert names("proofs") == sorted(Path(name).name for name in named)
     for part, name in zip(catalog["complete"], named, strict=True):
         document = json.loads(Path(name).read_text())
-        assert part["impossible"] == (
-            {"search": len(document["shapes"])} if document["shapes"] else {}
-        )
-        assert part["certificates_sha256"] == combined(list(map(of_text, document["shapes"])))
+        shapes = document["shapes"]
+        assert part["impossible"] == ({"search": len(shapes)} if shapes else {})
+        assert part["certificates_sha256"] == combined(list(map(of_text, shapes)))
         assert {piece["id"] for piece in document["pieces"]} == set("BDJNQSY")
         assert main(["certify", name]) == 0
-        assert document["flips"] is False
-
-
-@pytest.fixture
-def by_sat(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every search gives up at once."""
-    monkeypatch.setattr(search, "FIRST_NODES", 1)
-    monkeypatch.setattr(search, "_long_search", lambda *_: Attempt(OPEN, 1))
 
 
 def clauses_of(path: Path) -> list[tuple[int, ...]]:
@@ -357,42 +349,33 @@ def clauses_of(path: Path) -> list[tuple[int, ...]]:
     return [tuple(map(int, line.split()[:-1])) for line in lines]
 
 
-def test_what_sat_decides(by_sat: None, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_sat_decides(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where every search gives up at once."""
+    monkeypatch.setattr(search, "FIRST_NODES", 1)
+    monkeypatch.setattr(search, "_long_search", lambda *_: Attempt(OPEN, 1))
     catalog = made("ring.toml", "--parity", "even", "--proof", "proofs")
     assert catalog_faults(catalog, "ring.toml") == []
-    for part in catalog["complete"]:
-        name = part["parity"]
-        said = json.loads(Path(f"proofs/{name}.json").read_text())["shapes"]
-        hashes = []
-        formulas = sorted(Path("proofs").glob(f"{name}-*.cnf"))
-        for path in formulas:
-            drat = path.with_suffix(".drat")
-            assert refutes(drat.read_text(), clauses_of(path))
-            hashes.append(of_text({"cnf": path.read_text(), "drat": drat.read_text()}))
-            assert path.stem == f"{name}-{hashes[-1][:12]}"
-        engines = {"sat": len(formulas), "search": len(said)}
-        assert part["impossible"] == {key: count for key, count in engines.items() if count}
-        assert part["certificates_sha256"] == combined(map(of_text, said))
-        assert part.get("refutations_sha256") == (combined(hashes) if hashes else None)
-    assert list(Path("proofs").glob("*.drat"))
-    monkeypatch.undo()
-    monkeypatch.chdir(here)
-    usual = made("ring.toml", "--parity", "even", folder="usual")
-    assert ids(usual) == ids(catalog)
+    assert len(ids(catalog)) == 1
+    (part,), (cnf,) = catalog["complete"], Path("proofs").glob("even-*.cnf")
+    drat = cnf.with_suffix(".drat")
+    assert refutes(drat.read_text(), clauses_of(cnf))
+    hashed = of_text({"cnf": cnf.read_text(), "drat": drat.read_text()})
+    assert cnf.stem == f"even-{hashed[:12]}"
+    assert part["impossible"] == {"sat": 1}
+    assert part["certificates_sha256"] == combined([])
+    assert part["refutations_sha256"] == combined([hashed])
 
 
 def test_what_stays_unknown(
     seven: Path, here: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    usual = catalog_in(seven)
     monkeypatch.setattr(search, "FIRST_NODES", 1)
     catalog = made(*SEVEN, "--budget", "0", code=1)
     assert catalog_faults(catalog, "fridgeiq") == []
-    count = len(catalog["unknown"])
-    assert count > 0
-    assert set(ids(usual)) <= {*ids(catalog), *(one["id"] for one in catalog["unknown"])}
-    err = capsys.readouterr().err
-    assert f"note: {count} shapes could not be decided; see unknown in snowflakes.json\n" in err
+    unknown = [one["id"] for one in catalog["unknown"]]
+    assert set(ids(catalog_in(seven))) <= {*ids(catalog), *unknown}
+    said = f"note: {len(unknown)} shapes could not be decided; see unknown in snowflakes.json\n"
+    assert said in capsys.readouterr().err
     for part in catalog["complete"]:
         ending = f"; but for the {part['unknown']} candidates that are listed as unknown"
         assert part["argument"].endswith(ending) == (part["unknown"] > 0)

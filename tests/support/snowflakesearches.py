@@ -1,86 +1,222 @@
-"""The two searches for symmetric shapes as tests call them, and who contradicts the oracle."""
+"""Small searches for symmetric shapes, and SAT as a second way to do them.
+
+SAT shares the field with the product's search, the geometry of cells, and nothing of the search. One
+variable stands for each orbit (the shape holds it), one for each placement of a piece. Each shape
+found is ruled out by its orbits, so that it counts once however many tilings it has. That every
+part must reach both mirrors takes too many clauses to say beforehand, so it is said of the models
+that break it, when they come.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+import math
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-import numpy as np
+from pysat.solvers import Solver
 
-from fabkit.model.piece import Piece, is_image
+from fabkit.model.lattice import LATTICES, Cell, Lattice
+from fabkit.model.piece import Form, Piece, is_image
+from fabkit.model.polygon import rings_of_cells
 from fabkit.puzzles.snowflakes.closure import Closure
-from fabkit.puzzles.snowflakes.field import Field
+from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, Field, HalfWidth
+from fabkit.puzzles.snowflakes.search import orbits_in, row_of
 from fabkit.puzzles.snowflakes.tiling import IMPOSSIBLE, SOLVED, Tiler
-from tests.support.snowflakesbysat import Shape, shapes_by_sat
-from tests.support.snowflaketasks import Task, shape_cells
+from fabkit.solve.engines.sat import Writer
 
+Orbits = tuple[int, ...]
 MOST_NODES = 20_000_000
 
 
-def largest_first(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
-    return tuple(sorted(pieces, key=lambda piece: -len(piece.forms[0].cells)))
+# --- by closure, as the product does it --------------------------------------------------------------
 
 
-def candidates(
-    field: Field, pieces: Iterable[Piece], flips: bool, rigid: bool
-) -> dict[tuple[int, ...], np.ndarray]:
-    """What the closure leaves, by orbits, with each one's row of words."""
-    rows = Closure(field, largest_first(pieces), flips, rigid).candidates().rows
-    return {
-        tuple(
-            orbit for orbit in range(len(field.orbits)) if int(row[orbit // 64]) >> orbit % 64 & 1
-        ): np.ascontiguousarray(row[:-1])
-        for row in rows
-    }
+def candidates(field: Field, pieces: Sequence[Piece], flips: bool, rigid: bool) -> set[Orbits]:
+    """What the closure leaves."""
+    largest_first = tuple(sorted(pieces, key=lambda piece: -len(piece.forms[0].cells)))
+    rows = Closure(field, largest_first, flips, rigid).candidates().rows
+    found = [tuple(orbits_in(row[:-1])) for row in rows]
+    assert len(set(found)) == len(found)
+    return set(found)
 
 
-def by_closure(field: Field, pieces: tuple[Piece, ...], flips: bool, rigid: bool) -> list[Shape]:
-    tiler, found = Tiler(field, pieces, flips), []
-    for orbits, row in candidates(field, pieces, flips, rigid).items():
-        attempt = tiler.attempt(row, MOST_NODES)
+def by_closure(field: Field, pieces: tuple[Piece, ...], flips: bool, rigid: bool) -> set[Orbits]:
+    """The shapes; every tiling covers them once with every piece, as it may lie."""
+    tiler, found = Tiler(field, pieces, flips), set()
+    for orbits in candidates(field, pieces, flips, rigid):
+        attempt = tiler.attempt(row_of(field, orbits), MOST_NODES)
         assert attempt.verdict in (SOLVED, IMPOSSIBLE)
-        if attempt.verdict == SOLVED:
-            found.append(Shape(orbits, tuple(sorted(attempt.tiling))))
-    return sorted(found)
+        if attempt.verdict == IMPOSSIBLE:
+            continue
+        found.add(orbits)
+        covered = sorted(cell for _, cells in attempt.tiling for cell in cells)
+        assert covered == sorted(cell for orbit in orbits for cell in field.orbits[orbit])
+        used = [tiler.kinds[kind] for kind, _ in attempt.tiling]
+        assert sorted(map(id, used)) == sorted(id(kind) for kind in tiler.kinds for _ in kind)
+        for (piece, *_), (_, numbers) in zip(used, attempt.tiling, strict=True):
+            (part,) = {field.cells[number][0] for number in numbers}
+            cells = frozenset(field.cells[number][1] for number in numbers)
+            assert is_image(field.parts[part].lattice, piece, cells, flips)
+    return found
 
 
-def tiles(field: Field, pieces: Sequence[Piece], flips: bool, shape: Shape) -> bool:
-    """Whether the pieces cover the shape's orbits once each, every piece as it may lie."""
-    kinds = Tiler(field, tuple(pieces), flips).kinds
-    covered = sorted(cell for _, cells in shape.tiling for cell in cells)
-    return (
-        Counter(kind for kind, _ in shape.tiling) == dict(enumerate(map(len, kinds)))
-        and covered == sorted(cell for orbit in shape.orbits for cell in field.orbits[orbit])
-        and all(
-            len({field.cells[number][0] for number in numbers}) == 1
-            and is_image(
-                field.lattice,
-                kinds[kind][0],
-                frozenset(field.cells[number][1] for number in numbers),
-                flips,
-            )
-            for kind, numbers in shape.tiling
-        )
+# --- by SAT -----------------------------------------------------------------------------------------
+
+
+def by_sat(field: Field, pieces: Sequence[Piece], flips: bool, rigid: bool = True) -> set[Orbits]:
+    """All symmetric shapes of a field that use every piece once, by their orbits."""
+    clauses, found = _clauses(field, pieces, flips), set[Orbits]()
+    if () in clauses:  # which solvers take badly
+        return found
+    # Glucose is three times as quick here as CaDiCaL, with clauses added on and on.
+    with Solver("glucose4", bootstrap_with=clauses) as solver:
+        while solver.solve():
+            model = solver.get_model()[: len(field.orbits)]
+            inside = tuple(variable - 1 for variable in model if variable > 0)
+            links = list(_missing_links(field, set(inside))) if rigid else []
+            for clause in links or [[-orbit - 1 for orbit in inside]]:
+                solver.add_clause(clause)
+            if not links:
+                found.add(inside)
+    return found
+
+
+def _clauses(field: Field, pieces: Sequence[Piece], flips: bool) -> list[tuple[int, ...]]:
+    """What a shape is: orbits first, then placements, then helpers."""
+    variable = len(field.orbits)
+    lying = [list(field.placements(piece, flips)) for piece in pieces]
+    writer = Writer(variable + sum(map(len, lying)))
+    by_cell = defaultdict[int, list[int]](list)
+    for placements in lying:
+        writer.exactly(1, {variable + n: 1 for n in range(1, len(placements) + 1)})
+        for cells in placements:
+            variable += 1
+            for cell in cells:
+                by_cell[cell].append(variable)
+                writer.add((-variable, field.orbit[cell] + 1))
+    for cell, orbit in enumerate(field.orbit):
+        writer.add((-orbit - 1, *by_cell[cell]))
+        writer.at_most_one(by_cell[cell])
+    for orbit, others in enumerate(field.conflicts):
+        for other in others:
+            writer.add((-orbit - 1, -other - 1))
+    for part in range(len(field.parts)):
+        own = [orbit + 1 for orbit in range(len(field.orbits)) if field.part_of(orbit) == part]
+        writer.at_least_one(own)
+    # The orbits have as many cells as the pieces: implied, but it helps.
+    area = sum(len(piece.forms[0].cells) for piece in pieces)
+    unit = math.gcd(area, *field.weights)
+    writer.exactly(area // unit, {o: w // unit for o, w in enumerate(field.weights, 1)})
+    return writer.clauses
+
+
+def _missing_links(field: Field, waiting: set[int]) -> Iterator[list[int]]:
+    """Clauses that a shape breaks since some part of it does not reach a mirror.
+
+    For each orbit of such a part, that it is not in the shape or one of the orbits around the
+    part is: no way leads from it to the mirror but through those.
+    """
+    while waiting:
+        component, frontier = set[int](), {waiting.pop()}
+        while frontier:
+            component |= frontier
+            frontier = {other for one in frontier for other in field.near[one]} & waiting
+            waiting -= frontier
+        if not all(component & mirror for mirror in field.mirrors):
+            around = {other + 1 for one in component for other in field.near[one] - component}
+            yield from ([-one - 1, *around] for one in component)
+
+
+# --- tasks ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Task:
+    """Pieces, and the field in which they are to make shapes."""
+
+    field: Field
+    pieces: tuple[Piece, ...]
+    flips: bool
+
+
+#: For every lattice and parity, small boards, and the most cells of a shape.
+SMALL: dict[tuple[str, str], tuple[tuple[HalfWidth, ...], int]] = {
+    ("square", EVEN): ((2, 3, 4), 20),
+    ("square", ODD): ((1, 2, 3), 21),
+    ("square", MIXED): (((2, 1), (1, 2), (2, 2), (3, 2)), 21),
+    ("quarter-square", EVEN): ((1, 2, 3), 32),
+    ("quarter-square", ODD): ((1, 2), 32),
+    ("quarter-square", MIXED): (((1, 0), (1, 1), (2, 1), (1, 2)), 32),
+}
+
+
+def random_task(seed: int) -> Task:
+    """Small pieces, cut from a symmetric shape; of every fourth task one is another."""
+    rng = random.Random(seed)
+    (lattice, parity), (half_widths, most) = list(SMALL.items())[seed % len(SMALL)]
+    field = Field.of(LATTICES[lattice], parity, rng.choice(half_widths))
+    while True:
+        shape = _symmetric(field, most, rng)
+        parts = _parted(field, [cell for orbit in shape for cell in field.orbits[orbit]], rng)
+        if len(parts) <= 5:
+            break
+    if seed % 4 == 3:
+        parts[0] = _grown(field, len(parts[0]), rng)
+    pieces = tuple(as_piece(field.lattice, cells, f"P{at}") for at, cells in enumerate(parts))
+    return Task(field, pieces, rng.random() < 0.5)
+
+
+def as_piece(lattice: Lattice, cells: frozenset[Cell], name: str) -> Piece:
+    return Piece(name, name, "#e69f00", (Form("", cells, rings_of_cells(lattice, cells)),))
+
+
+def _symmetric(field: Field, most: int, rng: random.Random) -> set[int]:
+    """Random orbits that do not overlap, of each part some, and of two cells at least."""
+    while True:
+        shape = set[int]()
+        for orbit in rng.sample(range(len(field.orbits)), min(len(field.orbits), 8)):
+            weight = sum(field.weights[one] for one in (*shape, orbit))
+            if weight <= most and not field.conflicts[orbit] & shape and rng.random() < 0.6:
+                shape.add(orbit)
+        parts = {field.part_of(one) for one in shape}
+        if len(parts) == len(field.parts) and sum(field.weights[one] for one in shape) > 1:
+            return shape
+
+
+def _beside(field: Field, cell: int, others: Sequence[int]) -> bool:
+    """Whether a cell shares an edge with one of some others."""
+    at, where = field.cells[cell]
+    corners = set(field.lattice.ring(where))
+    return any(
+        at == part and len(corners.intersection(field.lattice.ring(other))) == 2
+        for part, other in (field.cells[one] for one in others)
     )
 
 
-SEARCHES: tuple[Callable[[Field, tuple[Piece, ...], bool, bool], list[Shape]], ...] = (
-    by_closure,
-    shapes_by_sat,
-)
+def _parted(field: Field, left: list[int], rng: random.Random) -> list[frozenset[Cell]]:
+    """The cells of a shape dealt out over pieces that hang together by edges: 2 to 5, or more."""
+    rng.shuffle(left)
+    pieces = [[left.pop()] for _ in range(min(rng.randint(2, 5), len(left)))]
+    while left:
+        ways = [(each, cell) for each in pieces for cell in left if _beside(field, cell, each)]
+        each, cell = rng.choice(ways) if ways else ([], left[-1])
+        each.append(cell)
+        left.remove(cell)
+        if not ways:
+            pieces.append(each)
+    return [frozenset(field.cells[cell][1] for cell in each) for each in pieces]
 
 
-def wrong(task: Task, rigid: bool) -> set[str]:
-    """The searches that the oracle contradicts, or whose tilings are none, or that repeat."""
-    field, pieces, flips = task.field, task.pieces, task.flips
-    expected, found = task.board.find(task.drawn, flips, rigid), set()
-    for search in SEARCHES:
-        shapes = search(field, pieces, flips, rigid)
-        if (
-            sorted(shape.orbits for shape in shapes) != [shape.orbits for shape in shapes]
-            or len(shapes) != len(expected)
-            or {shape_cells(field, shape.orbits) for shape in shapes} != expected
-            or not all(tiles(field, pieces, flips, shape) for shape in shapes)
-        ):
-            found.add(search.__name__)
-    return found
+def _grown(field: Field, size: int, rng: random.Random) -> frozenset[Cell]:
+    """A random piece of so many cells, or as many as there are."""
+    board = Field.of(field.lattice, EVEN, 3)
+    piece = [rng.randrange(len(board.cells))]
+    while len(piece) < size:
+        rest = [c for c in range(len(board.cells)) if c not in piece and _beside(board, c, piece)]
+        piece.append(rng.choice(rest))
+    return frozenset(board.cells[cell][1] for cell in piece)
+
+
+TASKS = tuple(map(random_task, range(60)))
