@@ -11,7 +11,7 @@ from fabkit.core.units import format_mm
 from fabkit.mesh.finding import Finding, Limit
 from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.fitting.tolerance import Tolerance
-from fabkit.output.checkpage import CheckSheet, PieceSheet, RuleRow, Section, SectionRow
+from fabkit.output.checkpage import CheckSheet, PieceSheet, Row, Section
 from fabkit.output.svg import number
 from fabkit.verify.check import CheckReport
 from fabkit.verify.reports import PartReport
@@ -65,14 +65,12 @@ def _piece(report: PartReport, turns: int) -> PieceSheet:
     )
 
 
-def _row(finding: Finding, degrees: float) -> RuleRow:
+def _row(finding: Finding, degrees: float) -> Row:
     where = finding.where
-    return RuleRow(
-        finding.rule,
+    value, limit = (_number(one, finding.unit) for one in (finding.value, finding.limit))
+    return Row(
+        (finding.rule, finding.message, value, limit),
         finding.ok,
-        finding.message,
-        _number(finding.value, finding.unit),
-        _number(finding.limit, finding.unit),
         None if where is None else affinity.rotate(where, degrees, origin=(0, 0)),
     )
 
@@ -87,7 +85,7 @@ def _number(limit: Limit, unit: str) -> str:
 
 def _assemblies(assemblies: tuple[Assembly, ...], challenges: int) -> Section:
     rows = [
-        SectionRow(
+        Row(
             (
                 one.challenge,
                 _length(one.min_gap_mm),
@@ -112,7 +110,7 @@ def _assemblies(assemblies: tuple[Assembly, ...], challenges: int) -> Section:
 def _stack_up(found: Tolerance) -> Section:
     """The longest row of each challenge, and which inset to choose."""
     rows = [
-        SectionRow(
+        Row(
             (
                 stack.name,
                 _length(stack.row.slack_mm),
@@ -126,9 +124,9 @@ def _stack_up(found: Tolerance) -> Section:
     ]
     if not found.closes:
         words = ("some row does not close in the worst case", "", "", "", "")
-        rows.insert(0, SectionRow(words, False))
+        rows.insert(0, Row(words, False))
     if found.magnets is not None:
-        rows.append(SectionRow((found.magnets.message, "", "", "", ""), found.magnets.goes_in))
+        rows.append(Row((found.magnets.message, "", "", "", ""), found.magnets.goes_in))
     return Section(
         "As a printer prints it", " ".join(tolerance_words(found)), _STACK_HEAD, tuple(rows), "row"
     )

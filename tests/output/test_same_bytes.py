@@ -1,4 +1,4 @@
-"""Two processes write the same drawings, files to cut, pictures, booklets and pages."""
+"""Two processes write the same drawings, files to cut, pictures, booklets, pages and reports."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ COMMANDS = (
     "picture pair.toml -o picture.png --size 160x100",
     "booklet pair.toml -o booklet.pdf",
     "page pair.toml -o page",
+    "check --set pair.toml page/files/stl/P.stl page/files/stl/Q.stl -o reports",
     "page iqstars --language it --only board -o stars",
 )
 PROGRAM = """
@@ -44,5 +45,7 @@ def test_two_processes_write_the_same_bytes(pair: str) -> None:
         subprocess.run(command, cwd=home, env=environment, check=True)
         files = (path for path in home.rglob("*") if path.is_file())
         found.append({path.relative_to(home): path.read_bytes() for path in files})
-    assert {".svg", ".dxf", ".png", ".pdf", ".js", ".glb"} <= {path.suffix for path in found[0]}
+    assert {".svg", ".dxf", ".png", ".pdf", ".js", ".glb", ".html"} <= {
+        path.suffix for path in found[0]
+    }
     assert found[0] == found[1]
