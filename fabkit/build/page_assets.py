@@ -8,6 +8,8 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from fabkit.build.artifacts import Artifacts
 from fabkit.build.assembly_layout import Away, boards_of, laid, lumps
 from fabkit.build.targets import Progress, silent
@@ -110,9 +112,8 @@ def _solution(made_of: Artifacts, entry: Entry, profile: Profile) -> dict[str, A
 
 def _matrix(motion: Motion) -> list[float]:
     """A motion's matrix, column by column, as WebGL has it."""
-    columns = [*zip(*motion.rows, strict=True), motion.shift_mm]
-    lowest = (0.0, 0.0, 0.0, 1.0)
-    return _rounded(v for column, w in zip(columns, lowest, strict=True) for v in (*column, w))
+    columns = np.column_stack([motion.rows, motion.shift_mm])
+    return _rounded(np.vstack([columns, (0.0, 0.0, 0.0, 1.0)]).T.ravel().tolist())
 
 
 def _rounded(values: Iterable[float]) -> list[float]:

@@ -20,7 +20,9 @@ from fabkit.output.render.scene import (
     View,
     camera,
     corner_normals,
+    dot,
     face_normals,
+    unit,
 )
 
 #: Samples in a pixel, across and down.
@@ -62,9 +64,8 @@ def render(meshes: Sequence[ShadedMesh], view: View) -> bytes:
     """
     if not any(len(mesh.faces) for mesh in meshes):
         raise ValueError("there is nothing to draw")
-    scene = _Scene([mesh.rounded() for mesh in meshes], view)
-    red, green, blue, alpha = scene.pixels()
-    return _png((red, green, blue), None if view.background else alpha)
+    *colour, alpha = _Scene([mesh.rounded() for mesh in meshes], view).pixels()
+    return _png(colour, None if view.background else alpha)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,9 +108,8 @@ class _Scene:
 
     @cached_property
     def buffer(self) -> Buffer:
-        x, y, near, _ = self.seen
         size = self.view.width * _FINE, self.view.height * _FINE
-        return rasterise(x, y, near, self.faces, *size)
+        return rasterise(*self.seen[:3], self.faces, *size)
 
     @cached_property
     def smooth(self) -> Floats:
@@ -121,7 +121,7 @@ class _Scene:
         """Of each mesh, in linear light; shape (n, 3)."""
         return np.array([_linear(mesh.colour) for mesh in self.meshes])
 
-    def pixels(self) -> tuple[Floats, Floats, Floats, Floats]:
+    def pixels(self) -> list[Floats]:
         """Red, green, blue (in linear light, over the background) and cover, for each pixel."""
         ink = self._ink()
         found = [np.zeros((self.view.height, self.view.width)) for _ in range(4)]
@@ -134,7 +134,7 @@ class _Scene:
                 parts = self._band(face, inked, (top, down, across), shadows)
                 for whole, part in zip(found, parts, strict=True):
                     whole[top : top + _BAND] += part / (_FINE * _FINE)
-        return found[0], found[1], found[2], found[3]
+        return found
 
     def _band(
         self,
@@ -181,16 +181,12 @@ class _Scene:
             part = (share / total)[:, None]
             points += part * self.vertices[corners[:, i]]
             normals += part * self.smooth[face, i]
-        length = np.sqrt(normals[:, 0] ** 2 + normals[:, 1] ** 2 + normals[:, 2] ** 2)
-        return points, normals / np.where(length > 0, length, 1.0)[:, None]
+        return points, unit(normals)
 
     def _gloss(self, points: Floats, normals: Floats, lamp: Shadow) -> Floats:
         """What the lamp adds where a surface mirrors it."""
-        half = np.array(lamp.towards) + np.array(self.fine.near)
-        half = half / np.sqrt(half[0] ** 2 + half[1] ** 2 + half[2] ** 2)
-        gloss = np.maximum(
-            normals[:, 0] * half[0] + normals[:, 1] * half[1] + normals[:, 2] * half[2], 0.0
-        )
+        half = unit(np.array([lamp.towards]) + np.array(self.fine.near))[0]
+        gloss = np.maximum(dot(normals, half), 0.0)
         for _ in range(_SQUARINGS):
             gloss = gloss * gloss
         found: Floats = _GLOSS * gloss * lamp.reaches(points, normals)
@@ -223,16 +219,12 @@ class _Scene:
         normals, _ = face_normals(self.vertices, self.faces)
         table = np.concatenate([normals, np.zeros((1, 3))])
         mesh = np.concatenate([self.mesh_of_face, np.array([-1], dtype=np.int32)])
-        for here, there in (
-            (np.s_[:, :-1], np.s_[:, 1:]),
-            (np.s_[:-1, :], np.s_[1:, :]),
-        ):
+        for here, there in ((np.s_[:, :-1], np.s_[:, 1:]), (np.s_[:-1, :], np.s_[1:, :])):
             one, other = face[here], face[there]
             rows, columns = np.nonzero(one != other)
             a, b = one[rows, columns], other[rows, columns]
-            (x, y, z), (ox, oy, oz) = table[a].T, table[b].T
             jump = np.abs(self.buffer.depth[here] - self.buffer.depth[there])[rows, columns]
-            edge = (mesh[a] != mesh[b]) | (x * ox + y * oy + z * oz < _CREASE) | (jump > _JUMP)
+            edge = (mesh[a] != mesh[b]) | (dot(table[a], table[b]) < _CREASE) | (jump > _JUMP)
             rows, columns = rows[edge], columns[edge]
             inked[here][rows, columns] = True
             inked[there][rows, columns] = True
@@ -251,8 +243,7 @@ def _light(points: Floats, normals: Floats, shadows: Sequence[Shadow]) -> Floats
     """The light that surfaces take, 1 for a level one that nothing shades."""
     total = np.zeros(len(points))
     for shadow in shadows:
-        x, y, z = shadow.towards
-        slant = normals[:, 0] * x + normals[:, 1] * y + normals[:, 2] * z
+        slant = dot(normals, shadow.towards)
         lit = np.flatnonzero(slant > 0)
         reached = shadow.reaches(points[lit], normals[lit])
         total[lit] += shadow.power * slant[lit] * reached
@@ -269,10 +260,10 @@ def _png(channels: Sequence[Floats], alpha: Floats | None) -> bytes:
     """A PNG file of linear light."""
     from PIL import Image
 
-    planes = [np.sqrt(np.clip(one, 0.0, 1.0)) for one in channels]
-    if alpha is not None:  # PNG wants the colour before it was covered
-        whole = np.where(alpha > 0, alpha, 1.0)
-        planes = [np.sqrt(np.clip(one / whole, 0.0, 1.0)) for one in channels]
+    # PNG wants the colour before it was covered.
+    whole = 1.0 if alpha is None else np.where(alpha > 0, alpha, 1.0)
+    planes = [np.sqrt(np.clip(one / whole, 0.0, 1.0)) for one in channels]
+    if alpha is not None:
         planes.append(np.clip(alpha, 0.0, 1.0))
     pixels = np.stack([np.floor(one * 255 + 0.5).astype(np.uint8) for one in planes], axis=2)
     file = io.BytesIO()

@@ -26,7 +26,9 @@ from fabkit.output.render.scene import (
     Vector,
     View,
     camera,
+    chunks,
     direction,
+    within,
 )
 
 #: So many samples are worked on at a time.
@@ -97,38 +99,21 @@ def _samples(
     x: Floats, y: Floats, depth: Floats, faces: Faces, width: int, height: int
 ) -> Iterator[tuple[NDArray[np.int64], Floats, NDArray[np.int64]]]:
     """Chunks of samples that triangles cover: their places, depths and triangles."""
-    ax, bx, cx = (x[faces[:, i]] for i in range(3))
-    ay, by, cy = (y[faces[:, i]] for i in range(3))
+    (ax, bx, cx), (ay, by, cy) = (one[faces].T for one in (x, y))
     shown = np.flatnonzero((bx - ax) * (cy - ay) - (by - ay) * (cx - ax) < 0)
-    if not len(shown):
-        return
     corners = faces[shown]
     order = np.argsort(y[corners], axis=1, kind="stable")
-    top, middle, bottom = (
-        np.take_along_axis(corners, order[:, i : i + 1], axis=1)[:, 0] for i in range(3)
+    top, middle, bottom = np.take_along_axis(corners, order, axis=1).T
+    first, after = (
+        np.clip(np.ceil(y[one] - 0.5), 0, height).astype(np.int64) for one in (top, bottom)
     )
-    first = np.clip(np.ceil(y[top] - 0.5), 0, height).astype(np.int64)
-    after = np.clip(np.ceil(y[bottom] - 0.5), 0, height).astype(np.int64)
     rows = np.maximum(after - first, 0)
     tall = np.flatnonzero(rows)  # the others pass between two rows of samples
-    first, rows, shown = first[tall], rows[tall], shown[tall]
-    top, middle, bottom = top[tall], middle[tall], bottom[tall]
-    begin = 0
     # Chunks of triangles bound the memory; a chunk's rows are then cut into chunks of samples.
-    ends = np.cumsum(rows)
-    while begin < len(rows):
-        done = int(ends[begin - 1]) if begin else 0
-        end = max(begin + 1, int(np.searchsorted(ends, done + _AT_A_TIME, side="right")))
-        part = slice(begin, end)
-        yield from _of_rows(
-            (x, y, depth),
-            (top[part], middle[part], bottom[part]),
-            first[part],
-            rows[part],
-            shown[part],
-            width,
-        )
-        begin = end
+    for part in chunks(rows[tall], _AT_A_TIME):
+        some = tall[part]
+        sides = top[some], middle[some], bottom[some]
+        yield from _of_rows((x, y, depth), sides, first[some], rows[some], shown[some], width)
 
 
 def _of_rows(
@@ -141,11 +126,10 @@ def _of_rows(
 ) -> Iterator[tuple[NDArray[np.int64], Floats, NDArray[np.int64]]]:
     """The samples of some triangles, whose corners are sorted from top to bottom."""
     x, y, depth = points
-    top, middle, bottom = corners
     one = np.repeat(np.arange(len(rows)), rows)
-    row = first[one] + _within(rows)
+    row = first[one] + within(rows)
     at = row + 0.5
-    top, middle, bottom = top[one], middle[one], bottom[one]
+    top, middle, bottom = (corner[one] for corner in corners)
     upper = at < y[middle]
     start, stop = np.where(upper, top, middle), np.where(upper, middle, bottom)
     long_share = (at - y[top]) / (y[bottom] - y[top])
@@ -157,30 +141,19 @@ def _of_rows(
     swap = x2 < x1
     left, right = np.where(swap, x2, x1), np.where(swap, x1, x2)
     z_left, z_right = np.where(swap, z2, z1), np.where(swap, z1, z2)
-    begin = np.clip(np.ceil(left - 0.5), 0, width).astype(np.int64)
-    end = np.clip(np.ceil(right - 0.5), 0, width).astype(np.int64)
+    begin, end = (np.clip(np.ceil(side - 0.5), 0, width).astype(np.int64) for side in (left, right))
     count = np.maximum(end - begin, 0)
     slope = (z_right - z_left) / np.where(right > left, right - left, 1.0)
     z_begin = z_left + (begin + 0.5 - left) * slope
     place, owner = row * width + begin, face[one]
-    ends, done = np.cumsum(count), 0
-    low = 0
-    while low < len(count):
-        high = max(low + 1, int(np.searchsorted(ends, done + _AT_A_TIME, side="right")))
-        n = count[low:high]
-        step = _within(n)
+    for part in chunks(count, _AT_A_TIME):
+        n = count[part]
+        step = within(n)
         yield (
-            np.repeat(place[low:high], n) + step,
-            np.repeat(z_begin[low:high], n) + step * np.repeat(slope[low:high], n),
-            np.repeat(owner[low:high], n),
+            np.repeat(place[part], n) + step,
+            np.repeat(z_begin[part], n) + step * np.repeat(slope[part], n),
+            np.repeat(owner[part], n),
         )
-        low, done = high, int(ends[high - 1])
-
-
-def _within(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """0, 1, … for each count, in a row."""
-    total = int(counts.sum())
-    return np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 # --- light --------------------------------------------------------------------------------------

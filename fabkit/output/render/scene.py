@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -120,10 +120,8 @@ class Camera:
             Their x (to the right) and y (down) in pixels, how near they are, and their weights;
             each of shape (n,).
         """
-        x, y, z = (points[:, axis] - self.target[axis] for axis in range(3))
-        across, high, near = (
-            x * axis[0] + y * axis[1] + z * axis[2] for axis in (self.right, self.up, self.near)
-        )
+        moved = points - np.array(self.target)
+        across, high, near = (dot(moved, axis) for axis in (self.right, self.up, self.near))
         weight = 1.0 - near / self.far_mm
         return (
             across / weight * self.scale + self.shift[0],
@@ -145,14 +143,9 @@ class Camera:
         near = near / np.where(falls > 0, falls, 1.0)
         weight = 1.0 - near / self.far_mm
         across, high = across * weight, high * weight
-        found = [
-            self.target[axis]
-            + across * self.right[axis]
-            + high * self.up[axis]
-            + near * self.near[axis]
-            for axis in range(2)
-        ]
-        return found[0], found[1]
+        axes = zip(self.target, self.right, self.up, self.near, strict=True)
+        on_x, on_y, _ = (t + across * r + high * u + near * n for t, r, u, n in axes)
+        return on_x, on_y
 
 
 def direction(azimuth_degrees: float, elevation_degrees: float) -> Vector:
@@ -173,30 +166,65 @@ def camera(meshes: Sequence[ShadedMesh], view: View) -> Camera:
     low, high = corners.min(axis=0), corners.max(axis=0)
     target = tuple(((low + high) / 2).tolist())
     turn = math.radians(view.azimuth_degrees)
-    near = direction(view.azimuth_degrees, view.elevation_degrees)
-    right = _rounded(math.cos(turn), math.sin(turn), 0.0)
-    up = _cross(near, right)
+    near = a, b, c = direction(view.azimuth_degrees, view.elevation_degrees)
+    right = x, y, _ = _rounded(math.cos(turn), math.sin(turn), 0.0)
+    up = _rounded(-c * y, c * x, a * y - b * x)
     across_mm = round(math.dist(low, high), _DIGITS_MM)
     far_mm = math.inf if view.orthographic else max(_FAR * across_mm, 1e-6)
-    loose = Camera(right, up, near, (target[0], target[1], target[2]), far_mm)
-    x, y, _, _ = loose.seen(corners)
-    left, top = float(x.min()), float(y.min())
-    wide, tall = max(float(x.max()) - left, 1e-6), max(float(y.max()) - top, 1e-6)
-    free = 1 - 2 * view.margin
-    scale = free * min(view.width / wide, view.height / tall)
+    loose = Camera(right, up, near, target, far_mm)
+    (left, right_end), (top, bottom) = (
+        (float(one.min()), float(one.max())) for one in loose.seen(corners)[:2]
+    )
+    wide, tall = max(right_end - left, 1e-6), max(bottom - top, 1e-6)
+    scale = (1 - 2 * view.margin) * min(view.width / wide, view.height / tall)
     shift = (
         view.width / 2 - (left + wide / 2) * scale,
         view.height / 2 - (top + tall / 2) * scale,
     )
-    return Camera(right, up, near, loose.target, far_mm, scale, shift)
+    return replace(loose, scale=scale, shift=shift)
 
 
 def _rounded(x: float, y: float, z: float) -> Vector:
     return round(x, _DIGITS) + 0.0, round(y, _DIGITS) + 0.0, round(z, _DIGITS) + 0.0
 
 
-def _cross(a: Vector, b: Vector) -> Vector:
-    return _rounded(a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+# --- vectors and chunks -------------------------------------------------------------------------
+
+
+def dot(vectors: Floats, other: Floats | Vector) -> Floats:
+    """Products of vectors, one a row, with as many others or with one.
+
+    They are summed one after the other, so that every machine rounds them alike.
+    """
+    x, y, z = np.asarray(other).T
+    found: Floats = vectors[:, 0] * x + vectors[:, 1] * y + vectors[:, 2] * z
+    return found
+
+
+def unit(vectors: Floats) -> Floats:
+    """Vectors, one a row, with length 1; those without length as they are."""
+    length = np.sqrt(dot(vectors, vectors))
+    return vectors / np.where(length > 0, length, 1.0)[:, None]
+
+
+def chunks(counts: NDArray[np.int64], most: int) -> Iterator[slice]:
+    """Slices of a list of counts that add up to at most so many each, or are one count."""
+    begin, ends = 0, np.cumsum(counts)
+    while begin < len(counts):
+        done = int(ends[begin - 1]) if begin else 0
+        end = max(begin + 1, int(np.searchsorted(ends, done + most, side="right")))
+        yield slice(begin, end)
+        begin = end
+
+
+def within(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """0, 1, … for each count, in a row.
+
+    Example:
+        >>> within(np.array([2, 0, 3])).tolist()
+        [0, 1, 0, 1, 2]
+    """
+    return np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 # --- surfaces -----------------------------------------------------------------------------------
@@ -215,10 +243,8 @@ def face_normals(vertices: Floats, faces: Faces) -> tuple[Floats, Floats]:
     """
     a, b, c = (vertices[faces[:, i]] for i in range(3))
     (ux, uy, uz), (vx, vy, vz) = (b - a).T, (c - a).T
-    x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-    length = np.sqrt(x * x + y * y + z * z)
-    divisor = np.where(length > 0, length, 1.0)
-    return np.stack([x / divisor, y / divisor, z / divisor], axis=1), length / 2
+    normals = np.stack([uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx], axis=1)
+    return unit(normals), np.sqrt(dot(normals, normals)) / 2
 
 
 def corner_normals(vertices: Floats, faces: Faces) -> Floats:
@@ -230,43 +256,20 @@ def corner_normals(vertices: Floats, faces: Faces) -> Floats:
     """
     normals, areas = face_normals(vertices, faces)
     corner_of = faces.ravel()
-    order = np.argsort(corner_of, kind="stable")
+    by_vertex = np.argsort(corner_of, kind="stable")
     counts = np.bincount(corner_of, minlength=len(vertices))
-    starts = np.cumsum(counts) - counts
+    starts = (np.cumsum(counts) - counts)[corner_of]
     neighbours = counts[corner_of]
-    total = np.zeros((len(corner_of), 3))
-    ends = np.cumsum(neighbours)
-    begin = 0
-    while begin < len(corner_of):
-        done = int(ends[begin - 1]) if begin else 0
-        end = max(begin + 1, int(np.searchsorted(ends, done + _CORNERS_AT_A_TIME, side="right")))
-        _add_neighbours(
-            total, slice(begin, end), (corner_of, neighbours, starts, order), normals, areas
-        )
-        begin = end
-    length = np.sqrt(total[:, 0] ** 2 + total[:, 1] ** 2 + total[:, 2] ** 2)
     flat = np.repeat(normals, 3, axis=0)
-    whole = np.where(length[:, None] > 0, total / np.where(length > 0, length, 1.0)[:, None], flat)
+    total = np.zeros_like(flat)
+    for part in chunks(neighbours, _CORNERS_AT_A_TIME):
+        count = neighbours[part]
+        corner = np.repeat(np.arange(len(count)), count)
+        other = by_vertex[np.repeat(starts[part], count) + within(count)] // 3
+        alike = dot(flat[part][corner], normals[other]) >= _SMOOTH
+        weight = np.where(alike, areas[other], 0.0)
+        for axis in range(3):
+            seen = normals[other, axis] * weight
+            total[part, axis] = np.bincount(corner, weights=seen, minlength=len(count))
+    whole = np.where(dot(total, total)[:, None] > 0, unit(total), flat)
     return whole.reshape(-1, 3, 3)
-
-
-def _add_neighbours(
-    total: Floats,
-    part: slice,
-    around: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
-    normals: Floats,
-    areas: Floats,
-) -> None:
-    """Adds up the normals around some corners."""
-    corner_of, neighbours, starts, order = around
-    count = neighbours[part]
-    corner = np.repeat(np.arange(part.start, part.start + len(count)), count)
-    step = np.arange(len(corner)) - np.repeat(np.cumsum(count) - count, count)
-    other = order[starts[corner_of[corner]] + step] // 3
-    own = corner // 3
-    (x, y, z), (ox, oy, oz) = normals[own].T, normals[other].T
-    weight = np.where(x * ox + y * oy + z * oz >= _SMOOTH, areas[other], 0.0)
-    for axis, value in enumerate((ox, oy, oz)):
-        total[part, axis] += np.bincount(
-            corner - part.start, weights=value * weight, minlength=len(count)
-        )

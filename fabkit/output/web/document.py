@@ -12,7 +12,7 @@ from fabkit.model.entry import Entry
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.html import render_html
 from fabkit.output.i18n import load_words
-from fabkit.output.theme import DARK, FAMILY, LIGHT, ROLES, Theme, font_file
+from fabkit.output.theme import DARK, FAMILY, LIGHT, ROLES, font_file
 from fabkit.output.web.playdata import data_script, play_data
 
 _STATIC = Path(__file__).parent / "static"
@@ -24,13 +24,9 @@ VIEWER = "viewer.js"
 #: Only files beside the page are loaded, and nothing in it is run, whatever a name may hold. Not
 #: every browser takes a file on a disk for the page's own: so these are named, too.
 _OWN = "'self' file:"
-POLICY = "; ".join(
-    [
-        "default-src 'none'",
-        *(f"{kind}-src {_OWN}" for kind in ("script", "style", "img", "font")),
-        "base-uri 'none'",
-        "form-action 'none'",
-    ]
+POLICY = (
+    f"default-src 'none'; script-src {_OWN}; style-src {_OWN}; img-src {_OWN}; font-src {_OWN}; "
+    "base-uri 'none'; form-action 'none'"
 )
 #: The tools of the game, each with the lines of its picture in a square of 24.
 _TOOLS = {
@@ -104,14 +100,7 @@ def index_html(
     downloads: Sequence[Download] = (),
     viewer: bool = True,
 ) -> str:
-    """The page, with all texts escaped; see `page_files`.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> page = index_html(load_set("iqstars"), 20.0, "de", viewer=False)
-        >>> "IQ Stars" in page, "Neu beginnen" in page
-        (True, True)
-    """
+    """The page, with all texts escaped; see `page_files`."""
     words = load_words("page", language)
     return render_html(
         "page.html",
@@ -119,7 +108,7 @@ def index_html(
         language=language,
         policy=POLICY,
         title=printable(puzzle.title),
-        scripts=(*SCRIPTS, VIEWER) if viewer else SCRIPTS,
+        scripts=(*SCRIPTS, *([VIEWER] if viewer else [])),
         tools=_TOOLS,
         icons=_ICONS,
         viewer=viewer,
@@ -131,19 +120,18 @@ def index_html(
 
 
 def style_sheet() -> str:
-    """The page's style: the fonts, the colours of both themes, and what is made of them.
-
-    Example:
-        >>> "--paper: #ffffff" in style_sheet()
-        True
-    """
+    """The page's style: the fonts, the colours of both themes, and what is made of them."""
     faces = [
         f"@font-face {{ font-family: '{FAMILY}'; font-weight: {700 if bold else 400}; "
         f"src: url(fonts/{font_file(bold).name}); font-display: swap; }}"
         for bold in (False, True)
     ]
-    dark = f"@media screen and (prefers-color-scheme: dark) {{ {_colours(DARK)} }}"
-    return "\n".join([*faces, _colours(LIGHT), dark, static("fabkit.css").decode()])
+    light, dark = (
+        f":root {{ {' '.join(f'--{role}: {getattr(theme, role)};' for role in ROLES)} }}"
+        for theme in (LIGHT, DARK)
+    )
+    dark = f"@media screen and (prefers-color-scheme: dark) {{ {dark} }}"
+    return "\n".join([*faces, light, dark, static("fabkit.css").decode()])
 
 
 def static(name: str) -> bytes:
@@ -158,8 +146,3 @@ def static(name: str) -> bytes:
         raise OutsideError(
             f"{name}, a part of the page, is missing; install fabkit again"
         ) from None
-
-
-def _colours(theme: Theme) -> str:
-    values = " ".join(f"--{role}: {getattr(theme, role)};" for role in ROLES)
-    return f":root {{ {values} }}"
