@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -54,16 +55,21 @@ def write_coupon(
         OutsideError: when the folder is in use or cannot be written; nothing has changed then.
     """
     single = replace(profile, inlay="none")  # numbers need no second colour
-    parts = tuple(gauge_parts(single, puzzle))
-    pieces = tuple(Piece(one.name, one.text, one.blueprint.colour, ()) for one in parts)
-    gauge = replace(drawings(), pieces=pieces)
-    by_name = {one.name: one.blueprint for one in parts}
-    made_of = Artifacts(gauge, pieces, single, drawings=by_name)
-    told = document(parts, single) | ({} if puzzle is None else {"set": puzzle.name})
+
+    @cache
+    def made() -> tuple[tuple[GaugePart, ...], Artifacts]:
+        """The gauge, once the folder is known to be one for it."""
+        parts = tuple(gauge_parts(single, puzzle))
+        pieces = tuple(Piece(one.name, one.text, one.blueprint.colour, ()) for one in parts)
+        by_name = {one.name: one.blueprint for one in parts}
+        gauge = replace(drawings(), pieces=pieces)
+        return parts, Artifacts(gauge, pieces, single, drawings=by_name)
 
     def lay_out() -> None:
         with library_failures("the gauge's plate"):
-            _ = made_of.plates
+            _ = made()[1].plates
+
+    told: dict[str, Any] = {}
 
     def write(place: Place) -> None:
         paths: dict[str, Path] = {}
@@ -72,16 +78,19 @@ def write_coupon(
             paths[name] = place(name)
             return paths[name]
 
+        parts, made_of = made()
+        pieces = made_of.puzzle.pieces
         for done, piece in enumerate(pieces):
             progress(done, len(pieces), piece.id)
             with library_failures(piece.id):
                 made_of.write_stl(piece, keep(f"stl/{piece.id}.stl"))
         with library_failures("the gauge's plate"):
             write_plates(made_of, "coupon" if len(made_of.plates) == 1 else "coupon-{}", keep)
+        told.update(document(parts, single) | ({} if puzzle is None else {"set": puzzle.name}))
         told["files"] = {name: sha256(path) for name, path in paths.items()}
         keep(REPORT).write_text(json_text(told), encoding="utf-8", newline="\n")
 
     names = (REPORT, "stl/", "coupon.3mf", "coupon.svg", "coupon-")
     target = Target(names, "", write, lay_out)
-    built = build(folder, gauge, single, [target], force)
-    return Coupon(parts, tuple(built.files), told)
+    built = build(folder, drawings(), single, [target], force)
+    return Coupon(made()[0], tuple(built.files), told)

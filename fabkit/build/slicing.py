@@ -81,7 +81,7 @@ def slice_set(
     Raises:
         OutsideError: when the slicer fails, or the folder cannot be written. Nothing changes then.
     """
-    before, name = sliced_before(folder, puzzle, profile), f"{slicer.name} {slicer.version}"
+    before, name = sliced_before(folder, puzzle, profile), str(slicer)
     if before and before["slicer"] == name and not force:
         return SliceReport(before, is_new=False)
     contents: dict[str, str | bytes | Path] = {}
@@ -98,7 +98,7 @@ def slice_set(
             expected = _expected(plate, puzzle, drawings, profile)
             model = folder / plate["file"]
             verdict = slice_plate(slicer, model, path, profile, expected, limit_s)
-            documents.append({"file": plate["file"], "gcode": gcode} | verdict.document())
+            documents.append({"file": plate["file"], "gcode": gcode} | verdict)
         contents[REPORT] = json_text(_document(puzzle, profile, name, documents))
 
     def write(place: Place) -> None:

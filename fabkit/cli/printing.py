@@ -286,18 +286,17 @@ def coupon(
     board are, or how much wider its tray is than the pieces.
     """
     from fabkit.build.coupon import write_coupon
-    from fabkit.printing.fit_coupon.legend import readings
 
     context.set = for_set or ""
     report, limits = context.report, context.profile
     puzzle = None if for_set is None else context.puzzle
     with report.progress() as progress:
         made = write_coupon(limits, folder, progress, puzzle, context.force)
-    for reading in readings(made.parts, limits):
-        numbers = ", ".join(reading.numbers)
-        report.say(f"{reading.key} (now {format_mm(reading.own_mm)}): {numbers}")
-        report.say(f"  {reading.how}")
-        report.detail(f"  {reading.farther}")
+    for one in made.document["settings"]:
+        numbers = ", ".join(dict.fromkeys(p["engraved"] for p in one["parts"] if p["engraved"]))
+        report.say(f"{one['key']} (now {format_mm(one['own_mm'])}): {numbers}")
+        report.say(f"  {one['how']}")
+        report.detail(f"  {one['farther']}")
     pauses = {part.blueprint.pause_height_mm for part in made.parts}
     for height_mm in sorted(height for height in pauses if height is not None):
         report.say(f"the print pauses at {format_mm(height_mm)}: put the magnets in")

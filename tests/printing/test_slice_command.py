@@ -17,7 +17,9 @@ from tests.support.platefiles import prusa_slicer
 @prusa_slicer
 @pytest.mark.integration
 def test_slice(pair: str, said: Callable[..., Any]) -> None:
+    estimated = sum(one["grams"] for one in said("bom", pair, "-p", "flippable")["filament"])
     document = said("slice", pair, "-p", "flippable")
+    assert document["grams"] == pytest.approx(estimated, rel=0.1)
     (plate,) = document["plates"]
     assert document["printable"]
     assert sorted(one["name"] for one in plate["objects"]) == ["P", "Q"]
@@ -48,17 +50,6 @@ def test_fridgeiq_is_printable(
     assert all(bool(one) == (profile == "flippable") for one in pauses)
 
 
-@pytest.mark.every(2)
-@prusa_slicer
-@pytest.mark.integration
-@pytest.mark.parametrize("profile", ["default", "flippable"])
-def test_the_estimate_is_right_to_a_tenth(
-    profile: str, pair: str, said: Callable[..., Any]
-) -> None:
-    estimated = sum(one["grams"] for one in said("bom", pair, "-p", profile)["filament"])
-    assert said("slice", pair, "-p", profile)["grams"] == pytest.approx(estimated, rel=0.1)
-
-
 def test_slice_without_a_slicer(
     pair: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -74,17 +65,11 @@ def test_a_bad_slicer_changes_nothing(
 ) -> None:
     assert main(["plate", pair, "-q"]) == 0
     before = sorted(Path("output").rglob("*"))
-    for body in (
-        "os.kill(os.getpid(), signal.SIGSEGV)",
-        "write(os.urandom(5000))",
-        "pass",
-        "time.sleep(600)",
-    ):
+    for body in ("os.kill(os.getpid(), signal.SIGSEGV)", "time.sleep(600)"):
         program = fakeslicer.fake_slicer(tmp_path / "slicer", slice=body)
         assert main(["slice", pair, "--slicer", str(program), "--time-limit", "1"]) == 3
         err = capsys.readouterr().err
-        assert err.count("fabkit: ") == 1
-        assert "Traceback" not in err
+        assert (err.count("fabkit: "), "Traceback" in err) == (1, False)
         assert sorted(Path("output").rglob("*")) == before
 
 
@@ -131,13 +116,6 @@ def test_gcode_is_kept_whole_and_up_to_date(
     assert gcode.read_bytes() == whole
 
 
-def test_a_slicer_that_tells_no_grams(pair: str, said: Callable[..., Any], tmp_path: Path) -> None:
-    slicer = slicer_of_pairs(tmp_path / "slicer", but="filament used")
-    assert said("slice", pair, "--slicer", slicer)["grams"] is None
-    bill = said("bom", pair)
-    assert (bill["print_seconds"], bill["estimated"]) == (3723, True)
-
-
 def test_plates_that_change_meanwhile_are_not_what_was_sliced(
     pair: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,7 +135,7 @@ def test_plates_that_change_meanwhile_are_not_what_was_sliced(
     assert not Path("output/pair/gcode").exists()
 
 
-def test_a_plate_that_cannot_be_printed_is_a_no(
+def test_a_plate_that_cannot_be_printed_is_a_no_and_grams_may_be_unknown(
     pair: str, said: Callable[..., Any], tmp_path: Path
 ) -> None:
     slicer = slicer_of_pairs(tmp_path / "slicer", thickness_mm=6.0)
@@ -165,3 +143,7 @@ def test_a_plate_that_cannot_be_printed_is_a_no(
     assert not document["printable"]
     assert document["plates"][0]["reasons"]
     assert said("bom", pair)["print_seconds"] is None
+    slicer = slicer_of_pairs(tmp_path / "slicer", but="filament used")
+    assert said("slice", pair, "--slicer", slicer, "--force")["grams"] is None
+    bill = said("bom", pair)
+    assert (bill["print_seconds"], bill["estimated"]) == (3723, True)

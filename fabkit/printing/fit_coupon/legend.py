@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from fabkit.model.profile import Profile
-from fabkit.printing.fit_coupon.values import GaugePart, setting
+from fabkit.printing.fit_coupon.values import GaugePart, own_mm
 
 _HOW = {
     "inset": (
@@ -58,72 +57,33 @@ _HOW = {
 }
 
 
-@dataclass(frozen=True)
-class Reading:
-    """What a gauge tells of one setting.
-
-    Attributes:
-        key: the setting's, as in a profile file.
-        own_mm: what the profile has now.
-        parts: those that try it, from the smallest value on; before them what is laid into them,
-            without a number.
-        how: what to do with the parts, and what to type.
-    """
-
-    key: str
-    own_mm: float
-    parts: tuple[GaugePart, ...]
-    how: str
-
-    @property
-    def numbers(self) -> tuple[str, ...]:
-        """What is engraved on them, each number once."""
-        return tuple(dict.fromkeys(part.text for part in self.parts if part.text))
-
-    @property
-    def farther(self) -> str:
-        """What to do when none of the parts fits."""
-        numbers = self.numbers
-        return (
-            f"When all from {numbers[0]} to {numbers[-1]} are too tight, or all too loose, print a "
-            f'gauge around the nearest: -s "{self.key}={numbers[-1]} mm".'
-        )
-
-
-def readings(parts: Sequence[GaugePart], profile: Profile) -> list[Reading]:
-    """What a gauge tells, one for each setting that it tries."""
-    return [
-        Reading(
-            key,
-            getattr(profile, setting(key).attribute),
-            tuple(part for part in parts if part.key == key),
-            _HOW[key],
-        )
-        for key in dict.fromkeys(part.key for part in parts)
-    ]
-
-
 def document(parts: Sequence[GaugePart], profile: Profile) -> dict[str, Any]:
-    """The same for JSON.
+    """What a gauge tells, for JSON.
 
     Returns:
-        ``profile`` (its name) and ``settings``: for each ``key``, ``own_mm``, ``how``, ``farther``
-        and ``parts``, each with ``name``, ``engraved``, ``value_mm`` and ``size_mm`` (width, depth,
-        height). Parts without a number have an empty text and no value.
+        ``profile`` (its name) and ``settings``: for each ``key``, ``own_mm`` (what the profile has
+        now), ``how`` (what to do with the parts, and what to type), ``farther`` (what to do when
+        none fits) and ``parts``, each with ``name``, ``engraved``, ``value_mm`` and ``size_mm``
+        (width, depth, height). Parts without a number have an empty text and no value.
     """
-    return {
-        "profile": profile.name,
-        "settings": [
+    settings = []
+    for key in dict.fromkeys(part.key for part in parts):
+        some = [part for part in parts if part.key == key]
+        numbers = [part.text for part in some if part.text]
+        farther = (
+            f"When all from {numbers[0]} to {numbers[-1]} are too tight, or all too loose, print a "
+            f'gauge around the nearest: -s "{key}={numbers[-1]} mm".'
+        )
+        settings.append(
             {
-                "key": reading.key,
-                "own_mm": reading.own_mm,
-                "how": reading.how,
-                "farther": reading.farther,
-                "parts": [_part(part) for part in reading.parts],
+                "key": key,
+                "own_mm": own_mm(profile, key),
+                "how": _HOW[key],
+                "farther": farther,
+                "parts": [_part(part) for part in some],
             }
-            for reading in readings(parts, profile)
-        ],
-    }
+        )
+    return {"profile": profile.name, "settings": settings}
 
 
 def _part(part: GaugePart) -> dict[str, Any]:

@@ -46,30 +46,17 @@ from fabkit.printing.fit_coupon.values import (
     GaugePart,
     PartSpec,
     made,
-    made_with_unit,
     number,
-    setting,
+    own_mm,
     values_mm,
 )
-
-_FOLDER = Path(__file__).resolve().parent
 
 
 @cache
 def drawings(name: str = "gauge") -> PuzzleSet:
-    """What the gauge is made of, drawn as sets of their own.
-
-    Args:
-        name: ``gauge`` for flat parts, ``balls``, or ``stubs``.
-    """
-    path = _FOLDER / f"{name}.toml"
-    return read_set(path, path.name)
-
-
-#: The parts that go together, …
-MATING = ("plug", "socket")
-#: … and the one that holds a magnet.
-CHIP = "recess"
+    """What the gauge is made of, drawn as sets of their own: ``gauge`` (flat parts), ``balls``,
+    ``stubs``."""
+    return read_set(Path(__file__).with_name(f"{name}.toml"), f"{name}.toml")
 
 
 def gauge_parts(profile: Profile, puzzle: PuzzleSet | None = None) -> list[GaugePart]:
@@ -103,7 +90,12 @@ def gauge_parts(profile: Profile, puzzle: PuzzleSet | None = None) -> list[Gauge
         source = f"fit gauge for {puzzle.name} with profile {profile.name}"
         profile = as_printed(puzzle, profile)
     # Whichever pole shows, it fits the same, so there is none to be marked.
-    lettered = _with_numbers(replace(profile, polarity="free"), source)
+    lettered = replace(profile, polarity="free")
+    if profile.faces == "none":  # a gauge without numbers tells nothing
+        lettered = replace(lettered, faces="front")
+        faults = list(contradictions(lettered))
+        if faults:
+            raise InputError(f"{source}, which needs its numbers engraved", faults)
     parts = []
     if puzzle is None or not puzzle.made_of_balls:
         parts += _piece_parts(lettered, source)
@@ -123,13 +115,13 @@ def _piece_parts(profile: Profile, source: str) -> list[GaugePart]:
     specs = [
         PartSpec(one, "inset", value, partial(_piece, one))
         for value in values_mm(profile, "inset", source)
-        for one in MATING
+        for one in ("plug", "socket")
     ]
     parts = made(specs, replace(profile, fit="none"), source)
     if profile.has_recesses:
         key = KEY_OF_FIT[profile.fit]
         specs = [
-            PartSpec(CHIP, key, value, partial(_piece, CHIP))
+            PartSpec("recess", key, value, partial(_piece, "recess"))
             for value in values_mm(profile, key, source)
         ]
         parts += made(specs, profile, source)
@@ -137,24 +129,9 @@ def _piece_parts(profile: Profile, source: str) -> list[GaugePart]:
 
 
 def _piece(drawing: str, profile: Profile, name: str, text: str) -> Blueprint:
-    """A flat part, drafted as any piece.
-
-    Raises:
-        BlueprintError: when number or magnet do not fit.
-    """
+    """A flat part, drafted as any piece."""
     drawn = drawings()
     return draft(drawn, replace(drawn.piece(drawing), id=name, label=text), profile)
-
-
-def _with_numbers(profile: Profile, source: str) -> Profile:
-    """The profile with something engraved: a gauge without numbers tells nothing."""
-    if profile.faces != "none":
-        return profile
-    lettered = replace(profile, faces="front")
-    faults = list(contradictions(lettered))
-    if faults:
-        raise InputError(f"{source}, which needs its numbers engraved", faults)
-    return lettered
 
 
 #: Drafts a part of a board: with what profile, under what name, with what number.
@@ -177,11 +154,6 @@ def board_parts(puzzle: PuzzleSet, profile: Profile, source: str) -> list[GaugeP
     that differ in ``board.seat``. For all others: a square, and trays that differ in
     ``board.clearance``.
 
-    Args:
-        puzzle: the set.
-        profile: gives every other length, with something engraved.
-        source: what messages call the gauge.
-
     Returns:
         The parts by setting and value; before them what is laid into them, without a number.
 
@@ -191,29 +163,21 @@ def board_parts(puzzle: PuzzleSet, profile: Profile, source: str) -> list[GaugeP
     kind = board_kind(puzzle, profile)
     bare = replace(profile, fit="none", faces="none", lid="none", notch_mm=0.0, title_mm=0.0)
     if kind == HOLES:
-        return _holes(bare, source)
+        unit_mm = bare.unit_mm  # the distance of the set's balls
+        ring, block = partial(_open_block, 1), partial(_open_block, 2)
+        rings = _tried("ring", "board.hole", ring, bare, unit_mm, source)
+        blocks = _tried("block", "board.channel", block, bare, unit_mm, source)
+        rings = [PartSpec("bar", "board.hole", None, _bar), *rings]
+        return [*made(rings, bare, source, unit_mm), *made(blocks, bare, source, unit_mm)]
     if kind == SEATS:
-        draw_boards, draw_piece = ("plate", "board.seat", _plate), ("stub", _stub)
+        specs = _tried("plate", "board.seat", _plate, bare, LARGEST_UNIT_MM, source)
+        laid = PartSpec("stub", "board.seat", None, partial(_flat, "stubs", "stub"))
     else:
-        draw_boards, draw_piece = ("tray", "board.clearance", _tray), ("square", _square)
-    specs = _tried(*draw_boards, bare, LARGEST_UNIT_MM, source)
-    specs = [PartSpec(draw_piece[0], specs[0].key, None, draw_piece[1]), *specs]
+        specs = _tried("tray", "board.clearance", _tray, bare, LARGEST_UNIT_MM, source)
+        laid = PartSpec("square", "board.clearance", None, partial(_flat, "gauge", "square"))
     # What cannot be made in any size is told first, and why.
-    made_with_unit(specs, bare, LARGEST_UNIT_MM, source)
-    return made(specs, bare, source)
-
-
-def _holes(profile: Profile, source: str) -> list[GaugePart]:
-    """Bar, rings and blocks: their grid unit is the distance of the set's balls."""
-    pitch_mm = profile.unit_mm
-    rings = _tried("ring", "board.hole", _ring, profile, pitch_mm, source)
-    rings = [PartSpec("bar", "board.hole", None, _bar), *rings]
-    blocks = _tried("block", "board.channel", _block, profile, pitch_mm, source)
-    return [
-        part
-        for specs in (rings, blocks)
-        for part in made_with_unit(specs, profile, pitch_mm, source)
-    ]
+    made([laid, *specs], bare, source, LARGEST_UNIT_MM)
+    return made([laid, *specs], bare, source)
 
 
 def _tried(
@@ -224,18 +188,15 @@ def _tried(
     Raises:
         InputError: when it cannot be made with the profile's own value, or with too few others.
     """
-    own = PartSpec(drawing, key, getattr(profile, setting(key).attribute), draw)
-    made_with_unit([own], profile, unit_mm, source)
+    made([PartSpec(drawing, key, own_mm(profile, key), draw)], profile, source, unit_mm)
 
     def refused(other: Profile) -> Iterator[Fault]:
-        value_mm = getattr(other, setting(key).attribute)
         try:
-            draw(replace(other, unit_mm=unit_mm), drawing, number(value_mm))
+            draw(replace(other, unit_mm=unit_mm), drawing, number(own_mm(other, key)))
         except BlueprintError as fault:
             yield Fault("", str(fault))
 
-    values = values_mm(profile, key, source, refused)
-    return [PartSpec(drawing, key, value_mm, draw) for value_mm in values]
+    return [PartSpec(drawing, key, one, draw) for one in values_mm(profile, key, source, refused)]
 
 
 # --- what is laid into them ---------------------------------------------------------------
@@ -245,29 +206,16 @@ def _bar(profile: Profile, name: str, text: str) -> PartDrawing:
     return draft_ball(drawings("balls"), drawings("balls").piece("bar"), profile)
 
 
-def _stub(profile: Profile, name: str, text: str) -> PartDrawing:
-    return draft(drawings("stubs"), drawings("stubs").piece("stub"), profile)
-
-
-def _square(profile: Profile, name: str, text: str) -> PartDrawing:
-    return draft(drawings(), drawings().piece("square"), profile)
+def _flat(drawn: str, piece: str, profile: Profile, name: str, text: str) -> PartDrawing:
+    return draft(drawings(drawn), drawings(drawn).piece(piece), profile)
 
 
 # --- what tries them ----------------------------------------------------------------------
 
 
-def _ring(profile: Profile, name: str, text: str) -> BoardBlueprint:
-    """The hole of one ball."""
-    return _open_block(profile, name, text, 1)
-
-
-def _block(profile: Profile, name: str, text: str) -> BoardBlueprint:
-    """The holes of two balls, and the channel between."""
-    return _open_block(profile, name, text, 2)
-
-
-def _open_block(profile: Profile, name: str, text: str, count: int) -> BoardBlueprint:
-    """The upper part of a board for balls, up to the middles of seated ones."""
+def _open_block(count: int, profile: Profile, name: str, text: str) -> BoardBlueprint:
+    """The holes of one ball, or of two and the channel between: the upper part of a board for
+    balls, up to the middles of seated ones."""
     drawn, walled = drawings("balls"), replace(profile, board_wall_mm=_WALL_MM)
     cells = sorted(drawn.piece("bar").forms[0].cells)[:count]
     board = draft_board(drawn, _accessory(name, HOLES, cells, profile), walled)

@@ -4,9 +4,10 @@ parts become that try them."""
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
 from typing import Any
 
 from shapely import affinity
@@ -16,7 +17,7 @@ from fabkit.core.units import format_mm
 from fabkit.drawing.glyphs import lettering, strokes_are_at_least
 from fabkit.drawing.outline import BlueprintError
 from fabkit.drawing.part import PartDrawing
-from fabkit.model.profile import SETTINGS, Profile, Setting
+from fabkit.model.profile import SETTINGS, Profile
 from fabkit.model.profilefile import contradictions
 
 #: How many values a gauge tries of each setting.
@@ -44,14 +45,12 @@ KEY_OF_FIT = {
 }
 
 
-def setting(key: str) -> Setting:
-    """The setting of a profile file that has this key.
+_SETTING = {one.key: one for one in SETTINGS}
 
-    Example:
-        >>> setting("recess.press").attribute
-        'press_mm'
-    """
-    return next(one for one in SETTINGS if one.key == key)
+
+def own_mm(profile: Profile, key: str) -> float:
+    """A length of a profile, by its key in a profile file."""
+    return float(getattr(profile, _SETTING[key].attribute))
 
 
 def with_value(profile: Profile, key: str, value_mm: float) -> Profile:
@@ -59,10 +58,10 @@ def with_value(profile: Profile, key: str, value_mm: float) -> Profile:
 
     Example:
         >>> from fabkit.model.profilefile import load_profile
-        >>> with_value(load_profile(), "recess.press", 0.15).press_mm
+        >>> own_mm(with_value(load_profile(), "recess.press", 0.15), "recess.press")
         0.15
     """
-    changed: dict[str, Any] = {setting(key).attribute: value_mm}
+    changed: dict[str, Any] = {_SETTING[key].attribute: value_mm}
     return replace(profile, **changed)
 
 
@@ -94,24 +93,28 @@ def values_mm(
         >>> from fabkit.model.profilefile import load_profile
         >>> values_mm(load_profile(), "inset", "the gauge")
         [0.0, 0.05, 0.1, 0.15, 0.2]
-        >>> values_mm(load_profile((), ["inset=0.08 mm"]), "inset", "the gauge")
-        [0.03, 0.08, 0.13, 0.18, 0.23]
     """
-    own = _hundredths(getattr(profile, setting(key).attribute))
-    around = sorted(
-        (own + STEPS[key] * k for k in range(1 - COUNT, COUNT)), key=lambda v: (abs(v - own), v)
-    )
-    faults = {value: list(_faults(profile, key, value / 100, refused)) for value in around}
-    allowed = [value for value in around if not faults[value]]
-    if len(allowed) < COUNT:
-        nearest = next(value for value in around if faults[value])
-        raise InputError.of(
-            source,
-            f"it tries {COUNT} values around {number(own / 100)} mm, and this profile can have "
-            f"{len(allowed)} of them; with {number(nearest / 100)} mm, {faults[nearest][0]}",
-            key,
+    own = int((Decimal(str(own_mm(profile, key))) * 100).quantize(Decimal(1), ROUND_HALF_UP))
+    around = (own + STEPS[key] * k for k in range(1 - COUNT, COUNT))
+    asked, allowed, refusal = _SETTING[key], [], ""
+    for value_mm in (value / 100 for value in sorted(around, key=lambda v: (abs(v - own), v))):
+        fault: Fault | None = Fault(
+            key, f"expected {format_mm(asked.low)} to {format_mm(asked.high)}"
         )
-    return [value / 100 for value in sorted(allowed[:COUNT])]
+        if asked.low <= value_mm <= asked.high:
+            fault = next(iter(refused(with_value(profile, key, value_mm))), None)
+        if fault is None:
+            allowed.append(value_mm)
+        else:
+            refusal = refusal or f"with {number(value_mm)} mm, {fault}"
+        if len(allowed) == COUNT:
+            return sorted(allowed)
+    raise InputError.of(
+        source,
+        f"it tries {COUNT} values around {number(own / 100)} mm, and this profile can have "
+        f"{len(allowed)} of them; {refusal}",
+        key,
+    )
 
 
 def number(value_mm: float) -> str:
@@ -122,21 +125,6 @@ def number(value_mm: float) -> str:
         ('0.10', '-0.05', '0.00')
     """
     return f"{value_mm:.2f}"
-
-
-def _hundredths(value_mm: float) -> int:
-    return int((Decimal(str(value_mm)) * 100).quantize(Decimal(1), ROUND_HALF_UP))
-
-
-def _faults(
-    profile: Profile, key: str, value_mm: float, refused: Callable[[Profile], Iterable[Fault]]
-) -> Iterator[Fault]:
-    """Why the profile could not have another value."""
-    asked = setting(key)
-    if not asked.low <= value_mm <= asked.high:
-        yield Fault(key, f"expected {format_mm(asked.low)} to {format_mm(asked.high)}")
-        return
-    yield from refused(with_value(profile, key, value_mm))
 
 
 #: The gauge has its own grid units: the smallest of these at which numbers and magnets fit.
@@ -156,7 +144,6 @@ class GaugePart:
         value_mm: what it was made with in place of the profile's own; None for a part without a
             number, which is laid into all those that have one.
         text: the same as it is engraved; empty without.
-        blueprint: its measures; `PartDrawing.piece` is the name.
     """
 
     name: str
@@ -201,51 +188,38 @@ class PartSpec:
         drawn = self.draw(own, name, self.text)
         return GaugePart(name, self.key, self.value_mm, self.text, drawn)
 
-    def _can_be_made(self, profile: Profile, unit_mm: float) -> bool:
-        """Whether number and magnet fit."""
+
+def made(
+    specs: Sequence[PartSpec], profile: Profile, source: str, unit_mm: float | None = None
+) -> list[GaugePart]:
+    """The parts, with a grid unit that is given, or the smallest with which all can be made.
+
+    Raises:
+        InputError: with every part that cannot be made, or when there is no such unit.
+    """
+    texts = {spec.text for spec in specs} - {""}
+    sized = replace(profile, cap_height_mm=_cap_height_mm(texts, profile.stroke_mm))
+
+    def can_be_made(spec: PartSpec, unit_mm: float) -> bool:
         try:
-            return bool(self.drafted(profile, unit_mm))
+            return bool(spec.drafted(sized, unit_mm))
         except BlueprintError:
             return False
 
-    def smallest(self, profile: Profile, start: int) -> int:
-        """The position in `_UNITS_MM`, from one on, of the smallest unit with which it can be made;
-        beyond the last one when there is none."""
-        if start == len(_UNITS_MM) or self._can_be_made(profile, _UNITS_MM[start]):
-            return start
-        return bisect_left(
-            _UNITS_MM, True, lo=start, key=lambda unit_mm: self._can_be_made(profile, unit_mm)
-        )
-
-
-def made(specs: Sequence[PartSpec], profile: Profile, source: str) -> list[GaugePart]:
-    """The parts, with the smallest grid unit with which all of them can be made.
-
-    Raises:
-        InputError: when there is no such unit.
-    """
-    sized = _with_cap_height(specs, profile)
-    index = 0
-    for spec in specs:
-        index = spec.smallest(sized, index)
-    if index == len(_UNITS_MM):
-        raise InputError.of(
-            source,
-            f"with a grid unit of {format_mm(LARGEST_UNIT_MM)} its parts are still too small; choose "
-            "a smaller magnet.diameter, recess.wall, recess.bed_wall, label.stroke or label.margin",
-        )
-    return [spec.drafted(sized, _UNITS_MM[index]) for spec in specs]
-
-
-def made_with_unit(
-    specs: Sequence[PartSpec], profile: Profile, unit_mm: float, source: str
-) -> list[GaugePart]:
-    """The parts, with a grid unit that is given.
-
-    Raises:
-        InputError: with every part that cannot be made.
-    """
-    sized = _with_cap_height(specs, profile)
+    if unit_mm is None:
+        index = 0
+        for spec in specs:
+            if not can_be_made(spec, _UNITS_MM[index]):
+                suits = partial(can_be_made, spec)
+                index = bisect_left(_UNITS_MM, True, lo=index + 1, key=suits)
+            if index == len(_UNITS_MM):
+                raise InputError.of(
+                    source,
+                    f"with a grid unit of {format_mm(LARGEST_UNIT_MM)} its parts are still too small; "
+                    "choose a smaller magnet.diameter, recess.wall, recess.bed_wall, label.stroke or "
+                    "label.margin",
+                )
+        unit_mm = _UNITS_MM[index]
     parts, faults = [], []
     for spec in specs:
         try:
@@ -257,17 +231,12 @@ def made_with_unit(
     return parts
 
 
-def _with_cap_height(specs: Sequence[PartSpec], profile: Profile) -> Profile:
-    texts = {spec.text for spec in specs} - {""}
-    return replace(profile, cap_height_mm=_cap_height_mm(texts, profile.stroke_mm))
-
-
 def _cap_height_mm(texts: Iterable[str], stroke_mm: float) -> float:
     """The least height at which no stroke of some texts is thinner than asked for."""
     areas = [lettering(text).polygon() for text in sorted(texts)]
 
     def wide_enough(height_mm: float) -> bool:
-        sized = [affinity.scale(area, height_mm, height_mm, origin=(0, 0)) for area in areas]
+        sized = (affinity.scale(area, height_mm, height_mm, origin=(0, 0)) for area in areas)
         return all(strokes_are_at_least(area, stroke_mm) for area in sized)
 
     return _CAP_HEIGHTS_MM[

@@ -48,6 +48,9 @@ class Slicer:
     name: str
     version: str
 
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
 
 def find_slicer(given: str | None = None) -> Slicer:
     """The slicer that the user names, or the first of `NAMES` on the PATH.
@@ -56,55 +59,45 @@ def find_slicer(given: str | None = None) -> Slicer:
         InputError: when the given one does not exist, or is no slicer.
         OutsideError: when none is installed, or the one that is breaks down.
     """
-    if given is not None:
-        return _given(given)
-    for name in NAMES:
-        path = shutil.which(name)
-        if path is not None:
-            slicer, ending = _introduced(Path(path).absolute())
-            if slicer is None:
-                raise OutsideError(
-                    f"{name} does not say which slicer it is: it {ending}; install it again, or "
-                    "name another slicer with --slicer"
-                )
-            return slicer
-    raise OutsideError(
-        f"no slicer is installed ({', '.join(NAMES)} were looked for); {_INSTALL}; or say where it "
-        "is with --slicer; only `fabkit slice` needs it"
+    # A NUL ends the process's arguments, and is no part of any name.
+    names = NAMES if given is None else [given] * ("\0" not in given)
+    name, path = next(((name, path) for name in names if (path := shutil.which(name))), ("", ""))
+    if not path and given is None:
+        raise OutsideError(
+            f"no slicer is installed ({', '.join(NAMES)} were looked for); {_INSTALL}; or say where "
+            "it is with --slicer; only `fabkit slice` needs it"
+        )
+    if not path:
+        raise InputError.of(
+            "--slicer",
+            f"there is no program {shown(given)} that could be run; expected PrusaSlicer's path or "
+            f"name; {_INSTALL}",
+        )
+    found = _introduced(Path(path).absolute())
+    if isinstance(found, Slicer):
+        return found
+    if given is None:
+        raise OutsideError(
+            f"{name} does not say which slicer it is: it {found}; install it again, or name another "
+            "slicer with --slicer"
+        )
+    raise InputError.of(
+        "--slicer",
+        f"{shown(given)} is no slicer that fabkit knows: asked for its help, it {found}; expected "
+        "PrusaSlicer",
     )
 
 
-def _given(given: str) -> Slicer:
-    # A NUL ends the process's arguments, and is no part of any name.
-    path = shutil.which(given) if given and "\0" not in given else None
-    if path is None:
-        raise InputError.of(
-            "--slicer",
-            f"there is no program {shown(given)} that could be run; expected PrusaSlicer's path or name; {_INSTALL}",
-        )
-    slicer, ending = _introduced(Path(path).absolute())
-    if slicer is None:
-        raise InputError.of(
-            "--slicer",
-            f"{shown(given)} is no slicer that fabkit knows: asked for its help, it {ending}; "
-            "expected PrusaSlicer",
-        )
-    return slicer
-
-
-def _introduced(path: Path) -> tuple[Slicer | None, str]:
-    """Asks a program who it is; None when it does not say, and how it ended."""
-    with (
-        outside_failures("cannot make a temporary folder"),
-        temporary_folder() as folder,
-    ):
+def _introduced(path: Path) -> Slicer | str:
+    """Asks a program who it is; how it ended when it does not say."""
+    with outside_failures("cannot make a temporary folder"), temporary_folder() as folder:
         try:
             answer = run([path, "--help"], folder, _HELP_LIMIT_S)
         except OutsideError as error:
-            return None, f"could not be asked ({printable(str(error))})"
+            return f"could not be asked ({printable(str(error))})"
     found = _INTRODUCTION.search(answer.said)
     if found is None:
-        return None, answer.how_it_ended()
+        return answer.how_it_ended()
     name, version = found.groups()
     version = version.removesuffix("+UNKNOWN")  # how a build that is nobody's release says so
-    return Slicer(path, PRUSA if name == "PrusaSlicer" else ORCA, name, version), ""
+    return Slicer(path, PRUSA if name == "PrusaSlicer" else ORCA, name, version)

@@ -33,24 +33,6 @@ class Feature:
     high_mm: float
 
 
-@dataclass(frozen=True)
-class FeatureLayers:
-    """The layers of a feature.
-
-    Attributes:
-        first_layer: from 1; None when it lies in no layer.
-        last_layer: from 1; None when it lies in no layer.
-        begins_on_layer: whether a layer begins where it begins.
-        ends_on_layer: whether a layer ends where it ends.
-    """
-
-    feature: Feature
-    first_layer: int | None
-    last_layer: int | None
-    begins_on_layer: bool
-    ends_on_layer: bool
-
-
 def features_of(blueprints: Iterable[PartDrawing]) -> tuple[Feature, ...]:
     """The letters and recesses of some pieces, each height once."""
     found = set()
@@ -68,26 +50,29 @@ def features_of(blueprints: Iterable[PartDrawing]) -> tuple[Feature, ...]:
     return tuple(sorted(found))
 
 
-def layers_of(feature: Feature, layers: Sequence[Layer]) -> FeatureLayers:
-    """The layers of a feature: those whose middle, where a slicer cuts, lies in it.
+def layers_of(feature: Feature, layers: Sequence[Layer]) -> dict[str, Any]:
+    """The layers of a feature, from 1: those whose middle, where a slicer cuts, lies in it; and
+    whether a layer begins, and one ends, just where it does.
 
     Example:
         >>> layers = [Layer(0.0, 0.2), Layer(0.2, 0.4), Layer(0.4, 0.6)]
-        >>> found = layers_of(Feature("letter", 0.2, 0.55), layers)
-        >>> found.first_layer, found.last_layer, found.begins_on_layer, found.ends_on_layer
-        (2, 3, True, False)
+        >>> list(layers_of(Feature("letter", 0.2, 0.55), layers).values())
+        ['letter', 0.2, 0.55, 2, 3, True, False]
     """
     inside = [
         number
         for number, layer in enumerate(layers, start=1)
         if feature.low_mm < (layer.low_mm + layer.top_mm) / 2 < feature.high_mm
     ]
-    if not inside:
-        return FeatureLayers(feature, None, None, False, False)
-    first, last = inside[0], inside[-1]
-    begins = abs(layers[first - 1].low_mm - feature.low_mm) <= SAME_MM
-    ends = abs(layers[last - 1].top_mm - feature.high_mm) <= SAME_MM
-    return FeatureLayers(feature, first, last, begins, ends)
+    first, last = (inside[0], inside[-1]) if inside else (None, None)
+    return asdict(feature) | {
+        "first_layer": first,
+        "last_layer": last,
+        "begins_on_layer": first is not None
+        and abs(layers[first - 1].low_mm - feature.low_mm) <= SAME_MM,
+        "ends_on_layer": last is not None
+        and abs(layers[last - 1].top_mm - feature.high_mm) <= SAME_MM,
+    }
 
 
 _MOST_COMPLAINTS = 20
@@ -118,17 +103,11 @@ def read_models(said: str, file: str) -> tuple[Model, ...]:
         >>> read_models("[a.3mf]\nmanifold = no\nopen_edges = 3\n[a.3mf]\nmanifold = yes", "a.3mf")
         (Model(manifold=False, open_edges=3), Model(manifold=True, open_edges=0))
     """
-    blocks: list[dict[str, str]] = []
-    for line in said.splitlines():
-        key, _, value = line.partition("=")
-        if line.strip() == f"[{file}]":
-            blocks.append({})
-        elif blocks:
-            blocks[-1][key.strip()] = value.strip()
-    return tuple(
-        Model(block.get("manifold") == "yes", _count(block.get("open_edges", "")))
-        for block in blocks
-    )
+    found = []
+    for block in re.split(rf"^\[{re.escape(file)}\]$", said, flags=re.MULTILINE)[1:]:
+        edges = re.findall(r"\nopen_edges = *(\d+)", block)
+        found.append(Model("\nmanifold = yes" in block, int(edges[0]) if edges else 0))
+    return tuple(found)
 
 
 def read_complaints(said: str) -> tuple[str, ...]:
@@ -153,10 +132,6 @@ def read_complaints(said: str) -> tuple[str, ...]:
     return tuple(complaints[:_MOST_COMPLAINTS])
 
 
-def _count(text: str) -> int:
-    return int(text) if re.fullmatch(r"\d{1,9}", text) else 0
-
-
 @dataclass(frozen=True)
 class Expected:
     """What a plate should become.
@@ -174,54 +149,6 @@ class Expected:
     features: tuple[Feature, ...] = ()
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What a slicer makes of a plate.
-
-    Attributes:
-        manifold: for each of the printed objects, whether its mesh is closed.
-        features: the layers in which they lie.
-        reasons: why it cannot be printed; none if it can.
-    """
-
-    plate: str
-    slicer: Slicer
-    gcode: Gcode
-    manifold: tuple[bool, ...]
-    features: tuple[FeatureLayers, ...]
-    reasons: tuple[str, ...]
-
-    @property
-    def printable(self) -> bool:
-        """Whether nothing speaks against printing it."""
-        return not self.reasons
-
-    def document(self) -> dict[str, Any]:
-        """All of it for JSON: lengths in mm, layers counted from 1, what is not known null."""
-        summary, layers = self.gcode.summary, self.gcode.layers
-        return {
-            "plate": self.plate,
-            "slicer": {"name": self.slicer.name, "version": self.slicer.version},
-            "printable": self.printable,
-            "reasons": list(self.reasons),
-            "seconds": summary.seconds,
-            "grams": summary.total_grams,
-            "metres": None if summary.metres is None else round(sum(summary.metres), 5),
-            "extruders": _extruders(self.gcode),
-            "layers": len(layers),
-            "height_mm": layers[-1].top_mm,
-            "pauses": [
-                {"after_layer": stop.layer, "height_mm": stop.height_mm}
-                for stop in self.gcode.stops
-            ],
-            "objects": [
-                _object(one, manifold)
-                for one, manifold in zip(self.gcode.printed, self.manifold, strict=True)
-            ],
-            "features": [_feature(found) for found in self.features],
-        }
-
-
 def judge(
     plate: str,
     slicer: Slicer,
@@ -230,25 +157,60 @@ def judge(
     gcode: Gcode,
     expected: Expected,
     profile: Profile,
-) -> Verdict:
-    """Puts together what was found, and what speaks against printing."""
-    known = len(models) == 1 + max((one.number for one in gcode.printed), default=-1)
+) -> dict[str, Any]:
+    """What was found, and what speaks against printing.
+
+    Returns:
+        All of it for JSON: ``printable``, ``reasons`` (sentences; none if it is), and what the
+        print takes, its layers, pauses, objects and features. Lengths are in mm, layers counted
+        from 1, what is not known is null.
+    """
+    printed, layers = gcode.printed, gcode.layers
+    known = len(models) == 1 + max((one.number for one in printed), default=-1)
     all_closed = all(model.manifold for model in models)
-    manifold = tuple(models[one.number].manifold if known else all_closed for one in gcode.printed)
-    reasons = [f"the slicer says: {complaint}" for complaint in complaints]
-    reasons += _open_meshes(models, gcode.printed if known else ())
-    reasons += _wrong_objects(gcode, expected)
-    reasons += _wrong_layers(gcode, profile)
-    reasons += _wrong_pauses(gcode, expected)
-    reasons += _off_the_bed(gcode, profile)
-    features = tuple(layers_of(feature, gcode.layers) for feature in expected.features)
-    reasons += [
-        f"the {found.feature.name} between {format_mm(found.feature.low_mm)} and "
-        f"{format_mm(found.feature.high_mm)} lies in no layer"
-        for found in features
-        if found.first_layer is None
+    features = [layers_of(feature, layers) for feature in expected.features]
+    reasons = [
+        *(f"the slicer says: {complaint}" for complaint in complaints),
+        *_open_meshes(models, printed if known else ()),
+        *_wrong_objects(gcode, expected),
+        *_wrong_layers(gcode, profile),
+        *_wrong_pauses(gcode, expected),
+        *_off_the_bed(gcode, profile),
     ]
-    return Verdict(plate, slicer, gcode, manifold, features, tuple(reasons))
+    reasons += [
+        f"the {found['name']} between {format_mm(found['low_mm'])} and "
+        f"{format_mm(found['high_mm'])} lies in no layer"
+        for found in features
+        if found["first_layer"] is None
+    ]
+    objects = []
+    for one in printed:
+        told = asdict(one)
+        for key in ("number", "copy", "box"):
+            del told[key]
+        manifold = models[one.number].manifold if known else all_closed
+        objects.append({"name": told.pop("name"), "manifold": manifold} | told)
+    metres, grams = gcode.metres or (), gcode.grams or ()
+    return {
+        "plate": plate,
+        "slicer": {"name": slicer.name, "version": slicer.version},
+        "printable": not reasons,
+        "reasons": reasons,
+        "seconds": gcode.seconds,
+        "grams": gcode.total_grams,
+        "metres": None if gcode.metres is None else round(sum(gcode.metres), 5),
+        "extruders": [
+            {"metres": round(metre, 5), "grams": gram}
+            for metre, gram in zip_longest(metres, grams[: len(metres)])
+        ],
+        "layers": len(layers),
+        "height_mm": layers[-1].top_mm,
+        "pauses": [
+            {"after_layer": stop.layer, "height_mm": stop.height_mm} for stop in gcode.stops
+        ],
+        "objects": objects,
+        "features": features,
+    }
 
 
 def _open_meshes(models: Sequence[Model], printed: Sequence[Printed]) -> Iterator[str]:
@@ -312,13 +274,8 @@ def _off_the_bed(gcode: Gcode, profile: Profile) -> Iterator[str]:
     """PrusaSlicer does not mind when it is called from the command line."""
     half_mm = profile.nozzle_mm / 2
     left, front, right, back = gcode.box
-    outside = (
-        left - half_mm < -SAME_MM
-        or front - half_mm < -SAME_MM
-        or right + half_mm > profile.bed_width_mm + SAME_MM
-        or back + half_mm > profile.bed_depth_mm + SAME_MM
-    )
-    if outside:
+    beyond_mm = max(right - profile.bed_width_mm, back - profile.bed_depth_mm, -left, -front)
+    if beyond_mm + half_mm > SAME_MM:
         yield (
             f"it prints from ({left:.1f}, {front:.1f}) to ({right:.1f}, {back:.1f}) mm, which is "
             f"not all on the bed of {format_mm(profile.bed_width_mm)} by "
@@ -327,24 +284,3 @@ def _off_the_bed(gcode: Gcode, profile: Profile) -> Iterator[str]:
     top_mm = gcode.layers[-1].top_mm
     if top_mm > profile.bed_height_mm + SAME_MM:
         yield f"it is {format_mm(top_mm)} high; the printer reaches {format_mm(profile.bed_height_mm)}"
-
-
-def _extruders(gcode: Gcode) -> list[dict[str, float | None]]:
-    metres, grams = gcode.summary.metres or (), gcode.summary.grams or ()
-    return [
-        {"metres": round(metre, 5), "grams": gram}
-        for metre, gram in zip_longest(metres, grams[: len(metres)])
-    ]
-
-
-def _object(one: Printed, manifold: bool) -> dict[str, Any]:
-    told = asdict(one)
-    for key in ("number", "copy", "box"):
-        del told[key]
-    return {"name": told.pop("name"), "manifold": manifold} | told
-
-
-def _feature(found: FeatureLayers) -> dict[str, Any]:
-    told = asdict(found.feature) | asdict(found)
-    del told["feature"]
-    return told
