@@ -3,116 +3,93 @@
 from __future__ import annotations
 
 import math
+import random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from shapely import Point, Polygon, union_all
 
+from fabkit.drawing.boards.frame import region_of
+from fabkit.drawing.outline import region_mm
 from fabkit.model.lattice import LATTICES, Cell, Lattice
-from fabkit.model.polygon import (
-    OutlineError,
-    area2,
-    canonical_ring,
-    cells_of_rings,
-    parts_of_cells,
-    rings_of_cells,
-)
+from fabkit.model.library import load_set
+from fabkit.model.piece import moves_onto
+from fabkit.model.polygon import OutlineError, area2, cells_of_rings, parts_of_cells, rings_of_cells
+from fabkit.model.profilefile import load_profile
+from fabkit.model.puzzle import Board, in_units
 from tests.support.strategies import cell_sets, lattices
 
-QUARTER = LATTICES["quarter-square"]
-SQUARE = LATTICES["square"]
-
-
-def shapely_area(lattice: Lattice, rings: tuple) -> Polygon:
-    """The even-odd area of rings, in frame steps."""
-    area = Polygon()
-    for ring in rings:
-        area = area.symmetric_difference(Polygon(ring))
-    return area
-
-
-@given(cell_sets())
-def test_outline_and_cells_are_inverses(shape: tuple[Lattice, frozenset[Cell]]) -> None:
-    lattice, cells = shape
-    rings = rings_of_cells(lattice, cells)
-    assert cells_of_rings(lattice, rings, may_touch=True) == cells
-    assert rings_of_cells(lattice, cells_of_rings(lattice, rings, may_touch=True)) == rings
-
-
-@given(cell_sets())
-def test_area_of_outline_is_that_of_its_cells(shape: tuple[Lattice, frozenset[Cell]]) -> None:
-    lattice, cells = shape
-    total = sum(area2(ring) for ring in rings_of_cells(lattice, cells))
-    assert total == len(cells) * lattice.cell_area2
-
-
-@given(cell_sets())
-def test_shapely_finds_the_same_cells(shape: tuple[Lattice, frozenset[Cell]]) -> None:
-    lattice, cells = shape
-    union = union_all([Polygon(lattice.ring(cell)) for cell in cells])
-    outline = shapely_area(lattice, rings_of_cells(lattice, cells))
-    assert outline.symmetric_difference(union).area == pytest.approx(0, abs=1e-9)
-    left, bottom, right, top = (int(v) for v in union.bounds)
-    box = [(x, y) for x in range(left - 6, right + 7) for y in range(bottom - 6, top + 7)]
-    inside = {p for p in box if lattice.is_cell(p) and outline.contains(Point(p))}
-    assert inside == cells
+QUARTER, SQUARE = LATTICES["quarter-square"], LATTICES["square"]
+Shape = tuple[Lattice, frozenset[Cell]]
 
 
 @given(cell_sets(), st.integers(0, 50), st.booleans())
-def test_rings_may_begin_anywhere_and_run_either_way(
-    shape: tuple[Lattice, frozenset[Cell]], turn: int, backwards: bool
-) -> None:
+def test_outline_and_cells_are_inverses(shape: Shape, turn: int, backwards: bool) -> None:
+    """Rings may begin anywhere and run either way."""
     lattice, cells = shape
-    rings = []
+    rings = rings_of_cells(lattice, cells)
+    assert sum(map(area2, rings)) == len(cells) * lattice.cell_area2
+    turned = [ring[turn % len(ring) :] + ring[: turn % len(ring)] for ring in rings]
+    found = cells_of_rings(lattice, [ring[::-1] for ring in turned] if backwards else turned, True)
+    assert found == cells
+    assert rings_of_cells(lattice, found) == rings
+
+
+@given(cell_sets())
+def test_shapely_finds_the_same_cells(shape: Shape) -> None:
+    lattice, cells = shape
+    union = union_all([Polygon(lattice.ring(cell)) for cell in cells])
+    outline = Polygon()
     for ring in rings_of_cells(lattice, cells):
-        k = turn % len(ring)
-        turned = ring[k:] + ring[:k]
-        rings.append(turned[::-1] if backwards else turned)
-    assert cells_of_rings(lattice, rings, may_touch=True) == cells
+        outline = outline.symmetric_difference(Polygon(ring))
+    assert outline.symmetric_difference(union).area == pytest.approx(0, abs=1e-9)
+    left, bottom, right, top = (int(v) for v in union.bounds)
+    box = [(x, y) for x in range(left - 6, right + 7) for y in range(bottom - 6, top + 7)]
+    assert {p for p in box if lattice.is_cell(p) and outline.contains(Point(p))} == cells
 
 
 @given(cell_sets(), st.integers(0, 11), st.integers(-5, 5), st.integers(-5, 5))
 def test_symmetries_and_translations_carry_cells_to_cells(
-    shape: tuple[Lattice, frozenset[Cell]], move: int, across: int, up: int
+    shape: Shape, move: int, across: int, up: int
 ) -> None:
     lattice, cells = shape
     symmetry = lattice.symmetries[move % len(lattice.symmetries)]
-    (ux, uy), (vx, vy) = lattice.basis
-    dx, dy = across * ux + up * vx, across * uy + up * vy
-    image = frozenset((x + dx, y + dy) for x, y in map(symmetry, cells))
-    assert all(lattice.is_cell(cell) for cell in image)
-    ax, ay = lattice.anchor(image)
-    bx, by = lattice.anchor(frozenset(map(symmetry, cells)))
+    (ux, _), (vx, vy) = lattice.basis
+    dx, dy = across * ux + up * vx, up * vy
+    image = frozenset(map(symmetry, cells))
+    moved = frozenset((x + dx, y + dy) for x, y in image)
+    assert all(lattice.is_cell(cell) for cell in moved)
+    (ax, ay), (bx, by) = lattice.anchor(moved), lattice.anchor(image)
     assert (ax - bx, ay - by) == (dx, dy)
-
-
-@given(lattices)
-def test_symmetries_are_isometries_of_the_plane(lattice: Lattice) -> None:
-    sx, sy = (math.sqrt(squared) for squared in lattice.step_squared)
-    points = [(0, 0), lattice.basis[0], lattice.basis[1]]
-
-    def length(a: tuple[int, int], b: tuple[int, int]) -> float:
-        return math.hypot((a[0] - b[0]) * sx, (a[1] - b[1]) * sy)
-
-    for symmetry in lattice.symmetries:
-        for a in points:
-            for b in points:
-                assert length(symmetry(a), symmetry(b)) == pytest.approx(length(a, b))
-    assert len({s.doubled for s in lattice.symmetries}) == len(lattice.symmetries)
+    found = moves_onto(lattice, cells, moved)
+    assert (symmetry, (dx, dy)) in found
+    for one, (left, low) in found:
+        assert {(x + left, y + low) for x, y in map(one, cells)} == moved
+    assert [one.flipped for one, _ in found] == sorted(one.flipped for one, _ in found)
+    if len(cells) > 1:
+        assert moves_onto(lattice, cells, moved - {max(moved)}) == []
 
 
 @given(lattices, st.integers(0, 40), st.integers(0, 40))
-def test_rows_and_columns_are_read_back(lattice: Lattice, row: int, col: int) -> None:
+def test_symmetries_are_isometries_and_cells_have_rows(
+    lattice: Lattice, row: int, col: int
+) -> None:
+    points = [(0, 0), *lattice.basis]
+    for one in lattice.symmetries:
+        for a in points:
+            for b in points:
+                length = math.dist(*in_units(lattice, [a, b]))
+                assert math.dist(*in_units(lattice, [one(a), one(b)])) == pytest.approx(length)
+    assert len({one.doubled for one in lattice.symmetries}) == len(lattice.symmetries)
     assert {lattice.row_col(cell) for cell in lattice.cells_at(row, col)} == {(row, col)}
 
 
 def test_neighbours_of_a_hexagon_are_one_unit_away() -> None:
     lattice = LATTICES["triangular"]
-    sx, sy = (math.sqrt(squared) for squared in lattice.step_squared)
-    ring = {lattice.cells_at(1, 0)[0], lattice.cells_at(0, 1)[0], lattice.cells_at(1, 1)[0]}
-    for x, y in ring - {lattice.cells_at(1, 1)[0]}:
-        assert math.hypot(x * sx, y * sy) == pytest.approx(1)
+    middle, *around = (lattice.cells_at(*place)[0] for place in ((0, 0), (1, 0), (0, 1)))
+    for cell in around:
+        assert math.dist(*in_units(lattice, [middle, cell])) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -133,29 +110,41 @@ def test_broken_outlines_are_refused(ring: list[tuple[int, int]], message: str) 
 
 
 def test_regions_may_touch_in_a_point_but_pieces_may_not() -> None:
+    cells = frozenset({(1, 1), (3, 3)})
     rings = [((0, 0), (2, 0), (2, 2), (0, 2)), ((2, 2), (4, 2), (4, 4), (2, 4))]
-    assert cells_of_rings(SQUARE, rings, may_touch=True) == {(1, 1), (3, 3)}
+    assert cells_of_rings(SQUARE, rings, may_touch=True) == cells
     with pytest.raises(OutlineError, match="meets itself at"):
         cells_of_rings(SQUARE, rings)
+    assert parts_of_cells(SQUARE, cells | {(3, 1)}) == [cells | {(3, 1)}]
+    assert parts_of_cells(SQUARE, cells) == [{(1, 1)}, {(3, 3)}]
 
 
 def test_hole_is_left_out() -> None:
     cells = frozenset(c for row in range(3) for col in range(3) for c in SQUARE.cells_at(row, col))
     ring = cells - set(SQUARE.cells_at(1, 1))
     rings = rings_of_cells(SQUARE, ring)
+    assert [len(r) for r in rings] == [4, 4]
     assert [area2(r) > 0 for r in rings] == [True, False]
     assert cells_of_rings(SQUARE, rings) == ring
 
 
-def test_cells_that_share_only_corners_fall_apart() -> None:
-    assert len(parts_of_cells(SQUARE, frozenset({(1, 1), (3, 3)}))) == 2
-    assert len(parts_of_cells(SQUARE, frozenset({(1, 1), (3, 1)}))) == 1
+@pytest.mark.parametrize("name", LATTICES)
+def test_a_region_in_mm_is_the_area_of_its_cells(name: str) -> None:
+    """Cells in parts, with holes, islands in them, and parts that meet in points."""
+    lattice, chance = LATTICES[name], random.Random(name)
+    every = sorted(cell for r in range(7) for c in range(7) for cell in lattice.cells_at(r, c))
+    for _ in range(6):
+        cells = frozenset(chance.sample(every, chance.randrange(1, len(every))))
+        found = region_mm(lattice, cells, 7.0)
+        rings = ([(x * 7, y * 7) for x, y in in_units(lattice, lattice.ring(c))] for c in cells)
+        assert found.is_valid
+        assert found.symmetric_difference(union_all([*map(Polygon, rings)])).area < 1e-6
 
 
-def test_canonical_ring_drops_straight_corners() -> None:
-    assert canonical_ring([(4, 0), (4, 4), (0, 4), (0, 0), (2, 0)]) == (
-        (0, 0),
-        (4, 0),
-        (4, 4),
-        (0, 4),
-    )
+def test_an_island_in_a_hole_belongs_to_a_board() -> None:
+    places = [(r, c) for r in range(5) for c in range(5) if {r, c} & {0, 4} or (r, c) == (2, 2)]
+    cells = frozenset(cell for place in places for cell in SQUARE.cells_at(*place))
+    area = region_of(load_set("iqblock"), Board("ring", cells), load_profile())
+    assert area.area == pytest.approx(17 * 20.0**2)
+    assert area.contains(Point(50, -50))
+    assert not area.contains(Point(30, -30))

@@ -4,42 +4,23 @@ from __future__ import annotations
 
 import random
 import tomllib
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import tomli_w
 
+from fabkit.core.errors import InputError
+
 # What no TOML value is meant to be, somewhere.
 STRANGE = (
-    True,
-    0,
-    -1,
-    10**9,
-    10**400,
-    -(10**400),
-    0.5,
-    -0.0,
-    1e308,
-    float("nan"),
-    float("inf"),
-    "",
-    " ",
-    "A",
-    "../x",
-    "\x1b[31m\u202e\0",
-    "x" * 3000,
-    date(2024, 2, 29),
-    [],
-    [[]],
-    [[0, 0]],
-    [[0.25, float("nan")], [10**400, True]],
-    ["A", "A"],
-    {},
-    {"id": "A"},
-    [{}],
-    [{"id": {}}],
-)
+    True, 0, -1, 10**9, 10**400, -(10**400), 0.5, -0.0, 1e308, float("nan"), float("inf"),
+    "", " ", "A", "../x", "\x1b[31m\u202e\0", "x" * 3000, date(2024, 2, 29),
+    [], [[]], [[0, 0]], [[0.25, float("nan")], [10**400, True]], ["A", "A"],
+    {}, {"id": "A"}, [{}], [{"id": {}}],
+)  # fmt: skip
 
 
 def places_in(value: Any) -> list[tuple[Any, Any]]:
@@ -72,26 +53,30 @@ def change_value(document: dict[str, Any], rng: random.Random) -> None:
         del container[key]
 
 
-def change_bytes(content: bytes, rng: random.Random) -> bytes:
-    """Overwrites some bytes of a file, or takes out, doubles or cuts off a part of it."""
-    changed = bytearray(content)
-    at = rng.randrange(len(changed))
-    way = rng.choice(["overwrite", "remove", "double", "cut"])
-    if way == "overwrite":
-        for _ in range(rng.randint(1, 4)):
-            changed[rng.randrange(len(changed))] = rng.choice([*b"0123456789.-[]{}\"'=\n", 0, 255])
-    elif way == "cut":
-        del changed[at:]
-    else:
-        part = changed[at : at + rng.randint(1, 40)]
-        changed[at : at + len(part)] = part * 2 if way == "double" else b""
-    return bytes(changed)
-
-
 def mutated(content: bytes, rng: random.Random) -> bytes:
-    if rng.random() < 0.4:
-        return change_bytes(content, rng)
-    document = tomllib.loads(content.decode())
-    for _ in range(rng.randint(1, 3)):
-        change_value(document, rng)
-    return tomli_w.dumps(document).encode()
+    """A TOML file with values or bytes changed, moved, doubled, taken out or cut off."""
+    if rng.random() < 0.6:
+        document = tomllib.loads(content.decode())
+        for _ in range(rng.randint(1, 3)):
+            change_value(document, rng)
+        return tomli_w.dumps(document).encode()
+    at = rng.randrange(len(content))
+    end = at + rng.randint(1, 40)
+    middle = rng.choice(
+        [b"", content[at:end] * 2, bytes(rng.choices(b"019.-[]{}\"'=\n\0\xff", k=3))]
+    )
+    return content[:at] + middle + (content[end:] if rng.random() < 0.8 else b"")
+
+
+def surprises(path: Path, contents: Iterable[bytes], read: Callable[[], object]) -> list[str]:
+    """What reading a file raises that is no `InputError`, with each of some contents."""
+    found = []
+    for number, content in enumerate(contents):
+        path.write_bytes(content)
+        try:
+            read()
+        except InputError:
+            pass
+        except Exception as error:
+            found.append(f"{number}: {type(error).__name__}: {error}")
+    return found

@@ -6,11 +6,11 @@ import json
 import random
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 from jsonschema import Draft7Validator
 
+from fabkit.cli import main
 from fabkit.core.errors import InputError
 from fabkit.model.library import SCHEMAS, load_set, schema_of, shipped_folder, shipped_names
 from fabkit.model.profilefile import load_profile, preset_names
@@ -35,14 +35,14 @@ def faults(kind: str, text: str) -> list[str]:
 def test_the_shipped_schemas_are_what_the_command_prints(
     kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from fabkit.cli import main
-
     assert main(["schema", kind]) == 0
     printed = capsys.readouterr().out
-    assert FILES[kind].read_text(encoding="utf-8") == printed, (
-        f"fabkit schema {kind} > {FILES[kind]}"
-    )
+    again = f"fabkit schema {kind} > {FILES[kind]}"
+    assert FILES[kind].read_text(encoding="utf-8") == printed, again
     Draft7Validator.check_schema(json.loads(printed))
+    if kind == "profile":
+        magnet = json.loads(printed)["$defs"]["magnet"]["properties"]
+        assert magnet["diameter"]["description"] == "diameter of a magnet"
 
 
 def test_every_shipped_file_names_its_schema_and_keeps_to_it() -> None:
@@ -56,49 +56,37 @@ def test_every_shipped_file_names_its_schema_and_keeps_to_it() -> None:
 
 
 def test_every_file_in_the_readme_keeps_to_its_schema_and_is_read(tmp_path: Path) -> None:
-    blocks = [text for kind, text in BLOCKS if kind == "toml"]
-    kinds = []
-    for text in blocks:
+    kinds, path = set(), tmp_path / "mine.toml"
+    for text in (text for kind, text in BLOCKS if kind == "toml"):
         keys = tomllib.loads(text).keys()
         kind = "set" if "set" in keys else "challenge" if keys & {"board", "given"} else "profile"
         assert faults(kind, text) == []
-        path = tmp_path / "mine.toml"
         path.write_text(text)
         if kind != "challenge":  # which `tests/test_readme.py` solves
             load_set(str(path)) if kind == "set" else load_profile([str(path)])
-        kinds.append(kind)
-    assert set(kinds) == set(SCHEMAS)
+        kinds.add(kind)
+    assert kinds == set(SCHEMAS)
 
 
 @pytest.mark.parametrize(
     ("kind", "names"),
     [
-        (
-            "set",
-            "key-misspelt-in-piece drawn-twice drawn-not-at-all lattice-abbreviated area-is-a-text",
-        ),
-        (
-            "set",
-            "label-too-long id-with-slash count-zero unit-without-unit board-size-huge set-missing",
-        ),
-        (
-            "profile",
-            "choice-unknown length-without-unit length-as-number key-misspelt table-is-a-text",
-        ),
+        ("set", "key-misspelt-in-piece drawn-twice drawn-not-at-all lattice-abbreviated area-is-a-text "
+                "label-too-long id-with-slash count-zero unit-without-unit board-size-huge set-missing"),
+        ("profile", "choice-unknown length-without-unit length-as-number key-misspelt table-is-a-text"),
         ("challenge", "iqblock-flips-is-a-text iqblock-pieces-count-zero iqblock-key-misspelt"),
     ],
-)
+)  # fmt: skip
 def test_editors_see_what_needs_no_geometry(kind: str, names: str) -> None:
     unseen = [name for name in names.split() if not faults(kind, TABLES[kind][name]["input"])]
     assert unseen == []
 
 
-@pytest.mark.parametrize("name", ["iqstars", "iqfit"])
-def test_the_schema_is_no_stricter_than_the_reader(name: str, tmp_path: Path) -> None:
-    content, path = (shipped_folder() / f"{name}.toml").read_bytes(), tmp_path / "mutated.toml"
+def test_the_schema_is_no_stricter_than_the_reader(tmp_path: Path) -> None:
+    content, path = (shipped_folder() / "iqstars.toml").read_bytes(), tmp_path / "mutated.toml"
     read = 0
-    for seed in range(40):
-        path.write_bytes(mutated(content, random.Random(f"schema {name} {seed}")))
+    for seed in range(60):
+        path.write_bytes(mutated(content, random.Random(f"schema {seed}")))
         try:
             read_set(path)
         except InputError:
@@ -106,10 +94,3 @@ def test_the_schema_is_no_stricter_than_the_reader(name: str, tmp_path: Path) ->
         read += 1
         assert faults("set", path.read_text(encoding="utf-8")) == [], seed
     assert read
-
-
-def test_descriptions_tell_editors_what_a_key_is() -> None:
-    profile: dict[str, Any] = schema_of("profile")
-    magnet = profile["$defs"]["magnet"]["properties"]
-    assert magnet["diameter"]["description"] == "diameter of a magnet"
-    assert schema_of("set")["$defs"]["HeadTable"]["required"] == ["name", "lattice", "moves"]

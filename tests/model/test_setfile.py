@@ -1,0 +1,313 @@
+"""Sets that people draw: in rows of text, by cells, by outlines, in SVG files; in two tones; counted."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import trimesh
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from fabkit.build import export
+from fabkit.cli import main
+from fabkit.core.errors import InputError
+from fabkit.model.challengeload import find_challenge, load_challenge
+from fabkit.model.lattice import Cell, Lattice
+from fabkit.model.library import load_set
+from fabkit.model.piece import at_anchor, tones_on
+from fabkit.model.polygon import OutlineError, cells_of_rings, rings_of_cells
+from fabkit.model.profilefile import load_profile
+from fabkit.model.puzzle import rings_in_units, usual_board
+from fabkit.model.setfile import PALETTE, read_set
+from fabkit.output.pieces import piece_sheet
+from tests.conftest import ROOT
+from tests.support.drawnsets import QUARTER, SQUARE, drawing, read, svg_cells, written
+from tests.support.sketches import board
+from tests.support.strategies import cell_sets, piece_of
+
+Shape = tuple[Lattice, frozenset[Cell]]
+
+# --- the same shape, drawn in four ways -------------------------------------------------------
+
+
+def as_rows(cells: frozenset[Cell]) -> list[str]:
+    places = {SQUARE.row_col(cell) for cell in cells}
+    (top, bottom), (left, right) = ((min(side), max(side)) for side in zip(*places, strict=True))
+    columns = range(left, right + 1)
+    return ["".join(".X"[(r, c) in places] for c in columns) for r in range(top, bottom + 1)]
+
+
+def as_path(shape: Shape, unit: float, x: float, y: float) -> str:
+    """The outline as an SVG path, y down; shapes that hang together by a point are passed over."""
+    lattice, cells = shape
+    try:
+        cells_of_rings(lattice, rings_of_cells(lattice, cells))
+    except OutlineError:
+        assume(False)
+    rings = rings_in_units(lattice, rings_of_cells(lattice, cells))
+    parts = (
+        " L ".join(f"{x + px * unit:.6g},{y - py * unit:.6g}" for px, py in ring) for ring in rings
+    )
+    return f'<path d="{"".join(f"M {part} Z " for part in parts)}"/>'
+
+
+@given(
+    cell_sets(SQUARE, most=14),
+    st.floats(0, 150),
+    st.floats(0, 150),
+    st.sampled_from([0.5, 1.0, 3.0]),
+)
+def test_rows_cells_outline_and_svg_are_one_shape(
+    tmp_path_factory: pytest.TempPathFactory, shape: Shape, x: float, y: float, scale: float
+) -> None:
+    """However a polyomino is drawn, at whatever place and scale of a page, it is the same form."""
+    cells, folder = shape[1], tmp_path_factory.mktemp("four")
+    size = f'width="{200 * scale:g}mm" height="{200 * scale:g}mm" viewBox="0 0 200 200"'
+    drawing(folder, as_path(shape, 20 / scale, x, y), size)
+    ways = {
+        "rows": as_rows(cells),
+        "cells": [list(SQUARE.row_col(cell)) for cell in sorted(cells)],
+        "outline": [[list(p) for p in ring] for ring in rings_in_units(SQUARE, rings_of_cells(*shape))],
+        "svg": '"shapes.svg"',
+    }  # fmt: skip
+    body = "".join(f'[[piece]]\nid = "{k}"\n{k} = {v}\n' for k, v in ways.items())
+    puzzle = read_set(written(folder, body, extra='chequer = "#5d3a1a"\n'))
+    assert [piece.id for piece in puzzle.pieces] == list(ways)
+    forms, tones = set(), set()
+    for piece in puzzle.pieces:
+        own = piece.forms[0].cells
+        ax, ay = SQUARE.anchor(own)
+        forms.add(at_anchor(SQUARE, own))
+        tones.add(frozenset((px - ax, py - ay) for px, py in piece.tones))
+    assert forms == {at_anchor(SQUARE, cells)}
+    assert len(tones) == 1, "the tones depend on how a piece is drawn"
+
+
+@given(cell_sets(QUARTER), st.integers(0, 8), st.integers(0, 8))
+def test_diagonals_are_read_where_they_are_drawn(
+    tmp_path_factory: pytest.TempPathFactory, shape: Shape, x: int, y: int
+) -> None:
+    path, folder = as_path(shape, 20, 20 * x, 20 * y), tmp_path_factory.mktemp("quarters")
+    assert svg_cells(folder, path, lattice=QUARTER) == at_anchor(QUARTER, shape[1])
+
+
+def test_rows_lie_as_cells_do(tmp_path: Path) -> None:
+    """Odd rows of hexagons are shifted; a letter is a whole square of quarters."""
+    body = '[[piece]]\nid = "A"\nrows = [".aa", "aa ", "..a"]\n'
+    body += '[[piece]]\nid = "B"\ncells = [[0, 1], [0, 2], [1, 0], [1, 1], [2, 2]]\n'
+    one, other = read(tmp_path, body, "triangular").pieces
+    assert one.forms == other.forms
+    puzzle = read(tmp_path, '[[piece]]\nid = "A"\nrows = ["XX"]\narea = 2\n', "quarter-square")
+    assert len(puzzle.pieces[0].forms[0].cells) == 8
+
+
+def test_a_board_is_drawn_as_a_piece_is(tmp_path: Path) -> None:
+    drawing(tmp_path, '<rect id="tray" width="60" height="40"/>')
+    body = '[[piece]]\nid = "A"\nrows = ["XX"]\n'
+    ways = {"size": "[2, 3]", "rows": "[3, 3]", "svg": '"shapes.svg"'}
+    body += "".join(f'[[board]]\nid = "{k}"\n{k} = {v}\n' for k, v in ways.items())
+    body += '[[board]]\nid = "text"\nrows = ["XXX", "XXX"]\n'
+    assert {one.cells for one in read(tmp_path, body).boards} == {board("square", 2, 3)}
+
+
+def test_the_readme_s_pentominoes_are_the_twelve(tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text()
+    (text,) = re.findall(r"```toml\n(# pentominoes.*?)```", readme, re.DOTALL)
+    path = tmp_path / "pentominoes.toml"
+    path.write_text(text)
+    puzzle, known = load_set(str(path)), load_set(str(ROOT / "tests/sets/pentominoes.toml"))
+    images = [
+        {
+            piece.id: {at_anchor(SQUARE, map(s, piece.forms[0].cells)) for s in SQUARE.symmetries}
+            for piece in one.pieces
+        }
+        for one in (puzzle, known)
+    ]
+    assert images[0] == images[1]
+    assert find_challenge(puzzle, None).region == known.boards[0].cells
+
+
+# --- two tones --------------------------------------------------------------------------------
+
+
+def is_chequered(cells: frozenset[Cell], tones: frozenset[Cell]) -> bool:
+    """Whether of any two neighbours one is toned."""
+    return tones <= cells and all(
+        ((x, y) in tones) != (other in tones)
+        for x, y in cells
+        for other in {(x + 2, y), (x, y + 2)} & cells  # cells are two steps apart
+    )
+
+
+def test_cubi_magici_alone_has_tones_as_many_as_its_picture() -> None:
+    cubi = load_set("cubimagici")
+    dark = sum(len(piece.tones) for piece in cubi.pieces)
+    assert (dark, int(cubi.area) - dark) == (27, 22)
+    assert all(is_chequered(piece.forms[0].cells, piece.tones) for piece in cubi.pieces)
+    for name in ("fridgeiq", "iqfit", "iqstars", "iqblock"):
+        assert not any(piece.tones or piece.tone for piece in load_set(name).pieces)
+
+
+@given(cell_sets(SQUARE, most=8), st.sampled_from(SQUARE.symmetries))
+def test_tones_lie_as_their_piece_does(shape: Shape, symmetry: Any) -> None:
+    cells = shape[1]
+    tones = frozenset(cell for cell in cells if sum(SQUARE.row_col(cell)) % 2)
+    lying = frozenset((x + 6, y - 4) for x, y in map(symmetry, cells))
+    found = tones_on(SQUARE, replace(piece_of(SQUARE, cells), tones=tones), lying)
+    assert is_chequered(lying, found)
+    assert len(found) == len(tones)
+
+
+# --- boards -----------------------------------------------------------------------------------
+
+
+def test_an_optional_board_is_nobody_s_default(tmp_path: Path) -> None:
+    fridgeiq = load_set("fridgeiq")
+    (tray,) = fridgeiq.boards
+    assert (tray.id, tray.optional, len(tray.cells)) == ("tray", True, 36 * 4)
+    assert usual_board(fridgeiq.boards) is None
+    square = find_challenge(fridgeiq, "square_09").region
+    assert at_anchor(QUARTER, square) == at_anchor(QUARTER, tray.cells)
+    path = tmp_path / "file.toml"
+    path.write_text('pieces = "B"\n')
+    with pytest.raises(InputError, match="no board is named"):
+        load_challenge(path, fridgeiq)
+    path.write_text('pieces = "B"\nboard = "tray"\n')
+    assert load_challenge(path, fridgeiq).region == tray.cells
+    body = """
+[[piece]]
+id = "A"
+rows = ["XX"]
+[[board]]
+id = "large"
+size = [9, 9]
+optional = true
+[[board]]
+id = "small"
+size = [1, 2]
+[[challenge]]
+id = "one"
+"""
+    puzzle = read(tmp_path, body)
+    assert find_challenge(puzzle, None).id == "small"
+    path.write_text("cells = [0, 1]\n")
+    small = puzzle.boards[1].cells
+    assert small == puzzle.challenges[0].region == load_challenge(path, puzzle).region
+
+
+def test_large_boards_of_large_pieces_are_judged(tmp_path: Path) -> None:
+    row = f'"{"X" * 50}"'
+    body = f'[[piece]]\nid = "A"\nrows = [{", ".join([row] * 50)}]\n'
+    body += "".join(f'[[board]]\nid = "b{i}"\nsize = [100, 100]\n' for i in range(3))
+    assert read(tmp_path, body).area == 2500
+
+
+# --- holes, hostile titles, counts --------------------------------------------------------------
+
+RINGS = """
+[set]
+name = "rings"
+title = "Rings & <b>bold</b> \\"ones\\""
+lattice = "{lattice}"
+moves = "rotations"
+
+[[piece]]
+id = "O"
+label = "Ab1"
+cells = {ring}
+
+[[piece]]
+id = "I"
+label = "Θ"
+cells = [[0, 0], [0, 1], [0, 2]]
+"""
+RING = [[0, 0], [0, 1], [0, 2], [1, 0], [1, 2], [2, 0], [2, 1], [2, 2]]
+HEXAGONS = [[0, 0], [0, 1], [1, 1], [2, 1], [2, 0], [1, -1]]
+
+
+@pytest.mark.every(5)
+@pytest.mark.parametrize("fit", ["press", "embedded", "none"])
+@pytest.mark.parametrize(
+    ("lattice", "ring"), [("square", RING), ("quarter-square", RING), ("triangular", HEXAGONS)]
+)
+def test_a_piece_with_a_hole_is_printed_with_its_hole(
+    lattice: str, ring: list, fit: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "rings.toml"
+    path.write_text(RINGS.format(lattice=lattice, ring=ring), encoding="utf-8")
+    puzzle, profile = load_set(str(path)), load_profile((), [f"recess.fit={fit}"])
+    done = export(puzzle, profile, ["stl"], tmp_path / "out")
+    mesh = trimesh.load(tmp_path / "out/stl/O.stl")
+    assert mesh.is_watertight
+    assert mesh.is_winding_consistent
+    # Euler's number: 0 for a body with one hole through it, and 2 for each cavity.
+    cavities = len(done.pieces["O"]["magnets_mm"]) if fit == "embedded" else 0
+    assert mesh.euler_number == 2 * cavities
+    # The title is only text, and a unit of the drawing's own coordinates a millimetre on paper.
+    root = ElementTree.fromstring(piece_sheet(puzzle, puzzle.pieces, profile))
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts[0] == 'Rings & <b>bold</b> "ones"'
+    width, height = root.attrib["viewBox"].split()[2:]
+    assert (root.attrib["width"], root.attrib["height"]) == (f"{width}mm", f"{height}mm")
+
+
+COUNTED = """
+set = { name = "counted", lattice = "square", moves = "rotations", unit = "20 mm" }
+board = [{ id = "tray", size = [4, 4] }]
+
+[[piece]]
+id = "D"
+count = 8
+rows = ["XX"]
+
+[[piece]]
+id = "red"
+count = 2
+label = "R"
+colour = "#cc0000"
+rows = ["XX", "X."]
+
+[[challenge]]
+id = "dominoes"
+board = "tray"
+pieces = ["D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8"]
+"""
+
+
+def test_a_count_makes_equal_pieces(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    said: Callable[..., Any],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """They are interchangeable, and printed each; dominoes cover a square of 4 x 4 in 36 ways."""
+    monkeypatch.chdir(tmp_path)
+    Path("counted.toml").write_text(COUNTED, encoding="utf-8")
+    puzzle = load_set("counted.toml")
+    assert [piece.id for piece in puzzle.pieces] == [
+        *(f"D{i}" for i in range(1, 9)),
+        "red1",
+        "red2",
+    ]
+    assert len({replace(piece, id="") for piece in puzzle.pieces}) == 2
+    one, *_, other = puzzle.pieces
+    assert (one.label, one.colour) == ("D", PALETTE[0])
+    assert (other.label, other.colour, puzzle.area) == ("R", "#cc0000", 22)
+    answer = said("solve", "counted.toml", "dominoes", "--count")
+    assert (answer["count"], answer["count_labelled"]) == (36, 36 * math.factorial(8))
+    assert len(said("bom", "counted.toml", "-s", "board.make=none")["pieces"]) == 10
+    assert main(["show", "counted.toml"]) == 0
+    shown = capsys.readouterr()
+    assert "red2" in shown.out
+    assert "same label" not in shown.err
+    chosen = ["--piece", "red1", "--piece", "red2", "-s", "recess.fit=none"]
+    assert main(["export-stl", "counted.toml", *chosen]) == 0
+    meshes = [trimesh.load(f"output/counted/stl/red{i}.stl") for i in (1, 2)]
+    assert meshes[0].volume == meshes[1].volume
