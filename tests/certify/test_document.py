@@ -32,7 +32,6 @@ CROSS = square_flake(
 SHAPES = filed(CROSS, CROSS.proof(random.Random(1), reduced=False))
 SHAPE = SHAPES["shapes"][0]
 
-LARGE = [[0, 0], [2000, 0], [2000, 2000], [0, 2000]]
 MONOMINO = [[0, 0], [2, 0], [2, 2], [0, 2]]
 KIND = 'is not a certificate; expected an object with "kind": "fabkit certificate"'
 BORDER = "is not on the border of the cells inside"

@@ -9,9 +9,7 @@ import pytest
 
 from fabkit.mesh.balls.identify import identify_balls
 from fabkit.mesh.balls.part import BallPart
-from fabkit.mesh.balls.places import Places, find_places
 from fabkit.mesh.balls.reading import take_in_balls
-from fabkit.mesh.balls.spheres import find_balls
 from fabkit.mesh.body import Body
 from fabkit.model.balls import ROTATIONS, BallBody, flat_poses, turned
 from fabkit.model.lattice import LATTICES, Cell
@@ -101,15 +99,6 @@ def test_foreign_meshes_are_read_back(name: str, sizes: Sizes) -> None:
     assert_read(part, BODIES[name], sizes)
 
 
-@pytest.mark.integration
-@pytest.mark.parametrize("name", ["blue", "sky"])
-def test_our_own_exports_are_read_back(name: str) -> None:
-    for body in (exported(name), thrown(exported(name), seed=9)):
-        part = read(body)
-        assert_read(part, BODIES[name], Sizes())
-        assert part.diameters_mm == pytest.approx([12.0] * len(part.diameters_mm), abs=1e-3)
-
-
 @pytest.mark.every(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_nothing_depends_on_how_the_mesh_lies(seed: int) -> None:
@@ -123,14 +112,6 @@ def test_nothing_depends_on_how_the_mesh_lies(seed: int) -> None:
     assert np.abs(moved.vertices - still.vertices).max() < 1e-3
 
 
-def test_balls_lie_at_their_places_times_the_pitch() -> None:
-    part = read(thrown(made(BODIES["green"]), seed=5))
-    assert part.shape is not None
-    own = np.array([ball.middle for ball in find_balls(part.straight)]) / 15.0
-    assert sorted(map(tuple, np.rint(own).tolist())) == sorted(part.shape.balls)
-    assert np.abs(own - np.rint(own)).max() < 1e-4
-
-
 @pytest.mark.every(2)
 @pytest.mark.parametrize(("scale", "length_mm"), [(0.1, 10), (1, 1), (1 / 25.4, 25.4), (1e-3, 1e3)])
 def test_the_unit_of_length_is_found(scale: float, length_mm: float) -> None:
@@ -141,11 +122,6 @@ def test_the_unit_of_length_is_found(scale: float, length_mm: float) -> None:
         assert_read(part, BODIES[name], COARSE)
 
 
-def test_lengths_of_no_known_unit_are_millimetres() -> None:
-    (part,), length_mm = take_in_balls([thrown(made(BODIES["lime"], COARSE), 1, 1.3)], 15.0)
-    assert (length_mm, part.pitch_mm) == (1.0, pytest.approx(19.5, abs=1e-3))
-
-
 def test_a_ball_that_six_links_leave() -> None:
     middle = BallBody(
         ((0, 0, 0), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)),
@@ -153,13 +129,6 @@ def test_a_ball_that_six_links_leave() -> None:
     )
     sizes = Sizes(flat=None)
     assert_read(read(thrown(made(middle, sizes), 2)), middle, sizes)
-
-
-def test_rods_and_flat_shapes_are_read_back() -> None:
-    pair = BallBody(((0, 0, 0), (1, 0, 0)), ((0, 1),))
-    corner = BallBody(((0, 0, 0), (1, 0, 0), (1, 1, 0)), ((0, 1), (1, 2)))
-    for shape in (pair, corner):
-        assert_read(read(thrown(made(shape), 2)), shape, Sizes())
 
 
 @pytest.mark.every(3)
@@ -195,20 +164,6 @@ def test_what_is_no_piece_of_balls_says_why() -> None:
             assert (part.pitch_mm, part.diameters_mm, part.links_mm) == (0.0, (), ())
 
 
-def test_places_are_found_by_another_way() -> None:
-    rng = np.random.default_rng(4)
-    whole = np.array(BODIES["pink"].balls)
-    turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
-    turn *= np.sign(np.linalg.det(turn))
-    found = find_places(7.0 * whole @ turn.T + [4.0, 5.0, 6.0])
-    assert isinstance(found, Places)
-    assert found.off < 1e-9
-    assert np.linalg.det(found.turn) == pytest.approx(1.0)
-    assert np.linalg.norm(found.whole[:, None] - found.whole, axis=2) == pytest.approx(
-        np.linalg.norm(whole[:, None] - whole, axis=2)
-    )
-
-
 # --- which piece it is --------------------------------------------------------------------
 
 
@@ -218,22 +173,6 @@ def test_every_piece_is_known_by_its_balls() -> None:
     assert [one.key for one in identities] == IDS
     assert [one.alike for one in identities] == [(name,) for name in IDS]
     assert all(one.as_drawn for one in identities)
-
-
-@pytest.mark.every(4)
-@pytest.mark.parametrize("name", ["navy", *CHIRAL])
-def test_mirror_images_are_known(name: str) -> None:
-    (identity,) = identify_balls([read(thrown(mirrored(made(BODIES[name], COARSE)), 8))], IQFIT)
-    assert identity.mirrored == (name in CHIRAL)
-    assert (identity.piece, identity.as_drawn) == (name, name not in CHIRAL)
-
-
-def test_a_second_one_is_numbered() -> None:
-    bodies = [thrown(made(BODIES["red"], COARSE), seed) for seed in range(2)]
-    bodies.append(made(BallBody(((0, 0, 0), (1, 0, 0)), ((0, 1),)), COARSE))
-    parts, _ = take_in_balls([*bodies, shapes.box((0, 0, 0), (9, 9, 9))], 15.0)
-    keys = [one.key for one in identify_balls(parts, IQFIT)]
-    assert sorted(keys) == ["red", "red-2", "unknown-1", "unknown-2"]
 
 
 @pytest.mark.every(5)

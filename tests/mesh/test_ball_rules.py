@@ -10,7 +10,6 @@ import pytest
 
 from fabkit.mesh.balls.identify import identify_balls
 from fabkit.mesh.balls.inspect import inspect_balls
-from fabkit.mesh.balls.lying import lay_down
 from fabkit.mesh.balls.reading import take_in_balls
 from fabkit.mesh.body import Body
 from fabkit.mesh.finding import Finding
@@ -18,9 +17,8 @@ from fabkit.model.balls import BallBody
 from fabkit.model.profilefile import load_profile
 from tests.support import shapes
 from tests.support.ballmeshes import COMPACT, USUAL, Sizes, made, mirrored, thrown
-from tests.support.ballprints import BODIES, IDS, IQFIT, exported
+from tests.support.ballprints import BODIES, IDS, IQFIT
 
-PROFILE = load_profile(unit_mm=IQFIT.unit_mm)
 PINK = BODIES["pink"]
 #: Of balls beside each other without a link.
 NO_GAP = {"blue", "lime", "navy", "orange", "red"}
@@ -63,12 +61,6 @@ def test_coarse_pieces_break_no_rule_on_sizes(kind: str) -> None:
     assert broken(findings(made(PINK, Sizes(segments=24, kind=kind)), settings)) == set()
 
 
-@pytest.mark.integration
-@pytest.mark.parametrize("name", ["blue", "sky"])
-def test_our_own_exports_break_no_rule(name: str) -> None:
-    assert broken(findings(exported(name))) == set()
-
-
 @pytest.mark.every(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_turned_mesh_is_judged_as_it_is_printed(seed: int) -> None:
@@ -78,15 +70,6 @@ def test_a_turned_mesh_is_judged_as_it_is_printed(seed: int) -> None:
     # Whether it fits the bed is tried for a few turns only, which differ.
     for rule in set(still) - {"ball-lies", "ball-shape", "bed"}:
         assert moved[rule].value == pytest.approx(still[rule].value, abs=2e-3, rel=1e-4), rule
-
-
-def test_a_part_lies_on_its_flat() -> None:
-    parts, _ = take_in_balls([thrown(made(PINK), 3)], 15.0)
-    lying = lay_down(parts[0])
-    assert np.ptp(lying.vertices, axis=0)[2] == pytest.approx(4.2 + 15 + 6, abs=1e-3)
-    assert lying.middles[list(lying.lowest), 2] == pytest.approx([4.2] * 6, abs=1e-3)
-    # Six balls of radius 6 and five links, cut 4.2 below their middles.
-    assert lying.flat.area > 6 * np.pi * (36 - 4.2**2) * 0.98
 
 
 # --- planted faults -----------------------------------------------------------------------
@@ -220,12 +203,6 @@ def test_a_planted_fault_is_noticed_by_its_rules_alone(fault: Fault) -> None:
     assert any(fault.words in found[rule].message for rule in fault.rules)
 
 
-@pytest.mark.integration
-def test_faults_are_noticed_whatever_way_the_mesh_lies() -> None:
-    for fault in FAULTS[:2]:
-        assert broken(findings(thrown(fault.plant(), 2))) >= {*fault.rules, "ball-lies"}
-
-
 def test_a_fault_is_shown_where_it_is() -> None:
     found = findings(pink(balls={6: 11.7}))["ball-diameter"]
     assert found.where is not None
@@ -250,13 +227,6 @@ def test_balls_too_wide_for_their_cells() -> None:
     assert {"ball-cells"} <= broken(found) <= {"ball-cells", "overhang"}
     assert found["ball-cells"].value == pytest.approx(0.02, abs=2e-3)
     assert findings(body, (*settings[:2], "gap.min=0.02 mm"))["ball-cells"].ok
-
-
-@pytest.mark.integration
-def test_a_link_may_lack_what_chords_take_and_no_more() -> None:
-    for lacks, ok in ((0.0, True), (0.07, True), (0.12, False)):
-        found = findings(pink(links={5: 9.0 - lacks}, segments=48))
-        assert found["ball-link"].ok == ok
 
 
 def test_a_ball_may_be_off_by_the_tolerance_and_no_more() -> None:

@@ -16,7 +16,6 @@ from fabkit.mesh.identity import identify
 from fabkit.mesh.part import take_in
 from fabkit.model.library import load_set
 from fabkit.model.piece import is_image
-from fabkit.verify.check import check
 from fabkit.verify.taking import take
 from tests.support import analytic, foreign
 from tests.support.foreign import Make, Stand
@@ -33,7 +32,6 @@ from tests.support.foreignsets import (
     user_set,
     verdict,
 )
-from tests.support.prints import Order
 
 # --- sets that others made ------------------------------------------------------------------
 
@@ -171,17 +169,6 @@ def test_files_with_several_bodies(kind: str, tmp_path: Path) -> None:
     assert taken.common.inset_mm == pytest.approx(0.15, abs=1e-3)
 
 
-@pytest.mark.integration
-@pytest.mark.parametrize("inset", [0.0, 0.1])
-def test_sets_without_clearance_are_told(inset: float) -> None:
-    puzzle = replace(load_set("fridgeiq"), challenges=())
-    report = check(take(built("fridgeiq", Make(inset=inset)), puzzle, 20.0), Order().profile())
-    (finding,) = [one for one in report.findings if one.rule == "clearance"]
-    assert finding.ok == (inset > 0)
-    assert finding.value == pytest.approx(2 * inset, abs=1e-3)
-    assert all(part.part.outline for part in report.parts)
-
-
 # --- sets of one's own ----------------------------------------------------------------------
 
 
@@ -199,15 +186,6 @@ def test_sets_of_ones_own(name: str, inset: float) -> None:
             assert outline.inset_mm == pytest.approx(inset, abs=1e-2)
 
 
-@pytest.mark.integration
-@pytest.mark.parametrize("name", USER_SETS)
-def test_every_piece_twice(name: str) -> None:
-    puzzle = user_set("quarter-square", USER_SETS[name])
-    taken = take(own_bodies(name, Make(), copies=2), puzzle, 20.0)
-    expected = [key for piece in USER_SETS[name] for key in (piece, f"{piece}-2")]
-    assert sorted(one.key for one in taken.identities) == sorted(expected)
-
-
 @pytest.mark.parametrize("set_name", SOME_SETS)
 def test_a_piece_alone_is_read_with_the_expected_unit(set_name: str) -> None:
     """One piece may lie on several lattices; the unit that is expected decides."""
@@ -217,16 +195,6 @@ def test_a_piece_alone_is_read_with_the_expected_unit(set_name: str) -> None:
         (part,) = read([body], puzzle)
         assert verdict(part, puzzle, piece.id) == "right", piece.id
         assert outline_of(part).unit_mm == pytest.approx(20, rel=1e-4)
-
-
-@pytest.mark.integration
-def test_any_two_pieces() -> None:
-    puzzle = load_set("fridgeiq")
-    bodies = built("fridgeiq", Make())
-    for i in range(16):
-        for k in {(5 * i + 3) % 16} - {i}:
-            for part, at in zip(read([bodies[i], bodies[k]], puzzle), (i, k), strict=True):
-                assert verdict(part, puzzle, puzzle.pieces[at].id) == "right", (i, k)
 
 
 @pytest.mark.integration
@@ -241,9 +209,3 @@ def test_strange_bodies_are_told_and_spoil_nothing(set_name: str) -> None:
         assert (part.outline is None) == (identity.piece is None)
         if part.outline:
             assert part.outline.unit_mm == pytest.approx(20, rel=1e-3)
-
-
-@pytest.mark.integration
-def test_strange_bodies_alone_are_not_read() -> None:
-    puzzle = load_set("fridgeiq")
-    assert all(identity.piece is None for identity in take(strange_bodies(), puzzle, 20).identities)

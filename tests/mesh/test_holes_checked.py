@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 
 import pytest
 import trimesh
-from shapely import Polygon, affinity
+from shapely import Polygon
 
 from fabkit.cli import main
 from fabkit.drawing.draft import draft
-from fabkit.drawing.outline import chamfered, inset_ring, rings_mm
+from fabkit.drawing.outline import inset_ring, rings_mm
 from fabkit.mesh.finding import Finding
 from fabkit.model.library import load_set
 from fabkit.model.polygon import rings_of_cells
@@ -94,11 +94,6 @@ def failed(planted: Planted) -> dict[str, Finding]:
     return {finding.rule: finding for finding in found}
 
 
-def with_hole(area: Polygon, hole: Polygon) -> Polygon:
-    """An area with its one hole exchanged for another."""
-    return Polygon(area.exterior, hole.interiors)
-
-
 def hole_wider(area: Polygon, by_mm: float) -> Polygon:
     """An area with all sides of its one hole moved into the material."""
     outer, hole = rings_mm(area)
@@ -137,33 +132,6 @@ def test_a_users_set_with_a_hole_passes_the_commands(
 # --- chamfers -------------------------------------------------------------------------------
 
 
-@pytest.mark.integration
-@pytest.mark.parametrize("lattice", list(PIECES))
-def test_a_hole_without_a_chamfer_is_found(lattice: str) -> None:
-    case = ring(lattice)
-    blueprint = case.blueprint
-    for rule, changes in (
-        ("top-chamfer", {"face": with_hole(blueprint.face, blueprint.outline)}),
-        ("foot-chamfer", {"foot": with_hole(blueprint.foot, blueprint.outline)}),
-    ):
-        found = failed(case.rebuilt(**changes))
-        assert list(found) == [rule]
-        assert found[rule].value == pytest.approx(0.0, abs=1e-3)
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("lattice", list(PIECES))
-def test_a_holes_chamfer_of_twice_the_size_is_found(lattice: str) -> None:
-    case = ring(lattice)
-    blueprint, top_mm, foot_mm = case.blueprint, *chamfers(case)
-    found = failed(case.rebuilt(face=hole_wider(blueprint.face, top_mm)))
-    assert list(found) == ["top-chamfer"]
-    assert found["top-chamfer"].value == pytest.approx(2 * top_mm, abs=1e-3)
-    found = failed(case.rebuilt(foot=hole_wider(blueprint.foot, foot_mm)))
-    assert set(found) == {"foot-chamfer", "overhang"}  # as high as before, it leans out more
-    assert found["foot-chamfer"].value == pytest.approx(2 * foot_mm, abs=1e-3)
-
-
 def chamfers(case: Case) -> tuple[float, float]:
     return case.profile.top_chamfer_mm, case.profile.foot_chamfer_mm
 
@@ -178,26 +146,6 @@ def test_a_holes_chamfer_is_judged_at_its_limit(sign: int) -> None:
         assert list(found) == ["top-chamfer"] * wrong
         found = failed(case.rebuilt(foot=hole_wider(foot, off_mm)))
         assert ("foot-chamfer" in found) == wrong
-
-
-@pytest.mark.integration
-def test_one_wrong_side_of_a_holes_chamfer_is_found() -> None:
-    case = ring()
-    face = case.blueprint.face
-    found = failed(case.rebuilt(face=with_hole(face, affinity.translate(face, 0.1, 0))))
-    assert list(found) == ["top-chamfer"]
-    assert abs(found["top-chamfer"].value - case.profile.top_chamfer_mm) == pytest.approx(
-        0.1, abs=1e-3
-    )
-
-
-@pytest.mark.integration
-def test_a_wrong_chamfer_around_the_piece_is_found_where_its_hole_is_right() -> None:
-    case = ring()
-    face = with_hole(chamfered(case.blueprint.outline, 1.0), case.blueprint.face)
-    found = failed(case.rebuilt(face=face))
-    assert list(found) == ["top-chamfer"]
-    assert found["top-chamfer"].value == pytest.approx(1.0, abs=1e-3)
 
 
 @pytest.mark.every(2)

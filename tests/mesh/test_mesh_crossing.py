@@ -12,13 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabkit.mesh.body import Body
-from fabkit.mesh.crossing import MOST_CROSSINGS, TOUCHING_MM, crossings
-from fabkit.mesh.topology import degenerate_faces, open_edges, turned_faces
-from fabkit.model.library import load_set
-from tests.support.exact import Triangle, exactly, is_inner, share_inner_points
-from tests.support.prints import ORDERS, Order
+from fabkit.mesh.crossing import TOUCHING_MM, crossings
+from tests.support.exact import Triangle, exactly, is_inner
 from tests.support.shapes import (
-    PRINTED,
     ball,
     body_of,
     box,
@@ -26,28 +22,10 @@ from tests.support.shapes import (
     inside_out,
     merged,
     moved,
-    printed,
     together,
     tumbled,
     with_corners,
-    with_faces,
 )
-
-
-def test_exact_arithmetic_knows_some_faces() -> None:
-    def share(*corners: tuple[int, ...]) -> bool:
-        one, other = (tuple(tuple(map(Fraction, p)) for p in corners[i : i + 3]) for i in (0, 3))
-        return share_inner_points(one, other)
-
-    face = ((0, 0, 0), (9, 0, 0), (0, 9, 0))
-    assert share(*face, (1, 1, -1), (2, 2, -1), (1, 2, 1))
-    assert not share(*face, (1, 1, -1), (2, 2, -1), (1, 2, 0))
-    assert not share(*face, (1, 1, 0), (2, 2, 0), (1, 2, 1))
-    assert not share(*face, (0, 0, 0), (9, 0, 0), (1, 2, 1))
-    assert not share(*face, (-1, 0, -1), (9, 0, -1), (1, 0, 9))
-    assert share(*face, (0, 0, 0), (9, 0, 0), (5, 9, 0))
-    assert not share(*face, (0, 0, 0), (9, 0, 0), (5, -9, 0))
-
 
 places = st.lists(st.tuples(*[st.integers(-3, 3)] * 3), min_size=4, max_size=8, unique=True)
 
@@ -70,18 +48,6 @@ def test_small_bodies_cross_as_exact_arithmetic_tells(body: Body) -> None:
     assert crossings(with_corners(body, body.vertices @ turn.T + 50)).tolist() == expected
 
 
-@pytest.mark.every(10)
-@pytest.mark.parametrize("seed", range(30))
-def test_many_random_faces_cross_as_exact_arithmetic_tells(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    corners = random.integers(-3, 4, (30, 3)).astype(float)
-    if seed % 3 == 0:
-        corners[:, 2] = 0
-    faces = np.array([random.choice(30, 3, replace=False) for _ in range(25)])
-    body = Body("random", corners, faces)
-    assert crossings(body).tolist() == exactly(body)
-
-
 def on_edge() -> Body:
     """A cube that stands on one of its edges."""
     cube = box((0, -1, 0), (2, 1, 2))
@@ -89,29 +55,6 @@ def on_edge() -> Body:
 
 
 # --- sound bodies -------------------------------------------------------------------------
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("which", PRINTED, ids=str)
-def test_prints_do_not_cross_themselves_wherever_they_lie(which: tuple[str, str, Order]) -> None:
-    body = printed(*which)
-    assert crossings(body).tolist() == []
-    for seed in range(6):
-        assert crossings(tumbled(body, seed)).tolist() == []
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("set_name", ["fridgeiq", "iqblock", "cubimagici", "iqstars"])
-@pytest.mark.parametrize("order", ORDERS, ids=str)
-def test_no_piece_of_any_print_has_a_fault(set_name: str, order: Order) -> None:
-    for piece in load_set(set_name).pieces:
-        body = printed(set_name, piece.id, order)
-        for seed in range(4):
-            anywhere = tumbled(body, seed, 256)
-            assert crossings(anywhere).tolist() == []
-            assert open_edges(anywhere).tolist() == []
-            assert turned_faces(anywhere).tolist() == []
-            assert degenerate_faces(anywhere).tolist() == []
 
 
 @pytest.mark.parametrize(
@@ -170,15 +113,6 @@ def _exact(corners: np.ndarray) -> Triangle:
     return tuple(tuple(map(Fraction, place)) for place in corners.tolist())
 
 
-def test_a_face_folded_onto_its_neighbour_alone() -> None:
-    corners = np.array([[0.0, 0, 0], [4, 0, 0], [1, 3, 0], [2, 2, 0]])
-    faces = np.array([[0, 1, 2], [1, 0, 3]])
-    assert crossings(Body("folded", corners, faces)).tolist() == [[0, 1]]
-    for lift, crosses in ((0.5 * TOUCHING_MM, True), (0.1, False)):
-        corners[3, 2] = lift
-        assert bool(len(crossings(Body("a narrow fold", corners, faces)))) is crosses
-
-
 @pytest.mark.every(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_cavity_that_sticks_out(seed: int) -> None:
@@ -216,22 +150,6 @@ def test_bodies_that_touch_in_a_face_lie_on_each_other() -> None:
 
 
 # --- limits and chunks --------------------------------------------------------------------
-
-
-def test_no_more_pairs_than_the_limit_are_reported() -> None:
-    body = ball(5, 4)
-    found = crossings(with_faces(body, np.tile(body.faces, (2, 1))))
-    assert found.shape == (MOST_CROSSINGS, 2)
-    assert (found[:, 0] < found[:, 1]).all()
-    assert found.tolist() == sorted(found.tolist())
-
-
-def test_the_order_of_the_faces_makes_no_difference() -> None:
-    body = together(ball(5), moved(ball(5), 3, 2, 1))
-    order = np.random.default_rng(0).permutation(len(body.faces))
-    shuffled = crossings(with_faces(body, body.faces[order]))
-    renamed = np.sort(order[shuffled], axis=1).tolist()
-    assert sorted(renamed) == crossings(body).tolist()
 
 
 def test_faces_of_no_extent_cross_nothing() -> None:

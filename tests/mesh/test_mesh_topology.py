@@ -32,7 +32,6 @@ from tests.support.shapes import (
     box,
     grid_box,
     inside_out,
-    merged,
     moved,
     printed,
     together,
@@ -40,8 +39,6 @@ from tests.support.shapes import (
     with_corners,
     with_faces,
 )
-
-EMPTY = Body("nothing", np.empty((0, 3)), np.empty((0, 3), dtype=np.int64))
 
 
 def faults(body: Body) -> dict[str, list[object]]:
@@ -85,18 +82,6 @@ def test_volumes_of_known_shapes() -> None:
     assert signed_volume(box((1, 2, 3), (2, 4, 6))) == pytest.approx(6)
     ring = body_of(trimesh.creation.torus(8, 3, 200, 200))
     assert signed_volume(ring) == pytest.approx(2 * math.pi**2 * 8 * 9, rel=1e-3)
-
-
-def test_a_volume_far_away_is_as_exact() -> None:
-    far = moved(grid_box((1, 1, 1)), 1e6 + 1 / 3, -1e6 / 7, 1e6 / 9)
-    assert signed_volume(far) == pytest.approx(1, abs=1e-8)
-
-
-def test_nothing_has_no_faults_and_no_shells() -> None:
-    assert faults(EMPTY) == {}
-    assert shells(EMPTY) == ()
-    assert signed_volume(EMPTY) == 0
-    assert heights(EMPTY).shape == (0,)
 
 
 # --- planted faults -----------------------------------------------------------------------
@@ -160,14 +145,6 @@ def test_corners_that_are_no_number_make_degenerate_faces() -> None:
 # --- shells -------------------------------------------------------------------------------
 
 
-def test_shells_are_sorted_by_size() -> None:
-    body = together(inside_out(ball(2)), box((20, 0, 0), (22, 1, 1)), ball(5), inside_out(ball(1)))
-    found = shells(body)
-    assert [round(shell.volume_mm3, 1) for shell in found] == [505.9, -32.4, -4.0, 2.0]
-    assert sorted(np.concatenate([shell.faces for shell in found])) == [*range(len(body.faces))]
-    assert all(shell.faces.tolist() == sorted(shell.faces) for shell in found)
-
-
 def test_a_cavity_is_enclosed_and_a_second_body_is_not(sound: Body) -> None:
     inner = inside_out(ball(0.1))
     middle = sound.vertices[sound.faces[7]].mean(axis=0)
@@ -184,35 +161,10 @@ def test_a_cavity_is_enclosed_and_a_second_body_is_not(sound: Body) -> None:
         assert not encloses(body, outer, outer)
 
 
-def test_a_shell_inside_out_encloses_as_well() -> None:
-    body = together(inside_out(ball(5)), ball(2))
-    outer, inner = shells(body)
-    assert encloses(body, outer, inner)
-
-
-def test_a_shell_around_a_tunnel_does_not_enclose_what_is_in_the_tunnel() -> None:
-    body = together(body_of(trimesh.creation.torus(8, 3)), ball(1))
-    outer, inner = shells(body)
-    assert not encloses(body, outer, inner)
-
-
 def split(body: Body, count: int) -> tuple[Shell, Shell]:
     """The first faces as one shell and the others as another."""
     first, others = np.split(np.arange(len(body.faces)), [count])
     return Shell(first, signed_volume(body, first)), Shell(others, signed_volume(body, others))
-
-
-def test_a_cavity_may_share_corners_with_its_body() -> None:
-    outer = grid_box((4, 4, 4))
-    pocket = Body(
-        "a tetrahedron",
-        np.array([[0, 0, 0], [1, 0.3, 0.3], [0.3, 1, 0.3], [0.3, 0.3, 1]]),
-        np.array([[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]]),
-    )
-    for inner, inside in ((pocket, True), (box((0, 0, 0), (4, 4, 4)), False)):
-        body = merged(together(outer, inner))
-        assert len(body.vertices) < len(outer.vertices) + len(inner.vertices)
-        assert encloses(body, *split(body, len(outer.faces))) is inside
 
 
 boxes = st.tuples(*[st.tuples(st.integers(0, 6), st.integers(1, 5))] * 3)

@@ -14,7 +14,7 @@ from fabkit.core.errors import InputError
 from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.balls.reading import take_in_balls
 from fabkit.mesh.boards.ballassembly import BallTable
-from fabkit.mesh.boards.lying import LIFT_MM, Lying, balls_lying
+from fabkit.mesh.boards.lying import LIFT_MM, balls_lying
 from fabkit.mesh.boards.neighbours import nearest_neighbours
 from fabkit.mesh.boards.part import BoardPart
 from fabkit.mesh.boards.play import play
@@ -22,8 +22,6 @@ from fabkit.mesh.boards.reading import read_boards
 from fabkit.mesh.boards.seated import balls_in_board
 from fabkit.mesh.boards.storeys import Storeys
 from fabkit.mesh.finding import Finding
-from fabkit.mesh.fitting.laying import Pose
-from fabkit.mesh.manifold import shadow_of
 from fabkit.model.accessory import accessories
 from fabkit.model.balls import flat_poses
 from fabkit.model.lattice import LATTICES
@@ -46,12 +44,6 @@ def board() -> BoardPart:
 def judged(part: BallPart, on: BoardPart, **others: BallPart) -> dict[str, Finding]:
     found = balls_in_board({"piece": part, **others}, on, PROFILE)["piece"]
     return {finding.rule.removeprefix("seat-"): finding for finding in found}
-
-
-def overlap_mm3(lying: Lying, pose: Pose, on: BoardPart, up_mm: float = LIFT_MM) -> float:
-    """The plain volume that a seated piece and the whole board share."""
-    there = lying.solid.transform(lying.matrix(pose, on.rest_mm + up_mm))
-    return float((there ^ on.manifold).volume())
 
 
 # --- how pieces lie -----------------------------------------------------------------------
@@ -90,28 +82,6 @@ def test_each_ball_comes_over_its_cell(name: str) -> None:
     assert found == expected
 
 
-def test_every_place_of_the_board_is_tried() -> None:
-    """Counted by trying all shifts of all poses, with plain coordinates."""
-    region = seats.squares(10, 5).cells
-    part = seats.piece("yellow", Sizes(segments=8))
-    assert part.shape is not None
-    expected = sum(
-        all((x + 2 * i, y + 2 * j) in region for x, y in pose.cells)
-        for pose in flat_poses(part.shape)
-        for i in range(-12, 13)
-        for j in range(-12, 13)
-    )
-    ways = balls_lying("yellow", part, PITCH_MM)
-    assert sum(len(list(lying.poses(region))) for lying in ways) == expected == 184
-
-
-def test_a_shadow_is_what_is_seen_from_above() -> None:
-    """Against the area that the library itself tells, and of a board of many holes."""
-    for low, high in ((17.4999, 17.5001), (3.0, 9.0), (21.9, 22.1)):
-        layer = board().manifold.trim_by_plane((0, 0, 1), low).trim_by_plane((0, 0, -1), -high)
-        assert shadow_of(layer).area == pytest.approx(layer.project().area(), abs=1e-6)
-
-
 # --- a good set ---------------------------------------------------------------------------
 
 
@@ -123,14 +93,6 @@ def test_a_good_piece_keeps_all_rules() -> None:
     assert found["neighbours"].value == pytest.approx(3.0, abs=0.01)
     # Both sides of a channel leave 0.2 mm.
     assert found["loose"].value == pytest.approx(0.4, abs=0.03)
-
-
-@pytest.mark.integration
-def test_what_is_proven_from_above_is_free_by_volume() -> None:
-    for lying in balls_lying("lime", seats.piece("lime"), PITCH_MM):
-        for pose in list(lying.poses(board().board.cells))[::5]:  # type: ignore[union-attr]
-            for up_mm in (LIFT_MM, 3.0, 11.0, 17.5):
-                assert overlap_mm3(lying, pose, board(), up_mm) <= 1e-3
 
 
 @pytest.mark.integration
@@ -243,13 +205,6 @@ def test_a_planted_fault_is_noticed(
 
 
 @pytest.mark.integration
-def test_posts_too_high_leave_pieces_without_rest() -> None:
-    """Posts tell where the middles of balls should be."""
-    high = replace(board(), rest_mm=board().rest_mm + 0.3)
-    assert failing(judged(seats.piece("indigo"), high)) == {"rest"}
-
-
-@pytest.mark.integration
 def test_prongs_bonded_to_each_other_do_not_go_in() -> None:
     shape = replace(BODY, bonds=(*BODY.bonds, (3, 4)))
     found = judged(seats.ball_part(shape), board())
@@ -264,27 +219,6 @@ def test_a_bar_across_the_way_in_is_noticed_where_it_bars() -> None:
     found = judged(seats.piece("indigo"), seats.holes(extra=bar))
     assert failing(found) == {"insert"}
     assert found["insert"].value > 0  # type: ignore[operator]
-
-
-@pytest.mark.integration
-def test_walls_that_lean_do_no_harm() -> None:
-    """Mouths of holes that widen upwards: from above their walls stand in the way, nearly."""
-    cones = manifold3d.Manifold()
-    for x, y in board().board.cells:  # type: ignore[union-attr]
-        cone = manifold3d.Manifold.cylinder(3.0, 6.25, 7.25, 96)
-        low = board().rest_mm - 4.5 - 2.0
-        cones += cone.translate((x * PITCH_MM / 2, y * PITCH_MM / 2, low))
-    wider = board().manifold - cones
-    on = seats.board_part(wider, "holes", board().board, PITCH_MM, board().rest_mm)  # type: ignore[arg-type]
-    assert not failing(judged(seats.piece("indigo"), on))
-
-
-@pytest.mark.integration
-def test_a_ball_too_big_meets_its_neighbour() -> None:
-    big = seats.piece("indigo", Sizes(segments=32, balls={0: 19.0}))
-    found = judged(big, board(), green=seats.piece("green"))
-    assert "neighbours" in failing(found)
-    assert "overlap" in found["neighbours"].message
 
 
 @pytest.mark.parametrize(

@@ -73,28 +73,6 @@ def test_the_set_passes(shape: str) -> None:
     assert report.ok
 
 
-@pytest.mark.integration
-@pytest.mark.parametrize("shape", ["disc", "hexagon"])
-def test_it_does_not_matter_how_they_lie_in_their_files(shape: str) -> None:
-    turn = trimesh.transformations.euler_matrix(np.pi, 0.0, 0.6)[:3, :3]
-    moved = tuple(
-        replace(body, vertices=body.vertices @ turn.T + [3.0, -40.0, 7.5]) for body in two(shape)
-    )
-    taken = take(moved, STARS, 20.0)
-    assert {identity.piece for identity in taken.identities} == {"indigo", "green"}
-    assert all(identity.as_drawn for identity in taken.identities)
-    lies = [f for part in check(taken, profile_of(shape)).parts for f in part.failed]
-    assert {finding.rule for finding in lies} <= {"lies-on-back"}
-
-
-@pytest.mark.integration
-def test_files_may_be_in_inches() -> None:
-    some = [replace(body, vertices=body.vertices / 25.4) for body in two("disc")]
-    read, stubs = take_in_on_stubs(some, STARS, 20.0)
-    assert read.length_mm == 25.4
-    assert all(one is not None for one in stubs)
-
-
 def solid(body: Body) -> manifold3d.Manifold:
     mesh = manifold3d.Mesh(body.vertices.astype(np.float32), body.faces.astype(np.uint32))
     return manifold3d.Manifold(mesh)

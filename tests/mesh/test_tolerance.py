@@ -148,12 +148,6 @@ def test_share_and_quantiles_are_exact_within_sampling(sides: int) -> None:
         assert abs(below(quantile_mm) - part) < 5 * math.sqrt(0.05 * 0.95 / DRAWS)
 
 
-def test_slanted_sides_count_more() -> None:
-    drawn = noise((1.0, math.sqrt(2)), 2)
-    assert drawn.var() == pytest.approx((1 + 2) / 3, rel=0.05)
-    assert drawn[0] > -1 - math.sqrt(2)
-
-
 def test_seeds_decide_the_draws() -> None:
     row = plain_row(6)
     assert stack("row", row, 0.2, 1) == stack("row", row, 0.2, 1)
@@ -194,15 +188,6 @@ def test_monotone_in_the_error(sides: int, inset_mm: float, one: float, other: f
         low_mm, high_mm = found.quantiles_mm
         assert found.worst_slack_mm - 1e-9 <= low_mm <= high_mm <= found.rattle_mm + 1e-9
         assert not found.closes or found.share == 1
-
-
-@given(st.integers(1, 9).map(lambda n: 2 * n), lengths_mm, lengths_mm, lengths_mm)
-def test_monotone_in_the_inset(sides: int, error_mm: float, one: float, other: float) -> None:
-    low, high = (stack("row", plain_row(sides, inset), error_mm) for inset in sorted((one, other)))
-    assert low.share <= high.share
-    more_mm = sides * abs(one - other)
-    assert high.worst_slack_mm - low.worst_slack_mm == pytest.approx(more_mm, abs=1e-9)
-    assert high.quantiles_mm[0] - low.quantiles_mm[0] == pytest.approx(more_mm, abs=1e-9)
 
 
 @given(st.data())
@@ -286,15 +271,6 @@ def test_cells_that_no_piece_covers_are_room() -> None:
     (only,) = tolerance(parts, SQUARE, [open_ended], PrinterError(0.1)).stacks
     assert only.row.pieces == ("A", "B")
     assert only.row.slack_mm == pytest.approx(2 * UNIT_MM + 4 * INSET_MM)
-
-
-def test_where_nothing_was_printed_there_is_room() -> None:
-    pieces = squares_in_a_row(2)
-    parts = {key: polyomino([(0, 0)]) for key in "AB"}
-    parts["A"] = replace(parts["A"], vertices=parts["A"].vertices * [1, 0.3, 1])
-    (only,) = tolerance(parts, SQUARE, [solved(*pieces)], PrinterError(0.1)).stacks
-    assert only.row.pieces == ("A", "B")
-    assert only.row.slack_mm == pytest.approx(UNIT_MM + 2 * INSET_MM)
 
 
 def test_nothing_to_stack_up() -> None:

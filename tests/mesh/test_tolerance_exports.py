@@ -106,11 +106,6 @@ def along(row: Row) -> Iterator[tuple[float, float]]:
     yield row.end_mm
 
 
-def span_mm(line: LineString, area: BaseGeometry) -> float:
-    cut = shapely.get_coordinates(line.intersection(area))
-    return float(np.linalg.norm(np.ptp(cut, axis=0)))
-
-
 def slacks_mm(
     line: LineString, sections: dict[str, BaseGeometry], pieces: Sequence[str]
 ) -> list[float]:
@@ -157,34 +152,6 @@ def test_real_rows_measured_again(exported: Exported) -> None:
     assert not found.closes
 
 
-def test_real_rows_are_the_longest(exported: Exported) -> None:
-    """Lines at random that meet no piece twice are all among the rows, or shorter."""
-    random = np.random.default_rng(1)
-    lattice = exported.puzzle.lattice
-    found = tolerance(exported.parts, lattice, exported.solutions, PrinterError(0.1))
-    compared = 0
-    angles = range(0, 180, 60 if lattice.name == "triangular" else 45)
-    for one, solution in zip(found.stacks, exported.solutions, strict=True):
-        pieces = {piece: drawn(lattice, cells) for piece, cells in solution.layout.items()}
-        region = drawn(lattice, solution.region)
-        for degrees in angles if lattice.name != "square" else (0, 90):
-            through = region.centroid.coords[0] + random.uniform(-90, 90, 2)
-            if lattice.name == "triangular":  # between the rows a line would zigzag
-                cell = random.choice(sorted(solution.region))
-                through = np.array(in_units(lattice, [tuple(cell)])[0]) * UNIT_MM
-            vector = 1000 * np.array(
-                [math.cos(math.radians(degrees)), math.sin(math.radians(degrees))]
-            )
-            line = LineString([through - vector, through + vector])
-            for stretch in shapely.get_parts(region.intersection(line)):
-                met = [stretch.intersection(area.buffer(-0.01)) for area in pieces.values()]
-                parts = [len(shapely.get_parts(cut)) for cut in met if not cut.is_empty]
-                if all(count == 1 for count in parts):
-                    assert len(parts) <= len(one.row.pieces)
-                    compared += 1
-    assert compared >= len(found.stacks)
-
-
 def test_the_same_however_meshes_are_ordered_named_and_turned(exported: Exported) -> None:
     random = np.random.default_rng(8)
     bodies = []
@@ -211,23 +178,3 @@ def test_the_same_however_meshes_are_ordered_named_and_turned(exported: Exported
                 assert after[key] == pytest.approx(value, abs=0.0011)
             else:
                 assert after[key] == value
-
-
-def test_a_longer_piece_shows_in_its_row(exported: Exported) -> None:
-    lattice, error = exported.puzzle.lattice, PrinterError(0.05)
-    (one, *_), solution = (
-        tolerance(exported.parts, lattice, exported.solutions, error).stacks,
-        exported.solutions[0],
-    )
-    piece = one.row.pieces[0]
-    span_there_mm = span_mm(LineString(along(one.row)), sections_of(exported, solution)[piece])
-    part = exported.parts[piece]
-    larger = part.vertices * [1 + 0.3 / span_there_mm, 1 + 0.3 / span_there_mm, 1]
-    parts = {**exported.parts, piece: replace(part, vertices=larger)}
-    found = tolerance(parts, lattice, [solution], error)
-    again = found.stacks[0].row
-    assert (len(again.pieces), again.nominal_mm) == (len(one.row.pieces), one.row.nominal_mm)
-    assert again.slack_mm < one.row.slack_mm - 0.299
-    assert found.worst is not None
-    assert piece in found.worst.row.split()[1].split("-")
-    assert found.worst.inset_mm > 0.05

@@ -162,17 +162,6 @@ def test_faults_are_named_wherever_they_are(fault: Fault) -> None:
             assert everything(fault.planted(WITHIN, seed, piece).report()) == []
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("fault", FAULTS, ids=str)
-def test_faults_are_named_in_the_whole_set(fault: Fault) -> None:
-    # A large piece does not fit the bed that is made for a small one.
-    if fault.rule != "bed":
-        assert_named(fault, fault.clearly(7, whole=True))
-        if fault.limited:
-            assert_named(fault, fault.planted(BEYOND, 7, whole=True))
-            assert everything(fault.planted(WITHIN, 7, whole=True).report()) == []
-
-
 @pytest.mark.parametrize("piece", ["L", pytest.param("D", marks=pytest.mark.long)])
 def test_what_is_no_fault_is_not_reported(piece: str) -> None:
     """A piece elsewhere, one turned, one of smaller triangles; all shuffled and renamed."""
