@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import shapely
 from PIL import Image
 
 from fabkit.build.cover_image import cover_picture
 from fabkit.core.errors import InputError
 from fabkit.model.catalog import shipped_snowflakes
 from fabkit.model.entry import Entry
-from fabkit.model.lattice import Cell
 from fabkit.model.library import load_set
+from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import Given, PuzzleSet
 from fabkit.output.booklet.book import booklet
@@ -27,19 +30,11 @@ from fabkit.output.booklet.items import items_of
 from fabkit.output.booklet.namedpieces import form_said
 from fabkit.output.i18n import LANGUAGES, load_words
 from fabkit.output.typeset import few_lines, lines_of, text_width_mm
-from tests.support.booklets import (
-    Read,
-    bar_mm,
-    differs,
-    drawn_outlines,
-    faults_of_words,
-    made,
-    silhouette,
-    some,
-)
+from tests.conftest import ROOT
+from tests.support.booklets import Read, longest_line_mm, silhouette, some
+from tests.support.pictures import file_of
 
-DPI, UNIT_MM = 300, 20.0
-BOARDS = {"iqfit": "board", "iqblock": "square", "iqstars": "board", "cubimagici": "tray"}
+UNIT_MM = 20.0
 #: Sharp tips, holes, parts of their own, and pieces on two lattices.
 FEW = ("square_02", "rectangle_01", "triangle_01", "even4-02febfb20e", "mixed1-3-2910d98921")
 #: 11 cells wide: on A4 it needs a larger page.
@@ -49,8 +44,14 @@ LONG = "Ein langer Titel für eine einfache Aufgabe, der ganz bestimmt nicht in 
 OF_40 = "a-board-with-a-very-very-long-name-of-40"
 #: What belongs to the word before it, or after it, in one of the languages.
 LOOSE = re.compile(r"^([:;!?%»×]|mm\b)|«$")
-
-in_every_language = pytest.mark.parametrize("language", LANGUAGES)
+HOSTILE = (
+    "<script>alert('1')</script>",
+    'say "hello" \u202eesrever\u202c & <b>bold</b>',
+    ") Tj ET\n/JS (x)",
+    "שלום 中文 🧩",
+    "long " * 900,
+    "\x00\x1b]0;x\x07 \u2066",
+)
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +61,7 @@ def entries() -> list[Entry]:
 
 @pytest.fixture(scope="module")
 def read(entries: list[Entry], tmp_path_factory: pytest.TempPathFactory) -> Read:
-    pdf = booklet(load_set("fridgeiq"), entries, load_profile()).pdf
-    return Read.of(pdf, tmp_path_factory.mktemp("booklet"))
+    return read_of(tmp_path_factory.mktemp("booklet"), load_set("fridgeiq"), entries)
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,10 @@ def board() -> Entry:
 
 
 def read_of(folder: Path, puzzle: PuzzleSet, entries: Sequence[Entry], *more: Any) -> Read:
-    return Read.of(booklet(puzzle, entries, load_profile(), *more).pdf, folder)
+    """A booklet, whose words are all on their pages."""
+    read = Read.of(booklet(puzzle, entries, load_profile(), *more).pdf, folder)
+    assert read.faults_of_words() == []
+    return read
 
 
 def said(text: str) -> str:
@@ -87,37 +90,17 @@ def colours_on(pixels: Any, puzzle: PuzzleSet) -> set[str]:
 # --- challenges and solutions -------------------------------------------------------------------
 
 
-def test_every_challenge_has_a_page_that_leads_to_its_solution_and_back(read: Read) -> None:
+def test_links_index_and_outline_lead_everywhere(read: Read) -> None:
     for name in FEW:
         (page,) = [n for n, text in enumerate(read.texts, 1) if name in text.split()]
         there = {to for says, to in read.links(page) if says.startswith("Solution")}
         back = {to for one in there for says, to in read.links(one) if says.startswith("Chall")}
         assert there, name
         assert page in back, name
-
-
-def test_solutions_show_every_piece_in_its_colour(read: Read) -> None:
-    fridgeiq = load_set("fridgeiq")
-    pixels = read.pixels(read.page_with("Solutions", "Snowflake 1"), 100)
-    assert colours_on(pixels, fridgeiq) == {piece.id for piece in fridgeiq.pieces}
-
-
-def test_challenges_come_in_order_of_difficulty_with_titles_for_people(read: Read) -> None:
-    lines = "\n".join(read.texts[:-2]).splitlines()
-    titles = ("Triangle 1", "Rectangle 1", "Square 2", "Snowflake 1 (mixed, 7 × 7)")
-    assert [lines.index(title) for title in titles] == sorted(map(lines.index, titles))
-    assert "Snowflake 2 (even, 8 × 8)" in lines
-    assert [lines[lines.index(title) - 1] for title in titles] == ["1", "2", "3", "4"]
-
-
-def test_the_index_leads_to_challenges_and_solutions(read: Read) -> None:
     last = len(read.texts)
+    assert len(read.links(last)) == 2 * len(FEW)
     for title, target in read.links(last):
         assert title in read.texts[target - 1]
-    assert len(read.links(last)) == 2 * len(FEW)
-
-
-def test_the_outline_leads_everywhere(read: Read) -> None:
     outline: Any = read.reader.outline
     assert [one.title for one in outline if not isinstance(one, list)] == [
         "FridgeIQ", "How to use this booklet", "The pieces", "Challenges", "Solutions", "Index",
@@ -129,28 +112,33 @@ def test_the_outline_leads_everywhere(read: Read) -> None:
     challenges = [one for level in levels if isinstance(level, list) for one in level]
     assert len(challenges) == len(FEW)
     for one in challenges:
-        page = read.reader.get_destination_page_number(one)
-        assert one.title.split(" · ")[1] in read.texts[page or 0]
+        page_of = read.reader.get_destination_page_number(one)
+        assert one.title.split(" · ")[1] in read.texts[page_of or 0]
 
 
-def test_fonts_are_embedded_and_texts_stay_on_their_pages(read: Read) -> None:
+def test_challenges_come_in_order_of_difficulty_with_titles_for_people(read: Read) -> None:
+    lines = "\n".join(read.texts[:-2]).splitlines()
+    titles = ("Triangle 1", "Rectangle 1", "Square 2", "Snowflake 1 (mixed, 7 × 7)")
+    assert [lines.index(title) for title in titles] == sorted(map(lines.index, titles))
+    assert "Snowflake 2 (even, 8 × 8)" in lines
+    assert [lines[lines.index(title) - 1] for title in titles] == ["1", "2", "3", "4"]
+    fridgeiq = load_set("fridgeiq")
+    pixels = read.pixels(read.page_with("Solutions", "Snowflake 1"), 100)
+    assert colours_on(pixels, fridgeiq) == {piece.id for piece in fridgeiq.pieces}
     assert read.fonts()
     assert all(embedded and "OpenSans" in name for name, embedded in read.fonts())
-    assert faults_of_words(read) == []
 
 
 @pytest.mark.integration
-def test_given_pieces_are_drawn_and_not_named(board: Entry, tmp_path: Path) -> None:
+def test_what_is_given_is_drawn_and_what_is_not_known_is_not_claimed(
+    entries: list[Entry], board: Entry, tmp_path: Path
+) -> None:
     solution = board.solution or {}
     given = tuple(Given(one, solution[one]) for one in ("red", "navy"))
     read = read_of(tmp_path, load_set("iqfit"), [replace(board, given=given)])
     page = read.page_with("All 10 pieces · 2 of them lie there already")
     assert colours_on(read.pixels(page, 100), load_set("iqfit")) == {"red", "navy"}
     assert "given" in read.texts[1]
-
-
-@pytest.mark.integration
-def test_what_is_not_known_is_not_claimed(entries: list[Entry], tmp_path: Path) -> None:
     plain = replace(entries[0], level="", score=None, count=None, flips=True)
     least = replace(entries[1], count=1, count_complete=False, level="odd", score=1.0)
     read = read_of(tmp_path, load_set("fridgeiq"), [plain, least])
@@ -158,19 +146,10 @@ def test_what_is_not_known_is_not_claimed(entries: list[Entry], tmp_path: Path) 
     assert pages == sorted(pages)
     assert "1 solution or more" in read.texts[pages[0] - 1]
     assert "may be turned over" in read.texts[pages[1] - 1]
-    assert "stars" not in read.texts[1]
-
-
-@pytest.mark.integration
-def test_flat_solutions_share_a_page(board: Entry, tmp_path: Path) -> None:
-    """There were three on a page of which the lower half was empty."""
-    seven = [replace(board, id=f"board-{number}", title=f"Board {number}") for number in range(7)]
-    read = read_of(tmp_path, load_set("iqfit"), seven)
-    solutions = [page for page, text in enumerate(read.texts, 1) if "Challenge: page" in text]
-    assert len(solutions) == 2
-    pixels = read.pixels(solutions[0], 60)
-    lower = pixels[pixels.shape[0] * 6 // 10 : pixels.shape[0] * 9 // 10]
-    assert (lower.min(axis=2) < 200).mean() > 0.1
+    words, guide = load_words("booklet", "en"), said(read.texts[1])
+    assert words["how_solutions_text"] in guide
+    assert words["how_solutions_more"] not in guide
+    assert "stars" not in guide
 
 
 @pytest.mark.long
@@ -187,7 +166,17 @@ def test_the_cover_shows_a_challenge_on_two_lattices() -> None:
 # --- sizes --------------------------------------------------------------------------------------
 
 
-def faults(read: Read, ids: Sequence[str], unit_mm: float = UNIT_MM, dpi: int = DPI) -> list[str]:
+def outlines_of(challenge: str) -> Any:
+    """A challenge of FridgeIQ as its files draw it, in grid units: read here a second time."""
+    catalog = json.loads((ROOT / "pieces/catalogs/fridgeiq.json").read_text())
+    for entry in catalog["challenges"]:
+        if entry["id"] == challenge:
+            return shapely.union_all([shapely.Polygon(o[0], o[1:]) for o in entry["outlines"]])
+    found = {one["id"]: one["outline"] for one in file_of("fridgeiq")["challenge"]}
+    return shapely.Polygon(found[challenge])
+
+
+def faults(read: Read, ids: Sequence[str], unit_mm: float = UNIT_MM, dpi: int = 300) -> list[str]:
     """What is wrong with the silhouettes of a booklet of FridgeIQ."""
     told, seen = [], set()
     for page, text in enumerate(read.texts, start=1):
@@ -197,35 +186,27 @@ def faults(read: Read, ids: Sequence[str], unit_mm: float = UNIT_MM, dpi: int = 
         parts = read.parts(page, read.pixels(page, dpi))
         for name, part in zip(here, parts, strict=True):
             seen.add(name)
-            wrong = differs(silhouette(part, dpi), drawn_outlines(name), unit_mm)
+            wrong = silhouette(part, dpi).differs(outlines_of(name), unit_mm)
             told += [f"{name}: {one}" for one in wrong]
     return told + [f"{name}: not shown" for name in ids if name not in seen]
 
 
-def test_a_silhouette_is_as_large_as_what_it_is_drawn_after(read: Read) -> None:
-    assert faults(read, ["even4-02febfb20e"], dpi=200) == []
-
-
-@pytest.mark.integration
-def test_all_silhouettes_are(tmp_path: Path) -> None:
-    """Also of small challenges, which share a page."""
-    ids = (*FEW, "square_03", "triangle_04")
-    assert faults(Read.of(made("fridgeiq", *ids).pdf, tmp_path), ids) == []
-
-
-def test_the_bar_is_100_mm_and_pieces_are_as_large_as_they_are_printed(read: Read) -> None:
+def test_silhouettes_bar_and_pieces_are_as_large_as_they_should(read: Read) -> None:
     """Piece A is an L of 2 x 2 units, 0.1 mm smaller on each side, and its tip a flat of 1 mm."""
-    pixels = read.pixels(read.page_with("This bar is 100 mm long"), DPI)
-    assert bar_mm(pixels, DPI) == pytest.approx(100, abs=0.1)
-    measured = silhouette(pixels, DPI, load_set("fridgeiq").piece("A").colour)
+    assert faults(read, ["even4-02febfb20e"], dpi=200) == []
+    pixels = read.pixels(read.page_with("This bar is 100 mm long"))
+    assert longest_line_mm(pixels, 300) - 0.25 == pytest.approx(100, abs=0.1)
+    measured = silhouette(pixels, 300, load_set("fridgeiq").piece("A").colour)
     # Its line is 0.2 mm wide.
     assert measured.outer_mm[1] - 0.2 == pytest.approx(39.8, abs=0.15)
     assert 38.0 < measured.outer_mm[0] - 0.2 < 39.8
 
 
 @pytest.mark.integration
-def test_a_large_shape_gets_a_page_to_fold_in_at_full_size(tmp_path: Path) -> None:
-    one = made("fridgeiq", WIDE)
+def test_a_large_shape_gets_a_page_to_fold_in_and_small_ones_share_one(tmp_path: Path) -> None:
+    small = [*FEW, "square_03", "triangle_04"]
+    assert faults(read_of(tmp_path, load_set("fridgeiq"), some("fridgeiq", *small)), small) == []
+    one = booklet(load_set("fridgeiq"), some("fridgeiq", WIDE), load_profile())
     read = Read.of(one.pdf, tmp_path)
     assert (one.paper, one.notes) == ("a4", ("1 challenge has a larger page to fold in: A3",))
     page = read.page_with("Solution: page", "Fold-out page, A3: 297 × 420 mm")
@@ -235,22 +216,34 @@ def test_a_large_shape_gets_a_page_to_fold_in_at_full_size(tmp_path: Path) -> No
     assert "of A3" in read.texts[1]
 
 
-@pytest.mark.long
-def test_a_shape_beyond_all_pages_is_drawn_smaller_and_says_so(tmp_path: Path) -> None:
-    profile = replace(load_profile(), unit_mm=100)
-    one = made("fridgeiq", "square_05", "square_01", profile=profile)
+@pytest.mark.integration
+def test_what_is_beyond_all_pages_is_drawn_smaller_and_says_so(tmp_path: Path) -> None:
+    profile, two = (
+        replace(load_profile(), unit_mm=100.0),
+        some("fridgeiq", "square_05", "square_01"),
+    )
+    one = booklet(load_set("fridgeiq"), two, profile)
     read = Read.of(one.pdf, tmp_path)
     assert one.notes == (
         "1 challenge has a larger page to fold in: A2",
         "11 pieces have larger pages to fold in: A3",
         "square_05 is too large for full size and drawn smaller",
     )
-    page = read.page_with("square_05", "Scale 1 : 2.5. Too large for full size")
-    shape = drawn_outlines("square_05")
-    assert differs(silhouette(read.pixels(page, DPI), DPI), shape, 100 / 2.5) == []
-    full = read.page_with("square_01", "Fold-out page, A2")
-    assert differs(silhouette(read.pixels(full, DPI), DPI), drawn_outlines("square_01"), 100) == []
-    assert "Scale" not in read.texts[full - 1]
+    for name, unit_mm, text in (
+        ("square_05", 100 / 2.5, "Scale 1 : 2.5. Too large for full size"),
+        ("square_01", 100, "Fold-out page, A2"),
+    ):
+        page = read.page_with(name, text)
+        assert silhouette(read.pixels(page), 300).differs(outlines_of(name), unit_mm) == []
+        assert ("Scale" in read.texts[page - 1]) == (unit_mm != 100)
+    block = load_set("iqblock")
+    one = booklet(block, some("iqblock", "square"), replace(load_profile(), unit_mm=250.0))
+    assert re.fullmatch("square, piece 0.*drawn smaller", *one.notes)
+    read = Read.of(one.pdf, tmp_path)
+    pieces = [text for text in read.texts if "Too large for full size" in text]
+    assert len(pieces) == len(block.pieces) + 1
+    assert sum("do not fit on this drawing" in text for text in pieces) == 1
+    assert load_words("booklet", "en")["how_scaled"] in said(read.texts[1])
 
 
 @pytest.mark.long
@@ -261,53 +254,47 @@ def test_every_silhouette_of_fridgeiq_is_at_full_size(tmp_path: Path) -> None:
     assert faults(Read.of(one.pdf, tmp_path), [entry.id for entry in every]) == []
 
 
-@pytest.mark.integration
-def test_what_is_too_large_for_any_paper_says_so_of_pieces_too(tmp_path: Path) -> None:
+def in_block(columns: int, rows: int) -> tuple[PuzzleSet, Entry, Profile]:
+    """IQ Block, and a challenge of some columns and rows that one piece is said to cover."""
     block = load_set("iqblock")
-    one = booklet(block, some("iqblock", "square"), replace(load_profile(), unit_mm=250.0))
-    (note,) = one.notes
-    assert note.startswith("square, piece 0")
-    assert note.endswith("drawn smaller")
-    read = Read.of(one.pdf, tmp_path)
-    pieces = [text for text in read.texts if "Too large for full size" in text]
-    assert len(pieces) == len(block.pieces) + 1
-    assert sum("do not fit on this drawing" in text for text in pieces) == 1
-    assert load_words("booklet", "en")["how_scaled"] in said(read.texts[1])
-    larger = booklet(block, some("iqblock", "square"), replace(load_profile(), unit_mm=70.0))
-    assert any("pieces have larger pages to fold in: A3" in note for note in larger.notes)
+    places = [(row, column) for row in range(rows) for column in range(columns)]
+    cells = frozenset(cell for place in places for cell in block.lattice.cells_at(*place))
+    entry = Entry("one", "One", "challenge", cells, ("0",), solution={"0": cells})
+    return block, entry, replace(load_profile(), fit="none")
 
 
-def test_a_page_is_chosen_with_the_lines_of_a_title() -> None:
+def test_a_page_is_chosen_with_the_lines_of_a_title(tmp_path: Path) -> None:
     """With one line it is just high enough."""
-    profile = replace(load_profile(), unit_mm=19.0, fit="none")
-    block, entry = in_block(2, 8)
-    papers = [booklet(block, [replace(entry, title=one)], profile).paper for one in ("One", LONG)]
-    assert papers == ["a5", "a4"]
+    block, entry, profile = in_block(2, 8)
+    made = [
+        booklet(block, [replace(entry, title=one)], replace(profile, unit_mm=19.0))
+        for one in ("One", LONG)
+    ]
+    assert [one.paper for one in made] == ["a5", "a4"]
+    # Without magnets there is no warning of them.
+    assert "agnet" not in "".join(Read.of(made[0].pdf, tmp_path).texts)
 
 
 # --- words --------------------------------------------------------------------------------------
 
 
 @pytest.mark.every(4)
-@in_every_language
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_fits_on_the_smallest_paper(
     language: str, entries: list[Entry], tmp_path: Path
 ) -> None:
-    few = [one for one in entries if one.id in FEW[:3]]
-    read, words = (
-        read_of(tmp_path, load_set("fridgeiq"), few, language, "a5"),
-        load_words("booklet", language),
-    )
-    assert faults_of_words(read) == []
+    read = read_of(tmp_path, load_set("fridgeiq"), entries[:3], language, "a5")
+    words = load_words("booklet", language)
     assert "…" not in "".join(read.texts)
     for key in ("how", "warning", "pieces_heading", "index"):
         assert any(words[key] in text for text in read.texts), key
-    assert words["warning_text"] in said(read.texts[1])
+    guide = said(read.texts[1])
+    for key in ("warning_text", "how_solutions_text", "how_solutions_more"):
+        assert words[key] in guide, key
     # Above every page of solutions stands what it is about.
     back = words["see_challenge"].partition("{")[0]
-    assert [t.splitlines().count(words["solutions_heading"]) for t in read.texts if back in t] == [
-        2
-    ]
+    (solutions,) = [text.splitlines() for text in read.texts if back in text]
+    assert solutions.count(words["solutions_heading"]) == 2
     page = read.texts[read.page_with(words["bar"]) - 1]
     assert set(re.findall(r"\d+([.,])\d mm", page)) == {words["decimal"]}
     catalog: Any = read.reader.trailer["/Root"]
@@ -315,25 +302,15 @@ def test_every_language_fits_on_the_smallest_paper(
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize(("name", "language"), zip(BOARDS, LANGUAGES, strict=True))
-def test_every_set_gets_a_booklet(name: str, language: str, tmp_path: Path) -> None:
-    puzzle = load_set(name)
-    (entry,) = some(name, BOARDS[name])
-    one = booklet(puzzle, [entry], load_profile(unit_mm=puzzle.unit_mm), language)
-    read = Read.of(one.pdf, tmp_path)
-    assert entry.region == puzzle.boards[0].cells
-    assert faults_of_words(read) == []
-    warned = load_words("booklet", language)["warning"] in read.texts[1]
-    assert warned == (name in ("iqblock", "cubimagici"))
-
-
-@pytest.mark.integration
-@in_every_language
-def test_balls_in_every_language(language: str, board: Entry, tmp_path: Path) -> None:
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_boards_and_balls_in_every_language(language: str, board: Entry, tmp_path: Path) -> None:
     """The guide is one page, the flat forms have names, and the licence is told only if there is one."""
-    fit, words = load_set("iqfit"), load_words("booklet", language)
+    words = load_words("booklet", language)
+    for name, where in (("iqblock", "square"), ("iqstars", "board"), ("cubimagici", "tray")):
+        read = read_of(tmp_path, load_set(name), some(name, where), language)
+        assert (words["warning"] in read.texts[1]) == (name != "iqstars")
+    fit = load_set("iqfit")
     read = read_of(tmp_path, fit, [board], language)
-    assert faults_of_words(read) == []
     assert "SmartGames" in read.texts[0]
     assert "not stated" not in read.texts[0]
     assert words["pieces_heading"] in read.texts[2]
@@ -350,44 +327,13 @@ def test_balls_in_every_language(language: str, board: Entry, tmp_path: Path) ->
     assert words["licence"].format(licence="CC0") in cover
 
 
-@pytest.mark.integration
-def test_sets_without_magnets_do_not_warn_of_them(entries: list[Entry], tmp_path: Path) -> None:
-    profile = replace(load_profile(), fit="none")
-    read = Read.of(booklet(load_set("fridgeiq"), entries[:1], profile).pdf, tmp_path)
-    assert "agnet" not in "".join(read.texts)
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize(
-    ("count", "complete", "others", "language"),
-    [(1, True, False, "en"), (None, False, False, "de"), (2, True, True, "it")],
-)
-def test_other_solutions_are_told_where_some_are_known(
-    count: int | None,
-    complete: bool,
-    others: bool,
-    language: str,
-    entries: list[Entry],
-    tmp_path: Path,
-) -> None:
-    few = [replace(entries[0], count=1, count_complete=True)]
-    few.append(replace(entries[1], count=count, count_complete=complete))
-    read = read_of(tmp_path, load_set("fridgeiq"), few, language)
-    words, guide = load_words("booklet", language), said(read.texts[1])
-    assert words["how_solutions_text"] in guide
-    assert (words["how_solutions_more"] in guide) == others
-
-
-@in_every_language
-def test_lines_do_not_part_what_belongs_together(language: str) -> None:
-    for key, text in load_words("booklet", language).items():
-        for width_mm in (40.0, 66.0, 93.0, 124.0, 186.0):
-            lines = lines_of(text, 3.6, width_mm)
-            assert [line for line in lines if LOOSE.search(line)] == [], key
-            assert " ".join(lines) == said(text)
-
-
-def test_words_are_broken_rather_than_cut() -> None:
+def test_lines_do_not_part_what_belongs_together_and_break_long_words() -> None:
+    for language in LANGUAGES:
+        for key, text in load_words("booklet", language).items():
+            for width_mm in (40.0, 93.0, 186.0):
+                lines = lines_of(text, 3.6, width_mm)
+                assert [line for line in lines if LOOSE.search(line)] == [], key
+                assert " ".join(lines) == said(text)
     long = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerk"
     lines = lines_of(f"Die {long}", 4, 40)
     assert (lines[0], "".join(lines[1:])) == ("Die", long)
@@ -397,55 +343,44 @@ def test_words_are_broken_rather_than_cut() -> None:
     assert few_lines("", 4, 40, 2) == []
 
 
-@in_every_language
-def test_every_form_has_a_name(language: str) -> None:
-    words = load_words("booklet", language)
-    others = [form_said(words, other) for other in ("spine-9", "double", "triple-2")]
-    for name in ("spine", "single", "double-2", "triple", "4-prong", "7-prong-3"):
-        told = form_said(words, name)
-        assert set(filter(str.isdigit, told)) == set(filter(str.isdigit, name))
-        assert told not in others
-    with pytest.raises(ValueError, match="there is no form"):
-        form_said(words, "<b>")
-
-
-def test_a_snowflake_is_called_by_what_it_is_and_not_by_its_id() -> None:
-    fridgeiq = load_set("fridgeiq")
-    even = next(one for one in shipped_snowflakes(fridgeiq) if one.id == "even4-0057708264")
-    for name in ("odd-one", "mine"):
-        named = [replace(even, id=name, title=name)]
-        (item,) = items_of(fridgeiq, named, load_words("booklet", "en"))
-        assert item.title == "Snowflake 1 (even, 8 × 8)"
+def test_every_form_and_every_snowflake_has_a_name(entries: list[Entry]) -> None:
+    for language in LANGUAGES:
+        words = load_words("booklet", language)
+        others = [form_said(words, other) for other in ("spine-9", "double", "triple-2")]
+        for name in ("spine", "single", "double-2", "triple", "4-prong", "7-prong-3"):
+            told = form_said(words, name)
+            assert set(filter(str.isdigit, told)) == set(filter(str.isdigit, name))
+            assert told not in others
+    fridgeiq, words = load_set("fridgeiq"), load_words("booklet", "en")
+    even = next(one for one in entries if one.parity == "even")
+    (item,) = items_of(fridgeiq, [replace(even, id="mine", title="mine")], words)
+    assert item.title == "Snowflake 1 (even, 8 × 8)"
 
 
 # --- titles and names ---------------------------------------------------------------------------
 
 
 @pytest.mark.integration
-@in_every_language
-def test_no_title_of_a_shipped_challenge_is_cut(language: str, tmp_path: Path) -> None:
+def test_no_title_of_a_shipped_challenge_is_cut(tmp_path: Path) -> None:
     """On the pages with solutions the part by which they differ was cut, of 146 in German."""
-    fridgeiq, words = load_set("fridgeiq"), load_words("booklet", language)
+    fridgeiq, words = load_set("fridgeiq"), load_words("booklet", "de")
     items = items_of(fridgeiq, list(shipped_snowflakes(fridgeiq)), words)
     items = sorted(items, key=lambda item: -len(item.title))
     longest = [replace(item.entry, title=item.title) for item in items[:13]]
-    read = read_of(tmp_path, fridgeiq, longest, language)
+    read = read_of(tmp_path, fridgeiq, longest, "de")
     assert "…" not in "".join(read.texts)
-    assert faults_of_words(read) == []
     back = words["see_challenge"].partition("{")[0]
     solutions = said(" ".join(text for text in read.texts if back in text))
     assert [one.title for one in longest if one.title not in solutions] == []
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("paper", ["a5", "a4"])
 def test_long_titles_stand_whole_with_their_challenge_and_in_the_index(
-    paper: str, tmp_path: Path
+    entries: list[Entry], tmp_path: Path
 ) -> None:
     two = some("fridgeiq", "square_02", "square_03")
-    entries = [replace(two[0], title=LONG), replace(two[1], id=OF_40, title=OF_40)]
-    read = read_of(tmp_path, load_set("fridgeiq"), entries, "en", paper)
-    assert faults_of_words(read) == []
+    titled = [replace(two[0], title=LONG), replace(two[1], id=OF_40, title=OF_40)]
+    read = read_of(tmp_path, load_set("fridgeiq"), titled, "en", "a5")
     for title in (LONG, "A board with a very very long name of 40"):
         pages = [page for page, text in enumerate(read.texts, 1) if title in said(text)]
         assert {min(pages), len(read.texts)} <= set(pages)
@@ -454,73 +389,33 @@ def test_long_titles_stand_whole_with_their_challenge_and_in_the_index(
     assert len(read.links(len(read.texts))) == 4
     page = read.page_with("Ein langer Titel", "Solution: page")
     part = read.parts(page, read.pixels(page, 150))[0]
-    assert differs(silhouette(part, 150), drawn_outlines("square_02"), UNIT_MM) == []
-
-
-@pytest.mark.integration
-def test_index_columns_hold_wrapped_titles(entries: list[Entry], tmp_path: Path) -> None:
+    assert silhouette(part, 150).differs(outlines_of("square_02"), UNIT_MM) == []
     many = [replace(entries[0], id=f"id-{n}", title=f"{n} {LONG}") for n in range(1, 61)]
     read = read_of(tmp_path, load_set("fridgeiq"), many, "en", "a4")
-    assert faults_of_words(read) == []
     listed = said(" ".join(text for text in read.texts if "Index" in text))
     assert [one.title for one in many if one.title not in listed] == []
-
-
-def in_block(columns: int, rows: int) -> tuple[PuzzleSet, Entry]:
-    """IQ Block, and a challenge of some columns and rows that one piece is said to cover."""
-    block = load_set("iqblock")
-    cells: frozenset[Cell] = frozenset(
-        cell
-        for row in range(rows)
-        for column in range(columns)
-        for cell in block.lattice.cells_at(row, column)
-    )
-    return block, Entry("one", "One", "challenge", cells, ("0",), solution={"0": cells})
 
 
 @pytest.mark.integration
 def test_long_names_take_no_more_pages_than_short_ones_nor_run_into_each_other(
     tmp_path: Path,
 ) -> None:
-    block, entry = in_block(2, 4)
-    profile = replace(load_profile(), unit_mm=12.0, fit="none")
+    block, entry, profile = in_block(2, 4)
     pages = []
     for name in ("", "piece-with-a-very-long-name-of-forty-c"):
         pieces = tuple(replace(p, id=f"{p.id}-{name}"[:40].strip("-")) for p in block.pieces)
         solution = {pieces[0].id: frozenset(entry.region)}
         one = replace(entry, pieces=(pieces[0].id,), solution=solution)
         long = replace(block, pieces=pieces, boards=(), challenges=())
-        read = Read.of(booklet(long, [one], profile).pdf, tmp_path)
-        assert faults_of_words(read) == []
+        read = Read.of(booklet(long, [one], replace(profile, unit_mm=12.0)).pdf, tmp_path)
+        assert read.faults_of_words() == []
         pages.append(sum("The pieces" in text for text in read.texts))
         for piece in pieces:
             assert piece.id in "".join("".join(read.texts).split())
     assert pages[0] == pages[1]
-    boxes = [(page, box) for page, word, box, _ in read.words() if "very-long" in word]
-    for place, (page, (left, top, right, bottom)) in enumerate(boxes):
-        for other, (left_2, top_2, right_2, bottom_2) in boxes[place + 1 :]:
-            apart = right <= left_2 or right_2 <= left or bottom <= top_2 or bottom_2 <= top
-            assert apart or page != other
-
-
-@pytest.mark.integration
-def test_one_piece_is_not_all_one_pieces(tmp_path: Path) -> None:
-    block = load_set("iqblock")
-    one = replace(block, pieces=block.pieces[:1], boards=(), challenges=())
-    cells = one.pieces[0].forms[0].cells
-    entry = Entry("one", "One", "challenge", cells, ("0",), solution={"0": cells})
-    for language in LANGUAGES:
-        assert "All 1" not in "".join(read_of(tmp_path, one, [entry], language).texts)
-
-
-HOSTILE = (
-    "<script>alert('1')</script>",
-    'say "hello" \u202eesrever\u202c & <b>bold</b>',
-    ") Tj ET\n/JS (x)",
-    "שלום 中文 🧩",
-    "long " * 900,
-    "\x00\x1b]0;x\x07 \u2066",
-)
+    boxes = [(page, shapely.box(*box)) for page, word, box in read.words() if "very-long" in word]
+    for (page, first), (other, second) in combinations(boxes, 2):
+        assert page != other or not first.overlaps(second)
 
 
 @pytest.mark.every(2)
@@ -528,13 +423,11 @@ HOSTILE = (
 def test_hostile_titles_are_text_and_nothing_else(
     paper: str, entries: list[Entry], tmp_path: Path
 ) -> None:
-    few = [
-        replace(entries[0], id=f"id-{number}", title=title) for number, title in enumerate(HOSTILE)
-    ]
+    few = [replace(entries[0], id=f"id-{n}", title=title) for n, title in enumerate(HOSTILE)]
     puzzle = replace(load_set("fridgeiq"), title=" ".join(HOSTILE[:4]), credit=HOSTILE[4])
     one = booklet(puzzle, few, load_profile(), "en", paper)
     read = Read.of(one.pdf, tmp_path)
-    assert faults_of_words(read) == []
+    assert read.faults_of_words() == []
     text = said(" ".join(read.texts))
     for shown in ("<script>alert('1')</script>", "& <b>bold</b>", ") Tj ET /JS (x)", "���� ��"):
         assert shown in text
@@ -544,44 +437,32 @@ def test_hostile_titles_are_text_and_nothing_else(
         assert mark not in one.pdf
 
 
-# --- refused ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
-    ("changes", "paper", "language", "message"),
+    ("unit_mm", "changes", "paper", "language", "message"),
     [
-        ({"drop": True}, None, "en", "fridgeiq: there are no challenges for a booklet"),
-        ({"solution": None}, None, "en", "fridgeiq: no solution is known of square_02"),
-        ({}, "a3", "en", '--paper: there is no paper "a3"; there are a5, a4, letter'),
-        ({}, None, "es", '--language: there are no texts in "es"'),
+        (20, {"drop": True}, None, "en", "fridgeiq: there are no challenges for a booklet"),
+        (20, {"solution": None}, None, "en", "fridgeiq: no solution is known of square_02"),
+        (20, {}, "a3", "en", '--paper: there is no paper "a3"; there are a5, a4, letter'),
+        (20, {}, None, "es", '--language: there are no texts in "es"'),
+        (40, {}, "a5", "en", "170 x 215.7 mm; the least paper that would do is a4"),
+        (70, {}, "a4", "en", "290 x 335.7 mm; leave --paper out, and there will be a page to"),
+        (150, {}, "a4", "en", "leave --paper out, and it will be drawn smaller"),
     ],
 )
 def test_what_cannot_be_made_is_refused(
-    changes: dict[str, Any], paper: str, language: str, message: str, entries: list[Entry]
+    unit_mm: float,
+    changes: dict[str, Any],
+    paper: str,
+    language: str,
+    message: str,
+    entries: list[Entry],
 ) -> None:
-    few = [replace(entries[0], **changes)] if "drop" not in changes else []
-    with pytest.raises(InputError) as caught:
-        booklet(load_set("fridgeiq"), few, load_profile(), language, paper)
-    assert str(caught.value).startswith(message)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("unit_mm", "paper", "do"),
-    [
-        (40.0, "a5", "170 x 215.7 mm; the least paper that would do is a4"),
-        (70.0, "a4", "and it needs 290 x 335.7 mm; leave --paper out, and there will be a page to"),
-        (150.0, "a4", "leave --paper out, and it will be drawn smaller"),
-    ],
-)
-def test_paper_on_which_nothing_fits_is_refused(
-    unit_mm: float, paper: str, do: str, entries: list[Entry]
-) -> None:
-    few = [one for one in entries if one.id == "square_02"]
+    (square,) = [one for one in entries if one.id == "square_02"]
+    few = [replace(square, **changes)] if "drop" not in changes else []
     profile = replace(load_profile(), unit_mm=unit_mm)
     with pytest.raises(InputError) as caught:
-        booklet(load_set("fridgeiq"), few, profile, "en", paper)
-    assert str(caught.value).startswith(
-        f"--paper: {paper} is too small: the challenge does not fit"
-    )
-    assert do in str(caught.value)
+        booklet(load_set("fridgeiq"), few, profile, language, paper)
+    told = str(caught.value)
+    assert message in told
+    assert "\n" not in told
+    assert unit_mm == 20 or told.startswith(f"--paper: {paper} is too small: the challenge does")

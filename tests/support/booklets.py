@@ -5,52 +5,28 @@ from __future__ import annotations
 import html
 import re
 import subprocess
-import tomllib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import shapely
-from PIL import Image
+from PIL import Image, ImageFilter
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import DictionaryObject, RectangleObject
 
 from fabkit.build.entries import Selection, gather
-from fabkit.core.files import read_json
 from fabkit.model.entry import Entry
-from fabkit.model.library import load_set, shipped_folder
-from fabkit.model.profile import Profile
-from fabkit.model.profilefile import load_profile
-from fabkit.output.booklet.book import Booklet, booklet
+from fabkit.model.library import load_set
 
-MM_PER_INCH = 25.4
+MM_PER_POINT = 25.4 / 72
 #: Texts stay so far inside their page; and so many points around it are searched for others.
 SPARE_MM, BEYOND = 3.0, 2000.0
-#: How far from its warm grey a pixel of a silhouette may be; edges of dark lines are a plain grey.
-NEAR = 6
 
 
 def some(name: str, *ids: str) -> list[Entry]:
     """Challenges of a shipped set with their solutions."""
     return list(gather(load_set(name), Selection(only=ids)))
-
-
-def made(name: str, *ids: str, profile: Profile | None = None, **more: Any) -> Booklet:
-    """A booklet of a shipped set."""
-    return booklet(load_set(name), some(name, *ids), profile or load_profile(), **more)
-
-
-def drawn_outlines(challenge: str) -> Any:
-    """A challenge of FridgeIQ as its files draw it, in grid units: read here a second time."""
-    for entry in read_json(shipped_folder() / "catalogs" / "fridgeiq.json")["challenges"]:
-        if entry["id"] == challenge:
-            return shapely.union_all([shapely.Polygon(o[0], o[1:]) for o in entry["outlines"]])
-    text = (shipped_folder() / "fridgeiq.toml").read_text(encoding="utf-8")
-    found = {one["id"]: one["outline"] for one in tomllib.loads(text)["challenge"]}
-    return shapely.Polygon(found[challenge])
 
 
 @dataclass
@@ -76,7 +52,7 @@ class Read:
     def size_mm(self, page: int) -> tuple[float, float]:
         """Width and height of a page, the first of which is 1."""
         box = self.reader.pages[page - 1].mediabox
-        return tuple(float(side) / 72 * MM_PER_INCH for side in (box.width, box.height))
+        return float(box.width) * MM_PER_POINT, float(box.height) * MM_PER_POINT
 
     def page_with(self, *texts: str) -> int:
         """The first page with all of these texts."""
@@ -88,22 +64,23 @@ class Read:
         """A page as rows of pixels, of red, green and blue."""
         target = self.path.with_name(f"page-{page}")
         at = ["-f", str(page), "-l", str(page), "-singlefile"]
-        subprocess.run(
-            ["pdftoppm", "-r", str(dpi), "-png", *at, str(self.path), str(target)], check=True
-        )
-        with Image.open(target.with_suffix(".png")) as image:
+        command = ["pdftoppm", "-r", str(dpi), *at, str(self.path), str(target)]
+        subprocess.run(command, check=True)
+        with Image.open(target.with_suffix(".ppm")) as image:
             return np.asarray(image.convert("RGB")).astype(np.int16)
+
+    def _links(self, page: int) -> list[Any]:
+        annotations: Any = self.reader.pages[page - 1].get("/Annots") or []
+        return [one.get_object() for one in annotations]
 
     def parts(self, page: int, pixels: Any) -> list[Any]:
         """The parts of a page that belong to one challenge each: below the link to its solution."""
-        height, boxes = self.size_mm(page)[1], []
-        annotations: Any = self.reader.pages[page - 1].get("/Annots") or []
-        for one in annotations:
-            left, bottom, *_ = (
-                float(side) / 72 * MM_PER_INCH for side in one.get_object()["/Rect"]
-            )
-            boxes.append((round(height - bottom), round(left)))
-        tops, columns = sorted({box[0] for box in boxes}), sorted({box[1] for box in boxes})
+        height = self.size_mm(page)[1]
+        corners = [
+            [float(side) * MM_PER_POINT for side in one["/Rect"]] for one in self._links(page)
+        ]
+        boxes = [(round(height - bottom), round(left)) for left, bottom, *_ in corners]
+        tops, columns = (sorted(set(places)) for places in zip(*boxes, strict=True))
         scale, wide = pixels.shape[0] / height, pixels.shape[1] / len(columns)
         ends = [*(top - 12 for top in tops[1:]), height]
         return [
@@ -117,9 +94,7 @@ class Read:
     def links(self, page: int) -> list[tuple[str, int]]:
         """Where the links of a page lead: what they say, and the page's number."""
         found = []
-        annotations: Any = self.reader.pages[page - 1].get("/Annots") or []
-        for one in annotations:
-            link = one.get_object()
+        for link in self._links(page):
             target = link["/Dest"].get_object()
             if isinstance(target, DictionaryObject):
                 target = target["/D"]
@@ -129,14 +104,12 @@ class Read:
 
     def fonts(self) -> list[tuple[str, bool]]:
         """The fonts by name, and whether each is embedded."""
-        told = subprocess.run(
-            ["pdffonts", str(self.path)], check=True, capture_output=True, text=True
-        ).stdout
-        rows = [line.split() for line in told.splitlines()[2:]]
+        told = subprocess.run(["pdffonts", str(self.path)], check=True, capture_output=True)
+        rows = [line.split() for line in told.stdout.decode().splitlines()[2:]]
         return [(row[0], row[-5] == "yes") for row in rows]
 
-    def words(self) -> list[tuple[int, str, tuple[float, ...], tuple[float, float]]]:
-        """Every word with its page, its box from the upper left and the page's size, in mm."""
+    def words(self) -> list[tuple[int, str, tuple[float, ...]]]:
+        """Every word with its page and its box from the upper left, in mm."""
         # What lies beyond a page is left out by pdftotext: so the pages are made larger first.
         wider = PdfWriter(clone_from=self.path)
         for page in wider.pages:
@@ -146,27 +119,25 @@ class Read:
         target = self.path.with_name("wider.pdf")
         wider.write(target)
         # It writes titles with emoji in bytes that are not UTF-8.
-        told = subprocess.run(
-            ["pdftotext", "-bbox", str(target), "-"], check=True, capture_output=True
-        ).stdout.decode(errors="replace")
+        command = ["pdftotext", "-bbox", str(target), "-"]
+        told = subprocess.run(command, check=True, capture_output=True).stdout
         found, number = [], 0
-        for line in told.splitlines():
+        for line in told.decode(errors="replace").splitlines():
             number += "<page " in line
             if "<word " in line:
                 sides = re.findall(r'[xy]M\w+="([-\d.]+)"', line)
-                box = tuple((float(side) - BEYOND) / 72 * MM_PER_INCH for side in sides)
-                word = html.unescape(re.sub("<[^>]*>", "", line).strip())
-                found.append((number, word, box, self.size_mm(number)))
+                box = tuple((float(side) - BEYOND) * MM_PER_POINT for side in sides)
+                found.append((number, html.unescape(re.sub("<[^>]*>", "", line).strip()), box))
         return found
 
-
-def faults_of_words(read: Read) -> list[str]:
-    """Words that are not wholly on their page, with a little to spare."""
-    return [
-        f"page {page}: {word}"
-        for page, word, (left, top, right, bottom), (width, height) in read.words()
-        if min(left, top) < SPARE_MM or right > width - SPARE_MM or bottom > height - SPARE_MM
-    ]
+    def faults_of_words(self) -> list[str]:
+        """Words that are not wholly on their page, with a little to spare."""
+        found = []
+        for page, word, (left, top, right, bottom) in self.words():
+            width, height = self.size_mm(page)
+            if min(left, top, width - right, height - bottom) < SPARE_MM:
+                found.append(f"page {page}: {word}")
+        return found
 
 
 @dataclass(frozen=True)
@@ -177,17 +148,31 @@ class Measured:
     outer_mm2: float
     inner_mm2: float
 
+    def differs(self, drawn: Any, unit_mm: float) -> list[str]:
+        """What is wrong with it: more than 0.2 mm of its size, or 0.5 % of its area."""
+        left, bottom, right, top = (side * unit_mm for side in drawn.bounds)
+        # The line lies half inside and half outside, and is round at corners.
+        line_mm = (self.outer_mm2 - self.inner_mm2) / (drawn.length * unit_mm)
+        wide, high = (side - line_mm for side in self.outer_mm)
+        area, wanted = (self.outer_mm2 + self.inner_mm2) / 2, drawn.area * unit_mm**2
+        return [
+            f"{name} {found:.2f} instead of {should:.2f}"
+            for name, found, should, most in (
+                ("width", wide, right - left, 0.2),
+                ("height", high, top - bottom, 0.2),
+                ("area", area, wanted, 0.005 * wanted),
+            )
+            if abs(found - should) > most
+        ]
+
 
 def silhouette(pixels: Any, dpi: int, colour: str = "#b5b0a4") -> Measured:
     """Measures the one area of a colour on a page, with the line around it."""
-    mm = MM_PER_INCH / dpi
+    mm = 25.4 / dpi
     wanted = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
-    inner = (abs(pixels - wanted) <= NEAR).all(axis=2)
+    inner = (abs(pixels - wanted) <= 6).all(axis=2)  # the edges of dark lines are a plain grey
     # Edges of grey letters have that colour, too, but nowhere for as much as half a millimetre.
-    solid = inner
-    for axis in (0, 1):
-        half = round(0.12 / mm)
-        solid = np.logical_and.reduce([np.roll(solid, k * half, axis) for k in range(-2, 3)])
+    solid = np.asarray(Image.fromarray(inner).convert("L").filter(ImageFilter.MinFilter(5)))
     rows, columns = np.flatnonzero(solid.any(axis=1)), np.flatnonzero(solid.any(axis=0))
     assert len(rows), "there is no silhouette"
     # Around it nothing else is drawn for two millimetres.
@@ -199,44 +184,9 @@ def silhouette(pixels: Any, dpi: int, colour: str = "#b5b0a4") -> Measured:
     return Measured((wide, high), float(outer.sum() * mm**2), float(inner.sum() * mm**2))
 
 
-def differs(measured: Measured, drawn: Any, unit_mm: float) -> list[str]:
-    """What is wrong with a silhouette: more than 0.2 mm of its size, or 0.5 % of its area."""
-    left, bottom, right, top = drawn.bounds
-    # The line lies half inside and half outside, and is round at corners.
-    line_mm = (measured.outer_mm2 - measured.inner_mm2) / (drawn.length * unit_mm)
-    told = []
-    for name, outer_mm, wanted in zip(
-        ("width", "height"), measured.outer_mm, (right - left, top - bottom), strict=True
-    ):
-        if abs(outer_mm - line_mm - wanted * unit_mm) > 0.2:
-            told.append(f"{name} {outer_mm - line_mm:.2f} mm instead of {wanted * unit_mm:.2f}")
-    found, area = (measured.outer_mm2 + measured.inner_mm2) / 2, drawn.area * unit_mm**2
-    if abs(found / area - 1) > 0.005:
-        told.append(f"area {found:.1f} mm2 instead of {area:.1f}")
-    return told
-
-
-def bar_mm(pixels: Any, dpi: int) -> float:
-    """The length of the scale bar: between the middles of its ticks, above its longest line."""
+def longest_line_mm(pixels: Any, dpi: int) -> float:
+    """The longest level line of dark pixels."""
     dark = pixels.mean(axis=2) < 120
-    longest = [_longest_run(row) for row in dark]
-    row = int(np.argmax(longest))
-    above = dark[row - round(1.0 / MM_PER_INCH * dpi)]
-    begin = _run_at(dark[row], longest[row])
-    ends = [begin, begin + longest[row]]
-    reach = round(0.6 / MM_PER_INCH * dpi)
-    middles = [
-        np.flatnonzero(above[end - reach : end + reach]).mean() + end - reach for end in ends
-    ]
-    return float(middles[1] - middles[0]) / dpi * MM_PER_INCH
-
-
-def _longest_run(row: Sequence[bool]) -> int:
-    edges = np.flatnonzero(np.diff(np.concatenate(([0], np.asarray(row, int), [0]))))
-    return int(max(edges[1::2] - edges[::2], default=0))
-
-
-def _run_at(row: Sequence[bool], length: int) -> int:
-    edges = np.flatnonzero(np.diff(np.concatenate(([0], np.asarray(row, int), [0]))))
-    starts, ends = edges[::2], edges[1::2]
-    return int(starts[list(ends - starts).index(length)])
+    rows = dark[dark.sum(axis=1) > 0.2 * dark.shape[1]]
+    edges = [np.flatnonzero(np.diff(row.astype(int))) for row in rows]
+    return max(int(max(one[1::2] - one[::2], default=0)) for one in edges) * 25.4 / dpi
