@@ -1,0 +1,412 @@
+"""Entries: what booklet and page show is what the sets and files say, held against shapely."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import shapely
+
+from fabkit.build.entries import NothingToShowError, Selection, gather, solved_ones
+from fabkit.cli import main
+from fabkit.core.errors import InputError
+from fabkit.model.catalog import catalog_entries
+from fabkit.model.entry import Entry, Images, wrong_with
+from fabkit.model.lattice import Cell
+from fabkit.model.library import load_set
+from tests.conftest import ROOT
+from tests.support.built import built
+from tests.support.drawings import snowflakes
+from tests.support.trioset import TRIO
+
+FRIDGEIQ = load_set("fridgeiq")
+CATALOG: dict[str, Any] = json.loads((ROOT / "pieces/catalogs/fridgeiq.json").read_text())
+SAID: dict[str, dict[str, Any]] = {entry["id"]: entry for entry in CATALOG["challenges"]}
+#: One of each parity, the last of which needs flips.
+FEW = ("even4-0057708264", "odd3-050283cb59", "mixed1-3-2910d98921")
+
+
+# --- the shipped catalog, by shapely ----------------------------------------------------------------
+
+
+def drawn(entry: Entry, cells: Iterable[Cell]) -> Any:
+    """Cells of the quarter-square lattice as shapely has them, in grid units."""
+    steps = 6 * entry.halves
+    rings = [np.array(FRIDGEIQ.lattice.ring(cell)) / steps for cell in sorted(cells)]
+    return shapely.union_all(shapely.polygons(rings), grid_size=1 / 12)
+
+
+def stated(outline: Any, parity: str) -> Any:
+    """An outline of the catalog (a ring, or rings with holes), where the lattice has its cells."""
+    rings = outline if isinstance(outline[0][0], list) else [outline]
+    outer, *holes = (shapely.polygons(np.array(ring) + 0.5 * (parity == "odd")) for ring in rings)
+    for hole in holes:
+        # A hole that touches itself is none in shapely's eyes: taken away, it is.
+        outer = outer.difference(shapely.make_valid(hole), grid_size=1 / 12)
+    return outer
+
+
+def test_snowflakes_lie_as_the_catalog_draws_them() -> None:
+    entries = snowflakes()
+    assert [entry.id for entry in entries] == list(SAID)
+    assert Counter(entry.halves for entry in entries) == {1: 134, 2: 12}
+    for place, entry in enumerate(entries):
+        said = SAID[entry.id]
+        solution = entry.solution or {}
+        # The cells of the pieces are as many as the region's, and the same: they cover it exactly.
+        assert Counter(c for cells in solution.values() for c in cells) == Counter(entry.region)
+        assert (entry.status, entry.flips, entry.given) == ("solved", said["flips"], ())
+        assert (entry.parity, entry.count) == (said["parity"], said["count"])
+        assert entry.count_complete == said["count_complete"]
+        assert {"level": entry.level, "score": entry.score} == said["difficulty"]
+        if place % 29 == 0:
+            outlines = [stated(one, entry.parity) for one in said["outlines"]]
+            pairs = [(drawn(entry, entry.region), shapely.union_all(outlines, grid_size=1 / 12))]
+            for piece, outline in said["solution"].items():
+                pairs.append((drawn(entry, solution[piece]), stated(outline, entry.parity)))
+            for one, other in pairs:
+                assert one.symmetric_difference(other, grid_size=1 / 12).area < 1e-9
+
+
+def test_a_set_of_other_pieces_has_no_catalog(tmp_path: Path) -> None:
+    path, text = tmp_path / "fridgeiq.toml", (ROOT / "pieces/fridgeiq.toml").read_text()
+    other = text.replace("[[0, 0], [2, 0], [1, 1]]", "[[0, 0], [2, 0], [0, 2]]")
+    for content, count in ((text + "\n# mine\n", len(SAID)), (other.replace("area = 40\n", ""), 0)):
+        path.write_text(content)
+        assert len(catalog_entries(load_set(str(path)))) == count
+
+
+# --- what is there ----------------------------------------------------------------------------------
+
+
+@pytest.mark.long
+def test_everything_of_fridgeiq() -> None:
+    told: list[tuple[int, int, str]] = []
+    entries = gather(FRIDGEIQ, progress=lambda *step: told.append(step))
+    assert (told[0], told[-1]) == ((0, 187, "square_01"), (187, 187, ""))
+    kinds = Counter((entry.kind, entry.status) for entry in entries)
+    assert kinds == {
+        ("challenge", "solved"): 39,
+        ("challenge", "impossible"): 2,
+        ("snowflake", "solved"): 146,
+    }
+    images = Images(FRIDGEIQ)
+    assert [one.id for one in entries if one.solution and wrong_with(one, images)] == []
+    assert all(entry.level and entry.score and entry.count for entry in entries if entry.solution)
+    found, notes = solved_ones(FRIDGEIQ, entries, Selection())
+    assert len(found) == 185
+    assert notes == [
+        "rectangle_02_b has no solution; it is left out",
+        "rectangle_08_c has no solution; it is left out",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "challenge"),
+    [
+        ("iqstars", "board"),
+        pytest.param("iqfit", "board", marks=pytest.mark.integration),
+        pytest.param("fridgeiq", "square_06", marks=pytest.mark.integration),
+    ],
+)
+def test_the_rating_is_that_of_solve(name: str, challenge: str, said: Callable[..., Any]) -> None:
+    (entry,) = gather(load_set(name), Selection(only=(challenge,)))
+    rating = said("solve", name, challenge, "--difficulty")["difficulty"]
+    assert (entry.level, entry.score) == (rating["level"], rating["score"])
+    assert entry.count == rating["solutions"]
+    if entry.count_complete:
+        assert said("solve", name, challenge, "--count")["count"] == entry.count
+
+
+def test_a_board_is_there_once_and_an_optional_one_when_it_is_named() -> None:
+    """Also where the set states it as a challenge of its own."""
+    block = load_set("iqblock")
+    (entry,) = gather(block)
+    assert (entry.kind, entry.region) == ("board", block.boards[0].cells)
+    assert entry.pieces == tuple(piece.id for piece in block.pieces)
+    wish = Selection(only=("tray", "square_01"))
+    entries = gather(FRIDGEIQ, wish)
+    assert [(one.id, one.kind, one.status) for one in entries] == [
+        ("tray", "board", "impossible"),
+        ("square_01", "challenge", "solved"),
+    ]
+    with pytest.raises(InputError, match="tray has no solution; leave it out"):
+        solved_ones(FRIDGEIQ, entries, wish)
+    with pytest.raises(InputError, match=r'no challenge "sqare".*did you mean "square"'):
+        gather(block, Selection(only=("square", "sqare")))
+
+
+def test_what_is_not_solved_in_time_is_told_and_nothing_to_do_is_refused(tmp_path: Path) -> None:
+    puzzle, wish = load_set("iqfit"), Selection(only=("board",))
+    entries = gather(puzzle, wish, budget_s=0)
+    assert [entry.status for entry in entries] == ["unknown"]
+    with pytest.raises(InputError, match="was not solved in the time given; leave it out, or give"):
+        solved_ones(puzzle, entries, wish)
+    with pytest.raises(NothingToShowError, match="none of its challenges has a solution"):
+        solved_ones(puzzle, entries, Selection())
+    path = tmp_path / "mine.toml"
+    path.write_text(TRIO[: TRIO.index("[[board]]")])
+    with pytest.raises(NothingToShowError, match="has no challenge and no board; give a challenge"):
+        gather(load_set(str(path)))
+
+
+@pytest.mark.parametrize(
+    ("title", "message"),
+    [
+        ("<script>alert(1)</script> \"'&amp; %s {x}", ""),
+        ("שלום עולם 日本語 " + "é" * 80, ""),
+        ("a\u202eb", "cannot be printed"),
+        ("x" * 101, "101 characters long; at most 100"),
+    ],
+)
+def test_any_text_that_can_be_printed_is_a_title(title: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(TRIO.replace('answer = "solved"', f"title = {json.dumps(title)}"))
+    if message:
+        with pytest.raises(InputError, match=rf"challenge\[0\]\.title: .*{message}"):
+            load_set(str(path))
+    else:
+        assert title in [entry.title for entry in gather(load_set(str(path)))]
+
+
+# --- files ------------------------------------------------------------------------------------------
+
+
+def catalog(tmp_path: Path, change: Callable[[list[dict[str, Any]]], Any] | None = None) -> Path:
+    """A catalog of a few snowflakes, changed."""
+    entries = deepcopy([SAID[name] for name in FEW])
+    if change is not None:
+        change(entries)
+    path = tmp_path / "snowflakes.json"
+    head = {"schema": 1, "set": "fridgeiq", "complete": [], "unknown": []}
+    path.write_text(json.dumps(head | {"challenges": entries}))
+    return path
+
+
+def of_catalog(*arguments: Any) -> list[Entry]:
+    return gather(FRIDGEIQ, Selection(files=(catalog(*arguments),)))
+
+
+def changed(entry: dict[str, Any], change: Callable[[int, int], list[int]], *pieces: str) -> None:
+    for piece in pieces or entry["solution"]:
+        entry["solution"][piece] = [change(*point) for point in entry["solution"][piece]]
+
+
+def right(x: int, y: int) -> list[int]:
+    return [x + 1, y]
+
+
+def swap(entry: dict[str, Any]) -> None:
+    solution = entry["solution"]
+    solution["A"], solution["L"] = solution["L"], solution["A"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda e: swap(e[0]), r"challenges\[0\]\.solution: piece [AL] has another shape"),
+        (lambda e: changed(e[1], right, "Q"), r"ges\[1\]\.solution: pieces . and . overlap"),
+        (lambda e: changed(e[2], right, "B"), r"ges\[2\]\.solution: pieces . and . overlap"),
+        (lambda e: e[0]["solution"].pop("U"), r"solution: it does not cover the region exactly"),
+        (lambda e: e[0]["solution"].update(Z=[[0, 0], [1, 0], [1, 1]]), 'there is no piece "Z"'),
+        (lambda e: e[0].update(solution=[1]), "expected an outline for each piece"),
+        (lambda e: e[0].update(outlines=[]), "expected a list of 1 to 1000 outlines"),
+        (
+            lambda e: e[0].update(outlines=e[0]["outlines"] * 2),
+            r"outlines\[1\]: overlaps one before",
+        ),
+        (lambda e: e[0]["outlines"][0][0].append([9, 0]), r"outlines\[0\]: .*the edge"),
+        (lambda e: e[0]["solution"].update(A=[[0, 0], [1e400, 0], [1, 1]]), "finite numbers"),
+        (lambda e: e[0]["solution"].update(A=[[0, 0], [10**400, 0], [1, 1]]), "finite numbers"),
+        (
+            lambda e: e[0]["solution"].update(A=[[0, 0], [0.25, 0], [1, 1]]),
+            "whole numbers or halves",
+        ),
+        (lambda e: e[0]["solution"].update(A=[[[[[[[1]]]]]]]), r"solution\.A ring 0"),
+        (lambda e: e[0].update(id="../up"), "not safe as a file name"),
+        (lambda e: e[0].update(id=e[1]["id"]), "is there twice"),
+        (lambda e: e[0].update(parity="odder"), 'did you mean "odd"'),
+        (lambda e: e[0].update(count=-1), r"challenges\[0\]\.count: is -1"),
+        (lambda e: e[0].update(flips="yes"), "expected true or false"),
+        (lambda e: e.append(5), r"challenges.*\[3\]: expected a table"),
+        (lambda e: e.clear(), "holds no challenges"),
+    ],
+)
+def test_a_wrong_catalog_is_refused(
+    change: Callable[[list[dict[str, Any]]], Any], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=message):
+        of_catalog(tmp_path, change)
+
+
+def test_a_catalog_file_is_read(tmp_path: Path) -> None:
+    """A mirrored solution needs flips, and a strange rating is none."""
+    assert of_catalog(tmp_path) == [one for one in snowflakes() if one.id in FEW]
+
+    def mirror(entries: list[dict[str, Any]], flips: bool = False) -> None:
+        changed(entries[0], lambda x, y: [-x, y])
+        entries[0]["flips"] = flips
+
+    def strange(entries: list[dict[str, Any]]) -> None:
+        entries[0]["difficulty"] = {"level": "<b>", "score": "9"}
+        entries[1]["difficulty"] = {"level": ["master"], "score": 1e300}
+        entries[2]["difficulty"] = None
+
+    with pytest.raises(InputError, match=r"has another shape under the moves allowed \(turns\)"):
+        of_catalog(tmp_path, mirror)
+    assert of_catalog(tmp_path, lambda entries: mirror(entries, True))[0].flips
+    assert {(one.level, one.score) for one in of_catalog(tmp_path, strange)} == {("", None)}
+
+
+def start(folder: Path) -> Path:
+    """A challenge file: one piece of IQ Stars lies on its board."""
+    path = folder / "mine.toml"
+    cells = "[0, 4], [0, 5], [0, 6], [1, 4]"
+    path.write_text(f'title = "Mine"\ngiven = [{{ piece = "yellow", cells = [{cells}] }}]\n')
+    return path
+
+
+def test_challenge_files_and_lists_are_read_together(tmp_path: Path) -> None:
+    """A list of starting positions as the command writes it; in the output folder it counts, too."""
+
+    def make(folder: Path) -> None:
+        assert main(["challenges", "iqstars", "--count", "3", "-o", str(folder), "-q"]) == 0
+
+    made = (built("starts-iqstars", make) / "challenges.json").read_text()
+    stars, path = load_set("iqstars"), tmp_path / "challenges.json"
+    path.write_text(made)
+    entries = gather(stars, Selection(files=(start(tmp_path), path)))
+    assert [(one.id, one.title, one.kind) for one in entries] == [
+        ("mine", "Mine", "start"),
+        *((f"start-00{n}", f"start-00{n}", "start") for n in (1, 2, 3)),
+    ]
+    said = json.loads(made)["challenges"]
+    assert [(one.level, one.score, one.count, one.count_complete) for one in entries[1:]] == [
+        (one["level"], one["difficulty"]["score"], 1, True) for one in said
+    ]
+    for one in entries:
+        assert one.solution is not None
+        assert [one.solution[given.piece] for given in one.given] == [g.cells for g in one.given]
+    starts = ["start-001", "start-002"]
+    assert [one.id for one in gather(stars, folder=tmp_path)] == ["board", *starts, "start-003"]
+    path.write_text(made.replace('"start-003"', '"board"'))
+    assert [one.id for one in gather(stars, folder=tmp_path)] == ["board", *starts, "made-board"]
+
+
+BARS = """
+[set]
+name = "bars"
+lattice = "square"
+moves = "rotations"
+
+[[piece]]
+id = "A"
+outline = [[0, 0], [2, 0], [2, 1], [0, 1]]
+
+[[piece]]
+id = "B"
+outline = [[0, 0], [1, 0], [1, 1], [0, 1]]
+
+[[board]]
+id = "tray"
+outline = [[0, 0], [1, 0], [1, 3], [0, 3]]
+
+[[challenge]]
+id = "a"
+outline = [[0, 0], [3, 0], [3, 1], [0, 1]]
+"""
+
+
+def listed(folder: Path, set_name: str, pieces: dict[str, str]) -> Path:
+    """A list with a challenge for each of the ids: to cover a piece's own outline."""
+    outlines = {"A": [[0, 0], [2, 0], [2, 1], [0, 1]], "B": [[0, 0], [1, 0], [1, 1], [0, 1]]}
+    outlines["Q"] = [[0, 0], [2, 0], [2, 2], [0, 2]]
+    challenges = [
+        {"id": name, "outline": outlines[piece], "pieces": [piece]}
+        for name, piece in pieces.items()
+    ]
+    folder.mkdir(parents=True)
+    said = {"schema": 1, "set": set_name, "challenges": challenges}
+    (folder / "challenges.json").write_text(json.dumps(said))
+    return folder
+
+
+def test_no_two_challenges_have_one_id(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also not with a name that a listed one was given, or that of a board."""
+    monkeypatch.chdir(tmp_path)
+    Path("bars.toml").write_text(BARS)
+    folder = listed(tmp_path / "output/bars", "bars", {"a": "A", "made-a": "B", "tray": "B"})
+    entries = gather(load_set("bars.toml"), folder=folder)
+    assert [(one.id, one.kind, len(one.pieces)) for one in entries] == [
+        ("tray", "board", 2),
+        ("a", "challenge", 2),
+        ("made-a", "challenge", 1),
+        ("made-made-a", "challenge", 1),
+        ("made-tray", "challenge", 1),
+    ]
+    assert main(["show", "bars.toml", "--challenge", "made-a"]) == 0
+    assert "made-a" in capsys.readouterr().out
+    # A board keeps its name beside a listed one that asks the same.
+    said = {"id": "tray", "outline": [[0, 0], [1, 0], [1, 3], [0, 3]], "pieces": ["A", "B"]}
+    document = {"schema": 1, "set": "bars", "challenges": [said]}
+    (tmp_path / "challenges.json").write_text(json.dumps(document))
+    found = gather(load_set("bars.toml"), folder=tmp_path)
+    assert [one.id for one in found if one.kind == "board"] == ["made-tray", "tray"]
+
+
+def test_a_snowflake_s_id_is_its_own(tmp_path: Path) -> None:
+    flake = FEW[0]
+    folder = listed(tmp_path / "out", "fridgeiq", {flake: "Q"})
+    wish = Selection(only=(flake, f"made-{flake}"))
+    assert [(one.id, one.kind) for one in gather(FRIDGEIQ, wish, folder)] == [
+        (f"made-{flake}", "challenge"),
+        (flake, "snowflake"),
+    ]
+    # What a set says of itself comes before its catalog, as for `fabkit solve`.
+    path = tmp_path / "mine.toml"
+    text = (ROOT / "pieces/fridgeiq.toml").read_text()
+    path.write_text(text.replace('id = "square_01"', f'id = "{flake}"'))
+    (own,) = gather(load_set(str(path)), Selection(only=(flake,)))
+    assert (own.kind, len(own.pieces)) == ("challenge", 4)
+
+
+def test_balls_lie_on_one_lattice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fit = load_set("iqfit")
+    piece = fit.pieces[0]
+    per_unit = fit.lattice.per_unit
+    ring = [[x / per_unit, y / per_unit] for x, y in piece.forms[0].rings[0]]
+    entry = {"id": "m", "parity": "mixed", "outlines": [[ring]], "solution": {piece.id: [ring]}}
+    document = {"schema": 1, "set": "iqfit", "complete": [], "challenges": [entry | {"count": 1}]}
+    path = tmp_path / "mixed.json"
+    path.write_text(json.dumps(document))
+    assert main(["booklet", "iqfit", "--challenges", str(path), "-o", "mine.pdf"]) == 2
+    assert capsys.readouterr().err == (
+        f'fabkit: {path}: challenges[0].parity: is "mixed", of pieces half a unit apart, but balls '
+        'lie on one lattice; expected "even" or "odd"\n'
+    )
+
+
+def test_files_that_do_not_do_are_refused(tmp_path: Path) -> None:
+    stars, block = load_set("iqstars"), load_set("iqblock")
+    mine, again = start(tmp_path), tmp_path / "again"
+    again.mkdir()
+    with pytest.raises(InputError, match=r'"mine" is in .*mine\.toml, too; give one of the files'):
+        gather(stars, Selection(files=(mine, start(again))))
+    with pytest.raises(InputError, match="there is no such file"):
+        gather(stars, Selection(files=(tmp_path / "none.json",)))
+    with pytest.raises(InputError, match="is a folder"):
+        gather(stars, Selection(files=(again,)))
+    with pytest.raises(InputError, match='holds challenges of "fridgeiq", not of "iqblock"'):
+        gather(block, Selection(files=(catalog(tmp_path),)))
+    odd = tmp_path / "odd.json"
+    odd.write_text('{"schema": 1, "set": "iqstars", "challenges": 5}')
+    with pytest.raises(InputError, match=r"expected tables \[\[challenges\]\]"):
+        gather(stars, Selection(files=(odd,)))
