@@ -19,10 +19,10 @@ from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
 from fabkit.model.piece import Piece
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.puzzles.snowflakes.catalog import impossible_shapes
 from fabkit.puzzles.snowflakes.field import Field
-from fabkit.puzzles.snowflakes.proof import combined_sha256, impossible_shapes
 from fabkit.puzzles.snowflakes.query import SnowflakeQuery
-from fabkit.puzzles.snowflakes.search import search, try_all, unpacked
+from fabkit.puzzles.snowflakes.search import combined_sha256, search, try_all, unpacked
 from tests.support.flakes import Document, Flake, filed, flake_of, reason, square_flake, verdict_on
 from tests.support.sketches import corner, domino, flat, squares
 

@@ -66,16 +66,15 @@ def command(made: Made) -> str:
 
 def _entry(made: Made, one: Graded) -> dict[str, Any]:
     candidate, rating = one.candidate, one.rating
-    solution = {
-        piece: next(iter(drawn(one.posed, cells).values()))
-        for piece, cells in candidate.solution.items()
-    }
     return {
         **_statement(made, one),
         **({"shape": candidate.shape} if candidate.shape else {"minimal": candidate.minimal}),
-        "solution": solution,
+        "solution": {
+            piece: next(iter(drawn(one.posed, cells).values()))
+            for piece, cells in candidate.solution.items()
+        },
         "count": candidate.count,
-        "count_up_to_symmetry": candidate.count_up_to_symmetry,
+        "count_up_to_symmetry": 1,
         "unique_by": list(ENGINES),
         "level": rating.level,
         "difficulty": {
@@ -103,12 +102,6 @@ def _statement(made: Made, one: Graded) -> dict[str, Any]:
     return said
 
 
-def files(made: Made) -> dict[str, str]:
-    """The texts of all files by name: a challenge file for each, and the list."""
-    texts = {_file(one): f"# {title(one)}\n{_toml(_statement(made, one))}" for one in made.graded}
-    return {**texts, LIST: json_text(document(made))}
-
-
 def _toml(statement: dict[str, Any]) -> str:
     """A challenge file as a person would write it: one line for each key, and each given piece.
 
@@ -117,11 +110,8 @@ def _toml(statement: dict[str, Any]) -> str:
     lines = []
     for key, value in statement.items():
         if key == "given" and value:
-            lines.append("given = [")
-            for given in value:
-                said = ", ".join(f"{name} = {json.dumps(each)}" for name, each in given.items())
-                lines.append(f"    {{ {said} }},")
-            lines.append("]")
+            rows = (", ".join(f"{name} = {json.dumps(v)}" for name, v in g.items()) for g in value)
+            lines += ["given = [", *(f"    {{ {row} }}," for row in rows), "]"]
         else:
             lines.append(f"{key} = {json.dumps(value)}")
     return "\n".join(lines) + "\n"
@@ -129,13 +119,11 @@ def _toml(statement: dict[str, Any]) -> str:
 
 def title(one: Graded) -> str:
     """A challenge in one line, such as ``junior (4.2): 3 pieces given, none of them to spare``."""
-    candidate = one.candidate
-    given = len(candidate.challenge.given)
-    what = candidate.shape or f"{many(given, 'piece')} given"
+    candidate, given = one.candidate, len(one.candidate.challenge.given)
+    spare = ", none of them to spare" if candidate.minimal and given > 1 else ""
+    what = f"{many(given, 'piece')} given{spare}"
     if candidate.shape:
-        what += f" from {', '.join(candidate.challenge.pieces)}"
-    elif candidate.minimal and given > 1:
-        what += ", none of them to spare"
+        what = f"{candidate.shape} from {', '.join(candidate.challenge.pieces)}"
     return f"{one.rating.level} ({one.rating.score:.1f}): {what}"
 
 
@@ -176,10 +164,6 @@ def refuse_folder(folder: Path, puzzle: PuzzleSet) -> None:
 def write(folder: Path, made: Made) -> Path:
     """Writes the list and the challenge files; those of a list made before are removed.
 
-    Args:
-        folder: the output folder; made when needed.
-        made: at least one challenge.
-
     Returns:
         The list's path.
 
@@ -189,7 +173,11 @@ def write(folder: Path, made: Made) -> Path:
     """
     remove_leftovers(folder)
     with folder_lock(folder), outside_failures(f"cannot write in {printable(str(folder))}"):
-        before, texts = _files_of_list(folder / LIST, made.puzzle), files(made)
+        before = _files_of_list(folder / LIST, made.puzzle)
+        texts = {
+            _file(one): f"# {title(one)}\n{_toml(_statement(made, one))}" for one in made.graded
+        }
+        texts[LIST] = json_text(document(made))
         with Staging(folder) as staging:
             for name, text in texts.items():
                 staging.path(name).write_text(text, encoding="utf-8", newline="\n")

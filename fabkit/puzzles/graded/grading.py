@@ -23,13 +23,12 @@ _MISSES = 10
 
 @dataclass(frozen=True)
 class Candidate:
-    """A challenge that has been found to be uniquely solvable, before it is rated.
+    """A challenge that has been found to have one solution up to symmetry, before it is rated.
 
     Attributes:
         challenge: without an id.
         solution: each piece with its cells.
         count: how many solutions it has as it lies.
-        count_up_to_symmetry: how many are no turns of each other; 1.
         minimal: whether no given piece can be left out; None where none is given by nature.
         shape: what the region is called; empty for a board.
     """
@@ -37,20 +36,13 @@ class Candidate:
     challenge: Challenge
     solution: Layout
     count: int = 1
-    count_up_to_symmetry: int = 1
     minimal: bool | None = None
     shape: str = ""
 
 
 @dataclass(frozen=True)
 class Graded:
-    """A candidate with its rating.
-
-    Attributes:
-        candidate: the challenge.
-        posed: what is left to do of it.
-        rating: how hard that is.
-    """
+    """A candidate, what is left to do of it, and how hard that is."""
 
     candidate: Candidate
     posed: PosedChallenge
@@ -61,11 +53,10 @@ class Graded:
         """The solution as positions of the options of what is left to do."""
         number = {cell: index for index, cell in enumerate(self.posed.cells)}
         kinds = {piece: kind for kind, ids in enumerate(self.posed.kinds) for piece in ids}
-        given = {one.piece for one in self.candidate.challenge.given}
         lying = {
             Option(kinds[piece], tuple(sorted(number[cell] for cell in cells)))
             for piece, cells in self.candidate.solution.items()
-            if piece not in given
+            if piece in kinds
         }
         options = self.posed.problem.options
         return tuple(place for place, option in enumerate(options) if option in lying)
@@ -120,92 +111,49 @@ def gather(
         >>> gather(load_set("iqstars"), {}, 5, LEVEL_NAMES, 1, Effort()).exhausted
         True
     """
-    gathering = _Gathering(puzzle, dict(sources), count, levels, random.Random(f"gather {seed}"))  # noqa: S311
+    rng, left = random.Random(f"gather {seed}"), dict(sources)  # noqa: S311
+    found: dict[str, list[Graded]] = {name: [] for name in LEVEL_NAMES if name in levels}
+    idle, tries = Counter[str](), Counter[Hashable]()
+    hits = Counter[tuple[Hashable, str]]()
+
+    def shares(there: bool = False) -> dict[str, int]:
+        """How many of each level are wanted; of those that are there at the end."""
+        closed = {one for one in found if there or idle[one] >= _PATIENCE * _MISSES}
+        return even_shares(count, {n: len(found[n]) if n in closed else count for n in found})
+
+    def ask(name: Hashable, level: str) -> None:
+        """Asks a source for a challenge of this level, and keeps it of whatever level it is."""
+        try:
+            candidate = next(left[name])
+        except StopIteration:
+            del left[name]
+            return
+        tries[name] += 1
+        reached = None
+        if candidate is not None:
+            posed = pose(puzzle, candidate.challenge)
+            rating = difficulty(posed.problem, candidate.count, Effort(effort.left_s))
+            if rating is not None:  # else no try of a person's kind comes to an end
+                reached = rating.level
+                found.get(reached, []).append(Graded(candidate, posed, rating))
+                hits[name, reached] += 1
+        idle[level] = 0 if reached == level else idle[level] + (_MISSES if reached else 1)
+
     spent = False
     try:
-        while (level := gathering.wanted()) is not None and gathering.sources:
-            gathering.attempt(level, effort)
-            effort.tell(gathering.share())
+        while left and (lacking := {n: s - len(found[n]) for n, s in shares().items()}):
+            level = max(lacking, key=lacking.__getitem__)
+            if lacking[level] <= 0:
+                break
+            weights = [(1 + hits[name, level]) / (2 + tries[name]) for name in left]
+            ask(rng.choices(list(left), weights)[0], level)
+            there = sum(min(len(found[name]), share) for name, share in shares().items())
+            effort.tell(there / count)
     except BudgetSpentError:
         spent = True
-    return Gathered(gathering.chosen(), not gathering.sources, spent)
-
-
-class _Gathering:
-    """What has been gathered so far."""
-
-    def __init__(
-        self,
-        puzzle: PuzzleSet,
-        sources: dict[Hashable, Source],
-        count: int,
-        levels: Sequence[str],
-        rng: random.Random,
-    ) -> None:
-        self._puzzle, self.sources, self._count, self._rng = puzzle, sources, count, rng
-        self._found: dict[str, list[Graded]] = {name: [] for name in LEVEL_NAMES if name in levels}
-        self._idle: Counter[str] = Counter()
-        self._tries: Counter[Hashable] = Counter()
-        self._hits: Counter[tuple[Hashable, str]] = Counter()
-
-    def wanted(self) -> str | None:
-        """The level that lacks most and has not been given up; None when nothing is wanted."""
-        shares = self._shares()
-        lacking = {
-            level: shares[level] - len(found)
-            for level, found in self._found.items()
-            if not self._given_up(level) and shares[level] > len(found)
-        }
-        return max(lacking, key=lambda level: lacking[level]) if lacking else None
-
-    def share(self) -> float:
-        """The share of the challenges wanted that is there."""
-        shares = self._shares()
-        there = sum(min(len(found), shares[level]) for level, found in self._found.items())
-        return there / self._count
-
-    def chosen(self) -> tuple[Graded, ...]:
-        """Those that are wanted, from easy to hard."""
-        shares = even_shares(self._count, {name: len(found) for name, found in self._found.items()})
-        chosen = [one for level, found in self._found.items() for one in found[: shares[level]]]
-        return tuple(sorted(chosen, key=lambda one: one.rating.score))
-
-    def attempt(self, level: str, effort: Effort) -> None:
-        """Asks one source for a challenge of this level, and keeps it of whatever level it is."""
-        names = list(self.sources)
-        weights = [(1 + self._hits[name, level]) / (2 + self._tries[name]) for name in names]
-        (name,) = self._rng.choices(names, weights)
-        try:
-            candidate = next(self.sources[name])
-        except StopIteration:
-            del self.sources[name]
-            return
-        self._tries[name] += 1
-        graded = None if candidate is None else self._graded(candidate, effort)
-        reached = graded.rating.level if graded else ""
-        self._hits[name, reached] += 1
-        if graded is not None and reached in self._found:
-            self._found[reached].append(graded)
-        if reached == level:
-            self._idle[level] = 0
-        else:
-            self._idle[level] += 1 if graded is None else _MISSES
-
-    def _graded(self, candidate: Candidate, effort: Effort) -> Graded | None:
-        """The candidate with its rating; None when no try of a person's kind comes to an end."""
-        posed = pose(self._puzzle, candidate.challenge)
-        rating = difficulty(posed.problem, candidate.count, Effort(effort.left_s))
-        return None if rating is None else Graded(candidate, posed, rating)
-
-    def _given_up(self, level: str) -> bool:
-        return self._idle[level] >= _PATIENCE * _MISSES
-
-    def _shares(self) -> dict[str, int]:
-        most = {
-            level: len(found) if self._given_up(level) else self._count
-            for level, found in self._found.items()
-        }
-        return even_shares(self._count, most)
+    chosen = [one for name, share in shares(there=True).items() for one in found[name][:share]]
+    chosen.sort(key=lambda one: one.rating.score)
+    return Gathered(tuple(chosen), not left, spent)
 
 
 def even_shares(count: int, most: Mapping[str, int]) -> dict[str, int]:

@@ -92,32 +92,35 @@ def make(puzzle: PuzzleSet, query: StartsQuery, finding: Effort, proving: Effort
     reason = ""
     try:
         sources, reason = _sources(puzzle, query, finding)
+        gathered = gather(puzzle, sources, query.count, query.levels, query.seed, finding)
     except BudgetSpentError:
         gathered = Gathered((), spent=True)
-    else:
-        gathered = gather(puzzle, sources, query.count, query.levels, query.seed, finding)
     proved = proved_again(gathered.graded, proving)
-    spent = gathered.spent or len(proved) < len(gathered.graded)
     others = "no others" if proved else "none"
     if len(proved) == query.count:
         reason = ""
-    elif spent:
+    elif gathered.spent or len(proved) < len(gathered.graded):
         reason = "the budget was spent"
     elif gathered.exhausted and query.board is not None:
         reason = reason or f"there are {others}"
     else:
         reason = f"{others} were found"
-    return Made(puzzle, query, _named(proved, "subset" if query.board is None else "start"), reason)
+    prefix, digits = "subset" if query.board is None else "start", max(3, len(str(len(proved))))
+    named = []
+    for place, one in enumerate(proved, 1):
+        challenge = replace(one.posed.challenge, id=f"{prefix}-{place:0{digits}}")
+        named.append(replace(one, posed=replace(one.posed, challenge=challenge)))
+    return Made(puzzle, query, tuple(named), reason)
 
 
 def _sources(
     puzzle: PuzzleSet, query: StartsQuery, effort: Effort
 ) -> tuple[Mapping[Hashable, Source], str]:
     """Where candidates come from; and when there are none, why."""
-    if query.board is None:
+    board = query.board
+    if board is None:
         return Subsets(puzzle).sources(query.seed), ""
     pieces = tuple(piece.id for piece in puzzle.pieces)
-    board = query.board
     posed = pose(puzzle, Challenge(board.id, board.cells, pieces, flips=puzzle.flips))
     found = obstacle(posed)
     if found is not None:
@@ -127,17 +130,6 @@ def _sources(
     if positions.fillings is not None and not len(positions.fillings):
         return {}, f"no solution fills {board.id}: the search tried everything"
     return positions.sources(query.given, query.seed), ""
-
-
-def _named(graded: tuple[Graded, ...], prefix: str) -> tuple[Graded, ...]:
-    """The challenges with ids: the prefix and their place in the order."""
-    digits = max(3, len(str(len(graded))))
-    return tuple(_called(one, f"{prefix}-{place:0{digits}}") for place, one in enumerate(graded, 1))
-
-
-def _called(one: Graded, name: str) -> Graded:
-    posed = replace(one.posed, challenge=replace(one.posed.challenge, id=name))
-    return replace(one, posed=posed)
 
 
 def proved_again(graded: Sequence[Graded], effort: Effort) -> tuple[Graded, ...]:
@@ -158,43 +150,32 @@ def proved_again(graded: Sequence[Graded], effort: Effort) -> tuple[Graded, ...]
     """
     if not graded:
         return ()
-    counted = 0
-    jobs = [_job(one.posed.problem, one.candidate.count) for one in graded]
+    proved, jobs = 0, []
+    for one in graded:
+        problem = one.posed.problem
+        options = [(option.kind, option.cells) for option in problem.options]
+        jobs.append((problem.cell_count, problem.copies, options, one.candidate.count + 1))
     with (
         contextlib.suppress(BudgetSpentError),
         contextlib.closing(answers(_count_all, jobs, effort.part(0.0, 0.0))) as counts,
     ):
         for one, count in zip(graded, counts, strict=False):
-            _compare(one, count)
-            counted += 1
-            effort.tell(counted / len(graded))
-    return tuple(graded[:counted])
-
-
-def _compare(one: Graded, count: int) -> None:
-    expected = one.candidate.count
-    if count != expected:
-        letters = ", ".join(one.candidate.challenge.pieces)
-        raise OutsideError(
-            f"the engines contradict each other: one finds {expected}, {Sat.name} {count} solutions "
-            f"of a challenge of the pieces {letters}; nothing was written, please report this"
-        )
-
-
-def _job(problem: ExactCoverProblem, count: int) -> dict[str, Any]:
-    return {
-        "options": [(option.kind, option.cells) for option in problem.options],
-        "cells": problem.cell_count,
-        "copies": problem.copies,
-        "most": count + 1,
-    }
+            if count != one.candidate.count:
+                letters = ", ".join(one.candidate.challenge.pieces)
+                raise OutsideError(
+                    f"the engines contradict each other: one finds {one.candidate.count}, "
+                    f"{Sat.name} {count} solutions of a challenge of the pieces {letters}; "
+                    "nothing was written, please report this"
+                )
+            proved += 1
+            effort.tell(proved / len(graded))
+    return tuple(graded[:proved])
 
 
 def _count_all(jobs: Any, answer: Callable[[int], None]) -> None:
     """Counts the solutions of each problem, to one more than expected; in a process of its own."""
-    for job in jobs:
-        options = tuple(Option(kind, tuple(cells)) for kind, cells in job["options"])
-        problem = ExactCoverProblem(job["cells"], tuple(job["copies"]), options)
+    for cell_count, copies, said, most in jobs:
+        options = tuple(Option(kind, tuple(cells)) for kind, cells in said)
         found: list[Solution] = []
-        Sat.seek(problem, job["most"], found.append)
+        Sat.seek(ExactCoverProblem(cell_count, tuple(copies), options), most, found.append)
         answer(len(found))

@@ -9,7 +9,7 @@ pieces are taken away one after the other, and the search looks whether the rest
 from __future__ import annotations
 
 import random
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable
 from functools import cached_property
 
 import numpy as np
@@ -71,8 +71,7 @@ class Positions:
         self._pieces = sum(posed.problem.copies)
         self.fillings = _listed(posed.problem, effort)
         self._seen: set[Solution] = set()
-        for shipped in self._shipped():
-            self._is_new(shipped)
+        self._skip_shipped()
 
     def sources(self, given: int | str | None, seed: int) -> dict[Hashable, Source]:
         """Where candidates come from, by the number of pieces given.
@@ -92,15 +91,19 @@ class Positions:
         follow = self._by_lot if self.fillings is None else self._from_list
         return {name: follow(*name, random.Random(f"{seed} {name}")) for name in names}  # noqa: S311
 
-    def _shipped(self) -> Iterator[list[int]]:
-        """The options that the set's own challenges give on this board."""
+    def _skip_shipped(self) -> None:
+        """Takes what the set's own challenges give on this board for found."""
         board, kinds = self.posed.challenge, self.posed.kinds
-        kind_of = {piece: kind for kind, pieces in enumerate(kinds) for piece in pieces}
         for own in self.posed.puzzle.challenges:
             if own.region == board.region and set(own.pieces) == set(board.pieces):
-                given = {(kind_of[one.piece], one.cells) for one in own.given}
-                options = enumerate(self._problem.options)
-                yield [at for at, one in options if (one.kind, self._covered(at)) in given]
+                given = {
+                    (kind, one.cells) for one in own.given for kind in kinds if one.piece in kind
+                }
+                self._is_new(
+                    at
+                    for at, option in enumerate(self._problem.options)
+                    if (kinds[option.kind], self._covered(at)) in given
+                )
 
     def _from_list(self, size: int, minimal: bool, rng: random.Random) -> Source:
         """Goes round the fillings and takes a new position of each, until none has any."""
@@ -203,14 +206,8 @@ class Positions:
 
     def _candidate(self, filling: Iterable[int], held: Iterable[int], minimal: bool) -> Candidate:
         solution = self.posed.layout(filling)
-        wanted = [
-            (self.posed.kinds[self._problem.options[one].kind], self._covered(one)) for one in held
-        ]
-        given = tuple(
-            Given(piece, cells)
-            for piece, cells in solution.items()
-            if any(piece in kind and cells == covered for kind, covered in wanted)
-        )
+        wanted = set(map(self._covered, held))  # cells of a filling are covered once
+        given = tuple(Given(one, cells) for one, cells in solution.items() if cells in wanted)
         board = self.posed.challenge
         challenge = Challenge("", board.region, board.pieces, given, board.flips)
         return Candidate(challenge, solution, minimal=minimal)
@@ -278,12 +275,9 @@ def _rest(problem: ExactCoverProblem, held: Iterable[int]) -> ExactCoverProblem:
         covered.update(problem.options[one].cells)
     free = [cell for cell in range(problem.cell_count) if cell not in covered]
     number = {cell: index for index, cell in enumerate(free)}
-    return ExactCoverProblem(len(free), tuple(copies), tuple(_fitting(problem, copies, number)))
-
-
-def _fitting(
-    problem: ExactCoverProblem, copies: list[int], number: dict[int, int]
-) -> Iterator[Option]:
-    for option in problem.options:
-        if copies[option.kind] and all(cell in number for cell in option.cells):
-            yield Option(option.kind, tuple(number[cell] for cell in option.cells))
+    options = (
+        Option(option.kind, tuple(number[cell] for cell in option.cells))
+        for option in problem.options
+        if copies[option.kind] and covered.isdisjoint(option.cells)
+    )
+    return ExactCoverProblem(len(free), tuple(copies), tuple(options))

@@ -66,12 +66,9 @@ def shapes(lattice: Lattice, most_area: float) -> list[Shape]:
         side += 1
     if lattice.cells_per_unit > 1:
         legs = [leg for leg in range(1, side + side) if leg * leg <= 2 * most_area]
-        for leg in legs:
-            found.append(Shape(f"triangle with legs of {leg}", ((0, 0), (leg, 0), (leg, leg))))
-        for height in [leg for leg in legs if leg * leg <= most_area]:
-            base = 2 * height
-            corners = ((0, 0), (base, 0), (height, height))
-            found.append(Shape(f"triangle with a base of {base}", corners))
+        found += [Shape(f"triangle with legs of {n}", ((0, 0), (n, 0), (n, n))) for n in legs]
+        for n in [leg for leg in legs if leg * leg <= most_area]:
+            found.append(Shape(f"triangle with a base of {2 * n}", ((0, 0), (2 * n, 0), (n, n))))
     return found
 
 
@@ -100,8 +97,8 @@ class Subsets:
         >>> from fabkit.model.library import load_set
         >>> subsets = Subsets(load_set("fridgeiq"))
         >>> found = next(filter(None, subsets.sources(1)["rectangle of 3 x 2"]))
-        >>> found.count_up_to_symmetry, found.shape
-        (1, 'rectangle of 3 x 2')
+        >>> found.minimal, found.shape
+        (None, 'rectangle of 3 x 2')
     """
 
     def __init__(self, puzzle: PuzzleSet) -> None:
@@ -144,9 +141,8 @@ class Subsets:
 
     def _tried(self, name: str, whole: PosedChallenge, copies: tuple[int, ...]) -> Candidate | None:
         """The challenge to make a shape of some pieces, if there is one way up to symmetry."""
-        chosen = [
-            position for position, option in enumerate(whole.problem.options) if copies[option.kind]
-        ]
+        options = whole.problem.options
+        chosen = [position for position, option in enumerate(options) if copies[option.kind]]
         problem = _only(whole.problem, copies, chosen)
         search = Search(nodes_in(problem, _LOOKING_S))
         found = search.enumerate(problem, Effort(), len(problem.symmetries) + 1)
@@ -157,21 +153,17 @@ class Subsets:
             return None
         solution = whole.layout(chosen[option] for option in first)
         challenge = _turning(Challenge("", whole.challenge.region, tuple(solution)), self._puzzle)
-        return Candidate(challenge, solution, found.count, 1, None, name)
+        return Candidate(challenge, solution, found.count, None, name)
 
     def _shipped(self, region: frozenset[Cell]) -> set[tuple[int, ...]]:
         """What the set's own challenges choose to make this region, as copies of each kind."""
-        found = set()
-        images = self._images(region)
-        for challenge in self._puzzle.challenges:
-            if at_anchor(self._puzzle.lattice, challenge.region) in images:
-                chosen = set(challenge.pieces)
-                found.add(tuple(len(chosen.intersection(kind)) for kind in self._kinds))
-        return found
-
-    def _images(self, region: frozenset[Cell]) -> set[frozenset[Cell]]:
         lattice = self._puzzle.lattice
-        return {at_anchor(lattice, map(move, region)) for move in lattice.symmetries}
+        images = {at_anchor(lattice, map(move, region)) for move in lattice.symmetries}
+        return {
+            tuple(len(set(challenge.pieces).intersection(kind)) for kind in self._kinds)
+            for challenge in self._puzzle.challenges
+            if at_anchor(lattice, challenge.region) in images
+        }
 
     @cached_property
     def _ways(self) -> list[dict[int, int]]:
@@ -207,23 +199,10 @@ def _turning(challenge: Challenge, puzzle: PuzzleSet) -> Challenge:
 def _only(
     problem: ExactCoverProblem, copies: tuple[int, ...], chosen: Sequence[int]
 ) -> ExactCoverProblem:
-    """The same region with so many copies of each kind; kinds without any fall away.
-
-    Args:
-        problem: the whole problem.
-        copies: of each of its kinds.
-        chosen: the positions of the options of the kinds that stay.
-    """
+    """The same region with so many copies of each kind, and the options chosen of what stays."""
     number = {kind: place for place, kind in enumerate(k for k, n in enumerate(copies) if n)}
     options = (problem.options[position] for position in chosen)
-    same = problem.symmetries[0][problem.cell_count :]  # mirrors may make one kind of another
-    return ExactCoverProblem(
-        problem.cell_count,
-        tuple(filter(None, copies)),
-        tuple(Option(number[option.kind], option.cells) for option in options),
-        symmetries=tuple(
-            one[: problem.cell_count]
-            for one in problem.symmetries
-            if one[problem.cell_count :] == same
-        ),
-    )
+    mine, size = tuple(Option(number[o.kind], o.cells) for o in options), problem.cell_count
+    same = problem.symmetries[0][size:]  # mirrors may make one kind of another
+    symmetries = tuple(one[:size] for one in problem.symmetries if one[size:] == same)
+    return ExactCoverProblem(size, tuple(filter(None, copies)), mine, symmetries=symmetries)

@@ -7,7 +7,6 @@ module                    holds
 `bound`                   how far from the centre there can be any
 `closure`                 what the placements' orbits unite to: the candidates
 `tiling`                  whether the pieces tile a candidate
-`proof`                   why they do not
 `query`, `search`         what is asked; the tasks that answer it, and what they add up to
 `catalog`                 what is found, as files
 ========================  =======================================================================

@@ -36,7 +36,8 @@ of a cell. A set with corners elsewhere is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -44,7 +45,7 @@ from fabkit.core.errors import InputError
 from fabkit.model.lattice import Lattice
 from fabkit.model.piece import Piece
 from fabkit.model.polygon import spelt
-from fabkit.puzzles.snowflakes.field import EVEN, MIXED, HalfWidth
+from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, HalfWidth
 
 
 @dataclass(frozen=True)
@@ -80,11 +81,7 @@ class Bound:
 
 
 def bound(lattice: Lattice, pieces: Sequence[Piece]) -> Bound:
-    """The bound for some pieces, from their outlines.
-
-    Args:
-        lattice: the set's.
-        pieces: flat ones, with corners in whole numbers.
+    """The bound for some flat pieces, from their outlines.
 
     Raises:
         InputError: when a corner is none.
@@ -106,13 +103,8 @@ def bound(lattice: Lattice, pieces: Sequence[Piece]) -> Bound:
                     f"has a corner at {spelt(lattice, corner)}; snowflakes are searched for with "
                     "pieces whose corners are whole numbers",
                 )
-        widths.append(max(_extent(x for x, _ in corners), _extent(y for _, y in corners)))
+        widths.append(max(max(values) - min(values) for values in zip(*corners, strict=True)))
     return Bound(max(widths) // lattice.per_unit, sum(widths) // lattice.per_unit)
-
-
-def _extent(values: Iterable[int]) -> int:
-    found = list(values)
-    return max(found) - min(found)
 
 
 def half_widths(parity: str, known: Bound | None, most: int | None) -> HalfWidth:
@@ -120,18 +112,9 @@ def half_widths(parity: str, known: Bound | None, most: int | None) -> HalfWidth
 
     Args:
         parity: one of the three.
-        known: the bound; None for shapes that need not be rigid.
+        known: the bound; None for shapes that need not be rigid, which then have a limit.
         most: the half-width that the user wants at most; None for no limit.
-
-    Raises:
-        ValueError: when there is neither.
     """
-    if known is None and most is None:
-        raise ValueError("without a bound and without a limit there is no end")
-
-    def least(one: str) -> int:
-        return min(
-            limit for limit in (known.half_width(one) if known else None, most) if limit is not None
-        )
-
-    return (least("even"), least("odd")) if parity == MIXED else least(parity)
+    far = sys.maxsize if most is None else most
+    even, odd = (min(far, known.half_width(one) if known else far) for one in (EVEN, ODD))
+    return (even, odd) if parity == MIXED else {EVEN: even, ODD: odd}[parity]

@@ -14,10 +14,11 @@ from fabkit import __version__
 from fabkit.core.files import SCHEMA, json_text
 from fabkit.model.lattice import Cell
 from fabkit.model.library import set_argument
+from fabkit.model.piece import Piece
 from fabkit.model.polygon import parts_of_cells, rings_of_cells
+from fabkit.model.puzzle import drawn
 from fabkit.puzzles.snowflakes.bound import half_widths
 from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field, Part
-from fabkit.puzzles.snowflakes.proof import impossible_shapes
 from fabkit.puzzles.snowflakes.query import ALGORITHM, SnowflakeQuery
 from fabkit.puzzles.snowflakes.search import UNKNOWN, Searched, Shape
 from fabkit.puzzles.snowflakes.tiling import IMPOSSIBLE, SOLVED
@@ -29,15 +30,9 @@ Outline = list[list[list[float]]]
 def document(
     query: SnowflakeQuery, found: Sequence[Searched], command: str, seconds: float | None = None
 ) -> dict[str, Any]:
-    """The catalog, ready for JSON.
+    """The catalog, ready for JSON, with the command that makes it again.
 
     It is the same for the same query, unless a budget was spent or it says how long it took.
-
-    Args:
-        query: what was searched for.
-        found: for each parity.
-        command: that makes it again.
-        seconds: how long it took; None leaves that out.
     """
     made: dict[str, Any] = {
         "command": command,
@@ -46,19 +41,15 @@ def document(
     }
     if seconds is not None:
         made["seconds"] = round(seconds, 1)
-    listed = (shape for one in found for shape in one.of(SOLVED))
-    undecided = (shape for one in found for shape in one.of(UNKNOWN))
-    challenges = sorted((_entry(query, shape) for shape in listed), key=_order)
-    unknown = sorted((_head(query, shape) for shape in undecided), key=_order)
-    if len({entry["id"] for entry in (*challenges, *unknown)}) < len(challenges) + len(unknown):
-        raise AssertionError("two shapes have the same id")
+    challenges = [_entry(query, shape) for one in found for shape in one.of(SOLVED)]
+    unknown = [_head(query, shape) for one in found for shape in one.of(UNKNOWN)]
     return {
         "set": query.puzzle.name,
         "pieces": list(query.pieces),
         "made": made,
         "complete": [_complete(query, one) for one in found],
-        "challenges": challenges,
-        "unknown": unknown,
+        "challenges": sorted(challenges, key=_order),
+        "unknown": sorted(unknown, key=_order),
     }
 
 
@@ -89,31 +80,23 @@ def text(catalog: Mapping[str, Any]) -> str:
 def merged(turned: Mapping[str, Any], flipped: Mapping[str, Any], command: str) -> dict[str, Any]:
     """Two catalogs of a set as one: what can be made without turning pieces over, and the rest.
 
-    Args:
-        turned: made with rotations only.
-        flipped: made with flips.
-        command: that makes both.
-
-    Returns:
-        The catalog. A shape that needs no flip is listed as it was made without.
+    A shape that needs no flip is listed as it was made without.
     """
-    solved = {entry["id"] for entry in (*turned["challenges"], *flipped["challenges"])}
-    turned_ones = {entry["id"] for entry in turned["challenges"]}
+    solved, unknown = (
+        {entry["id"]: entry for entry in (*flipped[key], *turned[key])}
+        for key in ("challenges", "unknown")
+    )
     made = {**turned["made"], "command": command}
     if "seconds" in made:
         made["seconds"] = round(made["seconds"] + flipped["made"]["seconds"], 1)
-
-    more = [entry for entry in flipped["challenges"] if entry["id"] not in turned_ones]
-    open_ones = {entry["id"]: entry for entry in (*flipped["unknown"], *turned["unknown"])}
+    left = (entry for name, entry in unknown.items() if name not in solved)
     return {
         "set": turned["set"],
         "pieces": turned["pieces"],
         "made": made,
         "complete": [*turned["complete"], *flipped["complete"]],
-        "challenges": sorted([*turned["challenges"], *more], key=_order),
-        "unknown": sorted(
-            (entry for entry in open_ones.values() if entry["id"] not in solved), key=_order
-        ),
+        "challenges": sorted(solved.values(), key=_order),
+        "unknown": sorted(left, key=_order),
     }
 
 
@@ -187,42 +170,37 @@ def _head(query: SnowflakeQuery, shape: Shape) -> dict[str, Any]:
         for at, part in enumerate(field.parts)
         for some in parts_of_cells(part.lattice, {cell for i, cell in cells if i == at})
     ]
-    widths = _half_width(field, shape.orbits)
+    widths, centre = _reach(field, shape.orbits)
     return {
         "id": identity(field, shape.orbits),
         "parity": field.parity,
-        "half_width": widths,
-        **({"centre": _centre(field, shape.orbits)} if field.parity == MIXED else {}),
+        "half_width": widths[0] if len(widths) == 1 else list(widths),
+        **({"centre": centre} if field.parity == MIXED else {}),
         "flips": query.flips,
         "outlines": outlines,
     }
 
 
 def _entry(query: SnowflakeQuery, shape: Shape) -> dict[str, Any]:
-    solved, solutions = shape.outcome, shape.solutions or {}
+    solutions = shape.solutions or {}
     return {
         **_head(query, shape),
         "rigid": shape.field.is_rigid(shape.orbits),
-        "solution": _solution(query, shape.field, solved["tiling"]),
+        "solution": _solution(query, shape.field, shape.outcome["tiling"]),
         "count": solutions["count"],
         "count_complete": solutions["complete"],
         "difficulty": solutions["difficulty"],
     }
 
 
-def _half_width(field: Field, orbits: Iterable[int]) -> int | list[int]:
-    """Of mixed parity the centre's first: the part that reaches less far."""
+def _reach(field: Field, orbits: Iterable[int]) -> tuple[tuple[int, ...], str]:
+    """The half-widths, the centre's first, and its parity: of the part that reaches less far.
+
+    An odd board reaches half a cell farther.
+    """
     widths = field.half_widths(orbits)
-    if len(widths) == 1:
-        return widths[0]
-    even, odd = widths
-    return [odd, even] if odd < even else [even, odd]
-
-
-def _centre(field: Field, orbits: Iterable[int]) -> str:
-    """The parity of the part that reaches less far: an odd board reaches half a cell farther."""
-    even, odd = field.half_widths(orbits)
-    return ODD if odd < even else EVEN
+    centre = ODD if len(widths) > 1 and widths[1] < widths[0] else EVEN
+    return (widths[::-1] if centre == ODD else widths), centre
 
 
 def identity(field: Field, orbits: Sequence[int]) -> str:
@@ -236,8 +214,7 @@ def identity(field: Field, orbits: Sequence[int]) -> str:
     """
     places = sorted(min(field.place(cell) for cell in field.orbits[orbit]) for orbit in orbits)
     said = json.dumps([field.lattice.name, places], separators=(",", ":"))
-    widths = _half_width(field, orbits)
-    spelt = str(widths) if isinstance(widths, int) else f"{widths[0]}-{widths[1]}"
+    spelt = "-".join(map(str, _reach(field, orbits)[0]))
     return f"{field.parity}{spelt}-{hashlib.sha256(said.encode()).hexdigest()[:10]}"
 
 
@@ -277,11 +254,10 @@ def _plain(value: float) -> float:
 
 
 def proof_files(query: SnowflakeQuery, found: Searched) -> Iterator[tuple[str, str]]:
-    """The proofs of one parity as files.
+    """The proofs of one parity as files, each a name and a text.
 
-    Yields:
-        A name and a text: one file for all that a search proved, and a formula with its refutation
-        for each that was left to CaDiCaL.
+    One file holds all that a search proved; a formula and its refutation are each a file for what
+    was left to CaDiCaL.
     """
     said = [shape.outcome for shape in found.of(IMPOSSIBLE)]
     by_search = [one["proof"] for one in said if one["engine"] == "search"]
@@ -293,3 +269,22 @@ def proof_files(query: SnowflakeQuery, found: Searched) -> Iterator[tuple[str, s
             name = f"{found.parity}-{one['sha256'][:12]}"
             yield f"{name}.cnf", one["proof"]["cnf"]
             yield f"{name}.drat", one["proof"]["drat"]
+
+
+def impossible_shapes(
+    set_name: str, field: Field, pieces: Sequence[Piece], flips: bool, proofs: Sequence[Any]
+) -> dict[str, Any]:
+    """Many proofs as one file, ready for JSON.
+
+    What all share (the pieces, which every shape would have to hold, and the centres, whatever
+    the field's size) stands once at its head.
+    """
+    return {
+        "kind": "fabkit impossible shapes",
+        "set": set_name,
+        "lattice": field.lattice.name,
+        "flips": flips,
+        "centres": [list(part.centre) for part in field.parts],
+        "pieces": [drawn(piece) for piece in pieces],
+        "shapes": list(proofs),
+    }

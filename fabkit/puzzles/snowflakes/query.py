@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from fabkit.core.errors import InputError
@@ -10,7 +11,7 @@ from fabkit.model.piece import Piece
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.puzzles.snowflakes import COUNT_S, DECIDE_S
 from fabkit.puzzles.snowflakes.bound import Bound, bound, half_widths
-from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field, HalfWidth
+from fabkit.puzzles.snowflakes.field import PARITIES, Field, HalfWidth
 from fabkit.puzzles.snowflakes.tiling import Tiler
 
 #: Goes up when the same question may be answered in another way: old checkpoints are refused then.
@@ -76,20 +77,15 @@ class SnowflakeQuery:
 
     def can_have_area(self, parity: str) -> bool:
         """Whether whole orbits can have the cells of all pieces."""
-        weights = {
-            weight
-            for one in ((EVEN, ODD) if parity == MIXED else (parity,))
-            for weight in Field.of(self.puzzle.lattice, one, 2).weights
-        }
+        weights = set(Field.of(self.puzzle.lattice, parity, 2).weights)
         # A single cell is its own orbit once, in the centre; all other weights come again.
         reached = {0, 1} if 1 in weights else {0}
-        steps = sorted(weights - {1})
         for total in range(self.cells + 1):
-            if any(total - step in reached for step in steps):
+            if any(total - step in reached for step in weights - {1}):
                 reached.add(total)
         return self.cells in reached
 
-    @property
+    @cached_property
     def bound(self) -> Bound | None:
         """How far rigid shapes can reach; None for those that need not be rigid."""
         return bound(self.puzzle.lattice, self.chosen) if self.rigid else None

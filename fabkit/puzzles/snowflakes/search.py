@@ -9,11 +9,13 @@ packed JSON. Doing it again gives the same bytes, unless a budget was spent.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,6 @@ from fabkit.jobs.checkpoint import Checkpoint
 from fabkit.jobs.run import Pool, Task, run_tasks
 from fabkit.puzzles.snowflakes.closure import Closure
 from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, Field, HalfWidth, spelt
-from fabkit.puzzles.snowflakes.proof import combined_sha256, proof
 from fabkit.puzzles.snowflakes.query import SnowflakeQuery
 from fabkit.puzzles.snowflakes.tiling import IMPOSSIBLE, OPEN, SOLVED, Attempt, Tiler
 from fabkit.solve.answer import count_of
@@ -31,7 +32,7 @@ from fabkit.solve.difficulty import difficulty
 from fabkit.solve.engines.engine import BudgetSpentError, Effort, Solution, engine_named
 from fabkit.solve.engines.sat import formula, refutation
 from fabkit.solve.engines.search import FewestWalk, in_slices, symmetric_start
-from fabkit.solve.problem import ExactCoverProblem, Words
+from fabkit.solve.problem import ExactCoverProblem, Words, in_a_row, masks
 
 #: A first try takes at most so many nodes: a tenth of a second.
 FIRST_NODES = 20_000
@@ -67,13 +68,9 @@ def search(
     pieces = sorted(query.chosen, key=lambda piece: -len(piece.forms[0].cells))
     closure = Closure(field, tuple(pieces), query.flips, query.rigid)
     found = closure.candidates(slice(part, None, parts))
-    return packed(
-        {
-            "unions": found.unions,
-            "of_full_area": found.of_full_area,
-            "candidates": [orbits_in(row[:-1]) for row in found.rows],
-        }
-    )
+    candidates = [orbits_in(row[:-1]) for row in found.rows]
+    counts = {"unions": found.unions, "of_full_area": found.of_full_area}
+    return packed({**counts, "candidates": candidates})
 
 
 def orbits_in(row: Words) -> list[int]:
@@ -89,9 +86,7 @@ def orbits_in(row: Words) -> list[int]:
 
 def row_of(field: Field, orbits: Sequence[int]) -> Words:
     """The inverse: the row of words with these bits set."""
-    row = np.zeros(max(1, -(-len(field.orbits) // 64)), dtype=np.uint64)
-    for orbit in orbits:
-        row[orbit // 64] |= np.uint64(1 << orbit % 64)
+    row: Words = masks(*in_a_row([orbits]), len(field.orbits))[0]
     return row
 
 
@@ -109,19 +104,35 @@ def try_all(
 
 
 def _outcome(tiler: Tiler, orbits: Sequence[int], found: Attempt) -> dict[str, Any]:
-    """A candidate's verdict: with a tiling, or with the engine, the proof and its hash."""
+    """A candidate's verdict: with a tiling, or with the engine, the proof and its hash.
+
+    A proof is one cell of each orbit, part by part in frame steps, to say which candidate it is;
+    the item branched on first, of which one placement of each orbit was tried; and in preorder
+    all items branched on: the cells in the field's order, then the kinds. See `fabkit.certify`.
+    """
     if found.verdict == SOLVED:
         return {"verdict": SOLVED, "nodes": found.nodes, "tiling": found.tiling}
     if found.verdict == OPEN:
         return {"verdict": OPEN, "nodes": found.nodes}
-    said = proof(tiler, orbits, found.first, found.items)
-    return {
-        "verdict": IMPOSSIBLE,
-        "nodes": found.nodes,
-        "engine": "search",
-        "sha256": json_sha256(said),
-        "proof": said,
-    }
+    field = tiler.field
+    cells: list[list[list[int]]] = [[] for _ in field.parts]
+    for orbit in orbits:
+        at, cell = field.cells[field.orbits[orbit][0]]
+        cells[at].append(list(cell))
+    size = sum(field.weights[orbit] for orbit in orbits)
+    first = None if found.first is None else size + found.first
+    proof = {"cells": cells, "branch_first": first, "items": list(found.items)}
+    return _impossible("search", found.nodes, proof)
+
+
+def _impossible(engine: str, nodes: int, proof: dict[str, Any]) -> dict[str, Any]:
+    made = {"nodes": nodes, "engine": engine, "sha256": json_sha256(proof), "proof": proof}
+    return {"verdict": IMPOSSIBLE, **made}
+
+
+def combined_sha256(hashes: Iterable[str]) -> str:
+    """One hash for many proofs, whatever their order."""
+    return hashlib.sha256("\n".join(sorted(hashes)).encode()).hexdigest()
 
 
 def decide(
@@ -130,9 +141,8 @@ def decide(
     """Decides a hard candidate: by a long search, then by SAT; unknown after the budget."""
     tiler, effort = query.tiler(parity, half_width), Effort(query.decide_s)
     try:
-        found = _long_search(tiler, orbits, effort)
-        outcome = _outcome(tiler, orbits, found)
-        if found.verdict == OPEN:
+        outcome = _outcome(tiler, orbits, _long_search(tiler, orbits, effort))
+        if outcome["verdict"] == OPEN:
             outcome = _by_sat(tiler, orbits, effort)
     except BudgetSpentError:
         outcome = {"verdict": UNKNOWN}
@@ -172,37 +182,21 @@ def _by_sat(tiler: Tiler, orbits: Sequence[int], effort: Effort) -> dict[str, An
     if not found.complete:
         return {"verdict": UNKNOWN}
     said = formula(problem)
-    drat = refutation(said, effort)
-    both = {"cnf": said.dimacs(), "drat": drat}
-    return {
-        "verdict": IMPOSSIBLE,
-        "nodes": found.nodes,
-        "engine": "sat",
-        "sha256": json_sha256(both),
-        "proof": both,
-    }
+    both = {"cnf": said.dimacs(), "drat": refutation(said, effort)}
+    return _impossible("sat", found.nodes, both)
 
 
 def count(
     query: SnowflakeQuery, parity: str, half_width: HalfWidth, orbits: Sequence[int]
 ) -> bytes:
-    """How many solutions a snowflake has, as far as the budget reaches, and how hard it is.
-
-    Returns:
-        ``count``, ``complete``, and ``difficulty``: ``score`` and ``level``.
-    """
+    """How many solutions a snowflake has, as far as the budget reaches, and how hard it is."""
     problem, _ = query.tiler(parity, half_width).problem(orbits, swept=True)
     budget_s = query.count_s
     found, complete = count_of(problem, Effort(budget_s)) if budget_s else (1, False)
     rated = difficulty(problem, found if complete else None, patient=True)
     assert rated is not None  # without a budget it does not give up
-    return packed(
-        {
-            "count": max(found, 1),
-            "complete": complete,
-            "difficulty": {"score": round(rated.score, 2), "level": rated.level},
-        }
-    )
+    hard = {"score": round(rated.score, 2), "level": rated.level}
+    return packed({"count": max(found, 1), "complete": complete, "difficulty": hard})
 
 
 #: Of mixed parity there are several times as many sets of orbits: a search in so many parts.
@@ -257,9 +251,8 @@ class Searched:
     @property
     def funnel(self) -> dict[str, Any]:
         """How many were left at each step, and the proofs of those that fell out at the last."""
-        impossible = self.of(IMPOSSIBLE)
         hashes: dict[str, list[str]] = {}
-        for shape in impossible:
+        for shape in self.of(IMPOSSIBLE):
             hashes.setdefault(shape.outcome["engine"], []).append(shape.outcome["sha256"])
         # A search's proofs are in one file, of which `fabkit certify` tells the hash.
         refuted = {"refutations_sha256": combined_sha256(hashes["sat"])} if "sat" in hashes else {}
@@ -298,41 +291,29 @@ def find(
     parities = [parity for parity in query.parities if query.can_have_area(parity)]
     # The largest search first, so that all workers are busy to the end.
     parts = [
-        (parity, query.half_width(parity), part, _SEARCH_PARTS[parity])
+        (query, parity, query.half_width(parity), part, _SEARCH_PARTS[parity])
         for parity in sorted(parities, key=_SEARCH_PARTS.__getitem__, reverse=True)
         for part in range(_SEARCH_PARTS[parity])
     ]
     tasks = [
         Task(f"{parity}/search/{part + 1}-of-{count}", search, (query, parity, width, part, count))
-        for parity, width, part, count in parts
+        for query, parity, width, part, count in parts
     ]
     found: dict[str, list[dict[str, Any]]] = {parity: [] for parity in parities}
-    for (parity, *_), result in zip(
-        parts, wave("of the search for symmetric shapes", tasks), strict=True
+    for one, result in zip(parts, wave("of the search for symmetric shapes", tasks), strict=True):
+        found[one[1]].append(result)
+    tries, tasks = [], []
+    for field, each in (
+        one for parity in parities for one in _grouped(query, parity, found[parity])
     ):
-        found[parity].append(result)
-    tries = [
-        (field, each[start : start + _TRIED_AT_ONCE], start // _TRIED_AT_ONCE)
-        for parity in parities
-        for field, each in _grouped(query, parity, found[parity])
-        for start in range(0, len(each), _TRIED_AT_ONCE)
-    ]
-    tasks = [
-        Task(
-            f"{_place(field)}/try/{number}",
-            try_all,
-            (query, field.parity, field.half_width, some),
-            len(some) + 100,
-        )
-        for field, some, number in tries
-    ]
-    shapes = [
-        Shape(field, orbits, outcome)
-        for (field, some, _), each in zip(
-            tries, wave("of the candidates tried", tasks), strict=True
-        )
-        for orbits, outcome in zip(some, each, strict=True)
-    ]
+        for number, some in enumerate(
+            each[start : start + _TRIED_AT_ONCE] for start in range(0, len(each), _TRIED_AT_ONCE)
+        ):
+            arguments = (query, field.parity, field.half_width, some)
+            tasks.append(Task(f"{_place(field)}/try/{number}", try_all, arguments, len(some) + 100))
+            tries += [(field, orbits) for orbits in some]
+    outcomes = chain.from_iterable(wave("of the candidates tried", tasks))
+    shapes = [Shape(*one, outcome) for one, outcome in zip(tries, outcomes, strict=True)]
     for what, verdict, call, attribute in (
         ("of the hard ones decided", OPEN, decide, "outcome"),
         ("of the solutions counted", SOLVED, count, "solutions"),
