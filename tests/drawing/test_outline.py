@@ -1,4 +1,4 @@
-"""Blueprints against independent geometry: insets, outlines, layers."""
+"""Blueprints against independent geometry: insets, outlines."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ from shapely import Polygon
 from fabkit.drawing.draft import draft
 from fabkit.drawing.outline import RingMm, inset_ring, printed_outline, rings_mm
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.layers import recess_span
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
 from tests.support import analytic
-from tests.support.layered import Layered, layered
 from tests.support.strategies import cell_sets, outline_of
 
 #: Insets that swallow no edge: between two 45-degree tips half a diagonal loses 4.8 of them.
@@ -95,31 +93,3 @@ def test_outlines_are_those_of_the_drawing(set_name: str, preset: str) -> None:
         ):
             expected = analytic.moved_in(outline, inset_mm)
             assert found.symmetric_difference(expected).area < 1e-6
-
-
-# --- layers ---------------------------------------------------------------------------------
-
-
-@given(layered(least_air=0))
-def test_recesses_span_whole_layers(one: Layered) -> None:
-    """All in hundredths of a millimetre, so that the expectation is exact."""
-    profile = one.profile(load_profile())
-
-    def boundary(height: int) -> int:
-        return one.first + max(0, -(-(height - one.first) // one.layer)) * one.layer
-
-    low = boundary(one.floor) if one.fit == "embedded" else 0
-    high = boundary(low + one.magnet + one.air)
-    too_loose = high - low - one.magnet > 30
-    too_thin = one.thickness - high - one.front < one.roof or (
-        one.fit == "embedded" and low - one.back < one.roof
-    )
-    if too_loose or too_thin:
-        with pytest.raises(ValueError, match=r"layers\.height" if too_loose else r"recess\.roof"):
-            recess_span(profile)
-        return
-    span = recess_span(profile)
-    assert (span.low_mm, span.high_mm) == (low / 100, high / 100)
-    assert one.air <= high - low - one.magnet <= 30
-    assert (high - one.first) % one.layer == 0
-    assert low == 0 or (low - one.first) % one.layer == 0
