@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -70,13 +71,11 @@ def hostile(pair: str) -> ShownSet:
     return ShownSet(puzzle, shown.profile)
 
 
-# --- sets and pieces ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["fridgeiq", "iqfit", "iqstars"])
+@pytest.mark.parametrize("name", ["fridgeiq", "iqfit"])
 def test_a_set_shows_a_table_and_its_pieces(name: str) -> None:
     shown = load_set(name)
-    seen = Seen(shown._repr_html_())
+    html = shown._repr_html_()
+    seen = Seen(html)
     assert {tag for tag, _ in seen.elements} == HTML_ELEMENTS
     assert shown.puzzle.title in seen.text
     assert ", ".join(piece.id for piece in shown) in seen.text
@@ -85,41 +84,29 @@ def test_a_set_shows_a_table_and_its_pieces(name: str) -> None:
     assert kind == "data:image/svg+xml;base64"
     svg = base64.b64decode(content).decode()
     assert svg == shown._repr_svg_()
-    captions = {text.split(" ")[0] for text in texts(svg)}
-    assert {piece.id for piece in shown} <= captions
-
-
-@pytest.mark.parametrize("name", ["fridgeiq", "iqfit"])
-def test_a_piece_shows_itself_alone(name: str) -> None:
-    shown = load_set(name)
+    assert "prefers-color-scheme: dark" in svg
+    assert "color" not in html.split("base64")[0]
     ids = {piece.id for piece in shown}
+    assert ids <= {text.split(" ")[0] for text in texts(svg)}
     for piece in list(shown)[:3]:
         captions = {text.split(" ")[0] for text in texts(piece._repr_svg_())}
         assert captions & ids == {piece.id}
-
-
-def test_a_drawing_follows_its_page_light_or_dark() -> None:
-    svg = load_set("fridgeiq")["L"]._repr_svg_()
-    assert "prefers-color-scheme: dark" in svg
-    html = load_set("fridgeiq")._repr_html_()
-    assert "color" not in html.split("base64")[0]
 
 
 def test_other_profiles_are_taken() -> None:
     plain, large = load_set("fridgeiq"), load_set("fridgeiq", settings=["unit=25 mm"])
     assert (plain.profile.unit_mm, large.profile.unit_mm) == (20.0, 25.0)
     assert load_set("fridgeiq", "compact").profile.title != plain.profile.title
-    boxes = [
-        (box.xlen, box.ylen)
-        for box in (
-            plain["D"].solid().BoundingBox(),
-            large["D"].solid().BoundingBox(),
-            plain["D"].solid(settings=["unit=25 mm"]).BoundingBox(),
+    wide = [
+        solid.BoundingBox().xlen
+        for solid in (
+            plain["D"].solid(),
+            large["D"].solid(),
+            plain["D"].solid(settings=["unit=25 mm"]),
         )
     ]
-    assert boxes[1] == boxes[2]
     # Two units wide, and a gap between pieces that is the same for both.
-    assert boxes[1][0] - boxes[0][0] == pytest.approx(10.0, abs=1e-6)
+    assert wide[1] == wide[2] == pytest.approx(wide[0] + 10.0, abs=1e-6)
 
 
 def test_a_set_is_a_collection_of_pieces() -> None:
@@ -131,49 +118,35 @@ def test_a_set_is_a_collection_of_pieces() -> None:
     assert str(shown["L"]) == "piece L of FridgeIQ, unit 20 mm"
 
 
-# --- challenges and solutions -------------------------------------------------------------------
-
-
 def covered_once(layout: dict[str, frozenset[Cell]]) -> frozenset[Cell]:
     union = frozenset().union(*layout.values())
     assert sum(map(len, layout.values())) == len(union)
     return union
 
 
-def test_a_challenge_is_solved() -> None:
-    shown = load_set("fridgeiq").challenge("square_05")
-    assert pieces_in(shown._repr_svg_()) == 0
-    found = shown.solve()
-    assert covered_once(dict(found.layout)) == shown.entry.region
-    lattice = shown.puzzle.lattice
-    for piece_id, cells in found.layout.items():
-        assert is_image(lattice, shown.puzzle.piece(piece_id), cells, shown.entry.flips)
-    assert pieces_in(found._repr_svg_()) == len(shown.entry.pieces)
-    assert pieces_in(found.steps()._repr_svg_()) > len(shown.entry.pieces)
-    assert repr(found.steps()).startswith("a drawing")
-
-
-def test_a_board_is_a_challenge_of_all_pieces() -> None:
-    board = load_set("iqblock").challenge("square")
-    assert len(board.solve().layout) == len(board.puzzle.pieces)
-
-
-def test_a_snowflake_on_two_lattices_shows_its_solution() -> None:
+@pytest.mark.parametrize("name", ["square_05", "mixed"])
+def test_a_challenge_is_solved(name: str) -> None:
+    """Also one on two lattices, which shows its known solution."""
     fridgeiq = load_set("fridgeiq")
-    mixed = next(name for name in fridgeiq.challenges if name.startswith("mixed"))
-    shown = fridgeiq.challenge(mixed)
-    assert shown.entry.halves == 2
+    shown = fridgeiq.challenge(next(one for one in fridgeiq.challenges if one.startswith(name)))
+    assert pieces_in(shown._repr_svg_()) == 0
     found = shown.solve()
     assert covered_once(dict(found.layout)) == shown.entry.region
-    assert pieces_in(found._repr_svg_()) == len(found.layout)
-    assert pieces_in(shown._repr_svg_()) == 0
+    assert pieces_in(found._repr_svg_()) == len(shown.entry.pieces) == len(found.layout)
+    assert shown.entry.halves == (2 if name == "mixed" else 1)
+    if name != "mixed":
+        lattice = shown.puzzle.lattice
+        for piece_id, cells in found.layout.items():
+            assert is_image(lattice, shown.puzzle.piece(piece_id), cells, shown.entry.flips)
+        assert pieces_in(found.steps()._repr_svg_()) > len(shown.entry.pieces)
+        assert repr(found.steps()).startswith("a drawing")
 
 
 def test_every_challenge_that_is_listed_is_found() -> None:
     fridgeiq = load_set("fridgeiq")
     names = fridgeiq.challenges
     assert len(names) == len(set(names))
-    for name in names[::9]:
+    for name in names[::30]:
         assert fridgeiq.challenge(name).entry.id == name
 
 
@@ -184,35 +157,26 @@ def test_what_has_no_solution_says_so() -> None:
     assert "no solution" in " ".join(texts(found._repr_svg_()))
     with pytest.raises(InputError, match="no solution, so there are no steps"):
         found.steps()
-
-
-def test_what_is_not_solved_in_time_says_so() -> None:
     found = load_set("iqblock").challenge("square").solve(budget_s=0.0)
     assert "not solved in the time given" in str(found)
     assert found.entry.status == "unknown"
-
-
-# --- faults -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
         (lambda: load_set("fridge"), 'there is no set "fridge"; did you mean "fridgeiq"'),
-        (
-            lambda: load_set("fridgeiq", "compct"),
-            'there is no profile "compct"; shipped are default, compact',
-        ),
+        (lambda: load_set("fridgeiq", "compct"), 'there is no profile "compct"; shipped are default'),
         (lambda: load_set("fridgeiq", settings=["unt=3"]), "unt"),
         (lambda: load_set("fridgeiq")["l"], 'fridgeiq: has no piece "l"; its pieces are A'),
         (lambda: load_set("fridgeiq")[3], "has no piece 3"),
         (lambda: load_set("fridgeiq").challenge("sqare_05"), 'did you mean "square_05"'),
         (lambda: load_set("iqfit").challenge("mixed1-1"), "has no challenge"),
     ],
-)
-def test_unknown_names_are_told(wrong: object, message: str) -> None:
+)  # fmt: skip
+def test_unknown_names_are_told(wrong: Any, message: str) -> None:
     with pytest.raises(InputError) as told:
-        wrong()  # type: ignore[operator]
+        wrong()
     assert message in str(told.value)
     assert "\n" not in str(told.value)
 
@@ -238,14 +202,6 @@ def test_a_table_leaves_out_what_the_set_does_not_tell(pair: str) -> None:
         silent = replace(shown.puzzle, **{key: getattr(PuzzleSet, key)})
         assert told in Seen(shown._repr_html_()).text
         assert told not in Seen(ShownSet(silent, shown.profile)._repr_html_()).text
-
-
-def test_the_import_is_light() -> None:
-    code = "import sys, fabkit.notebook; print([n for n in sys.modules if n in %r])"
-    heavy = ["cadquery", "OCP", "manifold3d", "trimesh", "reportlab", "numba", "PIL", "shapely"]
-    command = [sys.executable, "-c", code % heavy]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 @pytest.mark.integration

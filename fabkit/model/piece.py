@@ -152,6 +152,8 @@ def orientations(lattice: Lattice, piece: Piece, flips: bool) -> tuple[Orientati
 
 def is_image(lattice: Lattice, piece: Piece, cells: frozenset[Cell], flips: bool) -> bool:
     """Whether the cells are one of the piece's forms, turned (or flipped) and moved."""
+    if all(len(form.cells) != len(cells) for form in piece.forms):
+        return False
     images = (orientation.cells for orientation in orientations(lattice, piece, flips))
     return at_anchor(lattice, cells) in images
 

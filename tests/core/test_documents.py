@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from fabkit.core.documents import FLAG, Faults, Table, choice, json_schema, text, whole
+from fabkit.core.documents import FLAG, Faults, Table, choice, text, whole
 from fabkit.core.errors import InputError
 
 
@@ -31,13 +31,6 @@ def read(data: dict[str, Any], elsewhere: tuple[str, ...] = ()) -> tuple[File, s
     except InputError as error:
         return file, str(error).removeprefix("mine.toml: ")
     return file, ""
-
-
-def test_a_sound_file_is_read_whole() -> None:
-    file, said = read({"kind": "round", "row": [{"name": "a"}, {"name": "b", "count": 2}]})
-    assert said == ""
-    assert [(row.name, row.count) for row in file.row] == [("a", 1), ("b", 2)]
-    assert not file.failed("kind", "flat", "row")
 
 
 def test_what_is_sound_is_read_beside_what_is_not() -> None:
@@ -77,16 +70,3 @@ def test_what_is_sound_is_read_beside_what_is_not() -> None:
 )  # fmt: skip
 def test_one_mistake_is_one_fault(data: dict[str, Any], said: str) -> None:
     assert read(data, elsewhere=("head.size",))[1] == said
-
-
-def test_of_very_many_faults_fifty_are_listed() -> None:
-    lines = read({"kind": "round", **{f"x{i}": 1 for i in range(60)}})[1].splitlines()
-    assert (lines[0], len(lines), lines[-1]) == ("60 faults", 52, "  … and 10 more")
-
-
-def test_the_schema_says_the_same() -> None:
-    schema = json_schema(File, "A file")
-    assert schema["required"] == ["kind"]
-    assert schema["additionalProperties"] is False
-    assert schema["properties"]["kind"] == {"enum": ["round", "square"]}
-    assert schema["$defs"]["Row"]["properties"]["count"]["maximum"] == 9

@@ -31,24 +31,18 @@ def as_usual() -> bool:
     return all(signal.getsignal(one) is signal.default_int_handler for one in (INT, TERM))
 
 
-def test_two_signals_stop_one_run() -> None:
-    with pytest.raises(KeyboardInterrupt), held():
-        signal.raise_signal(INT)
-        signal.raise_signal(INT)
-    assert as_usual()
-    with held():
-        pass
-
-
-def test_one_holds_in_another() -> None:
+def test_one_holds_in_another_and_two_signals_stop_one_run() -> None:
     told = []
     with pytest.raises(KeyboardInterrupt), held():
         with held():
+            signal.raise_signal(INT)
             signal.raise_signal(INT)
             told.append("inner")
         told.append("outer")
     assert told == ["inner", "outer"]
     assert as_usual()
+    with held():
+        pass
 
 
 def test_a_signal_wins_over_a_failure() -> None:
@@ -65,8 +59,7 @@ def test_what_is_switched_off_stays_so() -> None:
     assert signal.getsignal(INT) is signal.SIG_IGN
 
 
-@pytest.mark.parametrize("number", [INT, TERM])
-@pytest.mark.parametrize("times", [1, 2, 4, 5])
+@pytest.mark.parametrize(("number", "times"), [(INT, 1), (TERM, 2), (INT, 4), (TERM, 5)])
 def test_one_that_comes_while_handlers_are_exchanged(
     number: int, times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
