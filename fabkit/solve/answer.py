@@ -6,9 +6,9 @@ And its starting positions: what is left to do once one piece, or one cell of it
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 
 from fabkit.core.errors import InputError
 from fabkit.solve.engines.engine import (
@@ -23,12 +23,9 @@ from fabkit.solve.engines.engine import (
 from fabkit.solve.engines.search import Search, each_solution, nodes_in
 from fabkit.solve.obstacles import obstacle
 from fabkit.solve.posing import PosedChallenge
-from fabkit.solve.problem import ExactCoverProblem, fixed_problem, labelled, up_to_symmetry
+from fabkit.solve.problem import ExactCoverProblem, fixed_problem, up_to_symmetry
 
 SOLVED, IMPOSSIBLE, UNKNOWN = "solved", "impossible", "unknown"
-#: What can be asked: one solution, how many, all of them, or whether there is exactly one.
-QUESTIONS = ("first", "count", "all", "unique")
-
 #: How long the search tries alone, about, before a challenge is taken for a hard one.
 _SEARCH_FIRST_S = 10.0
 _SEARCH_BEFORE_COUNT_S = 0.3
@@ -46,15 +43,13 @@ class Answer:
         status: ``solved``, ``impossible``, or ``unknown`` when the budget was spent first.
         engine: which engine decided; ``obstacle`` when none had to.
         count: all solutions, identical pieces interchangeable; None when not all were counted.
-        count_labelled: with identical pieces told apart; None when it does not follow, as where
-            only some of the pieces are used and identical ones are among them.
+        count_labelled: with identical pieces told apart; None where that does not follow.
         count_at_least: what is certain when `count` is not known.
-        count_up_to_symmetry: solutions that are no turns (or mirror images, where the moves
-            allow it) of each other; None when not known.
+        count_up_to_symmetry: those that are no turns (or, where allowed, mirror images) of each
+            other; None when not known.
         unique: whether there is exactly one solution as it lies; None when not known.
         solutions: those listed, as positions of options.
         nodes: the engine's measure of its work.
-        seconds: how long it took.
         reason: the witness of an obstacle, as a sentence; empty otherwise.
     """
 
@@ -82,14 +77,13 @@ def solve(
 
     Args:
         posed: the challenge.
-        question: one of `QUESTIONS`.
+        question: ``first``, ``count``, ``all``, or ``unique``: is there exactly one solution?
         engine_name: the engine to use; None chooses.
         effort: budget and progress; without end when None.
         limit: of ``all``: how many solutions to list at most.
 
     Returns:
-        The answer. Its solutions (of very many, the first) have been checked again, whatever
-        engine found them.
+        The answer. Its solutions (of very many, the first) have been checked again.
 
     Raises:
         InputError: when the engine cannot do this.
@@ -115,16 +109,7 @@ def solve(
 
 
 def count_of(problem: ExactCoverProblem, effort: Effort) -> tuple[int, bool]:
-    """How many solutions a problem has, by the engines that `solve` would choose.
-
-    Returns:
-        The solutions found, identical pieces interchangeable; and whether these are all.
-
-    Example:
-        >>> from fabkit.solve.problem import Option
-        >>> count_of(ExactCoverProblem(2, (2,), (Option(0, (0,)), Option(0, (1,)))), Effort())
-        (1, True)
-    """
+    """The solutions found by the engines that `solve` would choose; and whether these are all."""
     _, outcome = _choose_and_put(problem, "count", effort, None)
     return outcome.count, outcome.complete
 
@@ -138,15 +123,33 @@ def _ask(
     else:
         named = engine_named(name)
         used, outcome = name, _put(named, problem, question, effort, limit)
-        if outcome.complete and not named.trusted:
-            used, outcome = _second_opinion(name, outcome, problem, question, effort, limit)
+        if outcome.complete and not named.trusted:  # confirmed, or corrected
+            second = _put(engine_named("search"), problem, question, effort, limit)
+            if not second.complete:
+                outcome = replace(max(outcome, second, key=lambda o: o.count), complete=False)
+            elif outcome.count == second.count:
+                used = f"{name}, confirmed by search"
+            else:
+                used, outcome = "search", second
     if question == "unique" and outcome.count and not outcome.solutions:  # it cannot list
         _, found = _choose_and_put(problem, "first", effort, None)
         outcome = replace(outcome, solutions=found.solutions)
     for solution in outcome.solutions[:_MOST_CHECKED]:
         if not problem.is_solved_by(solution):
             raise AssertionError(f"the engine {used} gave a wrong solution: {solution}")
-    return _complete(problem, used, outcome, effort)
+    count = outcome.count if outcome.complete else None
+    nothing = IMPOSSIBLE if outcome.complete else UNKNOWN
+    return Answer(
+        SOLVED if outcome.count else nothing,
+        used,
+        count=count,
+        count_labelled=None if count is None else problem.labelled(count),
+        count_at_least=outcome.count if count is None and outcome.count else None,
+        count_up_to_symmetry=None if count is None else _up_to_symmetry(problem, count, effort),
+        unique=outcome.count == 1 if outcome.complete else (False if outcome.count > 1 else None),
+        solutions=outcome.solutions,
+        nodes=outcome.nodes,
+    )
 
 
 def _choose_and_put(
@@ -180,59 +183,18 @@ def _put(
     Raises:
         InputError: when it is not among the engine's abilities, or the problem is not for it.
     """
-    name, ability = one.name, _ability(question)
-    if ability not in one.abilities:
-        asked = "lists no solutions" if ability in ("first", "enumerate") else "cannot count"
-        able = [f"--{q}" for q in QUESTIONS if _ability(q) in one.abilities]
-        named = f"{', '.join(able[:-1])} and {able[-1]}"
-        raise InputError.of("--engine", f"{name} {asked}; ask it for {named}")
+    if not (one.lists if question in ("first", "all") else one.counts or question != "count"):
+        cannot, able = "lists no solutions", "--count and --unique"
+        if not one.counts:
+            cannot, able = "cannot count", "--first, --all and --unique"
+        raise InputError.of("--engine", f"{one.name} {cannot}; ask it for {able}")
     try:
-        if ability == "enumerate":
+        if question == "all":
             return one.enumerate(problem, effort, limit)
-        outcome = getattr(one, ability)(problem, effort)
+        ask = {"first": one.first, "unique": one.unique, "count": one.count}[question]
+        return ask(problem, effort)
     except EngineUnfitError as error:
-        raise InputError.of("--engine", f"{name} cannot solve this: {error}") from None
-    assert isinstance(outcome, Outcome)
-    return outcome
-
-
-def _ability(question: str) -> str:
-    """What an engine must be able to do, to be asked this."""
-    return "enumerate" if question == "all" else question
-
-
-def _second_opinion(
-    name: str,
-    first: Outcome,
-    problem: ExactCoverProblem,
-    question: str,
-    effort: Effort,
-    limit: int | None,
-) -> tuple[str, Outcome]:
-    """Confirms that an engine which is not trusted found all there is, or corrects it."""
-    second = _put(engine_named("search"), problem, question, effort, limit)
-    if not second.complete:
-        best = max(first, second, key=lambda outcome: outcome.count)
-        return name, replace(best, complete=False)
-    agree = first.count == second.count
-    return (f"{name}, confirmed by search", first) if agree else ("search", second)
-
-
-def _complete(problem: ExactCoverProblem, used: str, outcome: Outcome, effort: Effort) -> Answer:
-    """What follows from an outcome."""
-    count = outcome.count if outcome.complete else None
-    nothing = IMPOSSIBLE if outcome.complete else UNKNOWN
-    return Answer(
-        SOLVED if outcome.count else nothing,
-        used,
-        count=count,
-        count_labelled=None if count is None else labelled(problem, count),
-        count_at_least=outcome.count if count is None and outcome.count else None,
-        count_up_to_symmetry=None if count is None else _up_to_symmetry(problem, count, effort),
-        unique=outcome.count == 1 if outcome.complete else (False if outcome.count > 1 else None),
-        solutions=outcome.solutions,
-        nodes=outcome.nodes,
-    )
+        raise InputError.of("--engine", f"{one.name} cannot solve this: {error}") from None
 
 
 def _up_to_symmetry(problem: ExactCoverProblem, count: int, effort: Effort) -> int | None:
@@ -250,13 +212,8 @@ def _up_to_symmetry(problem: ExactCoverProblem, count: int, effort: Effort) -> i
 
 @dataclass(frozen=True)
 class Starts:
-    """Solutions by what is known of them.
-
-    Attributes:
-        solutions: all of them.
-        placements: for each option's position the solutions that hold it, 0 included.
-        clues: for each kind and cell number the solutions in which that kind covers the cell.
-    """
+    """How many solutions there are: all, those that hold each option, and of each kind and cell
+    number those in which that kind covers the cell."""
 
     solutions: int
     placements: Mapping[int, int]
@@ -268,31 +225,18 @@ def starts(posed: PosedChallenge, effort: Effort | None = None) -> Starts | None
 
     Returns:
         The counts; None when the budget was spent first.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.solve.posing import pose
-        >>> fridgeiq = load_set("fridgeiq")
-        >>> triangle = next(c for c in fridgeiq.challenges if c.id == "triangle_01")
-        >>> starts(pose(fridgeiq, triangle)).solutions
-        1
     """
     problem = posed.problem
-    placements: Counter[int] = Counter(dict.fromkeys(range(len(problem.options)), 0))
+    placements = dict.fromkeys(range(len(problem.options)), 0)
+    clues = dict.fromkeys(product(range(problem.kind_count), range(problem.cell_count)), 0)
     total = 0
     try:
         for solution in each_solution(problem, effort or Effort()):
-            placements.update(solution)
             total += 1
+            for position in solution:
+                placements[position] += 1
     except BudgetSpentError:
         return None
-    clues = Counter(
-        {
-            (kind, cell): 0
-            for kind in range(problem.kind_count)
-            for cell in range(problem.cell_count)
-        }
-    )
     for position, count in placements.items():
         option = problem.options[position]
         for cell in option.cells:

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from fabkit.solve.engines.engine import BudgetSpentError, Effort
-from fabkit.solve.engines.search import FewestWalk, count_within, in_slices
+from fabkit.solve.engines.search import FewestWalk, Search, in_slices
 from fabkit.solve.problem import ExactCoverProblem
 
 PROBES = 24
@@ -42,13 +42,10 @@ LEVELS = (
 
 @dataclass(frozen=True)
 class Difficulty:
-    """The rating of one challenge.
+    """The rating of one challenge, from the means of all probes.
 
-    Attributes:
-        tries: pieces put down until a solution is found, the mean of all probes.
-        free_moves: pieces of the solution that were not forced, the mean of all probes.
-        solutions: how many there are, or at least are.
-        complete: whether there are no more.
+    `free_moves` counts the pieces of the solution that were not forced; `complete` says whether
+    there are no more solutions than `solutions`.
     """
 
     tries: float
@@ -58,12 +55,7 @@ class Difficulty:
 
     @property
     def score(self) -> float:
-        """The rating; see the module.
-
-        Example:
-            >>> Difficulty(tries=16, free_moves=2, solutions=1).score
-            5.0
-        """
+        """The rating; see the module."""
         effort = math.log2(max(self.tries, 1.0)) + self.free_moves / 2
         return max(0.0, effort - math.log10(max(self.solutions, 1)) / 2)
 
@@ -83,20 +75,13 @@ def difficulty(
 
     Args:
         problem: what is left to do for the person.
-        solutions: how many there are, when it is known; else those that a search of a million nodes
-            finds.
+        solutions: how many there are; None: those that a search of a million nodes finds.
         effort: a budget; its progress is not told.
         patient: whether to go on when the first probes find no solution. One that gives up
             counts with what it tried, so the rating is then the least that it can be.
 
     Returns:
         The rating; None when the first probes find no solution, or the time is over.
-
-    Example:
-        >>> from fabkit.solve.problem import Option
-        >>> forced = ExactCoverProblem(2, (2,), (Option(0, (0,)), Option(0, (1,))))
-        >>> difficulty(forced).free_moves
-        0.0
     """
     effort = effort or Effort()
     try:
@@ -106,7 +91,9 @@ def difficulty(
         complete = solutions is not None
         if solutions is None:
             nodes = _most(problem, _COUNTING_NODES)
-            solutions, complete = count_within(problem, nodes, effort)
+            counted = Search(nodes).count(problem, Effort(effort.left_s))
+            effort.tell(0.0)  # which ends it when the time is over
+            solutions, complete = counted.count, counted.complete
     except BudgetSpentError:
         return None
     # One that gave up counts with what it tried, and with no piece forced: that is the least.

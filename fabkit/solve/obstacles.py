@@ -15,40 +15,20 @@ _MOST_NAMED = 8
 
 @dataclass(frozen=True)
 class Obstacle:
-    """Why there is no solution.
+    """Why there is no solution: the witness as a sentence.
 
-    Attributes:
-        rule: ``area``, ``piece``, ``cell`` or ``colouring``.
-        reason: the witness as a sentence.
-        item: of ``piece`` and ``cell`` the number of the item that nothing covers; cells
-            first, then kinds.
-        weights: of ``colouring`` one number per cell of the problem.
+    `rule` is ``area``, ``piece``, ``cell`` or ``colouring``; for the last, `weights` are one number
+    per cell of the problem.
     """
 
     rule: str
     reason: str
-    item: int = -1
     weights: tuple[int, ...] = ()
 
 
 def obstacle(posed: PosedChallenge) -> Obstacle | None:
-    """The first reason found why a challenge is impossible; None when there is no cheap one.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.puzzle import Challenge
-        >>> from fabkit.solve.posing import pose
-        >>> block = load_set("iqblock")
-        >>> lacking = Challenge("lacking", block.boards[0].cells, ("0", "1"))
-        >>> obstacle(pose(block, lacking)).reason
-        'the region has 64 cells, the pieces cover 16'
-    """
-    return (
-        _area(posed)
-        or _piece_without_placement(posed)
-        or _cell_without_placement(posed)
-        or _colouring(posed)
-    )
+    """The first reason found why a challenge is impossible; None when there is no cheap one."""
+    return _area(posed) or _without_placement(posed) or _colouring(posed)
 
 
 def _area(posed: PosedChallenge) -> Obstacle | None:
@@ -58,37 +38,25 @@ def _area(posed: PosedChallenge) -> Obstacle | None:
     free = problem.cell_count
     if free in sums or (problem.leftover and sums[0] <= free):
         return None
-    covered = _named(sums)
     if problem.leftover:
         reason = f"the region has {many(free, 'cell')}, the pieces cover {sums[0]} at least"
     else:
         given = " that are free" if posed.challenge.given else ""
-        pieces = "the pieces"
-        if problem.pieces_count is not None:
-            pieces = f"{problem.pieces_count} of the pieces"
-        reason = f"the region has {many(free, 'cell')}{given}, {pieces} cover {covered}"
+        some = "" if problem.pieces_count is None else f"{problem.pieces_count} of "
+        pieces = f"{some}the pieces cover {_named(sums)}"
+        reason = f"the region has {many(free, 'cell')}{given}, {pieces}"
     return Obstacle("area", reason)
 
 
-def _piece_without_placement(posed: PosedChallenge) -> Obstacle | None:
+def _without_placement(posed: PosedChallenge) -> Obstacle | None:
+    """A piece that fits nowhere, or a cell that nothing covers."""
     problem = posed.problem
-    for kind, options in enumerate(problem.by_kind):
-        if not options and problem.pieces_count is None:
-            name = posed.kinds[kind][0]
-            return Obstacle(
-                "piece", f"piece {name} fits nowhere into the region", problem.cell_count + kind
-            )
-    return None
-
-
-def _cell_without_placement(posed: PosedChallenge) -> Obstacle | None:
-    if posed.problem.leftover:
-        return None
-    for cell, options in enumerate(posed.problem.by_cell):
-        if not options:
-            row, col = posed.row_col(posed.cells[cell])
-            reason = f"no piece can cover the cell in row {row}, column {col}"
-            return Obstacle("cell", reason, cell)
+    if problem.pieces_count is None and not all(problem.by_kind):
+        name = posed.kinds[problem.by_kind.index(())][0]
+        return Obstacle("piece", f"piece {name} fits nowhere into the region")
+    if not problem.leftover and not all(problem.by_cell):
+        row, col = posed.row_col(posed.cells[problem.by_cell.index(())])
+        return Obstacle("cell", f"no piece can cover the cell in row {row}, column {col}")
     return None
 
 

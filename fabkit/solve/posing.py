@@ -24,14 +24,8 @@ Layout = dict[str, frozenset[Cell]]
 class PosedChallenge:
     """A challenge as an exact cover problem, with what leads back.
 
-    Given pieces are taken away, with their cells, before anything is solved.
-
-    Attributes:
-        puzzle: the set.
-        challenge: what was asked.
-        problem: what is left to solve.
-        cells: the free cells, by their number in the problem.
-        kinds: the ids of the identical pieces of each kind.
+    Given pieces are taken away, with their cells, before anything is solved. `cells` are the free
+    ones by their number in the problem, `kinds` the ids of the identical pieces of each kind.
     """
 
     puzzle: PuzzleSet
@@ -43,10 +37,8 @@ class PosedChallenge:
     @property
     def sizes(self) -> tuple[tuple[int, ...], ...]:
         """For each kind the numbers of cells of its forms."""
-        return tuple(
-            tuple(sorted({len(form.cells) for form in self.puzzle.piece(kind[0]).forms}))
-            for kind in self.kinds
-        )
+        forms = [self.puzzle.piece(kind[0]).forms for kind in self.kinds]
+        return tuple(tuple(sorted({len(form.cells) for form in each})) for each in forms)
 
     @cached_property
     def _origin(self) -> tuple[int, int]:
@@ -78,9 +70,7 @@ class PosedChallenge:
 def pose(puzzle: PuzzleSet, challenge: Challenge, leftover: bool = False) -> PosedChallenge:
     """The exact cover problem of a challenge.
 
-    Returns:
-        The problem; its cells are ordered so that placements span few of them (lines along
-        the region's short side, one after the other).
+    Its cells are ordered so that placements span few of them: lines along the region's short side.
 
     Raises:
         InputError: when the problem is larger than the engines take.
@@ -93,53 +83,49 @@ def pose(puzzle: PuzzleSet, challenge: Challenge, leftover: bool = False) -> Pos
         >>> posed.problem.cell_count, len(posed.problem.options)
         (26, 423)
     """
+    name = f"{puzzle.name} {challenge.id}"
+    if challenge.pieces_count is not None and leftover:
+        message = "uses some of its pieces to fill the region exactly, so no cell may be left over"
+        raise InputError.of(name, message)
     given = {one.piece for one in challenge.given}
     region = challenge.region.difference(*(one.cells for one in challenge.given))
     ids = [piece for piece in challenge.pieces if piece not in given]
-    pieces = puzzle.select(ids) if ids else ()
-    classes = alike(puzzle.lattice, pieces, challenge.flips)
-    covers = []
-    for kind in classes:
+    classes = _alike(puzzle.lattice, puzzle.select(ids) if ids else (), challenge.flips)
+    covers: list[list[frozenset[Cell]]] = []
+    for kind in classes.values():
         found = placements(puzzle.lattice, kind[0], region, challenge.flips)
         covers.append([placement.cells for placement in found])
         if sum(map(len, covers)) > MAX_OPTIONS:
             message = f"has more than {MAX_OPTIONS:,} placements; choose a smaller region"
-            raise InputError.of(f"{puzzle.name} {challenge.id}", message)
+            raise InputError.of(name, message)
     cells = _order(puzzle.lattice, region, list(chain.from_iterable(covers)))
     number = {cell: index for index, cell in enumerate(cells)}
     options = sorted(
         Option(kind, tuple(sorted(number[cell] for cell in cover)))
-        for kind, found in enumerate(covers)
-        for cover in found
+        for kind, each in enumerate(covers)
+        for cover in each
     )
-    pieces_count = challenge.pieces_count
-    if pieces_count is not None and leftover:
-        name = f"{puzzle.name} {challenge.id}"
-        message = "uses some of its pieces to fill the region exactly, so no cell may be left over"
-        raise InputError.of(name, message)
-    kind_images = [_images(puzzle.lattice, kind[0], challenge.flips) for kind in classes]
+    copies = tuple(map(len, classes.values()))
+    count = challenge.pieces_count
     problem = ExactCoverProblem(
-        cell_count=len(cells),
-        copies=tuple(map(len, classes)),
-        options=tuple(options),
-        leftover=leftover,
-        symmetries=tuple(
-            _symmetries(
-                puzzle.lattice, cells, challenge.flips, kind_images, tuple(map(len, classes))
-            )
-        ),
-        pieces_count=None if pieces_count is None else pieces_count - len(given),
+        len(cells),
+        copies,
+        tuple(options),
+        leftover,
+        tuple(_symmetries(puzzle.lattice, cells, challenge.flips, list(classes), copies)),
+        None if count is None else count - len(given),
     )
-    kinds = tuple(tuple(piece.id for piece in kind) for kind in classes)
+    kinds = tuple(tuple(piece.id for piece in kind) for kind in classes.values())
     return PosedChallenge(puzzle, challenge, problem, cells, kinds)
 
 
 #: More placements than this is a region that no engine would finish in a lifetime.
 MAX_OPTIONS = 200_000
-
-
 #: So many placements decide the order of the cells.
 _SAMPLE = 400
+
+#: What a piece covers near the origin, however it is moved.
+Images = frozenset[frozenset[Cell]]
 
 
 def alike(lattice: Lattice, pieces: Sequence[Piece], flips: bool) -> list[list[Piece]]:
@@ -151,14 +137,15 @@ def alike(lattice: Lattice, pieces: Sequence[Piece], flips: bool) -> list[list[P
         >>> [[p.id for p in each] for each in alike(fridgeiq.lattice, fridgeiq.select("AER"), False)]
         [['A'], ['R', 'E']]
     """
-    found: dict[frozenset[frozenset[Cell]], list[Piece]] = {}
+    return list(_alike(lattice, pieces, flips).values())
+
+
+def _alike(lattice: Lattice, pieces: Sequence[Piece], flips: bool) -> dict[Images, list[Piece]]:
+    found: dict[Images, list[Piece]] = {}
     for piece in pieces:
-        found.setdefault(_images(lattice, piece, flips), []).append(piece)
-    return list(found.values())
-
-
-def _images(lattice: Lattice, piece: Piece, flips: bool) -> frozenset[frozenset[Cell]]:
-    return frozenset(one.cells for one in orientations(lattice, piece, flips))
+        images = frozenset(one.cells for one in orientations(lattice, piece, flips))
+        found.setdefault(images, []).append(piece)
+    return found
 
 
 def _order(
@@ -173,25 +160,21 @@ def _order(
     for across, along in _sweeps(lattice):
         cells = sorted(region, key=lambda cell: (_dot(across, cell), _dot(along, cell)))
         number = {cell: index for index, cell in enumerate(cells)}
-        span = 0
-        for cover in sample:
-            numbers = [number[cell] for cell in cover]
-            span += max(numbers) - min(numbers)
+        numbers = ([number[cell] for cell in cover] for cover in sample)
+        span = sum(max(each) - min(each) for each in numbers)
         if best is None or span < best[0]:
             best = span, cells
     return tuple(best[1]) if best else ()
 
 
 def _sweeps(lattice: Lattice) -> Iterator[tuple[Cell, Cell]]:
-    """Directions to sweep in: the images of x and y, and the diagonals, both ways."""
+    """Directions to sweep in: the images of x and y, and the diagonals, both ways.
+
+    Each is twice as long as need be, so that a sixth of a turn, which halves, stays whole.
+    """
     for symmetry in lattice.moves(False):
-        for across, along in (((1, 0), (0, 1)), ((1, 1), (-1, 1))):
-            yield symmetry(_even(across)), symmetry(_even(along))
-
-
-def _even(direction: Cell) -> Cell:
-    """Twice as long, so that a sixth of a turn, which halves, stays whole."""
-    return 2 * direction[0], 2 * direction[1]
+        for across, along in (((2, 0), (0, 2)), ((2, 2), (-2, 2))):
+            yield symmetry(across), symmetry(along)
 
 
 def _dot(direction: Cell, cell: Cell) -> int:
@@ -202,7 +185,7 @@ def _symmetries(
     lattice: Lattice,
     cells: Sequence[Cell],
     flips: bool,
-    kinds: Sequence[frozenset[frozenset[Cell]]],
+    kinds: Sequence[Images],
     copies: Sequence[int],
 ) -> Iterator[Permutation]:
     """The moves that carry the cells onto themselves and kinds to kinds, the identity first.

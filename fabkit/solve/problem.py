@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
@@ -16,9 +16,7 @@ Words = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.int64]
 
 WORD_BITS = 64
-
-
-#: A symmetry of the problem: ``permutation[i]`` is the image of item ``i``.
+#: A symmetry: ``permutation[i]`` is the image of item ``i``.
 Permutation = tuple[int, ...]
 
 
@@ -54,11 +52,6 @@ class ExactCoverProblem:
             of the items, cells and then kinds, where a mirror makes one kind of another. A
             group, the identity first.
         pieces_count: how many pieces are used; None for all.
-
-    Example:
-        >>> dominoes = ExactCoverProblem(2, (1,), (Option(0, (0, 1)),))
-        >>> dominoes.labellings
-        1
     """
 
     cell_count: int
@@ -84,15 +77,14 @@ class ExactCoverProblem:
         """How many pieces a solution holds."""
         return sum(self.copies) if self.pieces_count is None else self.pieces_count
 
-    @property
-    def labellings(self) -> int | None:
-        """In how many ways the names of identical pieces can be dealt out over one solution.
+    def labelled(self, count: int) -> int | None:
+        """How many of so many solutions there are with identical pieces told apart.
 
-        None when that differs from solution to solution.
+        None when the names can be dealt out in more ways over one solution than over another.
         """
-        if self.pieces_count is not None and max(self.copies, default=0) > 1:
+        if count and self.pieces_count is not None and max(self.copies, default=0) > 1:
             return None
-        return math.prod(math.factorial(copies) for copies in self.copies)
+        return count * math.prod(math.factorial(copies) for copies in self.copies)
 
     @cached_property
     def by_kind(self) -> tuple[tuple[int, ...], ...]:
@@ -111,14 +103,22 @@ class ExactCoverProblem:
                 found[cell].append(position)
         return tuple(map(tuple, found))
 
+    def rows(self) -> Iterator[tuple[int, int, dict[int, int]]]:
+        """What solutions keep to: at least, at most, and what each option adds, by its position."""
+        for options in self.by_cell:
+            yield int(not self.leftover), 1, dict.fromkeys(options, 1)
+        uses = {position: option.copies for position, option in enumerate(self.options)}
+        for kind, copies in enumerate(self.copies):
+            least = copies if self.pieces_count is None else 0
+            yield least, copies, {position: uses[position] for position in self.by_kind[kind]}
+        if self.pieces_count is not None:
+            yield self.pieces_count, self.pieces_count, uses
+
     @cached_property
     def usable(self) -> tuple[int, ...]:
         """The positions of the options that do not use more copies than there are."""
-        return tuple(
-            position
-            for position, option in enumerate(self.options)
-            if option.copies <= min(self.copies[option.kind], self.pieces_used)
-        )
+        most = [min(copies, self.pieces_used) for copies in self.copies]
+        return tuple(p for p, one in enumerate(self.options) if one.copies <= most[one.kind])
 
     @cached_property
     def images(self) -> tuple[tuple[int, ...], ...]:
@@ -158,17 +158,13 @@ class ExactCoverProblem:
         return any(sorted(image[p] for p in one) == sorted(other) for image in self.images)
 
     def orbits(self, kind: int) -> dict[int, int]:
-        """One option for each orbit of a kind's options under the symmetries that keep the kind.
+        """The least option of each orbit of a kind's options, with the orbit's size.
 
-        Returns:
-            For the least option of each orbit the orbit's size.
+        Orbits are those of the symmetries that keep the kind.
         """
         item = self.cell_count + kind
-        keeping = [
-            image
-            for image, symmetry in zip(self.images, self.symmetries, strict=True)
-            if symmetry[item] == item
-        ]
+        pairs = zip(self.images, self.symmetries, strict=True)
+        keeping = [image for image, symmetry in pairs if symmetry[item] == item]
         return dict(
             Counter(min(image[option] for image in keeping) for option in self.by_kind[kind])
         )
@@ -180,9 +176,6 @@ def fixed_problem(problem: ExactCoverProblem, symmetry: int) -> ExactCoverProble
     Such a solution holds whole orbits of options under the symmetry's powers. An orbit whose
     options are apart from each other becomes one option that uses as many copies. Where a mirror
     makes one kind of another, the first of the two takes the copies of both.
-
-    Returns:
-        The problem of orbits, without symmetries of its own.
 
     Example:
         >>> square = ExactCoverProblem(
@@ -219,32 +212,15 @@ def fixed_problem(problem: ExactCoverProblem, symmetry: int) -> ExactCoverProble
 
 
 def up_to_symmetry(count: int, fixed: list[int]) -> int:
-    """The number of orbits of solutions.
-
-    Returns:
-        Burnside: the mean number of solutions fixed, over all symmetries.
+    """The number of orbits of solutions, by Burnside: the mean number fixed over all symmetries.
 
     Raises:
         ValueError: when the numbers contradict each other.
-
-    Example:
-        >>> up_to_symmetry(4, [0, 2, 0])
-        ... # doctest: +IGNORE_EXCEPTION_DETAIL
-        Traceback (most recent call last):
-        ValueError: ...
-        >>> up_to_symmetry(4, [0, 0, 0])
-        1
     """
     orbits, rest = divmod(count + sum(fixed), len(fixed) + 1)
     if rest:
         raise ValueError(f"{count} solutions, {fixed} of them fixed: not whole orbits")
     return orbits
-
-
-def labelled(problem: ExactCoverProblem, count: int) -> int | None:
-    """How many of so many solutions there are with identical pieces told apart, if it follows."""
-    each = problem.labellings if count else 0
-    return None if each is None else count * each
 
 
 def in_a_row(groups: Sequence[Sequence[int]]) -> tuple[Numbers, Numbers]:
@@ -261,12 +237,7 @@ def in_a_row(groups: Sequence[Sequence[int]]) -> tuple[Numbers, Numbers]:
 
 
 def masks(numbers: Numbers, starts: Numbers, bits: int) -> Words:
-    """For each group, as from `in_a_row`, a row of words with its bits set, lowest bits first.
-
-    Args:
-        numbers: those of all groups, below `bits`.
-        starts: where each group begins, and the last one ends.
-        bits: how many the words of a row must hold.
+    """For each group, as from `in_a_row`, a row of words of so many bits: its own, lowest first.
 
     Example:
         >>> masks(*in_a_row([(0, 2), (65,)]), bits=66).tolist()

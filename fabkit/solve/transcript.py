@@ -18,7 +18,7 @@ from fabkit.solve.engines.engine import Effort
 from fabkit.solve.engines.search import FewestWalk, in_slices, symmetric_start
 from fabkit.solve.obstacles import obstacle
 from fabkit.solve.posing import PosedChallenge
-from fabkit.solve.problem import ExactCoverProblem, Option, fixed_problem, labelled, up_to_symmetry
+from fabkit.solve.problem import ExactCoverProblem, Option, fixed_problem, up_to_symmetry
 
 #: A count's transcript with more nodes than this is refused: it would be a file of megabytes
 #: that takes longer to check than the count took to make.
@@ -28,22 +28,11 @@ MOST_NODES = 25_000_000
 
 
 def certificate(posed: PosedChallenge, claim: str, effort: Effort | None = None) -> dict[str, Any]:
-    """A certificate for a claim that holds.
-
-    Returns:
-        The document, ready for JSON.
+    """The document, ready for JSON, that certifies a claim.
 
     Raises:
         InputError: when the claim does not hold, or a count's transcript grows too long.
         BudgetSpentError: when the time is over.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.solve.posing import pose
-        >>> fridgeiq = load_set("fridgeiq")
-        >>> triangle = next(c for c in fridgeiq.challenges if c.id == "triangle_01")
-        >>> certificate(pose(fridgeiq, triangle), "unique")["argument"]["branch_first"] is None
-        True
     """
     effort = effort or Effort()
     said = statement(posed.puzzle, posed.challenge, posed.problem.leftover)
@@ -53,15 +42,14 @@ def certificate(posed: PosedChallenge, claim: str, effort: Effort | None = None)
     if found is not None and found.rule == "area":
         argument: dict[str, Any] = {"by": "area"}
     elif found is not None and found.rule == "colouring":
-        weights = [0] * len(number)
-        for cell, weight in enumerate(found.weights):
-            weights[number[cell]] = weight
-        argument = {"by": "colouring", "weights": weights}
+        order = sorted(range(len(number)), key=number.__getitem__)
+        argument = {"by": "colouring", "weights": [found.weights[cell] for cell in order]}
     else:
-        argument, count, orbits = _by_transcript(numbered, claim, effort, _name(posed))
+        name = f"{posed.puzzle.name} {posed.challenge.id}"
+        argument, count, orbits = _by_transcript(numbered, claim, effort, name)
         if claim == "count":
             stated["count"] = count
-            stated["count_labelled"] = labelled(numbered, count)
+            stated["count_labelled"] = numbered.labelled(count)
             stated["count_up_to_symmetry"] = orbits
     effort.finish()
     return {
@@ -73,10 +61,6 @@ def certificate(posed: PosedChallenge, claim: str, effort: Effort | None = None)
         "claim": stated,
         "argument": argument,
     }
-
-
-def _name(posed: PosedChallenge) -> str:
-    return f"{posed.puzzle.name} {posed.challenge.id}"
 
 
 def _numbered(posed: PosedChallenge) -> tuple[ExactCoverProblem, list[int]]:

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,6 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from fabkit.core.errors import OutsideError, to_install
 from fabkit.model.library import load_set
-from fabkit.solve.engines import apart
 from fabkit.solve.engines.apart import OutsideEngine, answers
 from fabkit.solve.engines.cpsat import CpSat
 from fabkit.solve.engines.engine import Effort, Outcome, Solution
@@ -40,10 +40,6 @@ every_engine = pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: eng
 
 #: More solutions than anything lists in a lifetime.
 ENDLESS = dominoes(12)
-IMPOSSIBLE = pigeons(4)
-
-
-# Against the oracle
 
 
 def sought(
@@ -59,28 +55,13 @@ def sought(
 def elsewhere() -> Iterator[Callable[[type[OutsideEngine]], Executor]]:
     """For each engine a process that stays, as starting one for every problem would take long."""
     with contextlib.ExitStack() as stack:
-        pools: dict[type[OutsideEngine], Executor] = {}
 
+        @cache
         def pool(engine: type[OutsideEngine]) -> Executor:
-            if engine not in pools:
-                fresh = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
-                pools[engine] = stack.enter_context(fresh)
-            return pools[engine]
+            fresh = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+            return stack.enter_context(fresh)
 
         yield pool
-
-
-def assert_finds_what_the_oracle_finds(
-    engine: type[OutsideEngine], problem: ExactCoverProblem, pool: Executor
-) -> None:
-    expected = Oracle().enumerate(problem, Effort(), limit=300)
-    assume(expected.complete)
-    found = pool.submit(sought, engine, problem, None).result()
-    assert sorted(found) == sorted(expected.solutions)
-    for limit in (1, 2):
-        some = pool.submit(sought, engine, problem, limit).result()
-        assert len(set(some)) == min(limit, expected.count)
-        assert set(some) <= set(expected.solutions)
 
 
 sat_by_default = pytest.mark.parametrize(
@@ -97,7 +78,14 @@ def test_engines_find_what_the_oracle_finds(
     problem: ExactCoverProblem,
     elsewhere: Callable[[type[OutsideEngine]], Executor],
 ) -> None:
-    assert_finds_what_the_oracle_finds(engine, problem, elsewhere(engine))
+    expected = Oracle().enumerate(problem, Effort(), limit=300)
+    assume(expected.complete)
+    pool = elsewhere(engine)
+    assert sorted(pool.submit(sought, engine, problem, None).result()) == sorted(expected.solutions)
+    for limit in (1, 2):
+        some = pool.submit(sought, engine, problem, limit).result()
+        assert len(set(some)) == min(limit, expected.count)
+        assert set(some) <= set(expected.solutions)
 
 
 @every_engine
@@ -114,13 +102,11 @@ def test_what_can_be_asked(engine: type[OutsideEngine]) -> None:
     alone = engine().unique(single, Effort())
     assert (alone.solutions, alone.complete) == (((0,),), True)
     assert engine().enumerate(board, Effort(), limit=0) == Outcome(0, False)
-
-
-@every_engine
-def test_impossible_problems_are_proved_so(engine: type[OutsideEngine]) -> None:
-    for problem in (impossible_rectangle(), ExactCoverProblem(1, (), ())):
-        outcome = engine().prove(problem, Effort(60))
-        assert (outcome.count, outcome.complete) == (0, True)
+    outcome = engine().first(impossible_rectangle(), Effort(60))
+    assert (outcome.count, outcome.complete) == (0, True)
+    spent = engine().enumerate(ENDLESS, Effort(0.05))
+    assert not spent.complete
+    assert spent.count == len(spent.solutions)
 
 
 @pytest.mark.integration
@@ -139,14 +125,6 @@ def test_a_puzzle_of_hundreds_of_placements(engine: type[OutsideEngine]) -> None
 # Budgets
 
 
-@every_engine
-def test_a_spent_budget_decides_nothing(engine: type[OutsideEngine]) -> None:
-    for problem, budget_s in ((IMPOSSIBLE, 0), (ENDLESS, 0.05)):
-        outcome = engine().enumerate(problem, Effort(budget_s))
-        assert not outcome.complete
-        assert outcome.count == len(outcome.solutions)
-
-
 @pytest.mark.integration
 @every_engine
 def test_a_spent_budget_keeps_what_was_found(engine: type[OutsideEngine]) -> None:
@@ -160,7 +138,7 @@ def test_a_spent_budget_keeps_what_was_found(engine: type[OutsideEngine]) -> Non
 
 
 def test_a_search_in_the_middle_of_its_depths_is_ended() -> None:
-    assert Sat().prove(pigeons(14), Effort(0.4)) == Outcome(0, False)
+    assert Sat().first(pigeons(14), Effort(0.4)) == Outcome(0, False)
 
 
 # Ctrl-C, a killed parent, broken children
@@ -188,13 +166,6 @@ def is_alive(process: int) -> bool:
     except (ProcessLookupError, FileNotFoundError):
         return False
     return status.rpartition(")")[2].split()[0] != "Z"
-
-
-def wait_until(happened: Callable[[], bool], patience_s: float = SHORT_S) -> None:
-    end = time.monotonic() + patience_s
-    while not happened():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 @contextlib.contextmanager
@@ -225,7 +196,13 @@ linux_only = pytest.mark.skipif(sys.platform != "linux", reason="looks into /pro
 @pytest.mark.integration
 @linux_only
 @every_engine
-def test_ctrl_c_ends_the_child(engine: type[OutsideEngine]) -> None:
+def test_the_child_outlives_neither_ctrl_c_nor_its_parent(engine: type[OutsideEngine]) -> None:
+    with searching(engine) as (parent, child):
+        parent.kill()
+        end = time.monotonic() + SHORT_S
+        while is_alive(child):
+            assert time.monotonic() < end
+            time.sleep(0.01)
     with searching(engine) as (parent, child):
         os.killpg(parent.pid, signal.SIGINT)  # as the terminal does
         assert parent.wait(SHORT_S) != 0
@@ -234,19 +211,6 @@ def test_ctrl_c_ends_the_child(engine: type[OutsideEngine]) -> None:
         complaint = parent.stderr.read()
     assert complaint.count("Traceback") == 1, "the child has complained too"
     assert complaint.endswith("KeyboardInterrupt\n")
-
-
-@pytest.mark.integration
-@linux_only
-@every_engine
-def test_the_child_does_not_outlive_a_killed_parent(engine: type[OutsideEngine]) -> None:
-    with searching(engine) as (parent, child):
-        parent.kill()
-        wait_until(lambda: not is_alive(child))
-
-
-def abort(_task: Any, _answer: Callable[[Any], None]) -> None:
-    os.abort()
 
 
 def be_killed(_task: Any, _answer: Callable[[Any], None]) -> None:
@@ -264,37 +228,24 @@ def stumble(_task: Any, answer: Callable[[Any], None]) -> None:
     raise ValueError("three\nlines\x1b[31m")
 
 
-@pytest.mark.parametrize(
-    ("work", "message"),
-    [
-        (be_killed, "killed, most likely because memory ran out"),
-        pytest.param(
-            abort, r"broke down \(exit code -6\)", marks=pytest.mark.integration, id="abort"
-        ),
-        pytest.param(
-            exhaust_memory,
-            "killed, most likely because memory ran out",
-            marks=pytest.mark.integration,
-            id="exhaust_memory",
-        ),
+def test_a_broken_child_is_told_after_what_it_answered() -> None:
+    killed = "killed, most likely because memory ran out"
+    for work, message in (
+        (be_killed, killed),
+        (exhaust_memory, killed),
         (stumble, r"broke down \(exit code 1\): lines\\x1b\[31m$"),
-    ],
-)
-def test_a_broken_child_is_told(work: apart.Work, message: str) -> None:
-    with pytest.raises(OutsideError, match=message):
-        list(answers(work, None, Effort()))
-
-
-def test_answers_come_one_by_one_and_in_order() -> None:
-    with contextlib.closing(answers(stumble, None, Effort())) as replies:
-        assert next(replies) == 1
+    ):
+        replies = answers(work, None, Effort())
+        if work is stumble:
+            assert next(replies) == 1
+        with pytest.raises(OutsideError, match=message):
+            list(replies)
 
 
 def ignore_its_task(_task: Any, answer: Callable[[Any], None]) -> None:
     answer("done")
 
 
-@pytest.mark.integration
 def test_large_tasks_arrive() -> None:
     task = ["x" * 1000] * 10_000
     assert list(answers(ignore_its_task, task, Effort())) == ["done"]
@@ -312,33 +263,22 @@ def test_files_beside_the_user_are_no_modules(
     assert Sat().count(dominoes(2), Effort()).count == 2
 
 
-@pytest.mark.parametrize(
-    ("engine", "module", "message"),
-    [
-        (Sat, "pysat", "sat needs PySAT; install it with: pip install python-sat"),
-        (CpSat, "ortools", f"cp-sat needs OR-Tools; install it {to_install('engines')}"),
-        (Mip, "highspy", f"mip needs HiGHS; install it {to_install('engines')}"),
-    ],
-)
-def test_a_missing_library_is_told(
-    engine: type[OutsideEngine],
-    module: str,
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    missing = f"raise ModuleNotFoundError({module!r})\n"
-    (tmp_path / f"{module}.py").write_text(missing)
-    monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(OutsideError) as caught:
-        engine().first(dominoes(2), Effort())
-    assert str(caught.value) == f"the engine {message}"
+MISSING = [
+    (Sat, "pysat", "sat needs PySAT; install it with: pip install python-sat"),
+    (CpSat, "ortools", f"cp-sat needs OR-Tools; install it {to_install('engines')}"),
+    (Mip, "highspy", f"mip needs HiGHS; install it {to_install('engines')}"),
+]
 
 
-def test_a_library_that_cannot_be_loaded_is_told(
+def test_a_missing_or_broken_library_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "highspy.py").write_text("raise ImportError('undefined symbol')\n")
     monkeypatch.syspath_prepend(tmp_path)
+    for engine, module, message in MISSING:
+        (tmp_path / f"{module}.py").write_text(f"raise ModuleNotFoundError({module!r})\n")
+        with pytest.raises(OutsideError) as caught:
+            engine().first(dominoes(2), Effort())
+        assert str(caught.value) == f"the engine {message}"
+    (tmp_path / "highspy.py").write_text("raise ImportError('undefined symbol')\n")
     with pytest.raises(OutsideError, match="mip cannot load HiGHS: undefined symbol"):
         Mip().first(dominoes(2), Effort())

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 
 from fabkit.solve.engines.engine import BudgetSpentError, Effort
-from fabkit.solve.engines.sat import Formula, formula, refutation
+from fabkit.solve.engines.sat import formula, refutation
 from fabkit.solve.problem import ExactCoverProblem
 from tests.support.drat import refutes
 from tests.support.oracle import Oracle
@@ -20,14 +20,10 @@ def test_a_formula_as_dimacs() -> None:
     problem = dominoes(4)
     text = formula(problem).dimacs()
     assert text == formula(problem).dimacs()
-    lines = [line for line in text.splitlines() if not line.startswith("c ")]
-    (_, _, variables, clauses), rows = (
-        lines[0].split(),
-        [list(map(int, o.split())) for o in lines[1:]],
-    )
-    assert len(rows) == int(clauses)
-    assert max(abs(literal) for row in rows for literal in row) == int(variables)
-    assert all(row.index(0) == len(row) - 1 for row in rows)
+    header, *rows = [line.split() for line in text.splitlines() if not line.startswith("c ")]
+    literals = [abs(int(literal)) for row in rows for literal in row]
+    assert header == ["p", "cnf", str(max(literals)), str(len(rows))]
+    assert all(row.index("0") == len(row) - 1 for row in rows)
     assert "c 1: kind 0 on cells 0 1\n" in text
 
 
@@ -50,18 +46,9 @@ def test_models_of_a_formula_are_the_solutions(problem: ExactCoverProblem) -> No
 @pytest.mark.integration
 @given(problem=problems())
 def test_a_proof_refutes_its_own_formula_only(problem: ExactCoverProblem) -> None:
-    assume(Oracle().enumerate(problem, Effort(), limit=50).complete)
-    refuted_once_exhausted(problem)
-
-
-def test_dominoes_are_refuted_once_their_solutions_are_barred() -> None:
-    refuted_once_exhausted(dominoes(2))
-
-
-def refuted_once_exhausted(problem: ExactCoverProblem) -> None:
-    expected = Oracle().enumerate(problem, Effort())
-    plain = formula(problem)
-    exhausted = formula(problem, expected.solutions)
+    expected = Oracle().enumerate(problem, Effort(), limit=50)
+    assume(expected.complete)
+    plain, exhausted = formula(problem), formula(problem, expected.solutions)
     proof = refutation(exhausted, Effort())
     assert proof is not None
     assert refutes(proof, exhausted.clauses)
@@ -81,10 +68,7 @@ def test_the_impossible_rectangle_is_refuted() -> None:
     claim = f"{posed.variables + 1} 0\n-{posed.variables + 1} 0\n0\n"
     assert not refutes(claim, posed.clauses), "two claims about nothing"
     assert not refutes("\n".join(lines[::-1]), posed.clauses), "backwards"
-    for cell_clause in [clause for clause in posed.clauses if len(clause) > 20][:3]:
-        fewer = tuple(clause for clause in posed.clauses if clause != cell_clause)
-        if refutation(Formula(posed.variables, fewer), Effort()) is None:
-            assert not refutes(proof, fewer), "of a formula with a model"
+    assert refutation(formula(dominoes(2)), Effort()) is None
 
 
 def test_a_refutation_is_held_to_its_budget() -> None:

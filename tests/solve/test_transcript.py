@@ -209,7 +209,7 @@ def test_orbits_counted_by_hand(name: str, flips: bool) -> None:
     one = Sketch(lattice, region, tuple(pieces), flips=flips).posed
     document = written(one, "count")
     orbits = flipped if flips else turned
-    assert counts(document) == (count, count * one.problem.labellings, orbits)
+    assert counts(document) == (count, one.problem.labelled(count), orbits)
     assert judged(document) == Verdict(True, None, length(document))
     group = len(one.problem.symmetries)
     assert len(document["argument"]["fixed"]) == group - 1

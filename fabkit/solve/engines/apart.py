@@ -11,21 +11,22 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pickle
 import signal
 import sys
 import tempfile
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterator
-from importlib import import_module
+from dataclasses import replace
 from typing import IO, Any
 
 from fabkit.core.errors import FabkitError, OutsideError, printable
 from fabkit.core.process import Child, die_with
 from fabkit.solve.engines.engine import BudgetSpentError, Effort, Engine, Outcome, Solution
-from fabkit.solve.problem import ExactCoverProblem, Option
+from fabkit.solve.problem import ExactCoverProblem
 
-#: What runs in the child: a function at the top of its module, given a task and where to put
-#: its answers, all of which JSON can hold.
+#: What runs in the child: a function at the top of its module, given a task that can be pickled
+#: and where to put its answers, which JSON can hold.
 Work = Callable[[Any, Callable[[Any], None]], None]
 
 #: The child imports what its parent would. Isolated, Python looks at nothing else before that.
@@ -34,7 +35,7 @@ import json, sys
 job = json.loads(sys.stdin.buffer.readline())
 sys.path[:] = job["path"]
 from fabkit.solve.engines.apart import child
-child(job)
+child(job["parent"])
 """
 
 
@@ -49,7 +50,7 @@ class OutsideEngine(Engine):
         """The library's search, for the child to call.
 
         Args:
-            problem: what to solve; its symmetries and neighbours are left behind.
+            problem: what to solve.
             limit: find at most so many; None for all. Finding fewer means that these are all.
             found: called with each solution once, as soon as it is found.
 
@@ -69,13 +70,7 @@ class OutsideEngine(Engine):
         if limit == 0:
             return Outcome(0, False)
         nodes = 0
-        job = {
-            "module": type(self).__module__,
-            "engine": type(self).__name__,
-            "options": [(option.kind, option.cells, option.copies) for option in problem.options],
-            "rest": (problem.cell_count, problem.copies, problem.leftover, problem.pieces_count),
-            "limit": limit,
-        }
+        job = type(self), replace(problem, symmetries=()), limit
         try:
             with contextlib.closing(answers(_seek, job, effort)) as replies:
                 for reply in replies:
@@ -88,13 +83,12 @@ class OutsideEngine(Engine):
         return Outcome(len(found), len(found) != limit, tuple(found), nodes)
 
 
-def _seek(job: Any, answer: Callable[[Any], None]) -> None:
+def _seek(
+    job: tuple[type[OutsideEngine], ExactCoverProblem, int | None], answer: Callable[[Any], None]
+) -> None:
     """Does an engine's search in the child: the answers are solutions, the last the nodes."""
-    options = tuple(Option(kind, tuple(cells), copies) for kind, cells, copies in job["options"])
-    cell_count, copies, leftover, pieces_count = job["rest"]
-    problem = ExactCoverProblem(cell_count, tuple(copies), options, leftover, (), pieces_count)
-    engine: OutsideEngine = getattr(import_module(job["module"]), job["engine"])()
-    answer(engine.seek(problem, job["limit"], answer))
+    engine, problem, limit = job
+    answer(engine.seek(problem, limit, answer))
 
 
 @contextlib.contextmanager
@@ -103,14 +97,6 @@ def library(engine: str, name: str, how: str) -> Iterator[None]:
 
     Raises:
         OutsideError: when it does.
-
-    Example:
-        >>> with library("magic", "Spells", "with: pip install spells"):
-        ...     import spells_that_nobody_has
-        Traceback (most recent call last):
-        ...
-        fabkit.core.errors.OutsideError: the engine magic needs Spells; install it with: pip \
-install spells
     """
     try:
         yield
@@ -133,10 +119,9 @@ def answers(work: Work, task: Any, effort: Effort) -> Generator[Any, None, None]
         OutsideError: when the child says so, or breaks down.
     """
     effort.tell(0.0)
-    job = {"path": sys.path, "parent": os.getpid()}
-    job |= {"module": work.__module__, "work": work.__name__, "task": task}
     command = [sys.executable, "-I", "-c", _START]
-    sent, doing = json.dumps(job).encode() + b"\n", "cannot start the engine's process"
+    begin = json.dumps({"path": sys.path, "parent": os.getpid()}).encode()
+    sent, doing = begin + b"\n" + pickle.dumps((work, task)), "cannot start the engine's process"
     finished, spent = False, None
     with (
         tempfile.TemporaryFile() as complaints,
@@ -171,10 +156,10 @@ def _breakdown(code: int, complaints: IO[bytes]) -> str:
     return f"the engine's process broke down (exit code {code}): {printable(last[-200:])}"
 
 
-def child(job: dict[str, Any]) -> None:
-    """Does a job in the child, once its search path is the parent's."""
+def child(parent: int) -> None:
+    """Does the job that standard input brings, once the search path is the parent's."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    die_with(job["parent"])
+    die_with(parent)
     answer_file = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # libraries that print do not print into the answers
     sys.stdout = sys.stderr
@@ -184,8 +169,8 @@ def child(job: dict[str, Any]) -> None:
         answer_file.flush()
 
     try:
-        work: Work = getattr(import_module(job["module"]), job["work"])
-        work(job["task"], lambda answer: say(answer=answer))
+        work, task = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the process that started this
+        work(task, lambda answer: say(answer=answer))
         say(finished=True)
     except FabkitError as error:
         say(failed=str(error))

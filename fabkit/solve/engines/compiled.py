@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -36,10 +36,9 @@ ZERO = np.uint64(0)
 
 @contextmanager
 def _no_linear_algebra() -> Iterator[None]:
-    """Lets numba start without SciPy's linear algebra.
+    """Lets numba start without SciPy's linear algebra, which it looks for on its first use.
 
-    It looks for that on its first use, which takes a quarter of the time in which a small
-    challenge is solved, and no kernel here multiplies matrices.
+    That takes a quarter of the time of a small challenge, and no kernel multiplies matrices.
     """
     name = "scipy.linalg"
     hidden = name not in sys.modules
@@ -96,24 +95,23 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     return compiled
 
 
-def _trailing_zeros(_context: Any, _word: Any) -> Any:
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
+def _bit_count(name: str, *last: ir.Constant) -> Callable[..., Any]:
+    """A bit operation of LLVM's on a word, for kernels."""
 
-    return numba.uint64(numba.uint64), generate
+    def typed(_context: Any, _word: Any) -> Any:
+        def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            return getattr(builder, name)(arguments[0], *last)
 
+        return numba.uint64(numba.uint64), generate
 
-def _population(_context: Any, _word: Any) -> Any:
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.ctpop(arguments[0])
-
-    return numba.uint64(numba.uint64), generate
+    made: Callable[..., Any] = intrinsic(typed)
+    return made
 
 
 #: Inside a kernel: the position of a word's lowest set bit; 64 for no bit.
-trailing_zeros: Callable[..., Any] = intrinsic(_trailing_zeros)
+trailing_zeros = _bit_count("cttz", ir.Constant(ir.IntType(1), 0))
 #: Inside a kernel: the number of a word's set bits.
-population: Callable[..., Any] = intrinsic(_population)
+population = _bit_count("ctpop")
 
 
 # --- problems as arrays of machine words -----------------------------------------------------------
@@ -132,7 +130,7 @@ class CopyCounter:
         shared: what every piece costs beside a copy of its kind: one of those to come, or nothing.
         guard: all guards.
         start: the word that says that all copies are left, guards included.
-        done: the bits that tell whether enough is used: then they are those of `guard`.
+        done: the bits that are those of `guard` once enough is used.
         bits: how many bits are used.
     """
 
@@ -145,13 +143,7 @@ class CopyCounter:
 
     @classmethod
     def of(cls, problem: ExactCoverProblem) -> CopyCounter:
-        """The counter for a problem.
-
-        Example:
-            >>> counter = CopyCounter.of(ExactCoverProblem(4, (1, 3), ()))
-            >>> bin(counter.start), bin(counter.guard), counter.bits
-            ('0b11111', '0b10010', 5)
-        """
+        """The counter for a problem."""
         some = problem.pieces_count
         shifts, guard, start, bits = [], 0, 0, 0
         for count in (*problem.copies, *(() if some is None else (some,))):
@@ -169,37 +161,34 @@ class CopyCounter:
         return option.copies * ((1 << self.shifts[option.kind]) + self.shared)
 
 
-def words(values: Iterable[int]) -> Words:
-    """An array of words from non-negative integers."""
-    return np.array(list(values), dtype=np.uint64)
-
-
 def option_lists(
     problem: ExactCoverProblem, counter: CopyCounter, in_place: bool
 ) -> tuple[Words, Numbers]:
     """The options that use no more copies than there are, listed by `list_of` for kernels.
 
-    Args:
-        problem: of cells and options.
-        counter: of its copies, which fits into a word.
-        in_place: whether masks are of the problem's cells, which then fit into a word.
+    Rows hold the mask and cost, and the position, where masks are `in_place`, which takes cells
+    that fit into a word; else the mask from the lowest cell on in two words, and the cost.
 
     Returns:
-        Rows of mask, cost and position; or, not in place, of the mask from the lowest cell on in
-        two words, and cost. And where each list begins, and the last one ends.
+        The rows; and where each list begins, and the last one ends.
     """
     positions = problem.usable
     options = [problem.options[position] for position in positions]
     cells, starts = in_a_row([option.cells for option in options])
     lowest = cells[starts[:-1]]
     low, high = masks(cells - np.repeat(lowest, np.diff(starts)), starts, 2 * WORD_BITS).T
-    cost = words(map(counter.cost, options))
+    cost = np.array([counter.cost(option) for option in options], dtype=np.uint64)
     columns = (low, high, cost)
     if in_place:
-        columns = (low << lowest.astype(np.uint64), cost, words(positions))
+        columns = (low << lowest.astype(np.uint64), cost, np.array(positions, dtype=np.uint64))
     order = np.lexsort((low, high, lowest))
     first = np.searchsorted(lowest[order], range(problem.cell_count + 1)).astype(np.int64)
-    return _by_pattern(np.stack(columns, axis=1)[order], low[order] >> ONE, first)
+    rows, ahead = np.stack(columns, axis=1)[order], low[order] >> ONE
+    start = np.zeros((problem.cell_count << PATTERN_BITS) + 1, dtype=np.int64)
+    _fill(rows, ahead, first, start, rows[:0])
+    table = np.empty((start[-1], rows.shape[1]), dtype=np.uint64)
+    _fill(rows, ahead, first, start, table)
+    return table, start
 
 
 #: So many cells after the lowest bare one choose the list of options.
@@ -229,12 +218,3 @@ def _fill(rows, ahead, first, start, table):  # type: ignore[no-untyped-def]
                     table[total] = rows[row]
                 total += 1
     start[start.shape[0] - 1] = total
-
-
-def _by_pattern(rows: Words, ahead: Words, first: Numbers) -> tuple[Words, Numbers]:
-    """All rows for all lists: rows by lowest cell, bits of the cells after it, each cell's first row."""
-    start = np.zeros(((len(first) - 1) << PATTERN_BITS) + 1, dtype=np.int64)
-    _fill(rows, ahead, first, start, rows[:0])
-    table = np.empty((start[-1], rows.shape[1]), dtype=np.uint64)
-    _fill(rows, ahead, first, start, table)
-    return table, start

@@ -17,13 +17,6 @@ class CpSat(OutsideEngine):
 
     It has called solvable problems unsolvable before (OR-Tools issue 5295), so its "no" needs
     a second opinion.
-
-    Example:
-        >>> from fabkit.solve.engines.engine import Effort
-        >>> from fabkit.solve.problem import Option
-        >>> pair = ExactCoverProblem(2, (2,), (Option(0, (0,)), Option(0, (1,))))
-        >>> CpSat().first(pair, Effort()).solutions
-        ((0, 1),)
     """
 
     name = "cp-sat"
@@ -43,26 +36,14 @@ class CpSat(OutsideEngine):
 
         model = cp_model.CpModel()
         chosen = [model.new_bool_var(f"option {number}") for number in range(len(problem.options))]
-        for options in problem.by_cell:
-            covering = [chosen[position] for position in options]
-            if problem.leftover:
-                model.add_at_most_one(covering)
+        for least, most, weights in problem.rows():
+            variables = [chosen[position] for position in weights]
+            if most == 1 and max(weights.values(), default=1) == 1:
+                add = model.add_exactly_one if least else model.add_at_most_one
+                add(variables)
             else:
-                model.add_exactly_one(covering)
-        for kind, copies in enumerate(problem.copies):
-            used = [(chosen[p], problem.options[p].copies) for p in problem.by_kind[kind]]
-            total = sum(weight * variable for variable, weight in used)
-            if problem.pieces_count is not None:
-                model.add(total <= copies)
-            elif copies == 1:
-                model.add_exactly_one([variable for variable, weight in used if weight == 1])
-                model.add(sum(variable for variable, weight in used if weight > 1) == 0)
-            else:
-                model.add(total == copies)
-        if problem.pieces_count is not None:
-            weights = [option.copies for option in problem.options]
-            total = cp_model.LinearExpr.weighted_sum(chosen, weights)
-            model.add(total == problem.pieces_count)
+                total = cp_model.LinearExpr.weighted_sum(variables, list(weights.values()))
+                model.add_linear_constraint(total, least, most)
 
         class Listener(cp_model.CpSolverSolutionCallback):
             """Called in the middle of the search."""

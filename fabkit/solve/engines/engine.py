@@ -14,9 +14,6 @@ from fabkit.solve.problem import ExactCoverProblem
 #: The positions of a solution's options, ascending.
 Solution = tuple[int, ...]
 
-#: What can be asked of an engine, as in `Engine.abilities`.
-GOALS = ("first", "count", "enumerate", "unique", "prove")
-
 
 class BudgetSpentError(Exception):
     """Raised inside an engine when its time is over; engines turn it into an open outcome."""
@@ -30,13 +27,6 @@ class Effort:
         budget_s: seconds from `started`; None for no end.
         told: called with the share of the work that is done, from 0 to 1; it never decreases.
         started: when the clock began, in `time.monotonic` seconds.
-
-    Example:
-        >>> effort = Effort(budget_s=0)
-        >>> effort.tell(0.5)
-        Traceback (most recent call last):
-        ...
-        fabkit.solve.engines.engine.BudgetSpentError
     """
 
     budget_s: float | None = None
@@ -100,18 +90,18 @@ class EngineUnfitError(Exception):
 class Engine(ABC):
     """An exact cover engine.
 
-    An engine implements `enumerate`; one that counts without listing implements `count` as
-    well. Budgets never raise: the outcome is then not complete.
+    It implements `enumerate`; one that counts without listing implements `count` as well. Budgets
+    never raise: the outcome is then not complete.
 
     Attributes:
         name: as `--engine` calls it.
-        abilities: those of `GOALS` that it can do.
+        lists: whether it can list solutions.
+        counts: whether it can count them.
         trusted: whether its "no" can be trusted without a second opinion.
     """
 
     name = ""
-    abilities: frozenset[str] = frozenset(GOALS)
-    trusted = True
+    lists = counts = trusted = True
 
     @abstractmethod
     def enumerate(
@@ -136,17 +126,13 @@ class Engine(ABC):
         found = self.enumerate(problem, effort)
         return Outcome(found.count, found.complete, (), found.nodes)
 
-    def prove(self, problem: ExactCoverProblem, effort: Effort) -> Outcome:
-        """Whether there is no solution: complete with a count of 0, or a counterexample."""
-        return self.first(problem, effort)
-
 
 _PLACES = {
-    "search": ("fabkit.solve.engines.search", "Search"),
-    "count": ("fabkit.solve.engines.frontier", "Count"),
-    "sat": ("fabkit.solve.engines.sat", "Sat"),
-    "cp-sat": ("fabkit.solve.engines.cpsat", "CpSat"),
-    "mip": ("fabkit.solve.engines.mip", "Mip"),
+    "search": ("search", "Search"),
+    "count": ("frontier", "Count"),
+    "sat": ("sat", "Sat"),
+    "cp-sat": ("cpsat", "CpSat"),
+    "mip": ("mip", "Mip"),
 }
 
 #: The engines' names, the fastest for most things first.
@@ -158,18 +144,11 @@ def engine_named(name: str) -> Engine:
 
     Raises:
         InputError: when there is none.
-
-    Example:
-        >>> engine_named("search").name
-        'search'
     """
     if name not in _PLACES:
-        known = ", ".join(ENGINES)
-        hint = did_you_mean(name, ENGINES)
-        raise InputError.of(
-            "--engine", f"there is no engine {shown(name)}{hint or f'; known are {known}'}"
-        )
+        hint = did_you_mean(name, ENGINES) or f"; known are {', '.join(ENGINES)}"
+        raise InputError.of("--engine", f"there is no engine {shown(name)}{hint}")
     module, cls = _PLACES[name]
-    made = getattr(import_module(module), cls)()
+    made = getattr(import_module(f"fabkit.solve.engines.{module}"), cls)()
     assert isinstance(made, Engine)
     return made

@@ -36,24 +36,13 @@ _SLOT_BYTES = 3 * 8
 
 
 class Count(Engine):
-    """Counts solutions by their frontiers; the effort grows with frontiers, not with solutions.
-
-    Example:
-        >>> from fabkit.solve.problem import Option
-        >>> pair = ExactCoverProblem(2, (2,), (Option(0, (0,)), Option(0, (1,))))
-        >>> Count().count(pair, Effort()).count
-        1
-    """
+    """Counts solutions by their frontiers; the effort grows with these, not with solutions."""
 
     name = "count"
-    abilities = frozenset({"count", "unique", "prove"})
+    lists = False
 
     def count(self, problem: ExactCoverProblem, effort: Effort) -> Outcome:
         """See `Engine.count`. Where a state has 2^64 ways to it, the outcome is not complete."""
-        if not Frontier.fits(problem):
-            raise EngineUnfitError(
-                "the pieces reach over too many cells of this region for its frontier"
-            )
         frontier = Frontier(problem)
         try:
             frontier.run(effort)
@@ -62,16 +51,12 @@ class Count(Engine):
             return Outcome(frontier.count, False, (), frontier.states)
         return Outcome(frontier.count, True, (), frontier.states)
 
-    unique = prove = count
+    unique = count
 
     def enumerate(
         self, problem: ExactCoverProblem, effort: Effort, limit: int | None = None
     ) -> Outcome:
-        """Not among its abilities.
-
-        Raises:
-            EngineUnfitError: always.
-        """
+        """Raises `EngineUnfitError`: it never lists."""
         raise EngineUnfitError("it counts solutions and cannot list them")
 
 
@@ -95,6 +80,8 @@ def _merge(table, batch, count):  # type: ignore[no-untyped-def]
     slots, new, overflow = table.shape[0], 0, False
     for row in range(count):
         low, high, ways = batch[row, _LOW], batch[row, _HIGH], batch[row, _COUNT]
+        if ways == ZERO:  # nothing: another table may be merged, too
+            continue
         slot = _slot(low, high, slots)
         while True:
             if table[slot, _COUNT] == ZERO:
@@ -110,20 +97,6 @@ def _merge(table, batch, count):  # type: ignore[no-untyped-def]
             if slot == Word(slots):
                 slot = ZERO
     return new, overflow
-
-
-@kernel
-def _rehash(old, new):  # type: ignore[no-untyped-def]
-    """Copies all states of a table into a larger, empty one."""
-    slots = new.shape[0]
-    for row in range(old.shape[0]):
-        if old[row, _COUNT] != ZERO:
-            slot = _slot(old[row, _LOW], old[row, _HIGH], slots)
-            while new[slot, _COUNT] != ZERO:
-                slot += ONE
-                if slot == Word(slots):
-                    slot = ZERO
-            new[slot] = old[row]
 
 
 @kernel
@@ -149,17 +122,13 @@ def _expand(  # type: ignore[no-untyped-def]
     """Covers (or leaves bare) the lowest bare cell of every state, in every way.
 
     Args:
-        table: the states whose lowest bare cell is ``cell``.
+        table: the states whose lowest bare cell is ``cell``, of ``cells``.
         slot: where to go on in the table.
         next_row: where to go on among the options.
-        cell: the cell.
-        start: where the lists of options begin.
-        rows: mask from the lowest cell on (two words) and cost in copies, list after list.
-        guard: the copy counters' guards.
-        done_bits: those that are the guards' once enough pieces are used.
+        start, rows: the options, as from `option_lists`.
+        guard, done_bits: those of the copies' counter.
         copies_shift: where the copies begin in the high word.
         leftover: whether cells may stay bare.
-        cells: how many there are.
         batch: ``batch[step]`` takes the states whose lowest bare cell is ``cell + step``.
         fill: how many states each holds.
 
@@ -256,22 +225,23 @@ def _is_stuck(low, high, left, cell, start, rows, guard):  # type: ignore[no-unt
 
 
 class Frontier:
-    """One count, cell by cell.
-
-    Args:
-        problem: one that `fits`.
+    """One count, cell by cell, of a problem that `fits`.
 
     Attributes:
         count: solutions that are complete so far.
         states: states expanded so far.
         peak_bytes: the most that the tables held at once.
+
+    Raises:
+        EngineUnfitError: when it does not fit.
     """
 
     def __init__(self, problem: ExactCoverProblem) -> None:
+        if not self.fits(problem):
+            message = "the pieces reach over too many cells of this region for its frontier"
+            raise EngineUnfitError(message)
         self.problem = problem
-        self.count = 0
-        self.states = 0
-        self.peak_bytes = 0
+        self.count = self.states = self.peak_bytes = 0
         self._counter = CopyCounter.of(problem)
         self._copies_shift = WORD_BITS - self._counter.bits
         self._rows, self._start = option_lists(problem, self._counter, in_place=False)
@@ -292,7 +262,7 @@ class Frontier:
 
         Raises:
             BudgetSpentError: when the time is over; `count` then holds those that are certain.
-                CountOverflowError: when a state has 2^64 ways or more.
+            CountOverflowError: when a state has 2^64 ways or more.
             EngineUnfitError: when the tables outgrow `MOST_BYTES`.
         """
         if not self.problem.pieces_used:
@@ -310,34 +280,41 @@ class Frontier:
         """Expands all states whose lowest bare cell is this one."""
         table = self._tables.pop(cell)
         self.states += self._sizes.pop(cell)
-        slot = row = 0
-        step = 0
+        slot = row = step = 0
         while step >= 0:
             slot, row, done, overflow, step = _expand(
                 table, slot, row, cell, self._start, self._rows, Word(self._counter.guard),
-                Word(self._counter.done), Word(self._copies_shift), self.problem.leftover, self.problem.cell_count,
-                self._batch, self._fill,
+                Word(self._counter.done), Word(self._copies_shift), self.problem.leftover,
+                self.problem.cell_count, self._batch, self._fill,
             )  # fmt: skip
             self.count += int(done)
             if overflow:
                 raise CountOverflowError
             if step >= 0:
                 self._flush(cell, step, len(table))
-            part = slot / len(table)
-            effort.tell((cell + part) / self.problem.cell_count)
+            effort.tell((cell + slot / len(table)) / self.problem.cell_count)
         for one in np.flatnonzero(self._fill).tolist():
             self._flush(cell, one, len(table))
 
     def _flush(self, cell: int, step: int, expanding: int) -> None:
-        """Moves one batch into its table, which grows when it is full."""
+        """Moves one batch into its table, which grows when it is full.
+
+        Raises:
+            EngineUnfitError: when the memory does not allow it beside the tables that are there.
+        """
         target, count = cell + step, int(self._fill[step])
         table = self._tables.get(target)
         if table is None:
             table = np.zeros((_FIRST_SLOTS, 3), dtype=np.uint64)
             self._sizes[target] = 0
         if self._sizes[target] + count > _FULLEST * len(table):
-            larger = self._room(int(_GROWTH * len(table)) + 2 * count, expanding)
-            _rehash(table, larger)
+            slots = int(_GROWTH * len(table)) + 2 * count
+            taken = _SLOT_BYTES * (expanding + slots + sum(map(len, self._tables.values())))
+            self.peak_bytes = max(self.peak_bytes, taken)
+            if taken > MOST_BYTES:
+                raise EngineUnfitError(f"it needs more than {MOST_BYTES >> 30} GiB of memory")
+            larger = np.zeros((slots, 3), dtype=np.uint64)
+            _merge(larger, table, len(table))
             table = larger
         self._tables[target] = table
         new, overflow = _merge(table, self._batch[step], count)
@@ -345,14 +322,6 @@ class Frontier:
             raise CountOverflowError
         self._sizes[target] += new
         self._fill[step] = 0
-
-    def _room(self, slots: int, expanding: int) -> Words:
-        """A larger table, if the memory allows it beside those that are there."""
-        taken = expanding + slots + sum(map(len, self._tables.values()))
-        self.peak_bytes = max(self.peak_bytes, taken * _SLOT_BYTES)
-        if taken * _SLOT_BYTES > MOST_BYTES:
-            raise EngineUnfitError(f"it needs more than {MOST_BYTES >> 30} GiB of memory")
-        return np.zeros((slots, 3), dtype=np.uint64)
 
 
 def _window(problem: ExactCoverProblem) -> int:

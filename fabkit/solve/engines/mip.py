@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from fabkit.core.errors import OutsideError, to_install
 from fabkit.solve.engines.apart import OutsideEngine, library
-from fabkit.solve.engines.engine import GOALS, Solution
+from fabkit.solve.engines.engine import Solution
 from fabkit.solve.problem import ExactCoverProblem
 
 _SEED = 1
@@ -16,18 +16,10 @@ class Mip(OutsideEngine):
     """Slow, but of another family than all the others: linear relaxations and cuts.
 
     It computes with rounded numbers, so its "no" needs a second opinion.
-
-    Example:
-        >>> from fabkit.solve.engines.engine import Effort
-        >>> from fabkit.solve.problem import Option
-        >>> pair = ExactCoverProblem(2, (2,), (Option(0, (0,)), Option(0, (1,))))
-        >>> Mip().first(pair, Effort()).solutions
-        ((0, 1),)
     """
 
     name = "mip"
-    abilities = frozenset(GOALS) - {"count"}
-    trusted = False
+    counts = trusted = False
 
     @staticmethod
     def seek(
@@ -54,14 +46,8 @@ class Mip(OutsideEngine):
         def add_row(least: float, most: float, weights: dict[int, int]) -> None:
             solver.addRow(least, most, len(weights), list(weights), list(weights.values()))
 
-        for options in problem.by_cell:
-            add_row(0 if problem.leftover else 1, 1, dict.fromkeys(options, 1))
-        for kind, copies in enumerate(problem.copies):
-            least = copies if problem.pieces_count is None else 0
-            add_row(least, copies, {p: problem.options[p].copies for p in problem.by_kind[kind]})
-        if problem.pieces_count is not None:
-            weights = {position: one.copies for position, one in enumerate(problem.options)}
-            add_row(problem.pieces_count, problem.pieces_count, weights)
+        for row in problem.rows():
+            add_row(*row)
         nodes = count = 0
         while count != limit:
             solver.run()

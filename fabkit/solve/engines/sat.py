@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, count
+from itertools import combinations
 from typing import Any
 
 from fabkit.solve.engines.apart import OutsideEngine, answers, library
@@ -33,14 +33,6 @@ class Formula:
         variables: they are numbered from 1.
         clauses: each holds when one of its literals does; an empty one never.
         comments: what the first variables stand for, one line each.
-
-    Example:
-        >>> print(Formula(2, ((1, 2), (-1, -2)), ("left", "right")).dimacs(), end="")
-        c 1: left
-        c 2: right
-        p cnf 2 2
-        1 2 0
-        -1 -2 0
     """
 
     variables: int
@@ -56,14 +48,11 @@ class Formula:
 
 
 def formula(problem: ExactCoverProblem, blocked: Sequence[Solution] = ()) -> Formula:
-    """The formula whose models are a problem's solutions.
+    """The formula whose models are a problem's solutions, the same for the same problem.
 
     Args:
         problem: option ``p`` becomes variable ``p + 1``; more variables follow that only count.
         blocked: solutions that are to be no models.
-
-    Returns:
-        The formula, the same for the same problem.
 
     Example:
         >>> bar = ExactCoverProblem(2, (1,), (Option(0, (0,)), Option(0, (0, 1))))
@@ -76,28 +65,12 @@ def formula(problem: ExactCoverProblem, blocked: Sequence[Solution] = ()) -> For
         2 0
     """
     writer = Writer(len(problem.options))
-    for options in problem.by_cell:
-        variables = [position + 1 for position in options]
-        if not problem.leftover:
-            writer.at_least_one(variables)
-        writer.at_most_one(variables)
-    for kind, copies in enumerate(problem.copies):
-        weights = {
-            position + 1: problem.options[position].copies for position in problem.by_kind[kind]
-        }
-        if problem.pieces_count is None:
-            writer.exactly(copies, weights)
-        else:
-            writer.at_most(copies, weights)
-    if problem.pieces_count is not None:
-        writer.exactly(
-            problem.pieces_count,
-            {position + 1: one.copies for position, one in enumerate(problem.options)},
-        )
+    for least, most, weights in problem.rows():
+        own = {position + 1: weight for position, weight in weights.items()}
+        writer.at_most(most, own, exactly=least == most)
     for solution in blocked:
         writer.add(blocking_clause(solution))
-    comments = tuple(map(_described, problem.options))
-    return Formula(writer.variables, tuple(writer.clauses), comments)
+    return Formula(writer.variables, tuple(writer.clauses), tuple(map(_described, problem.options)))
 
 
 def blocking_clause(solution: Solution) -> Clause:
@@ -110,9 +83,8 @@ def blocking_clause(solution: Solution) -> Clause:
 
 
 def _described(option: Option) -> str:
-    cells = " ".join(map(str, option.cells))
     copies = f", {option.copies} copies" if option.copies > 1 else ""
-    return f"kind {option.kind} on cells {cells}{copies}"
+    return f"kind {option.kind} on cells {' '.join(map(str, option.cells))}{copies}"
 
 
 class Writer:
@@ -121,17 +93,10 @@ class Writer:
     Attributes:
         variables: how many there are; as many are the caller's as the writer is made with.
         clauses: in the order in which they came.
-
-    Example:
-        >>> writer = Writer(2)
-        >>> writer.exactly(3, {1: 1, 2: 3})
-        >>> writer.variables > 2, (-1, -2) in writer.clauses
-        (True, False)
     """
 
     def __init__(self, variables: int) -> None:
         self.clauses: dict[Clause, None] = {}
-        self._numbers = count(variables + 1)
         self.variables = variables
 
     def add(self, clause: Clause) -> None:
@@ -140,57 +105,41 @@ class Writer:
 
     def new(self) -> int:
         """A new variable."""
-        self.variables = next(self._numbers)
+        self.variables += 1
         return self.variables
-
-    def at_least_one(self, variables: Sequence[int]) -> None:
-        """One of the literals holds, or more."""
-        self.add(tuple(variables))
 
     def at_most_one(self, variables: Sequence[int]) -> None:
         """Pair by pair if they are few; else by groups, each with a variable for all of it."""
         rest = list(variables)
-        while len(rest) > _PAIRWISE:
-            group, rest = rest[: _PAIRWISE - 1], rest[_PAIRWISE - 1 :]
-            some = self.new()
-            for variable in group:
-                self.add((-variable, some))
-            self._no_pair(group)
-            rest.append(some)
-        self._no_pair(rest)
+        while rest:
+            size = len(rest) if len(rest) <= _PAIRWISE else _PAIRWISE - 1
+            group, rest = rest[:size], rest[size:]
+            if rest:
+                rest.append(self.new())
+                for variable in group:
+                    self.add((-variable, rest[-1]))
+            for one, other in combinations(group, 2):
+                self.add((-one, -other))
 
-    def _no_pair(self, variables: Sequence[int]) -> None:
-        for one, other in combinations(variables, 2):
-            self.add((-one, -other))
-
-    def exactly(self, total: int, weights: dict[int, int]) -> None:
-        """The true variables weigh so much together: Sinz's sequential counter, with weights."""
-        fitting = self._fitting(total, weights)
-        if total == 1:
-            self.at_least_one(list(fitting))
-            self.at_most_one(list(fitting))
-        else:
-            self.add((self._counter(total, fitting)[total],))
-
-    def at_most(self, total: int, weights: dict[int, int]) -> None:
-        """The true variables weigh at most so much together."""
-        fitting = self._fitting(total, weights)
-        if total == 1:
-            self.at_most_one(list(fitting))
-        else:
-            self._counter(total, fitting)
-
-    def _fitting(self, total: int, weights: dict[int, int]) -> dict[int, int]:
-        """The variables that are not too heavy alone; the others are ruled out."""
+    def at_most(self, total: int, weights: dict[int, int], exactly: bool = False) -> None:
+        """The true variables weigh at most, or exactly, so much together."""
         for variable, weight in weights.items():
             if weight > total:
                 self.add((-variable,))
-        return {variable: weight for variable, weight in weights.items() if weight <= total}
+        fitting = {variable: weight for variable, weight in weights.items() if weight <= total}
+        if total == 1:
+            if exactly:
+                self.add(tuple(fitting))
+            self.at_most_one(list(fitting))
+            return
+        reached = self._counter(total, fitting)
+        if exactly:
+            self.add((reached[total],))
 
     def _counter(self, total: int, weights: dict[int, int]) -> list[int]:
         """Variables that say whether the true ones weigh 0, 1 … up to `total`, at least.
 
-        More than the total is ruled out.
+        More is ruled out. It is Sinz's sequential counter, with weights.
         """
         always = self.new()
         self.add((always,))
@@ -209,7 +158,7 @@ class Writer:
 
 
 def refutation(formula: Formula, effort: Effort) -> str | None:
-    r"""A proof that a formula has no model, which any DRAT checker can follow.
+    """A proof that a formula has no model, which any DRAT checker can follow.
 
     CaDiCaL writes it, in a process of its own.
 
@@ -219,10 +168,6 @@ def refutation(formula: Formula, effort: Effort) -> str | None:
     Raises:
         BudgetSpentError: when the time is over.
         OutsideError: when PySAT is missing or breaks down.
-
-    Example:
-        >>> refutation(Formula(1, ((1,), (-1,))), Effort()).endswith("0\n")
-        True
     """
     if () in formula.clauses:  # which solvers take badly
         return "0\n"
@@ -242,11 +187,6 @@ class Sat(OutsideEngine):
     """Finds one solution, or proves that there is none, even where counting has no end.
 
     It counts by listing, which is slow when there are many.
-
-    Example:
-        >>> from fabkit.solve.engines.engine import Effort
-        >>> Sat().count(ExactCoverProblem(1, (1,), ()), Effort())
-        Outcome(count=0, complete=True, solutions=(), nodes=0)
     """
 
     name = "sat"

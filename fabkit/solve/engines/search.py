@@ -39,20 +39,13 @@ _NO_LIMIT = np.iinfo(np.int64).max
 class Search(Engine):
     """Backtracking: cell by cell where all cells fit into a word, else by fewest options.
 
-    Counting and proving branch first on a piece of which only one placement of each orbit
-    under the board's symmetries is tried; the others are its images.
-
-    Example:
-        >>> from fabkit.solve.problem import Option
-        >>> pair = ExactCoverProblem(2, (2,), (Option(0, (0,)), Option(0, (1,))))
-        >>> Search().count(pair, Effort()).count
-        1
+    Counting branches first on a piece of which only one placement of each orbit under the board's
+    symmetries is tried; the others are its images. It gives up after about `most_nodes`.
     """
 
     name = "search"
 
     def __init__(self, most_nodes: int | None = None) -> None:
-        """A search that gives up after about so many nodes, or one that does not."""
         self._most_nodes = most_nodes
 
     def enumerate(
@@ -109,22 +102,6 @@ def nodes_in(problem: ExactCoverProblem, seconds: float) -> int:
     return int(seconds * 1e9 / (500 + len(problem.options)))
 
 
-def count_within(problem: ExactCoverProblem, nodes: int, effort: Effort) -> tuple[int, bool]:
-    """The solutions that a search of about so many nodes finds: the same in every run.
-
-    Returns:
-        How many, and whether these are all.
-
-    Raises:
-        BudgetSpentError: when the time is over before.
-    """
-    walk, over = start_walk(problem, reduced=True, listing=False), False
-    for ended in in_slices(walk, most_nodes=nodes):
-        over = ended
-        effort.tell(0.0)
-    return walk.count, over
-
-
 def in_slices(
     walk: Walk, limit: int | None = None, most_nodes: int | None = None
 ) -> Iterator[bool]:
@@ -154,8 +131,8 @@ def symmetric_start(problem: ExactCoverProblem) -> tuple[int | None, dict[int, i
 
     Returns:
         The kind, of a single copy and with fewest orbits of options (of several the largest
-        piece); and for the least option of each orbit the orbit's size. None and nothing when
-        there is no symmetry to use.
+        piece), and the orbits, as from `ExactCoverProblem.orbits`. None and nothing when there is
+        no symmetry to use.
     """
     if len(problem.symmetries) == 1 or sum(problem.copies) < 2 or problem.pieces_count is not None:
         return None, {}
@@ -174,15 +151,12 @@ def symmetric_start(problem: ExactCoverProblem) -> tuple[int | None, dict[int, i
 def start_walk(problem: ExactCoverProblem, reduced: bool, listing: bool) -> Walk:
     """A walk through all solutions of a problem, which has not begun.
 
-    Args:
-        problem: any.
-        reduced: whether solutions that are images of each other are found together.
-        listing: whether solutions are kept.
+    Solutions that are images of each other are found together when it is `reduced`; they are kept
+    when it is `listing`.
     """
     kind, orbits = symmetric_start(problem) if reduced else (None, {})
     if ScanWalk.fits(problem):
-        roots = [(None, 1)] if kind is None else list(orbits.items())
-        return ScanWalk(problem, roots, listing)
+        return ScanWalk(problem, [(None, 1)] if kind is None else list(orbits.items()), listing)
     return FewestWalk(problem, kind, None if kind is None else orbits, listing)
 
 
@@ -198,8 +172,7 @@ class Walk:
 
     def __init__(self, problem: ExactCoverProblem) -> None:
         self.problem = problem
-        self.nodes = 0
-        self.count = 0
+        self.nodes = self.count = 0
         self.solutions: list[Solution] = []
 
     def step(self, nodes: int, limit: int | None) -> bool:
@@ -215,11 +188,10 @@ class Walk:
         raise NotImplementedError
 
 
-def _share_behind(levels: Sequence[tuple[npt.NDArray[np.bool_], int]]) -> float:
+def _share_behind(levels: Iterable[tuple[npt.NDArray[np.bool_], int]]) -> float:
     """The share of a tree that is behind.
 
-    Args:
-        levels: down the path, which rows of a list are children, and how many rows are behind.
+    `levels` say down the path which rows of a list are children, and how many rows are behind.
     """
     share, weight = 0.0, 1.0
     for children, behind in levels:
@@ -294,22 +266,18 @@ def _scan(  # type: ignore[no-untyped-def]
 
 
 class ScanWalk(Walk):
-    """A walk that covers the lowest bare cell next.
+    """A walk that covers the lowest bare cell next, of a problem that `fits`.
 
-    Args:
-        problem: one that `fits`.
-        roots: options to start from, one after the other, with the multiplicity of what lies
-            below; ``[(None, 1)]`` for everything.
-        listing: whether solutions are kept in `solutions`.
+    `roots` are options to start from, one after the other, with the multiplicity of what lies
+    below; ``[(None, 1)]`` for everything.
     """
 
     def __init__(
         self, problem: ExactCoverProblem, roots: Sequence[tuple[int | None, int]], listing: bool
     ) -> None:
         super().__init__(problem)
-        self._roots = list(roots)
-        self._root = -1
-        self._depth = -1
+        self._roots = roots
+        self._root = self._depth = -1
         self._counter = CopyCounter.of(problem)
         self._table, self._start = option_lists(problem, self._counter, in_place=True)
         self._full = (1 << problem.cell_count) - 1
@@ -351,7 +319,7 @@ class ScanWalk(Walk):
         roots = len(self._roots)
         if self._depth < 0:
             return (self._root + 1) / roots if roots else 1.0
-        return (self._root + _share_behind(list(map(self._level, range(self._depth + 1))))) / roots
+        return (self._root + _share_behind(map(self._level, range(self._depth + 1)))) / roots
 
     def _level(self, depth: int) -> tuple[npt.NDArray[np.bool_], int]:
         """Which of a depth's list are children, and how many of the list are behind."""
@@ -400,9 +368,7 @@ _NOTHING, _CELLS, _KINDS = 0, 1, 2
 
 
 @kernel
-def _choose(  # type: ignore[no-untyped-def]
-    live, begin, end, cells, cell_start, kinds, covered, left, counts, optional
-):
+def _choose(options, live, begin, end, covered, left, counts, optional):  # type: ignore[no-untyped-def]
     """The item with fewest options, or `_COMPLETE` when the node is complete.
 
     `_DEAD` when all cells are covered, and of the pieces that need not be used too few are.
@@ -410,6 +376,7 @@ def _choose(  # type: ignore[no-untyped-def]
     Kinds with several copies left are taken only when they cannot be placed, or when cells
     need not be covered and nothing else is left to branch on.
     """
+    _, cells, cell_start, kinds, _, _ = options
     cell_count, total = covered.shape[0], left.shape[0] - 1
     counts[:] = 0
     for place in range(begin, end):
@@ -435,13 +402,12 @@ def _choose(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _descend(  # type: ignore[no-untyped-def]
-    live, begin, end, masks, kinds, uses, left, chosen, item_kind
-):
+def _descend(options, live, begin, end, left, chosen, item_kind):  # type: ignore[no-untyped-def]
     """Writes those options behind ``end`` that fit beside the chosen one; returns their end.
 
     After a branch on a kind (``item_kind``, else -1) its later copies come later in the order.
     """
+    masks, _, _, kinds, uses, _ = options
     stop = end
     for place in range(begin, end):
         option = live[place]
@@ -460,10 +426,9 @@ def _descend(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _next_child(  # type: ignore[no-untyped-def]
-    live, place, end, masks, kinds, weights, item, cell_count, at_root
-):
+def _next_child(options, live, place, end, item, cell_count, at_root):  # type: ignore[no-untyped-def]
     """The next place in the list whose option covers the item; ``end`` when there is none."""
+    masks, _, _, kinds, _, weights = options
     while place < end:
         option = live[place]
         if item >= cell_count:
@@ -477,23 +442,40 @@ def _next_child(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _use(  # type: ignore[no-untyped-def]
-    option, copies, covering, cells, cell_start, kinds, covered, left
-):
-    """Puts an option down (``copies`` negative) or takes it back."""
-    left[kinds[option]] += copies
-    left[-1] += copies
+def _use(options, option, sign, covered, left):  # type: ignore[no-untyped-def]
+    """Puts an option down (a sign of -1) or takes it back (1)."""
+    _, cells, cell_start, kinds, uses, _ = options
+    left[kinds[option]] += sign * uses[option]
+    left[-1] += sign * uses[option]
     for at in range(cell_start[option], cell_start[option + 1]):
-        covered[cells[at]] = covering
+        covered[cells[at]] = sign < 0
+
+
+@kernel
+def _start(kinds, uses, copies, pieces_used, cell_count):  # type: ignore[no-untyped-def]
+    """The state of a walk at its beginning, as `_fewest` takes it."""
+    depths = pieces_used + 2
+    live, fitting = np.zeros(8 * kinds.shape[0] + 64, dtype=np.int32), 0
+    for option in range(kinds.shape[0]):
+        if uses[option] <= min(copies[kinds[option]], pieces_used):
+            live[fitting] = option
+            fitting += 1
+    bounds, cursor = np.zeros(depths + 1, dtype=np.int64), np.zeros(depths, dtype=np.int64)
+    bounds[1] = fitting
+    item, chosen = np.full(depths, np.int64(_NOT_CHOSEN)), np.zeros(depths, dtype=np.int64)
+    covered, left = np.zeros(cell_count, dtype=np.bool_), np.append(copies, pieces_used)
+    counts = np.zeros(cell_count + copies.shape[0], dtype=np.int64)
+    return live, bounds, cursor, item, chosen, covered, left, counts
 
 
 @kernel
 def _fewest(  # type: ignore[no-untyped-def]
-    masks, cells, cell_start, kinds, uses, weights, optional, first_item,
-    live, bounds, cursor, item, chosen, covered, left, counts, items, item_count,
-    depth, node_limit, solution_limit,
-):  # fmt: skip
+    options, state, optional, first_item, items, item_count, depth, node_limit, solution_limit
+):
     """Goes on with the walk until it is over, a limit is reached, or a buffer is full.
+
+    Of each of the options there are the mask, the cells (in a row) and where they start, the kind,
+    the copies used, and the multiplicity of what lies below it at the root.
 
     At depth d the options that fit are ``live[bounds[d]:bounds[d + 1]]``; ``item[d]`` is the
     item branched on (below 0: there is none) and ``cursor[d]`` the next
@@ -502,6 +484,8 @@ def _fewest(  # type: ignore[no-untyped-def]
     Returns:
         Why it stopped, the depth, nodes, the weight of the solutions found, items noted.
     """
+    weights = options[5]
+    live, bounds, cursor, item, chosen, covered, left, counts = state
     nodes = weight = 0
     cell_count, noting = covered.shape[0], items.shape[0] > 0
     while depth >= 0 and nodes < node_limit:
@@ -509,9 +493,7 @@ def _fewest(  # type: ignore[no-untyped-def]
         if item[depth] == _NOT_CHOSEN:
             if noting and item_count == items.shape[0]:
                 return _FULL_ITEMS, depth, nodes, weight, item_count
-            best = _choose(
-                live, begin, end, cells, cell_start, kinds, covered, left, counts, optional
-            )
+            best = _choose(options, live, begin, end, covered, left, counts, optional)
             if depth == 0 and first_item >= 0:
                 best = first_item
             item[depth], cursor[depth] = best, begin if best >= 0 else end
@@ -522,27 +504,32 @@ def _fewest(  # type: ignore[no-untyped-def]
             elif noting and best >= 0:
                 items[item_count] = best
                 item_count += 1
-        place = _next_child(
-            live, cursor[depth], end, masks, kinds, weights, item[depth], cell_count, depth == 0
-        )
+        place = _next_child(options, live, cursor[depth], end, item[depth], cell_count, depth == 0)
         cursor[depth] = place
         if place == end:
             depth -= 1
             if depth >= 0:
-                option = chosen[depth]
-                _use(option, uses[option], False, cells, cell_start, kinds, covered, left)
+                _use(options, chosen[depth], 1, covered, left)
             continue
         if end + end - begin > live.shape[0]:
             return _FULL_LIST, depth, nodes, weight, item_count
         option = live[place]
         cursor[depth], chosen[depth] = place + 1, option
         nodes += 1
-        _use(option, -uses[option], True, cells, cell_start, kinds, covered, left)
+        _use(options, option, -1, covered, left)
         item_kind = item[depth] - cell_count if item[depth] >= cell_count else -1
         depth += 1
-        bounds[depth + 1] = _descend(live, begin, end, masks, kinds, uses, left, option, item_kind)
+        bounds[depth + 1] = _descend(options, live, begin, end, left, option, item_kind)
         item[depth] = _NOT_CHOSEN
     return _OVER if depth < 0 else _GOING, depth, nodes, weight, item_count
+
+
+@kernel
+def _grown(state):  # type: ignore[no-untyped-def]
+    """The state with room for twice as many options that fit."""
+    live, bounds, cursor, item, chosen, covered, left, counts = state
+    live = np.concatenate((live, np.zeros_like(live)))
+    return live, bounds, cursor, item, chosen, covered, left, counts
 
 
 @kernel
@@ -557,32 +544,23 @@ def walk_from_root(  # type: ignore[no-untyped-def]
         0 when there is no solution, 1 when one was found, 2 when nodes ran out; nodes; the
         solution's options (none unless found); the items branched on, in preorder.
     """
-    depths = copies.sum() + 2
-    live = np.zeros(8 * masks.shape[0] + 64, dtype=np.int32)
-    for option in range(masks.shape[0]):
-        live[option] = option
-    bounds = np.zeros(depths + 1, dtype=np.int64)
-    bounds[1] = masks.shape[0]
-    cursor, chosen = np.zeros(depths, dtype=np.int64), np.zeros(depths, dtype=np.int64)
-    item = np.full(depths, np.int64(_NOT_CHOSEN), dtype=np.int64)
-    covered, left = np.zeros(cell_count, dtype=np.bool_), np.append(copies, copies.sum())
-    counts = np.zeros(cell_count + copies.shape[0], dtype=np.int64)
     uses = np.ones(masks.shape[0], dtype=np.int64)
+    options = (masks, cells, cell_start, kinds, uses, weights)
+    state = _start(kinds, uses, copies, copies.sum(), cell_count)
+    chosen = state[4]
     items, noted = np.zeros(256, dtype=np.int32), 0
     depth = nodes = 0
     while True:
         why, depth, walked, weight, noted = _fewest(
-            masks, cells, cell_start, kinds, uses, weights, _NOTHING, first_item,
-            live, bounds, cursor, item, chosen, covered, left, counts, items, noted,
-            depth, most_nodes - nodes, 1,
-        )  # fmt: skip
+            options, state, _NOTHING, first_item, items, noted, depth, most_nodes - nodes, 1
+        )
         nodes += walked
         if weight > 0:
             return 1, nodes, chosen[:depth].copy(), items[:noted].copy()
         if why == _OVER:
             return 0, nodes, chosen[:0].copy(), items[:noted].copy()
         if why == _FULL_LIST:
-            live = np.concatenate((live, np.zeros_like(live)))
+            state = _grown(state)
         elif why == _FULL_ITEMS:
             items = np.concatenate((items, np.zeros_like(items)))
         else:
@@ -613,43 +591,29 @@ class FewestWalk(Walk):
         self.items: list[int] = []
         self._listing, self._over = listing, False
         self._first = -1 if first_kind is None else problem.cell_count + first_kind
-        options = problem.options
-        self._cells, self._cell_start = in_a_row([option.cells for option in options])
-        self._masks = masks(self._cells, self._cell_start, problem.cell_count)
-        self._kinds = _numbers(option.kind for option in options)
-        self._uses = _numbers(option.copies for option in options)
-        self._weights = _numbers(
-            1 if weights is None else weights.get(position, 0) for position in range(len(options))
-        )
-        depths = problem.pieces_used + 2
+        cells, cell_start = in_a_row([option.cells for option in problem.options])
+        self._masks = masks(cells, cell_start, problem.cell_count)
+        self._kinds = _numbers(option.kind for option in problem.options)
+        uses = _numbers(option.copies for option in problem.options)
+        places = range(len(problem.options))
+        self._weights = _numbers(1 if weights is None else weights.get(p, 0) for p in places)
+        self._options = self._masks, cells, cell_start, self._kinds, uses, self._weights
         self._optional = _CELLS if problem.leftover else _NOTHING
         if problem.pieces_count is not None:
             self._optional = _KINDS
-        fitting = list(problem.usable)
-        self._live = np.zeros(max(64, 4 * len(options)), dtype=np.int32)
-        self._live[: len(fitting)] = fitting
-        self._bounds = np.zeros(depths + 1, dtype=np.int64)
-        self._bounds[1] = len(fitting)
-        self._cursor = np.zeros(depths, dtype=np.int64)
-        self._item = np.full(depths, _NOT_CHOSEN, dtype=np.int64)
-        self._chosen = np.zeros(depths, dtype=np.int64)
-        self._covered = np.zeros(problem.cell_count, dtype=np.bool_)
-        self._left = _numbers((*problem.copies, problem.pieces_used))
-        self._counts = np.zeros(problem.cell_count + problem.kind_count, dtype=np.int64)
+        copies = _numbers(problem.copies)
+        self._state = _start(self._kinds, uses, copies, problem.pieces_used, problem.cell_count)
+        _, self._bounds, self._cursor, self._item, self._chosen, *_ = self._state
         self._items = np.zeros(_BUFFERED_ITEMS if noting else 0, dtype=np.int32)
-        self._noted = 0
-        self._depth = 0
+        self._noted = self._depth = 0
 
     def step(self, nodes: int, limit: int | None) -> bool:
         """See `Walk.step`."""
         while nodes > 0 and not self._over:
-            most = _NO_LIMIT if limit is None else limit - self.count
+            most = 1 if self._listing else _NO_LIMIT if limit is None else limit - self.count
             why, self._depth, walked, weight, self._noted = _fewest(
-                self._masks, self._cells, self._cell_start, self._kinds, self._uses,
-                self._weights, self._optional, self._first,
-                self._live, self._bounds, self._cursor, self._item, self._chosen,
-                self._covered, self._left, self._counts, self._items, self._noted,
-                self._depth, nodes, 1 if self._listing else most,
+                self._options, self._state, self._optional, self._first,
+                self._items, self._noted, self._depth, nodes, most,
             )  # fmt: skip
             self.nodes += walked
             nodes -= walked
@@ -658,7 +622,7 @@ class FewestWalk(Walk):
             if weight and self._listing:
                 self.solutions.append(tuple(sorted(self._chosen[: self._depth].tolist())))
             if why == _FULL_LIST:
-                self._live = np.concatenate((self._live, np.zeros_like(self._live)))
+                self._state = _grown(self._state)
             if why == _FULL_ITEMS or self._over:
                 self.items.extend(self._items[: self._noted].tolist())
                 self._noted = 0
@@ -671,12 +635,8 @@ class FewestWalk(Walk):
         if self._over:
             return 1.0
         behind = self._cursor - self._bounds[:-1]
-        return _share_behind(
-            [
-                (self._wanted(depth), int(behind[depth]) - (depth < self._depth))
-                for depth in range(self._depth + 1)
-            ]
-        )
+        depths = range(self._depth + 1)
+        return _share_behind((self._wanted(d), int(behind[d]) - (d < self._depth)) for d in depths)
 
     def choices(self) -> list[int]:
         """How many options there were for the item branched on, along the path to here."""
@@ -685,16 +645,14 @@ class FewestWalk(Walk):
     def _wanted(self, depth: int) -> npt.NDArray[np.bool_]:
         """Which of the options that fit at a depth are children there."""
         item, cells = int(self._item[depth]), self.problem.cell_count
-        live = self._live[self._bounds[depth] : self._bounds[depth + 1]]
+        live = self._state[0][self._bounds[depth] : self._bounds[depth + 1]]
         if item < 0:
             return np.zeros(len(live), dtype=np.bool_)
         if item >= cells:
             wanted = self._kinds[live] == item - cells
         else:
-            wanted = self._masks[live, item >> 6] >> np.uint64(item & 63) & np.uint64(1) != 0
-        if depth == 0:
-            wanted = wanted & (self._weights[live] > 0)
-        return np.asarray(wanted)
+            wanted = self._masks[live, item >> 6] >> np.uint64(item & 63) & ONE != 0
+        return np.asarray(wanted & (self._weights[live] > 0) if depth == 0 else wanted)
 
 
 def _numbers(values: Iterable[int]) -> Numbers:
