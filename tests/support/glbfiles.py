@@ -16,11 +16,7 @@ _WIDTHS = {"SCALAR": 1, "VEC3": 3}
 
 @dataclass(frozen=True)
 class Mesh:
-    """A mesh of the file, in metres with y up: where its node puts it.
-
-    Attributes:
-        drawn: its corners before the node moves them.
-    """
+    """A mesh of the file: its corners as they are drawn, and as points in metres with y up."""
 
     name: str
     points: np.ndarray
@@ -37,14 +33,10 @@ class Mesh:
 
 def parts_of(content: bytes) -> tuple[dict[str, Any], bytes]:
     """The JSON document and the binary part, once all lengths are right."""
-    magic, version, length = struct.unpack_from("<4sII", content)
-    assert (magic, version, length) == (b"glTF", 2, len(content))
-    size, kind = struct.unpack_from("<I4s", content, 12)
-    assert kind == b"JSON"
-    assert size % 4 == 0
-    more, kind = struct.unpack_from("<I4s", content, 20 + size)
-    assert kind == b"BIN\0"
-    assert 28 + size + more == len(content)
+    *head, size, kind = struct.unpack_from("<4sIII4s", content)
+    more, other = struct.unpack_from("<I4s", content, 20 + size)
+    assert (head, kind, other) == ([b"glTF", 2, len(content)], b"JSON", b"BIN\0")
+    assert (size % 4, 28 + size + more) == (0, len(content))
     return json.loads(content[20 : 20 + size]), content[28 + size :]
 
 
@@ -53,7 +45,7 @@ def joined(tree: dict[str, Any], binary: bytes) -> bytes:
     text = json.dumps(tree).encode()
     text += b" " * (-len(text) % 4)
     length = 28 + len(text) + len(binary)
-    head = struct.pack("<4sII", b"glTF", 2, length) + struct.pack("<I4s", len(text), b"JSON")
+    head = struct.pack("<4sIII4s", b"glTF", 2, length, len(text), b"JSON")
     return head + text + struct.pack("<I4s", len(binary), b"BIN\0") + binary
 
 
@@ -63,18 +55,16 @@ def read_glb(content: bytes) -> list[Mesh]:
     assert tree["asset"]["version"] == "2.0"
     assert [one["byteLength"] for one in tree["buffers"]] == [len(binary)]
     values = [_values(tree, one, binary) for one in tree["accessors"]]
-    found = []
-    for node in (tree["nodes"][number] for number in _all_nodes(tree)):
-        if "mesh" not in node:
-            continue
-        mesh = tree["meshes"][node["mesh"]]
-        for primitive in mesh["primitives"]:
-            drawn = values[primitive["attributes"]["POSITION"]]
-            normals = values[primitive["attributes"]["NORMAL"]]
+    waiting, found = list(tree["scenes"][tree["scene"]]["nodes"]), []
+    while waiting:
+        node = tree["nodes"][waiting.pop(0)]
+        waiting += node.get("children", [])
+        primitives = tree["meshes"][node["mesh"]]["primitives"] if "mesh" in node else []
+        for primitive in primitives:
+            drawn, normals = (values[primitive["attributes"][k]] for k in ("POSITION", "NORMAL"))
             faces = values[primitive["indices"]].reshape(-1, 3)
             assert primitive.get("mode", 4) == 4
-            assert len(drawn) == len(normals)
-            assert faces.max() < len(drawn)
+            assert faces.max() < len(drawn) == len(normals)
             assert np.abs(np.linalg.norm(normals, axis=1) - 1).max() < 1e-5
             matrix = np.array(node["matrix"]).reshape(4, 4).T
             points = drawn.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
@@ -83,25 +73,16 @@ def read_glb(content: bytes) -> list[Mesh]:
     return found
 
 
-def _all_nodes(tree: dict[str, Any]) -> list[int]:
-    waiting, found = list(tree["scenes"][tree["scene"]]["nodes"]), []
-    while waiting:
-        found.append(waiting.pop(0))
-        waiting += tree["nodes"][found[-1]].get("children", [])
-    return found
-
-
 def _values(tree: dict[str, Any], accessor: dict[str, Any], binary: bytes) -> np.ndarray:
     """What an accessor tells, held against its own bounds."""
     view = tree["bufferViews"][accessor["bufferView"]]
     begin = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
-    assert begin % 4 == 0
     kind, width = np.dtype(_TYPES[accessor["componentType"]]), _WIDTHS[accessor["type"]]
     size = accessor["count"] * width * kind.itemsize
+    assert begin % 4 == 0
     assert size <= view["byteLength"]
     assert begin + size <= len(binary)
     values = np.frombuffer(binary, kind, accessor["count"] * width, begin).reshape(-1, width)
     for key, bound in (("min", values.min(axis=0)), ("max", values.max(axis=0))):
-        if key in accessor:
-            assert accessor[key] == bound.tolist(), f"{key} is wrong"
+        assert accessor.get(key, bound.tolist()) == bound.tolist(), f"{key} is wrong"
     return values

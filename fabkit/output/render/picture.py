@@ -5,16 +5,13 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.output.render.raster import Buffer, Shadow, lights, rasterise
+from fabkit.output.render.raster import Shadow, lights, rasterise
 from fabkit.output.render.scene import (
-    Camera,
-    Faces,
     Floats,
     ShadedMesh,
     View,
@@ -68,58 +65,29 @@ def render(meshes: Sequence[ShadedMesh], view: View) -> bytes:
     return _png(colour, None if view.background else alpha)
 
 
-@dataclass(frozen=True, eq=False)
 class _Scene:
     """All triangles together, and what is seen of them."""
 
-    meshes: Sequence[ShadedMesh]
-    view: View
-
-    @cached_property
-    def vertices(self) -> Floats:
-        return np.concatenate([mesh.vertices for mesh in self.meshes]).astype(np.float64)
-
-    @cached_property
-    def faces(self) -> Faces:
-        counts = [len(mesh.vertices) for mesh in self.meshes]
-        shifts = np.cumsum([0, *counts[:-1]])
-        parts = [mesh.faces + shift for mesh, shift in zip(self.meshes, shifts, strict=True)]
-        return np.concatenate(parts).astype(np.int64)
-
-    @cached_property
-    def mesh_of_face(self) -> NDArray[np.int32]:
-        counts = [len(mesh.faces) for mesh in self.meshes]
-        return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-
-    @cached_property
-    def ground_mm(self) -> float:
-        return float(self.vertices[:, 2].min())
-
-    @cached_property
-    def fine(self) -> Camera:
-        """The camera, in samples."""
-        one = camera(self.meshes, self.view)
+    def __init__(self, meshes: Sequence[ShadedMesh], view: View) -> None:
+        self.meshes, self.view = meshes, view
+        self.vertices = np.concatenate([mesh.vertices for mesh in meshes]).astype(np.float64)
+        starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
+        faces = [mesh.faces + start for mesh, start in zip(meshes, starts, strict=False)]
+        self.faces = np.concatenate(faces).astype(np.int64)
+        counts = [len(mesh.faces) for mesh in meshes]
+        self.mesh_of_face = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        normals = [corner_normals(one.vertices, one.faces) for one in meshes if len(one.faces)]
+        self.smooth = np.concatenate(normals)
+        # Of each mesh, in linear light.
+        self.colours = np.array([_linear(mesh.colour) for mesh in meshes])
+        self.ground_mm = float(self.vertices[:, 2].min())
+        # The camera, in samples.
+        one = camera(meshes, view)
         x, y = one.shift
-        return replace(one, scale=one.scale * _FINE, shift=(x * _FINE, y * _FINE))
-
-    @cached_property
-    def seen(self) -> tuple[Floats, Floats, Floats, Floats]:
-        return self.fine.seen(self.vertices)
-
-    @cached_property
-    def buffer(self) -> Buffer:
-        size = self.view.width * _FINE, self.view.height * _FINE
-        return rasterise(*self.seen[:3], self.faces, *size)
-
-    @cached_property
-    def smooth(self) -> Floats:
-        parts = [corner_normals(one.vertices, one.faces) for one in self.meshes if len(one.faces)]
-        return np.concatenate(parts)
-
-    @cached_property
-    def colours(self) -> Floats:
-        """Of each mesh, in linear light; shape (n, 3)."""
-        return np.array([_linear(mesh.colour) for mesh in self.meshes])
+        self.fine = replace(one, scale=one.scale * _FINE, shift=(x * _FINE, y * _FINE))
+        self.seen = self.fine.seen(self.vertices)
+        size = view.width * _FINE, view.height * _FINE
+        self.buffer = rasterise(*self.seen[:3], self.faces, *size)
 
     def pixels(self) -> list[Floats]:
         """Red, green, blue (in linear light, over the background) and cover, for each pixel."""

@@ -199,8 +199,17 @@ def lights(
         A list for each sample. On a level face that nothing shades their powers, times the cosine
         of the angle, come to 1 for the samples' mean.
     """
-    lamp = _around_lamp(view.azimuth_degrees, groups)
-    sky = _sky(groups * _SKY_EACH)
+    lamp, sky = [], []
+    for i in range(groups):  # spread over the lamp; azimuth and height, in degrees
+        reach = _LAMP_DEGREES * math.sqrt((i + 0.5) / groups)
+        angle = math.radians(_GOLDEN_DEGREES * i)
+        across = reach * math.cos(angle) / math.cos(math.radians(_LAMP_HEIGHT_DEGREES))
+        turn = view.azimuth_degrees + _LAMP_TURN_DEGREES + across
+        lamp.append((turn, _LAMP_HEIGHT_DEGREES + reach * math.sin(angle)))
+    count = groups * _SKY_EACH
+    for i in range(count):  # spread evenly over the sky
+        sine = _SKY_LEAST + (1 - _SKY_LEAST) * (i + 0.5) / count
+        sky.append((_GOLDEN_DEGREES * i, math.degrees(math.asin(sine))))
     # Exact sums: Python's own `sum` of floats depends on its version.
     lamp_power = _LAMP_PART / (math.fsum(direction(*one)[2] for one in lamp) / groups)
     sky_power = (1 - _LAMP_PART) / (math.fsum(direction(*one)[2] for one in sky) / groups)
@@ -209,30 +218,10 @@ def lights(
     return [[shadows[i], *high[i::groups]] for i in range(groups)]
 
 
-def _around_lamp(azimuth_degrees: float, count: int) -> list[tuple[float, float]]:
-    """Directions (azimuth and height, in degrees) spread over the lamp."""
-    found = []
-    for i in range(count):
-        reach = _LAMP_DEGREES * math.sqrt((i + 0.5) / count)
-        angle = math.radians(_GOLDEN_DEGREES * i)
-        across = reach * math.cos(angle) / math.cos(math.radians(_LAMP_HEIGHT_DEGREES))
-        turn = azimuth_degrees + _LAMP_TURN_DEGREES + across
-        found.append((turn, _LAMP_HEIGHT_DEGREES + reach * math.sin(angle)))
-    return found
-
-
-def _sky(count: int) -> list[tuple[float, float]]:
-    """Directions (azimuth and height, in degrees) spread evenly over the sky."""
-    heights = [_SKY_LEAST + (1 - _SKY_LEAST) * (i + 0.5) / count for i in range(count)]
-    return [(_GOLDEN_DEGREES * i, math.degrees(math.asin(h))) for i, h in enumerate(heights)]
-
-
 def _shadow(
     meshes: Sequence[ShadedMesh], faces: Faces, towards: tuple[float, float], power: float
 ) -> Shadow:
-    azimuth, elevation = towards
-    seen = camera(meshes, View(_SHADOW_SIZE, _SHADOW_SIZE, azimuth, elevation, orthographic=True))
+    seen = camera(meshes, View(_SHADOW_SIZE, _SHADOW_SIZE, *towards, orthographic=True))
     x, y, near, _ = seen.seen(np.concatenate([lump.vertices for lump in meshes]))
-    buffer = rasterise(x, y, near, faces, _SHADOW_SIZE, _SHADOW_SIZE)
-    span = float(near.min()), float(near.max())
-    return Shadow(direction(azimuth, elevation), power, seen, buffer.depth, span)
+    depth = rasterise(x, y, near, faces, _SHADOW_SIZE, _SHADOW_SIZE).depth
+    return Shadow(direction(*towards), power, seen, depth, (float(near.min()), float(near.max())))
