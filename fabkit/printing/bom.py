@@ -9,19 +9,19 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import zip_longest
 from typing import Any
 
-from shapely import Point, union_all
-from shapely.geometry.base import BaseGeometry
+from shapely import Point
 
 from fabkit.core.errors import many
 from fabkit.core.units import format_mm
 from fabkit.drawing.ball import BallBlueprint
 from fabkit.drawing.boards.steps import BoardBlueprint
 from fabkit.drawing.draft import Blueprint
-from fabkit.drawing.magnets import Recess
 from fabkit.drawing.outline import chamfered
 from fabkit.drawing.part import PartDrawing
 from fabkit.model.profile import Profile
@@ -35,14 +35,8 @@ _ARC_SEGMENTS = 64
 
 @dataclass(frozen=True)
 class Fill:
-    """How the inside of a print is filled.
-
-    Attributes:
-        wall_mm: thickness of the walls.
-        top_mm: thickness of the skin on top, and over hollows.
-        bottom_mm: the same below.
-        share: of the inside that is plastic, from 0 to 1.
-    """
+    """How the inside of a print is filled: the thickness of walls, of the skins on top and below,
+    and how much of what is between them is plastic, from 0 to 1."""
 
     wall_mm: float
     top_mm: float
@@ -54,18 +48,15 @@ def fill_for(profile: Profile) -> Fill:
     """How the shipped print configuration fills, with the profile's layers and nozzle."""
     lines = (line.partition(" = ") for line in print_settings(profile, 1).splitlines())
     settings = {key: value for key, _, value in lines}
-
-    def skin_mm(side: str) -> float:
-        layers = int(settings[f"{side}_solid_layers"])
-        thinnest_mm = float(settings[f"{side}_solid_min_thickness"])
-        return max(layers * profile.layer_mm, thinnest_mm)
-
-    return Fill(
-        wall_mm=int(settings["perimeters"]) * _LINE_OF_NOZZLE * profile.nozzle_mm,
-        top_mm=skin_mm("top"),
-        bottom_mm=skin_mm("bottom"),
-        share=float(settings["fill_density"].rstrip("%")) / 100,
+    top_mm, bottom_mm = (
+        max(
+            int(settings[f"{side}_solid_layers"]) * profile.layer_mm,
+            float(settings[f"{side}_solid_min_thickness"]),
+        )
+        for side in ("top", "bottom")
     )
+    wall_mm = int(settings["perimeters"]) * _LINE_OF_NOZZLE * profile.nozzle_mm
+    return Fill(wall_mm, top_mm, bottom_mm, float(settings["fill_density"].rstrip("%")) / 100)
 
 
 def solid_mm3(drawing: PartDrawing) -> float:
@@ -75,11 +66,22 @@ def solid_mm3(drawing: PartDrawing) -> float:
     integrated by Simpson's rule, which is exact for sections that grow with the square of the
     height. Ribs are left out.
     """
-    if isinstance(drawing, Blueprint):
-        whole_mm3 = _prism_mm3(drawing)
-    else:
-        whole_mm3 = _as_drawn(drawing).solid_mm3
-    return float(whole_mm3 - letter_mm3(drawing))
+    if not isinstance(drawing, Blueprint):
+        assert isinstance(drawing, BallBlueprint | BoardBlueprint)
+        return drawing.solid_mm3 - letter_mm3(drawing)
+    outline = drawing.outline
+    volume = outline.area * (drawing.thickness_mm - drawing.back_mm)
+    for chamfer_mm in (drawing.top_chamfer_mm, drawing.foot_chamfer_mm):
+        if chamfer_mm:
+            middle, inner = chamfered(outline, chamfer_mm / 2), chamfered(outline, chamfer_mm)
+            volume -= chamfer_mm * (5 * outline.area - 4 * middle.area - inner.area) / 6
+    volume += sum(stub.volume_mm3 for stub in drawing.stubs)
+    for recess in drawing.recesses:  # a bore and the cone at its mouth
+        radius_mm, mouth_mm = recess.bores.widest_mm / 2, recess.mouth_mm
+        wide_mm, deep_mm = radius_mm + mouth_mm, recess.high_mm - recess.low_mm - mouth_mm
+        cone = mouth_mm * (radius_mm**2 + radius_mm * wide_mm + wide_mm**2) / 3
+        volume -= math.pi * (cone + radius_mm**2 * deep_mm)
+    return float(volume - letter_mm3(drawing))
 
 
 def letter_mm3(drawing: PartDrawing) -> float:
@@ -102,62 +104,32 @@ def printed_mm3(drawing: PartDrawing, profile: Profile) -> float:
     if isinstance(drawing, Blueprint):
         loose_mm3 = _loose_mm3(drawing, fill)
     else:
+        assert isinstance(drawing, BallBlueprint | BoardBlueprint)
         # A board is mostly level plates, and its faces are as thick as skins.
         skin_mm = (fill.top_mm + fill.bottom_mm) / 2
         shell_mm = skin_mm if isinstance(drawing, BoardBlueprint) else fill.wall_mm
-        loose_mm3 = max(0.0, whole_mm3 - shell_mm * _as_drawn(drawing).surface_mm2)
+        loose_mm3 = max(0.0, whole_mm3 - shell_mm * drawing.surface_mm2)
     return float(whole_mm3 - (1 - fill.share) * loose_mm3)
-
-
-def _as_drawn(drawing: PartDrawing) -> BallBlueprint | BoardBlueprint:
-    """A drawing that says itself what its volume and surface are."""
-    if not isinstance(drawing, BallBlueprint | BoardBlueprint):
-        raise TypeError(f"no volume is known of a {type(drawing).__name__}")
-    return drawing
-
-
-def _prism_mm3(blueprint: Blueprint) -> float:
-    outline = blueprint.outline
-    volume = outline.area * (blueprint.thickness_mm - blueprint.back_mm)
-    for chamfer_mm in (blueprint.top_chamfer_mm, blueprint.foot_chamfer_mm):
-        if chamfer_mm:
-            middle, inner = chamfered(outline, chamfer_mm / 2), chamfered(outline, chamfer_mm)
-            volume -= chamfer_mm * (5 * outline.area - 4 * middle.area - inner.area) / 6
-    volume += sum(stub.volume_mm3 for stub in blueprint.stubs)
-    return float(volume - sum(_recess_mm3(recess) for recess in blueprint.recesses))
 
 
 def _loose_mm3(blueprint: Blueprint, fill: Fill) -> float:
     """What lies inside of walls and skins; a stub's inside goes on into the piece's."""
     skins_mm = fill.top_mm + fill.bottom_mm
     inside = blueprint.outline.buffer(-fill.wall_mm, join_style="mitre")
-    recesses = [(recess, _disc(recess, fill.wall_mm)) for recess in blueprint.recesses]
-    free = inside.difference(union_all([disc for _, disc in recesses]))
-    loose_mm3 = free.area * max(0.0, blueprint.thickness_mm - blueprint.back_mm - skins_mm)
-    for recess, disc in recesses:
+    height_mm = max(0.0, blueprint.thickness_mm - blueprint.back_mm - skins_mm)
+    free, loose_mm3 = inside, 0.0
+    for recess in blueprint.recesses:
+        wide_mm = recess.bores.widest_mm / 2 + fill.wall_mm
+        disc = Point(recess.centre_mm).buffer(wide_mm, _ARC_SEGMENTS)
         above_mm = blueprint.thickness_mm - recess.high_mm
         room_mm = sum(max(0.0, height - skins_mm) for height in (above_mm, recess.low_mm))
         loose_mm3 += inside.intersection(disc).area * room_mm
+        free = free.difference(disc)
+    loose_mm3 += free.area * height_mm
     for stub in blueprint.stubs:
         inner_mm = max(0.0, stub.diameter_mm / 2 - fill.wall_mm)
         loose_mm3 += math.pi * inner_mm**2 * stub.height_mm
     return float(loose_mm3)
-
-
-def _disc(recess: Recess, wall_mm: float) -> BaseGeometry:
-    return Point(recess.centre_mm).buffer(recess.bores.widest_mm / 2 + wall_mm, _ARC_SEGMENTS)
-
-
-def _recess_mm3(recess: Recess) -> float:
-    """The volume of a bore and of the cone at its mouth."""
-    radius_mm, mouth_mm = recess.bores.widest_mm / 2, recess.mouth_mm
-    depth_mm = recess.high_mm - recess.low_mm
-    cone_mm3 = (
-        mouth_mm
-        * (radius_mm**2 + radius_mm * (radius_mm + mouth_mm) + (radius_mm + mouth_mm) ** 2)
-        / 3
-    )
-    return math.pi * (cone_mm3 + radius_mm**2 * (depth_mm - mouth_mm))
 
 
 #: What everybody must know who makes, gives or sells a set with magnets.
@@ -306,7 +278,18 @@ class Bill:
         return {
             "set": self.set_name,
             "profile": profile.name,
-            "pieces": [_piece_document(piece) for piece in self.pieces],
+            "pieces": [
+                {
+                    "piece": one.piece,
+                    "colour": one.colour,
+                    "size_mm": one.size_mm,
+                    "plastic_mm3": round(one.printed_mm3 + one.letter_mm3 + one.tones_mm3, 1),
+                    "magnets": [
+                        {"pole": pole or None, "marked": mark} for pole, mark in one.magnets
+                    ],
+                }
+                for one in self.pieces
+            ],
             "magnets": {
                 "count": self.magnets,
                 "diameter_mm": profile.magnet_diameter_mm,
@@ -317,17 +300,7 @@ class Bill:
                 "price": profile.magnet_price,
                 "cost": self.magnets_cost,
             },
-            "filament": [
-                {
-                    "material": profile.filament,
-                    "colour": line.colour,
-                    "pieces": list(line.pieces),
-                    "grams": line.grams,
-                    "metres": line.metres,
-                    "cost": line.cost,
-                }
-                for line in self.filament
-            ],
+            "filament": [{"material": profile.filament} | asdict(line) for line in self.filament],
             "estimated": not self.is_weighed,
             "slicer": sliced.slicer if sliced else None,
             "plates": sliced.plates if sliced else None,
@@ -355,9 +328,6 @@ def bill_of_materials(
     """Works out what a set takes.
 
     Args:
-        set_name: the set.
-        blueprints: its pieces.
-        profile: how they are printed, and what things cost.
         sliced: what a slicer said of the plates; its grams are shared out among the pieces' colours
             as the estimate has it.
         tones: for pieces that are printed in two colours the second one, and how much of it they
@@ -394,45 +364,31 @@ def _piece_line(
 
 def _filament(
     pieces: Sequence[PieceLine], profile: Profile, sliced: Sliced | None
-) -> list[FilamentLine]:
+) -> Iterator[FilamentLine]:
     """A line for each colour of the pieces, in the order in which they come; letters last."""
-    printed: dict[str, list[PieceLine]] = {}
+    volumes: dict[str, float] = defaultdict(float)
+    names: dict[str, list[str]] = defaultdict(list)
     for piece in pieces:
-        printed.setdefault(piece.colour, []).append(piece)
-    of_pieces_mm3 = sum(piece.printed_mm3 for piece in pieces)
-    said = sliced.grams if sliced and sliced.grams else ()
-    factor = _factor(said[:1], of_pieces_mm3, profile)
-    lines = []
-    for colour, same in printed.items():
-        volume_mm3 = sum(piece.printed_mm3 for piece in same) * factor
-        names = tuple(piece.piece for piece in same)
-        lines.append(_filament_line(colour, names, volume_mm3, profile))
-    letters_mm3 = sum(piece.letter_mm3 for piece in pieces)
-    toned = [piece for piece in pieces if piece.tones_mm3]
+        volumes[piece.colour] += piece.printed_mm3
+        names[piece.colour].append(piece.piece)
+    tones = [piece for piece in pieces if piece.tones_mm3]
     inlays = [
-        ("letters", profile.letter_colour, letters_mm3),
-        ("tones", toned[0].tone if toned else "", sum(piece.tones_mm3 for piece in toned)),
+        (profile.letter_colour, "letters", sum(piece.letter_mm3 for piece in pieces)),
+        (tones[0].tone if tones else "", "tones", sum(piece.tones_mm3 for piece in tones)),
     ]
-    there = [inlay for inlay in inlays if inlay[2]]
-    for extruder, (name, colour, estimated_mm3) in enumerate(there, 1):
-        volume_mm3 = estimated_mm3 * _factor(said[extruder:][:1], estimated_mm3, profile)
-        lines.append(_filament_line(colour, (name,), volume_mm3, profile))
-    return lines
-
-
-def _factor(said_grams: Sequence[float], estimated_mm3: float, profile: Profile) -> float:
-    """By how much an estimate is to be multiplied so that it is what a slicer said, if it did."""
-    grams = estimated_mm3 * profile.filament_density / 1000
-    return said_grams[0] / grams if said_grams and grams else 1.0
-
-
-def _filament_line(
-    colour: str, pieces: tuple[str, ...], volume_mm3: float, profile: Profile
-) -> FilamentLine:
-    grams = volume_mm3 * profile.filament_density / 1000
-    metres = volume_mm3 / (math.pi * profile.filament_diameter_mm**2 / 4) / 1000
-    cost = grams / 1000 * profile.filament_price
-    return FilamentLine(colour, pieces, round(grams, 2), round(metres, 3), round(cost, 4))
+    # What each extruder prints: the pieces in all their colours, then an inlay each.
+    prints = [[(colour, tuple(names[colour]), volumes[colour]) for colour in volumes]]
+    prints += [[(colour, (name,), volume)] for colour, name, volume in inlays if volume]
+    said = (sliced.grams if sliced else None) or ()
+    for printed, said_grams in zip_longest(prints, said[: len(prints)]):
+        estimated = sum(volume for _, _, volume in printed) * profile.filament_density / 1000
+        # By how much an estimate is to be multiplied so that it is what the slicer said, if it did.
+        factor = said_grams / estimated if said_grams is not None and estimated else 1.0
+        for colour, some, volume in printed:
+            grams = volume * factor * profile.filament_density / 1000
+            metres = volume * factor / (math.pi * profile.filament_diameter_mm**2 / 4) / 1000
+            cost = grams / 1000 * profile.filament_price
+            yield FilamentLine(colour, some, round(grams, 2), round(metres, 3), round(cost, 4))
 
 
 def _polarity_notes(profile: Profile) -> list[str]:
@@ -447,16 +403,6 @@ def _polarity_notes(profile: Profile) -> list[str]:
     return ["Polarity: put the magnets in as they come."]
 
 
-def _piece_document(piece: PieceLine) -> dict[str, Any]:
-    return {
-        "piece": piece.piece,
-        "colour": piece.colour,
-        "size_mm": list(piece.size_mm),
-        "plastic_mm3": round(piece.printed_mm3 + piece.letter_mm3 + piece.tones_mm3, 1),
-        "magnets": [{"pole": pole or None, "marked": marked} for pole, marked in piece.magnets],
-    }
-
-
 _COLUMNS = ("item", "name", "count", "unit", "size", "colour", "price", "cost", "note")
 #: How a spreadsheet recognises a formula, which a name or a material must never become.
 _FORMULA = ("=", "+", "-", "@")
@@ -465,35 +411,33 @@ _FORMULA = ("=", "+", "-", "@")
 def bill_csv(bill: Bill) -> str:
     """The bill as a table for spreadsheets: pieces, magnets, filament, total, notes."""
     profile = bill.profile
-    rows: list[tuple[Any, ...]] = []
+    rows: list[dict[str, object]] = []
     for piece in bill.pieces:
         size = " x ".join(f"{side:g}" for side in piece.size_mm)
         size += f" x {format_mm(profile.thickness_mm)}"
         poles = " ".join(pole for pole, _ in piece.magnets)
-        note = f"poles {poles}" if poles else ""
-        rows.append(("piece", piece.piece, 1, "", size, piece.colour, "", "", note))
+        row = {"item": "piece", "name": piece.piece, "count": 1, "size": size}
+        rows.append(row | {"colour": piece.colour, "note": f"poles {poles}" if poles else ""})
     if bill.magnets:
         size = f"{profile.magnet_diameter_mm:g} x {format_mm(profile.magnet_height_mm)}"
+        row = {"item": "magnet", "name": profile.magnet_grade, "count": bill.magnets, "size": size}
         price, cost = f"{profile.magnet_price:.2f}", f"{bill.magnets_cost:.2f}"
-        rows.append(("magnet", profile.magnet_grade, bill.magnets, "", size, "", price, cost, ""))
+        rows.append(row | {"price": price, "cost": cost})
     for line in bill.filament:
-        price = f"{profile.filament_price:.2f}/kg"
-        note = f"{line.metres:.2f} m for {' '.join(line.pieces)}"
-        grams, cost = f"{line.grams:.1f}", f"{line.cost:.2f}"
-        size = format_mm(profile.filament_diameter_mm)
-        rows.append(
-            ("filament", profile.filament, grams, "g", size, line.colour, price, cost, note)
-        )
+        row = {"item": "filament", "name": profile.filament, "count": f"{line.grams:.1f}"}
+        row |= {"unit": "g", "size": format_mm(profile.filament_diameter_mm), "colour": line.colour}
+        row |= {"price": f"{profile.filament_price:.2f}/kg", "cost": f"{line.cost:.2f}"}
+        rows.append(row | {"note": f"{line.metres:.2f} m for {' '.join(line.pieces)}"})
     if bill.sliced:
         plates = f"{many(bill.sliced.plates, 'plate')}, says {bill.sliced.slicer}"
         minutes = "" if bill.sliced.seconds is None else round(bill.sliced.seconds / 60)
-        rows.append(("print", "", minutes, "min", "", "", "", "", plates))
-    rows.append(("total", "", "", profile.currency, "", "", "", f"{bill.cost:.2f}", ""))
-    rows += [("note", "", "", "", "", "", "", "", note) for note in bill.notes]
+        rows.append({"item": "print", "count": minutes, "unit": "min", "note": plates})
+    rows.append({"item": "total", "unit": profile.currency, "cost": f"{bill.cost:.2f}"})
+    rows += [{"item": "note", "note": note} for note in bill.notes]
     written = io.StringIO()
-    table = csv.writer(written, lineterminator="\n")
-    table.writerow(_COLUMNS)
-    table.writerows([[_harmless(cell) for cell in row] for row in rows])
+    table = csv.DictWriter(written, _COLUMNS, restval="", lineterminator="\n")
+    table.writeheader()
+    table.writerows({key: _harmless(cell) for key, cell in row.items()} for row in rows)
     return written.getvalue()
 
 

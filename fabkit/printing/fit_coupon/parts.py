@@ -96,11 +96,12 @@ def gauge_parts(profile: Profile, puzzle: PuzzleSet | None = None) -> list[Gauge
         faults = list(contradictions(lettered))
         if faults:
             raise InputError(f"{source}, which needs its numbers engraved", faults)
-    parts = []
-    if puzzle is None or not puzzle.made_of_balls:
-        parts += _piece_parts(lettered, source)
+    # What can be refused sooner comes first.
+    boards = []
     if puzzle is not None and accessories(puzzle, profile):
-        parts += board_parts(puzzle, lettered, source)
+        boards = board_parts(puzzle, lettered, source)
+    is_flat = puzzle is None or not puzzle.made_of_balls
+    parts = [*(_piece_parts(lettered, source) if is_flat else []), *boards]
     if not parts:
         raise InputError.of(
             source,
@@ -112,20 +113,17 @@ def gauge_parts(profile: Profile, puzzle: PuzzleSet | None = None) -> list[Gauge
 
 def _piece_parts(profile: Profile, source: str) -> list[GaugePart]:
     """Plugs, sockets, and chips for a magnet if the profile has any."""
+    insets, chips = values_mm(profile, "inset", source), []
+    if profile.has_recesses:
+        key, chip = KEY_OF_FIT[profile.fit], partial(_piece, "recess")
+        values = values_mm(profile, key, source)
+        chips = made([PartSpec("recess", key, one, chip) for one in values], profile, source)
     specs = [
         PartSpec(one, "inset", value, partial(_piece, one))
-        for value in values_mm(profile, "inset", source)
+        for value in insets
         for one in ("plug", "socket")
     ]
-    parts = made(specs, replace(profile, fit="none"), source)
-    if profile.has_recesses:
-        key = KEY_OF_FIT[profile.fit]
-        specs = [
-            PartSpec("recess", key, value, partial(_piece, "recess"))
-            for value in values_mm(profile, key, source)
-        ]
-        parts += made(specs, profile, source)
-    return parts
+    return [*made(specs, replace(profile, fit="none"), source), *chips]
 
 
 def _piece(drawing: str, profile: Profile, name: str, text: str) -> Blueprint:

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from shapely import affinity
@@ -197,8 +197,9 @@ def made(
     Raises:
         InputError: with every part that cannot be made, or when there is no such unit.
     """
-    texts = {spec.text for spec in specs} - {""}
-    sized = replace(profile, cap_height_mm=_cap_height_mm(texts, profile.stroke_mm))
+    characters = {character for spec in specs for character in spec.text}
+    heights_mm = [_cap_height_mm(one, profile.stroke_mm) for one in characters]
+    sized = replace(profile, cap_height_mm=max(heights_mm))
 
     def can_be_made(spec: PartSpec, unit_mm: float) -> bool:
         try:
@@ -231,13 +232,14 @@ def made(
     return parts
 
 
-def _cap_height_mm(texts: Iterable[str], stroke_mm: float) -> float:
-    """The least height at which no stroke of some texts is thinner than asked for."""
-    areas = [lettering(text).polygon() for text in sorted(texts)]
+@cache
+def _cap_height_mm(character: str, stroke_mm: float) -> float:
+    """The least height at which no stroke of a character is thinner than asked for."""
+    area = lettering(character).polygon()
 
     def wide_enough(height_mm: float) -> bool:
-        sized = (affinity.scale(area, height_mm, height_mm, origin=(0, 0)) for area in areas)
-        return all(strokes_are_at_least(area, stroke_mm) for area in sized)
+        sized = affinity.scale(area, height_mm, height_mm, origin=(0, 0))
+        return strokes_are_at_least(sized, stroke_mm)
 
     return _CAP_HEIGHTS_MM[
         bisect_left(_CAP_HEIGHTS_MM, True, hi=len(_CAP_HEIGHTS_MM) - 1, key=wide_enough)
