@@ -90,7 +90,7 @@ def _clauses(field: Field, pieces: Sequence[Piece], flips: bool) -> list[tuple[i
     writer = Writer(variable + sum(map(len, lying)))
     by_cell = defaultdict[int, list[int]](list)
     for placements in lying:
-        writer.exactly(1, {variable + n: 1 for n in range(1, len(placements) + 1)})
+        writer.at_most(1, {variable + n: 1 for n in range(1, len(placements) + 1)}, exactly=True)
         for cells in placements:
             variable += 1
             for cell in cells:
@@ -104,11 +104,13 @@ def _clauses(field: Field, pieces: Sequence[Piece], flips: bool) -> list[tuple[i
             writer.add((-orbit - 1, -other - 1))
     for part in range(len(field.parts)):
         own = [orbit + 1 for orbit in range(len(field.orbits)) if field.part_of(orbit) == part]
-        writer.at_least_one(own)
+        writer.add(tuple(own))
     # The orbits have as many cells as the pieces: implied, but it helps.
     area = sum(len(piece.forms[0].cells) for piece in pieces)
     unit = math.gcd(area, *field.weights)
-    writer.exactly(area // unit, {o: w // unit for o, w in enumerate(field.weights, 1)})
+    writer.at_most(
+        area // unit, {o: w // unit for o, w in enumerate(field.weights, 1)}, exactly=True
+    )
     return writer.clauses
 
 
