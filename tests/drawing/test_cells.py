@@ -7,6 +7,7 @@ import math
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from shapely import LineString, Point, Polygon, affinity, union_all
 from shapely.geometry.base import BaseGeometry
@@ -27,22 +28,18 @@ from tests.support import analytic, measure
 from tests.support.prints import print_one
 
 STARS = load_set("iqstars")
-LOOKS = [
-    pytest.param(preset, shape, marks=[pytest.mark.long] if preset == "compact" else [])
-    for preset, shape in itertools.product(("default", "compact"), CELL_SHAPES)
-]
 Place = tuple[float, float]
 #: A ring of six cells around a hole, which stays one.
 RING = [(0, 0), (0, 1), (1, -1), (1, 1), (2, 0), (2, 1)]
 
 
-def profile_of(preset: str, shape: str, *settings: str) -> Profile:
-    return load_profile([preset], [f"cell.shape={shape}", *settings])
+def profile_of(shape: str) -> Profile:
+    return load_profile((), [f"cell.shape={shape}"])
 
 
 @cache
-def drafts(preset: str, shape: str) -> list[Blueprint]:
-    return draft_all(STARS, STARS.pieces, profile_of(preset, shape))
+def drafts(shape: str) -> list[Blueprint]:
+    return draft_all(STARS, STARS.pieces, profile_of(shape))
 
 
 def middles(piece_id: str, unit_mm: float) -> set[Place]:
@@ -68,25 +65,13 @@ def outline_at(cells: frozenset[Cell], profile: Profile) -> Polygon:
     return celled_outline(STARS.lattice, form, profile)
 
 
-def angles(polygon: Polygon) -> list[float]:
-    """The angle of the material at each corner, in degrees, ring after ring."""
-    found = []
-    for ring in (polygon.exterior, *polygon.interiors):
-        points = measure.corners(ring)
-        for i, here in enumerate(points):
-            back, on = points[i - 1] - here, points[(i + 1) % len(points)] - here
-            turn = math.atan2(back[1], back[0]) - math.atan2(on[1], on[0])
-            found.append(math.degrees(turn) % 360)
-    return found
-
-
 # --- outlines -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("preset", "shape"), LOOKS)
-def test_cells_lie_within_their_hexagons_and_above_their_stubs(preset: str, shape: str) -> None:
-    profile = profile_of(preset, shape)
-    for drawing, blueprint in zip(analytic.drawings("iqstars"), drafts(preset, shape), strict=True):
+@pytest.mark.parametrize("shape", CELL_SHAPES)
+def test_cells_lie_within_their_hexagons_and_above_their_stubs(shape: str) -> None:
+    profile = profile_of(shape)
+    for drawing, blueprint in zip(analytic.drawings("iqstars"), drafts(shape), strict=True):
         hexagons = analytic.printed(drawing.outline, profile)
         assert blueprint.outline.difference(hexagons).area < 1e-6
         drawn = affinity.scale(drawing.outline, profile.unit_mm, profile.unit_mm, origin=(0, 0))
@@ -105,10 +90,9 @@ def test_cells_lie_within_their_hexagons_and_above_their_stubs(preset: str, shap
         assert blueprint.pause_height_mm is None
 
 
-@pytest.mark.parametrize("preset", ["default", pytest.param("compact", marks=pytest.mark.long)])
-def test_discs_are_as_wide_as_the_unit_less_twice_the_inset(preset: str) -> None:
-    profile = profile_of(preset, "disc")
-    for blueprint in drafts(preset, "disc"):
+def test_discs_are_as_wide_as_the_unit_less_twice_the_inset() -> None:
+    profile = profile_of("disc")
+    for blueprint in drafts("disc"):
         places = middles(blueprint.piece, profile.unit_mm)
         radius_mm = profile.unit_mm / 2 - profile.inset_mm
         shapes: list[BaseGeometry] = [Point(one).buffer(radius_mm, quad_segs=200) for one in places]
@@ -121,41 +105,34 @@ def test_discs_are_as_wide_as_the_unit_less_twice_the_inset(preset: str) -> None
         assert blueprint.outline.difference(expected).area < 1e-3
 
 
-@pytest.mark.parametrize("preset", ["default", pytest.param("compact", marks=pytest.mark.long)])
-def test_points_of_stars_are_cut_to_a_flat(preset: str) -> None:
-    profile = profile_of(preset, "star")
-    for blueprint in drafts(preset, "star"):
-        corners = angles(blueprint.outline)
-        assert min(corners) > 89.9
+def test_points_of_stars_are_cut_to_a_flat() -> None:
+    profile = profile_of("star")
+    for blueprint in drafts("star"):
         points = measure.corners(blueprint.outline.exterior)
-        edges = [math.dist(points[i], points[(i + 1) % len(points)]) for i in range(len(points))]
-        flats = [
-            edges[i]
-            for i in range(len(points))
-            if corners[i] < 150 and corners[(i + 1) % len(points)] < 150
-        ]
-        assert flats == pytest.approx([profile.tip_flat_mm] * len(flats))
-        if preset == "compact":  # its bars take some of the flats beside them
-            continue
+        back, on = np.roll(points, 1, 0) - points, np.roll(points, -1, 0) - points
+        turns = np.arctan2(*back.T[::-1]) - np.arctan2(*on.T[::-1])
+        corners = np.degrees(turns) % 360
+        assert corners.min() > 89.9
+        flat = (corners < 150) & (np.roll(corners, -1) < 150)
+        assert np.hypot(*on[flat].T) == pytest.approx(profile.tip_flat_mm)
         # Every cell has six points, and of each three that meet within a piece none is left.
         places = middles(blueprint.piece, profile.unit_mm)
-        meeting = joined(places, 3, profile.unit_mm)
-        assert len(flats) == 6 * len(places) - 3 * len(meeting)
+        assert flat.sum() == 6 * len(places) - 3 * len(joined(places, 3, profile.unit_mm))
 
 
 @pytest.mark.parametrize("shape", CELL_SHAPES)
 def test_a_hole_of_the_piece_stays_and_what_bars_close_in_is_filled(shape: str) -> None:
     lattice = LATTICES["triangular"]
     ring = frozenset(cell for row, col in RING for cell in lattice.cells_at(row, col))
-    around = outline_at(ring, profile_of("default", shape))
+    around = outline_at(ring, profile_of(shape))
     assert len(around.interiors) == 1
     middle = frozenset(lattice.cells_at(1, 0))
-    assert not outline_at(ring | middle, profile_of("default", shape)).interiors
+    assert not outline_at(ring | middle, profile_of(shape)).interiors
 
 
-@pytest.mark.parametrize(("preset", "shape"), LOOKS)
-def test_solved_pieces_keep_their_clearance(preset: str, shape: str) -> None:
-    profile = profile_of(preset, shape)
+@pytest.mark.parametrize("shape", CELL_SHAPES)
+def test_solved_pieces_keep_their_clearance(shape: str) -> None:
+    profile = profile_of(shape)
     (challenge,) = STARS.challenges
     posed = pose(STARS, challenge)
     layout = posed.layout(solve(posed, "first").solutions[0])
@@ -174,8 +151,8 @@ def test_solved_pieces_keep_their_clearance(preset: str, shape: str) -> None:
     [("star", 7), *(pytest.param(one, 3, marks=pytest.mark.integration) for one in CELL_SHAPES)],
 )
 def test_meshes_of_pieces_on_stubs(shape: str, step: int, tmp_path: Path) -> None:
-    profile, workshop = profile_of("default", shape), Workshop()
-    for blueprint in drafts("default", shape)[::step]:
+    profile, workshop = profile_of(shape), Workshop()
+    for blueprint in drafts(shape)[::step]:
         mesh = print_one(workshop, blueprint, tmp_path / f"{blueprint.piece}.stl")
         assert measure.is_closed(mesh)
         assert len(measure.shells(mesh)) == 1
@@ -219,29 +196,12 @@ def volume_mm3(blueprint: Blueprint) -> float:
 
 
 def test_the_volume_of_a_stub_is_that_of_a_turned_profile() -> None:
-    stub = drafts("default", "hexagon")[0].stubs[0]
-    radius, lead = stub.diameter_mm / 2, stub.lead_in_mm
-    steps = 20_000
-    slices = (
-        min(radius, radius - lead + (step + 0.5) * stub.height_mm / steps) for step in range(steps)
-    )
-    integral = sum(math.pi * one**2 for one in slices) * stub.height_mm / steps
-    assert stub.volume_mm3 == pytest.approx(integral, rel=1e-6)
+    stub = drafts("hexagon")[0].stubs[0]
+    radius, lead, steps = stub.diameter_mm / 2, stub.lead_in_mm, 20_000
+    heights = (np.arange(steps) + 0.5) * stub.height_mm / steps
+    slices = np.pi * np.minimum(radius, radius - lead + heights) ** 2
+    assert stub.volume_mm3 == pytest.approx(slices.mean() * stub.height_mm, rel=1e-6)
     assert 0 < lead <= stub.height_mm / 4
-
-
-def test_a_mesh_with_a_stub_out_of_place_is_noticed(tmp_path: Path) -> None:
-    blueprint, profile = drafts("default", "hexagon")[0], profile_of("default", "hexagon")
-    mesh = print_one(Workshop(), blueprint, tmp_path / "one.stl")
-    cut = measure.section(mesh, 1.0)
-    check_stubs(cut, blueprint, profile)
-    for wrong in (
-        affinity.translate(cut, 0.02, 0),
-        affinity.scale(cut, 1.01, 1.01, origin=cut.centroid),
-        cut.difference(measure.parts(cut)[0]),
-    ):
-        with pytest.raises(AssertionError):
-            check_stubs(wrong, blueprint, profile)
 
 
 # --- refusals -------------------------------------------------------------------------------
@@ -282,17 +242,13 @@ def test_stubs_that_cannot_be(settings: list[str], message: str) -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        ["stub.diameter=18.99 mm", "stub.height=0.4 mm"],
-        ["stub.height=10 mm"],
-        ["cell.shape=disc", "cell.link=11.31 mm"],
         ["cell.shape=star", "cell.link=2 mm", "tip_flat=1.5 mm"],
-        ["cell.shape=star", "top_chamfer=0 mm", "foot_chamfer=0 mm"],
+        pytest.param(["stub.diameter=18.99 mm", "stub.height=0.4 mm"], marks=pytest.mark.long),
+        pytest.param(["cell.shape=disc", "cell.link=11.31 mm"], marks=pytest.mark.long),
     ],
 )
-@pytest.mark.every(3)
 def test_stubs_at_the_limit_build(settings: list[str]) -> None:
-    profile = load_profile((), settings)
-    blueprint = draft(STARS, STARS.piece("red"), profile)
+    blueprint = draft(STARS, STARS.piece("red"), load_profile((), settings))
     solid = Workshop().build(blueprint)
     assert solid.isValid()
     assert solid.Volume() == pytest.approx(volume_mm3(blueprint), rel=1e-5)
