@@ -1,14 +1,11 @@
-"""What a cut piece must measure, from the drawing in the set's file and the profile alone; and
-cut pieces as a machine would leave them."""
+"""What a cut piece must measure, from the drawing in the set's file and the profile alone."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 
-import shapely
-import trimesh
 from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
@@ -17,9 +14,7 @@ from fabkit.drawing.cut import CutPiece, cut_all
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
-from fabkit.verify.taking import take
 from tests.support import analytic
-from tests.support.shapes import body_of
 
 FLAT_SETS = ("fridgeiq", "iqblock", "cubimagici", "iqstars")
 PRESETS = ("default", "compact", "petg", "flippable")
@@ -29,7 +24,6 @@ MACHINES: tuple[tuple[str, ...], ...] = (
     ("laser.kerf=0.2 mm", "laser.inset=0.05 mm"),
     ("laser.kerf=1.5 mm", "laser.inset=0.3 mm", "recess.fit=none", "label.faces=none"),
 )
-Points = Sequence[tuple[float, float]]
 
 
 @lru_cache
@@ -69,39 +63,7 @@ def area_inside(outline: Polygon, distance_mm: float) -> float:
     return outline.area - outline.length * distance_mm + cotangents * distance_mm**2
 
 
-def polygon_of(rings: Iterable[Points]) -> Polygon:
-    """The area of one piece: the largest ring less all others."""
-    outer, *holes = sorted(rings, key=lambda ring: -Polygon(ring).area)
-    return Polygon(outer, holes)
-
-
-def polygons_of(rings: Sequence[Points]) -> list[Polygon]:
-    """The areas of the pieces on a sheet: each ring that lies in no other, less those in it."""
-    shapes = [Polygon(ring) for ring in rings]
-    outer = [
-        one
-        for one in shapes
-        if not any(other.contains(one) for other in shapes if other is not one)
-    ]
-    return [
-        shapely.difference(one, shapely.union_all([s for s in shapes if one.contains_properly(s)]))
-        for one in outer
-    ]
-
-
 def left_after_cutting(cut: BaseGeometry, kerf_mm: float) -> BaseGeometry:
     """What a round beam leaves of the area within its path."""
     burnt = cut.boundary.buffer(kerf_mm / 2, quad_segs=64)
     return cut.difference(burnt) if kerf_mm else cut
-
-
-def recognised(set_name: str, polygons: Iterable[Polygon], unit_mm: float) -> list[str]:
-    """Which piece fabkit's reader of meshes takes each polygon for, when it is a body."""
-    bodies = [
-        body_of(trimesh.creation.extrude_polygon(polygon, 5.0), f"body {number}")
-        for number, polygon in enumerate(polygons)
-    ]
-    taken = take(bodies, load_set(set_name), unit_mm)
-    assert all(part.outline is not None for part in taken.parts)
-    assert not any(identity.mirrored for identity in taken.identities)
-    return sorted(identity.key for identity in taken.identities)
