@@ -49,7 +49,7 @@ UNIT_RANGE_MM = (4.0, 200.0)
 #: CIEDE2000 any two differ by 19 for usual eyes and by 12 for colour-blind ones (10 is about four
 #: times what is just seen). Found by a search over colours whose channels are multiples of 17, for
 #: the largest least difference in all four visions; the first ones differ most.
-#: `tests/output/test_drawings_colours.py` measures them.
+#: `tests/output/test_theme.py` measures them.
 PALETTE = (
     "#0077ee", "#bbaa00", "#990000", "#55eeff", "#770055", "#ff88bb", "#ffddcc", "#006644",
     "#778888", "#bbee77", "#886699", "#cc1155", "#2233aa", "#55bb88", "#aa7722", "#bb99ff",

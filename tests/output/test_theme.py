@@ -49,8 +49,7 @@ def shows_joints(theme: Theme, colours: Iterable[str], vision: str) -> bool:
     )
 
 
-@pytest.mark.parametrize("vision", VISIONS)
-@pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
+@pytest.mark.parametrize(("theme", "vision"), product(THEMES.values(), VISIONS))
 def test_joints_stand_out_from_every_colour(theme: Theme, vision: str) -> None:
     assert shows_joints(theme, [*shipped_colours(), *SOME_COLOURS], vision)
     # A dark line alone does not, nor a light one.
