@@ -2,6 +2,16 @@
 where something changed."""
 
 from fabkit.build.export import KINDS, Export, export, kinds_for
-from fabkit.build.targets import Built, Progress, Target, build
+from fabkit.build.targets import Built, Place, Progress, Target, build
 
-__all__ = ["KINDS", "Built", "Export", "Progress", "Target", "build", "export", "kinds_for"]
+__all__ = [
+    "KINDS",
+    "Built",
+    "Export",
+    "Place",
+    "Progress",
+    "Target",
+    "build",
+    "export",
+    "kinds_for",
+]

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from fabkit.build.cover_image import cover_picture
-from fabkit.build.entries import BUDGET_S, Selection, gather, solved_ones
+from fabkit.build.entries import Selection, gather, solved_ones
 from fabkit.build.export import fresh_meshes
 from fabkit.build.manifest import made_by
 from fabkit.build.targets import Place, Progress, Target, build, silent
-from fabkit.core.files import sha256
-from fabkit.model.catalog import catalog_path
+from fabkit.core.files import json_text
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.output.booklet.book import Booklet, booklet
 from fabkit.output.booklet.paper import choose_paper
 from fabkit.output.i18n import LANGUAGES, load_words
-from fabkit.puzzles.graded.challengelist import LIST
 
 #: What it is called in an output folder.
 BOOKLET = "booklet.pdf"
-#: The keys of a profile that do not show in a booklet.
-_NOT_SHOWN = ("price.", "laser.", "filament.", "plate.", "printer.")
+#: The keys of a profile that do not show in a booklet, or on a page.
+NOT_SHOWN = ("price.", "laser.", "filament.", "plate.", "printer.")
 #: What makes it besides the rooms and libraries that make any report.
 _ROOMS, _LIBRARIES = ("build", "solid", "core"), ("reportlab", "cadquery", "cadquery-ocp", "pillow")
 
@@ -39,14 +36,12 @@ class BookletOptions:
         paper: one of `fabkit.output.booklet.paper.PAPERS`; None chooses.
         picture: whether the set is drawn on the cover as it comes from the printer; else its
             pieces are.
-        budget_s: see `fabkit.build.entries.gather`.
     """
 
     selection: Selection = field(default_factory=Selection)
     language: str = LANGUAGES[0]
     paper: str | None = None
     picture: bool = True
-    budget_s: float | None = BUDGET_S
 
     @property
     def file_name(self) -> str:
@@ -58,9 +53,9 @@ class BookletOptions:
             >>> BookletOptions(Selection(only=("square_01",))).file_name
             'booklet-square_01.pdf'
         """
-        if self.selection == Selection():
+        only, files = self.selection.only, self.selection.files
+        if not (only or files):
             return BOOKLET
-        only = self.selection.only
         return f"booklet-{only[0] if len(only) == 1 else 'selection'}.pdf"
 
 
@@ -100,7 +95,7 @@ def make_booklet(
     options = options or BookletOptions()
     load_words("booklet", options.language)  # what is unknown is refused before the work
     choose_paper([], options.paper)
-    found = gather(puzzle, options.selection, folder, progress, options.budget_s)
+    found = gather(puzzle, options.selection, folder, progress)
     entries, notes = solved_ones(puzzle, found, options.selection)
     cover = None
     if options.picture:
@@ -132,28 +127,18 @@ def write_booklet(
     options = options or BookletOptions()
     made: list[Made] = []
 
-    def prepare() -> None:
-        made.append(make_booklet(puzzle, profile, folder, options, progress))
-
     def write(place: Place) -> None:
+        made.append(make_booklet(puzzle, profile, folder, options, progress))
         place(options.file_name).write_bytes(made[0].booklet.pdf)
 
-    read = [path for path in (folder / LIST, catalog_path(puzzle)) if path.is_file()]
-    asked = options.selection
-    more = json.dumps(
-        [
-            [str(path) for path in asked.files],
-            asked.only,
-            load_words("booklet", options.language),
-            options.paper,
-            options.picture,
-            options.budget_s,
-            [sha256(path) for path in read],
-        ]
-    )
+    said = {
+        "selection": options.selection.said(puzzle, folder),
+        "words": load_words("booklet", options.language),
+        "look": [options.paper, options.picture],
+    }
     recipe = made_by(
-        puzzle, profile, "booklet", more, rooms=_ROOMS, libraries=_LIBRARIES, but=_NOT_SHOWN
+        puzzle, profile, json_text(said), rooms=_ROOMS, libraries=_LIBRARIES, but=NOT_SHOWN
     )
-    target = Target((options.file_name,), recipe, write, prepare, always=always)
+    target = Target((options.file_name,), recipe, write, always=always)
     build(folder, puzzle, profile, [target], force)
     return made[0] if made else None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fabkit.build.artifacts import library_failures
-from fabkit.build.entries import Start, listed_in, own_and_listed, read_list, refuse_unknown_ids
+from fabkit.build.entries import listed_in, own_and_listed, read_list, refuse_unknown_ids
 from fabkit.build.reports import write_contents
 from fabkit.build.targets import Place, Progress, Target, build, silent
 from fabkit.core.errors import InputError, printable
@@ -14,12 +14,13 @@ from fabkit.drawing.boards.draft import draft_card
 from fabkit.drawing.boards.steps import BoardBlueprint
 from fabkit.drawing.outline import BlueprintError
 from fabkit.model.challengeload import load_challenge
+from fabkit.model.entry import Entry, challenge_of, entry_of
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board, Challenge, PuzzleSet, usual_board
 from fabkit.output.card import Card, card_sheets, card_svg
 
 
-def starts_of(puzzle: PuzzleSet, file: Path | None, folder: Path) -> list[Start]:
+def starts_of(puzzle: PuzzleSet, file: Path | None, folder: Path) -> list[Entry]:
     """The starting positions there are.
 
     Args:
@@ -37,13 +38,13 @@ def starts_of(puzzle: PuzzleSet, file: Path | None, folder: Path) -> list[Start]
         raise InputError.of(puzzle.name, "has no board; cards show the pieces given on one")
     if file is not None:
         several = listed_in(file) is not None
-        found = read_list(file, puzzle) if several else [Start(load_challenge(file, puzzle))]
-        found = [one for one in found if one.challenge.given]
+        found = read_list(file, puzzle) if several else [entry_of(load_challenge(file, puzzle))]
+        found = [one for one in found if one.given]
         if not found:
             message = "has no given pieces; a card shows those that are on the board already"
             raise InputError.of(printable(str(file)), message)
         return found
-    found = [one for one in own_and_listed(puzzle, folder) if one.challenge.given]
+    found = [one for one in own_and_listed(puzzle, folder) if one.given]
     if not found:
         # On an optional board not all pieces need to have room.
         usual = usual_board(puzzle.boards)
@@ -53,30 +54,23 @@ def starts_of(puzzle: PuzzleSet, file: Path | None, folder: Path) -> list[Start]
     return found
 
 
-def chosen(starts: Sequence[Start], ids: Sequence[str], count: int | None) -> list[Start]:
-    """Some of the starting positions.
+def cards_of(
+    puzzle: PuzzleSet, starts: Sequence[Entry], ids: Sequence[str] = (), count: int | None = None
+) -> list[Card]:
+    """A card for each starting position, numbered.
 
     Args:
-        ids: only these, in their order; all when empty.
+        ids: only these; all when empty.
         count: so many at most, the first; None for all.
 
     Raises:
-        InputError: naming an id that there is not.
+        InputError: when there is no such id, or a challenge does not cover a board.
     """
-    refuse_unknown_ids("starting position", ids, [one.challenge.id for one in starts])
-    found = [one for one in starts if one.challenge.id in ids or not ids]
-    return found[:count]
-
-
-def cards_of(puzzle: PuzzleSet, starts: Sequence[Start]) -> list[Card]:
-    """A card for each starting position, numbered.
-
-    Raises:
-        InputError: when a challenge does not cover a board.
-    """
+    refuse_unknown_ids("starting position", ids, [one.id for one in starts])
+    chosen = [one for one in starts if one.id in ids or not ids][:count]
     return [
-        Card(one.challenge, _board(puzzle, one.challenge), number, one.level, one.score)
-        for number, one in enumerate(starts, start=1)
+        Card(challenge_of(one), _board(puzzle, challenge_of(one)), number, one.level, one.score)
+        for number, one in enumerate(chosen, start=1)
     ]
 
 

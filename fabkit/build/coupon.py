@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -56,19 +55,7 @@ def write_coupon(
     """
     single = replace(profile, inlay="none")  # numbers need no second colour
 
-    @cache
-    def made() -> tuple[tuple[GaugePart, ...], Artifacts]:
-        """The gauge, once the folder is known to be one for it."""
-        parts = tuple(gauge_parts(single, puzzle))
-        pieces = tuple(Piece(one.name, one.text, one.blueprint.colour, ()) for one in parts)
-        by_name = {one.name: one.blueprint for one in parts}
-        gauge = replace(drawings(), pieces=pieces)
-        return parts, Artifacts(gauge, pieces, single, drawings=by_name)
-
-    def lay_out() -> None:
-        with library_failures("the gauge's plate"):
-            _ = made()[1].plates
-
+    made: list[GaugePart] = []
     told: dict[str, Any] = {}
 
     def write(place: Place) -> None:
@@ -78,19 +65,23 @@ def write_coupon(
             paths[name] = place(name)
             return paths[name]
 
-        parts, made_of = made()
-        pieces = made_of.puzzle.pieces
+        made.extend(gauge_parts(single, puzzle))
+        pieces = tuple(Piece(one.name, one.text, one.blueprint.colour, ()) for one in made)
+        by_name = {one.name: one.blueprint for one in made}
+        gauge = replace(drawings(), pieces=pieces)
+        made_of = Artifacts(gauge, pieces, single, drawings=by_name)
+        with library_failures("the gauge's plate"):
+            stem = "coupon" if len(made_of.plates) == 1 else "coupon-{}"  # or it is refused
         for done, piece in enumerate(pieces):
             progress(done, len(pieces), piece.id)
             with library_failures(piece.id):
                 made_of.write_stl(piece, keep(f"stl/{piece.id}.stl"))
         with library_failures("the gauge's plate"):
-            write_plates(made_of, "coupon" if len(made_of.plates) == 1 else "coupon-{}", keep)
-        told.update(document(parts, single) | ({} if puzzle is None else {"set": puzzle.name}))
+            write_plates(made_of, stem, keep)
+        told.update(document(made, single) | ({} if puzzle is None else {"set": puzzle.name}))
         told["files"] = {name: sha256(path) for name, path in paths.items()}
         keep(REPORT).write_text(json_text(told), encoding="utf-8", newline="\n")
 
     names = (REPORT, "stl/", "coupon.3mf", "coupon.svg", "coupon-")
-    target = Target(names, "", write, lay_out)
-    built = build(folder, drawings(), single, [target], force)
-    return Coupon(made()[0], tuple(built.files), told)
+    built = build(folder, drawings(), single, [Target(names, "", write)], force)
+    return Coupon(tuple(made), tuple(built.files), told)

@@ -9,9 +9,10 @@ from typing import Any
 
 from fabkit.build.targets import Progress, silent
 from fabkit.core.errors import InputError, did_you_mean, name_some, printable, shown
-from fabkit.core.files import read_json
+from fabkit.core.files import read_json, sha256
 from fabkit.model.catalog import (
     catalog_entries,
+    catalog_path,
     read_difficulty,
     read_snowflakes,
     refuse_other_set,
@@ -46,10 +47,18 @@ class Selection:
         files: challenge files, lists and catalogs; only what they hold. Without any, the set's
             boards and challenges, the list in its output folder, and its shipped catalog.
         only: ids; all challenges when empty.
+        budget_s: give up on a challenge after so long; None for no end.
     """
 
     files: tuple[Path, ...] = ()
     only: tuple[str, ...] = ()
+    budget_s: float | None = BUDGET_S
+
+    def said(self, puzzle: PuzzleSet, folder: Path | None) -> list[Any]:
+        """What decides which challenges there are, for a hash."""
+        read = self.files or ((folder / LIST,) if folder else ()) + (catalog_path(puzzle),)
+        hashes = [sha256(path) if path.is_file() else "" for path in read]
+        return [list(map(str, self.files)), self.only, self.budget_s, hashes]
 
 
 def gather(
@@ -57,7 +66,6 @@ def gather(
     wish: Selection | None = None,
     folder: Path | None = None,
     progress: Progress = silent,
-    budget_s: float | None = BUDGET_S,
 ) -> list[Entry]:
     """The challenges that are wanted, each with a solution if there is one.
 
@@ -66,7 +74,6 @@ def gather(
 
     Args:
         folder: the set's output folder, where a list of challenges may lie.
-        budget_s: give up on a challenge after so long; None for no end.
 
     Returns:
         Them by kind, in the order in which they are written; also those without a solution, see
@@ -90,9 +97,10 @@ def gather(
     refuse_unknown_ids("challenge", wish.only, [one.id for one in every])
     wanted = [one for one in every if one.id in wish.only or not wish.only]
     found, images = [], Images(puzzle)
-    for done, entry in enumerate(wanted):
+    for done, stated in enumerate(wanted):
+        entry = stated if stated.level in _LEVEL_NAMES else replace(stated, level="")
         progress(done, len(wanted), entry.id)
-        found.append(entry if entry.solution else _solved(puzzle, entry, images, budget_s))
+        found.append(entry if entry.solution else _solved(puzzle, entry, images, wish.budget_s))
     progress(len(wanted), len(wanted), "")
     return sorted(found, key=lambda entry: KINDS.index(entry.kind))
 
@@ -131,16 +139,14 @@ def _of_set(puzzle: PuzzleSet, folder: Path | None, only: Sequence[str]) -> list
     Where the set itself has a challenge or board of a snowflake's name, that is meant by it, as in
     `fabkit.model.challengeload.find_challenge`.
     """
-    entries = [_entry(puzzle, one) for one in own_and_listed(puzzle, folder)]
+    entries = own_and_listed(puzzle, folder)
     stated = {one.id for one in puzzle.challenges}
     asked = {_question(entry_of(one)) for one in puzzle.challenges}
+    pieces = tuple(piece.id for piece in puzzle.pieces)
     for board in puzzle.boards:
-        if board.optional and board.id not in only:
-            continue
-        pieces = tuple(piece.id for piece in puzzle.pieces)
-        whole = Challenge(board.id, board.cells, pieces, flips=puzzle.flips)
-        entry = _entry(puzzle, Start(whole))
-        if entry.id not in stated and _question(entry) not in asked:
+        entry = entry_of(Challenge(board.id, board.cells, pieces, flips=puzzle.flips), "board")
+        is_new = entry.id not in stated and _question(entry) not in asked
+        if is_new and (board.id in only or not board.optional):
             entries.append(entry)
     own = known_names(puzzle)
     return entries + [one for one in shipped_snowflakes(puzzle) if one.id not in own]
@@ -171,27 +177,22 @@ def _of_file(puzzle: PuzzleSet, file: Path) -> list[Entry]:
     """What a challenge file, a list or a catalog holds."""
     document = listed_in(file)
     if document is None:
-        return [_entry(puzzle, Start(load_challenge(file, puzzle)))]
+        return [_entry(puzzle, load_challenge(file, puzzle))]
     if "complete" not in document:
-        return [_entry(puzzle, one) for one in read_list(file, puzzle)]
+        return read_list(file, puzzle)
     name = printable(str(file))
     refuse_other_set(document, puzzle, name)
-    entries = read_snowflakes(document, puzzle, name)
-    return [one if one.level in _LEVEL_NAMES else replace(one, level="") for one in entries]
+    return read_snowflakes(document, puzzle, name)
 
 
-def _entry(puzzle: PuzzleSet, start: Start) -> Entry:
-    """A challenge of which nothing is known yet but perhaps its difficulty."""
-    level = start.level if start.level in _LEVEL_NAMES else ""
-    kind = "board" if _is_board(puzzle, start.challenge) else ""
-    return replace(entry_of(start.challenge, kind), level=level, score=start.score)
+def _entry(puzzle: PuzzleSet, challenge: Challenge) -> Entry:
+    """A challenge of which nothing is known yet.
 
-
-def _is_board(puzzle: PuzzleSet, challenge: Challenge) -> bool:
-    """Whether all pieces of a set shall cover one of its boards, on which none lies yet."""
+    It is of the kind ``board`` if all pieces shall cover one, on which none lies yet.
+    """
     uses_all = len(challenge.pieces) == len(puzzle.pieces)
     of_board = any(board.cells == challenge.region for board in puzzle.boards)
-    return uses_all and of_board and not challenge.given
+    return entry_of(challenge, "board" if uses_all and of_board and not challenge.given else "")
 
 
 def _question(entry: Entry) -> tuple[object, ...]:
@@ -222,20 +223,8 @@ def _solved(puzzle: PuzzleSet, entry: Entry, images: Images, budget_s: float | N
     return replace(solved, level=rating.level, score=round(rating.score, 3))
 
 
-@dataclass(frozen=True)
-class Start:
-    """A challenge from wherever it comes, with what is known of its difficulty."""
-
-    challenge: Challenge
-    level: str = ""
-    score: float | None = None
-
-
-def own_and_listed(puzzle: PuzzleSet, folder: Path | None) -> list[Start]:
+def own_and_listed(puzzle: PuzzleSet, folder: Path | None) -> list[Entry]:
     """A set's own challenges, and those of the list in its output folder, if there is one.
-
-    Args:
-        folder: the output folder; None to leave it out.
 
     Returns:
         Them. A listed one whose id is taken, also by a board or by a snowflake of the shipped
@@ -244,15 +233,15 @@ def own_and_listed(puzzle: PuzzleSet, folder: Path | None) -> list[Start]:
     Raises:
         InputError: when the list is broken, or another set's.
     """
-    found = [Start(one) for one in puzzle.challenges]
+    found = [_entry(puzzle, one) for one in puzzle.challenges]
     taken = {*known_names(puzzle), *(entry["id"] for entry in catalog_entries(puzzle))}
     path = folder / LIST if folder else None
     for one in read_list(path, puzzle) if path and path.is_file() else ():
-        name = one.challenge.id
+        name = one.id
         while name in taken:
             name = f"made-{name}"
         taken.add(name)
-        found.append(replace(one, challenge=replace(one.challenge, id=name)))
+        found.append(replace(one, id=name, title=name if one.title == one.id else one.title))
     return found
 
 
@@ -272,8 +261,8 @@ def listed_in(path: Path) -> dict[str, Any] | None:
     return document if "challenges" in document else None
 
 
-def read_list(path: Path, puzzle: PuzzleSet) -> list[Start]:
-    """The challenges of a list, as `fabkit challenges` writes it.
+def read_list(path: Path, puzzle: PuzzleSet) -> list[Entry]:
+    """The challenges of a list, as `fabkit challenges` writes it, with their difficulty.
 
     Raises:
         InputError: with all faults of the file, or when it is another set's.
@@ -295,7 +284,8 @@ def read_list(path: Path, puzzle: PuzzleSet) -> list[Start]:
         if challenge.id in ids:
             faults.add(f"{place}.id", f"{shown(challenge.id)} is there twice")
         ids.add(challenge.id)
-        found.append(Start(challenge, *read_difficulty(data)))
+        level, score = read_difficulty(data)
+        found.append(replace(_entry(puzzle, challenge), level=level, score=score))
     faults.finish()
     return found
 

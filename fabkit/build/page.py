@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from fabkit.build.artifacts import Artifacts
 from fabkit.build.assembly_layout import picture_artifacts
+from fabkit.build.booklet import NOT_SHOWN
 from fabkit.build.cover_image import cover_picture
-from fabkit.build.entries import BUDGET_S, Selection, gather, solved_ones
+from fabkit.build.entries import Selection, gather, solved_ones
 from fabkit.build.export import Export, export, fresh_meshes, shown_files
 from fabkit.build.manifest import MANIFEST, made_by
 from fabkit.build.page_assets import glb_models, models_data, models_script
+from fabkit.build.reports import write_contents
 from fabkit.build.targets import Place, Progress, Target, build, silent
 from fabkit.core.errors import InputError, printable
-from fabkit.core.files import digest, read_json, sha256
+from fabkit.core.files import digest, json_text, read_json
 from fabkit.model.accessory import accessories, things
-from fabkit.model.catalog import catalog_path
 from fabkit.model.entry import Entry
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -29,7 +29,6 @@ from fabkit.output.web import document
 from fabkit.output.web.document import Download, page_files, static
 from fabkit.printing.nesting.bin import fitting_turns
 from fabkit.printing.plate import outline_from_above, room_of
-from fabkit.puzzles.graded.challengelist import LIST
 
 #: What it is called in an output folder, and the file that a browser opens.
 PAGE, INDEX = "page", "index.html"
@@ -50,25 +49,8 @@ _OWN = (
     *(INDEX, "fabkit.css", "icon.svg", "data.js", "models.js", "play.js", "play-"),
     *("viewer.js", "viewer-", "vendor/", "fonts/"),
 )
-#: The keys of a profile that do not show on a page, besides in the files to print.
-_NOT_SHOWN = ("price.", "laser.", "filament.", "plate.", "printer.")
 #: What makes it besides the rooms and libraries that make any report.
 _ROOMS, _LIBRARIES = ("build", "solid", "core"), ("trimesh", "cadquery", "cadquery-ocp", "pillow")
-
-
-@dataclass(frozen=True)
-class PageOptions:
-    """What a page shows.
-
-    Attributes:
-        selection: which challenges.
-        language: one of `fabkit.output.i18n.LANGUAGES`.
-        budget_s: see `fabkit.build.entries.gather`.
-    """
-
-    selection: Selection = field(default_factory=Selection)
-    language: str = LANGUAGES[0]
-    budget_s: float | None = BUDGET_S
 
 
 @dataclass(frozen=True)
@@ -120,21 +102,22 @@ class _PageMaker:
         puzzle: PuzzleSet,
         profile: Profile,
         folder: Path,
-        options: PageOptions,
+        selection: Selection,
+        language: str,
         lists_in: Path | None,
         force: bool,
         progress: Progress,
     ) -> None:
-        self.puzzle, self.profile, self.folder, self.options = puzzle, profile, folder, options
-        self.lists_in, self.force, self.progress = lists_in, force, progress
+        self.puzzle, self.profile, self.folder = puzzle, profile, folder
+        self.selection, self.language, self.lists_in = selection, language, lists_in
+        self.force, self.progress = force, progress
         self.made, self.large = _fitting(puzzle, profile)
 
     @cached_property
     def entries(self) -> tuple[list[Entry], list[str]]:
         """The challenges on it, and what is to be said of others and of boards."""
-        asked = self.options.selection
-        found = gather(self.puzzle, asked, self.lists_in, self.progress, self.options.budget_s)
-        entries, notes = solved_ones(self.puzzle, found, asked)
+        found = gather(self.puzzle, self.selection, self.lists_in, self.progress)
+        entries, notes = solved_ones(self.puzzle, found, self.selection)
         for one in self.large:
             board = f"{one} is larger than the printer's bed"
             notes.append(f"{board}: it is not among the files, and not in 3D")
@@ -149,16 +132,9 @@ class _PageMaker:
     @cached_property
     def shown(self) -> Artifacts:
         """What is shown in space: the meshes of the files to print."""
-        folder = self.exported.folder
-        every = things(self.made, self.profile)
-        return picture_artifacts(
-            self.made, every, self.profile, lambda: fresh_meshes(folder, self.made, self.profile)
-        )
-
-    def prepare(self) -> None:
-        """What may be refused comes before the first file."""
-        _ = self.entries
-        _ = self.exported
+        folder, every = self.exported.folder, things(self.made, self.profile)
+        find_stl = partial(fresh_meshes, folder, self.made, self.profile)
+        return picture_artifacts(self.made, every, self.profile, find_stl)
 
     @cached_property
     def models(self) -> dict[str, bytes]:
@@ -168,45 +144,38 @@ class _PageMaker:
 
     def write_assets(self, place: Place) -> None:
         """What takes longest: meshes and picture. No text is in them."""
+        entries, _ = self.entries  # which may be refused, before the first file
         self.models = glb_models(self.shown, self.progress)
-        for one, content in self.models.items():
-            place(f"{MODELS}/{one}.glb").write_bytes(content)
         self.progress(0, 0, STILL)
-        picture = cover_picture(self.made, self.entries[0], self.profile, lambda: self.shown.stl)
-        place(STILL).write_bytes(picture)
+        picture = cover_picture(self.made, entries, self.profile, lambda: self.shown.stl)
+        contents = {f"{MODELS}/{one}.glb": model for one, model in self.models.items()}
+        write_contents({**contents, STILL: picture}, place)
 
     def write_page(self, place: Place) -> None:
         """All the rest; the page comes last."""
         entries, notes = self.entries
-        unit_mm, language = self.profile.unit_mm, self.options.language
-        files = page_files(self.made, entries, unit_mm, language, _downloads(self.exported))
+        downloads, unit_mm = _downloads(self.exported), self.profile.unit_mm
+        files = page_files(self.made, entries, unit_mm, self.language, downloads)
         index = files.pop(INDEX)
         files |= {name: static(name) for name in _VIEWER}
         files["fonts/OpenSans-LICENSE.txt"] = font_file().with_name("OpenSans.LICENSE").read_bytes()
         data = models_data(self.shown, entries, self.models, self.profile)
         files["models.js"] = models_script(data).encode()
-        for name, content in files.items():
-            place(name).write_bytes(content)
+        write_contents(files, place)
         ids = [one.id for one in entries]
         place(INDEX, challenges=ids, notes=notes).write_bytes(index)
 
     def recipe(self, language: str) -> str:
         """By what a page is known to be up to date."""
-        lists = [self.lists_in / LIST] if self.lists_in else []
-        asked = self.options.selection
-        read = asked.files or (*lists, catalog_path(self.puzzle))
-        more = [
-            [str(path) for path in asked.files],
-            asked.only,
-            [load_words(part, language) for part in ("page", "booklet")],
-            [sha256(path) if path.is_file() else "" for path in read],
-            self.options.budget_s,
-            self.large,
-            _static_digest(),
-        ]
-        told = json.dumps(more), PAGE, language
+        said = {
+            "selection": self.selection.said(self.puzzle, self.lists_in),
+            "words": [load_words(part, language) for part in ("page", "booklet")],
+            "large": self.large,
+            "static": _static_digest(),
+        }
+        more = json_text(said), language
         return made_by(
-            self.puzzle, self.profile, *told, rooms=_ROOMS, libraries=_LIBRARIES, but=_NOT_SHOWN
+            self.puzzle, self.profile, *more, rooms=_ROOMS, libraries=_LIBRARIES, but=NOT_SHOWN
         )
 
 
@@ -214,7 +183,8 @@ def make_page(
     puzzle: PuzzleSet,
     profile: Profile,
     folder: Path,
-    options: PageOptions | None = None,
+    selection: Selection,
+    language: str = LANGUAGES[0],
     lists_in: Path | None = None,
     force: bool = False,
     progress: Progress = silent,
@@ -222,6 +192,7 @@ def make_page(
     """Makes the page of a set, or brings it up to date.
 
     Args:
+        selection: which challenges it shows.
         lists_in: the set's output folder, where a list of challenges may lie.
         force: makes every file again, and writes over those that somebody has changed.
 
@@ -231,20 +202,13 @@ def make_page(
             suit the set, or the folder holds another set or files that are not fabkit's.
         OutsideError: when a folder is in use or cannot be written, or a library fails.
     """
-    options = options or PageOptions()
-    maker = _PageMaker(puzzle, profile, folder, options, lists_in, force, progress)
-    assets_recipe, recipe = maker.recipe(LANGUAGES[0]), maker.recipe(options.language)
-    assets = Target((f"{MODELS}/", STILL), assets_recipe, maker.write_assets, maker.prepare)
-    page = Target(_OWN, recipe, maker.write_page, maker.prepare)
+    maker = _PageMaker(puzzle, profile, folder, selection, language, lists_in, force, progress)
+    assets = Target((f"{MODELS}/", STILL), maker.recipe(LANGUAGES[0]), maker.write_assets)
+    page = Target(_OWN, maker.recipe(language), maker.write_page)
     built = build(folder, puzzle, profile, [assets, page], force, progress, accounted=True)
-    index = built.files[INDEX]
-    return Page(
-        folder,
-        tuple(index.challenges),
-        shown_files(built),
-        maker.exported,
-        (*index.notes, *maker.exported.warnings),
-    )
+    index, exported = built.files[INDEX], maker.exported
+    notes = (*index.notes, *exported.warnings)
+    return Page(folder, tuple(index.challenges), shown_files(built), exported, notes)
 
 
 def _fitting(puzzle: PuzzleSet, profile: Profile) -> tuple[PuzzleSet, list[str]]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -32,9 +34,9 @@ class Target:
         names: their paths in the folder, with slashes. One that ends with a slash or a
             hyphen means all that begin so, since their number shows when they are made.
         recipe: the hash of all that goes into them; empty for what is always made again.
-        make: writes them where it is told to.
-        prepare: what comes before, while nothing has been touched: what may be refused, or what
-            takes long and needs no folder.
+        make: writes them where it is told to. Until it first asks where, nothing is touched, and
+            the folder is free.
+        prepare: what may be refused, before anything at all is made.
         kind: of a set's files; see `fabkit.build.manifest.Entry`.
         about: of a report, the folder of the files that it speaks of.
         always: whether they are made again whatever there is.
@@ -106,8 +108,6 @@ def build(
     """Brings files in a folder up to date: all that are stale, or none.
 
     Args:
-        puzzle: the set whose files are in it.
-        targets: what to bring up to date.
         force: makes everything again, and writes over files of others.
         accounted: whether the manifest also says what set and profile were read.
         lenient: leaves a manifest alone that is broken or of another set, and writes all the same.
@@ -120,18 +120,17 @@ def build(
     if folder.exists() and not folder.is_dir():
         raise InputError.of(printable(str(folder)), "is a file; expected a folder")
     remove_leftovers(folder)
-    warnings = []
+    built = Built()
     try:
         manifest = read_manifest(folder, puzzle, force)
     except InputError as error:
         if not lenient:
             raise
-        warnings.append(f"{MANIFEST} was left as it is: {error}")
-        manifest = Manifest(set="")
+        built.warnings.append(f"{MANIFEST} was left as it is: {error}")
+        manifest, force = Manifest(set=""), True
     account = inputs(puzzle, profile) if accounted else {}
     stale = [one for one in targets if force or not one.is_fresh(manifest, folder)]
-    gone = [name for name in manifest.files if not (folder / name).is_file()]
-    built = Built(warnings=warnings)
+    gone = any(not (folder / name).is_file() for name in manifest.files)
     if stale or (accounted and (gone or manifest.model_copy(update=account) != manifest)):
         names = {
             name
@@ -139,70 +138,43 @@ def build(
             for name in one.names
             if not one.edited_as and (name == one.names[0] or name in manifest.files)
         }
-        _refuse(folder, names, manifest, force or bool(warnings))
+        _refuse(folder, names, manifest, force)
         for one in stale:
-            progress(0, len(stale), one.names[0])
             one.prepare()
-        with folder_lock(folder), outside_failures(f"cannot write in {printable(str(folder))}"):
-            if not warnings and read_manifest(folder, puzzle, force) != manifest:
-                raise OutsideError(
-                    f"the files in {printable(str(folder))} changed meanwhile; nothing was "
-                    "written. Give the command again"
-                )
-            manifest = _write(folder, profile, stale, manifest, account, force, progress, built)
+        doing = f"cannot write in {printable(str(folder))}"
+        with ExitStack() as held, outside_failures(doing):
+
+            @cache
+            def staging() -> Staging:
+                held.enter_context(folder_lock(folder))
+                if manifest.set and read_manifest(folder, puzzle, force) != manifest:
+                    raise OutsideError(
+                        f"the files in {printable(str(folder))} changed meanwhile; nothing was "
+                        "written. Give the command again"
+                    )
+                return held.enter_context(Staging(folder))
+
+            for done, one in enumerate(stale):
+                progress(done, len(stale), one.names[0])
+                built.made |= _make(one, profile, manifest, staging)
+                if one.edited_as:
+                    _keep_edited(one, folder, manifest, staging(), built)
+            progress(len(stale), len(stale), "")
+            manifest = _commit(staging(), stale, manifest, account, force, built)
     for one in targets:
         now = {name: entry for name, entry in built.made.items() if one.owns(name)}
         built.files |= now or one.files(manifest)
     return built
 
 
-def _write(
-    folder: Path,
-    profile: Profile,
-    stale: Sequence[Target],
-    manifest: Manifest,
-    account: dict[str, Any],
-    force: bool,
-    progress: Progress,
-    built: Built,
-) -> Manifest:
-    """Makes targets in a staging folder, then moves everything into place, the manifest last."""
-    has_manifest, outdated = bool(manifest.set), set[str]()
-    with Staging(folder) as staging:
-        for done, one in enumerate(stale):
-            progress(done, len(stale), one.names[0])
-            entries = _make(one, profile, manifest, staging)
-            outdated |= {name for name in manifest.files if one.owns(name)} - entries.keys()
-            built.made |= entries
-            if one.edited_as:
-                _keep_edited(one, folder, manifest, staging, built)
-        progress(len(stale), len(stale), "")
-        for name, entry in built.made.items():
-            if not force and entry.is_in(folder / name):
-                staging.discard(name)
-            else:
-                built.written.add(name)
-        edited = {name for one in stale if one.edited_as for name in one.names}
-        _refuse(folder, built.written - edited, manifest, force or not has_manifest)
-        kept = {n: one for n, one in manifest.files.items() if n not in outdated}
-        kept = {n: one for n, one in kept.items() if (folder / n).is_file()} | built.made
-        after = manifest.model_copy(update={**account, "files": kept})
-        if has_manifest and after != manifest:
-            path = staging.path(MANIFEST)
-            path.write_text(after.text(), encoding="utf-8", newline="\n")
-        staging.commit()
-    for name in outdated:  # a plate that is not needed must not be printed
-        if manifest.files[name].is_in(folder / name):
-            (folder / name).unlink()
-    return after
-
-
-def _make(one: Target, profile: Profile, manifest: Manifest, staging: Staging) -> dict[str, Entry]:
+def _make(
+    one: Target, profile: Profile, manifest: Manifest, staging: Callable[[], Staging]
+) -> dict[str, Entry]:
     """Makes the files of a target."""
     found: dict[str, tuple[Path, dict[str, Any]]] = {}
 
     def place(name: str, **more: Any) -> Path:
-        found[name] = staging.path(name), more
+        found[name] = staging().path(name), more
         return found[name][0]
 
     one.make(place)
@@ -218,6 +190,40 @@ def _make(one: Target, profile: Profile, manifest: Manifest, staging: Staging) -
         )
         for name, (path, more) in found.items()
     }
+
+
+def _commit(
+    staging: Staging,
+    stale: Sequence[Target],
+    manifest: Manifest,
+    account: dict[str, Any],
+    force: bool,
+    built: Built,
+) -> Manifest:
+    """Moves what is new into place, the manifest last; returns that."""
+    folder = staging.target
+    for name, entry in built.made.items():
+        if not force and entry.is_in(folder / name):
+            staging.discard(name)
+        else:
+            built.written.add(name)
+    edited = {name for one in stale if one.edited_as for name in one.names}
+    _refuse(folder, built.written - edited, manifest, force)
+    outdated = {name for name in manifest.files if any(one.owns(name) for one in stale)}
+    outdated -= built.made.keys()
+    kept = {
+        name: entry
+        for name, entry in manifest.files.items()
+        if name not in outdated and (folder / name).is_file()
+    }
+    after = manifest.model_copy(update={**account, "files": kept | built.made})
+    if manifest.set and after != manifest:
+        staging.path(MANIFEST).write_text(after.text(), encoding="utf-8", newline="\n")
+    staging.commit()
+    for name in outdated:  # a plate that is not needed must not be printed
+        if manifest.files[name].is_in(folder / name):
+            (folder / name).unlink()
+    return after
 
 
 def _keep_edited(

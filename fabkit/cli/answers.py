@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from string import ascii_letters, digits
 from typing import Any
 
 from fabkit.cli.report import Report
 from fabkit.core.errors import many
-from fabkit.model.lattice import Lattice, Ring
-from fabkit.model.polygon import rings_of_cells, spelt
-from fabkit.model.puzzle import in_units
+from fabkit.model.puzzle import rings_in_units
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, Answer, starts
 from fabkit.solve.difficulty import Difficulty, difficulty
 from fabkit.solve.engines.engine import Effort
 from fabkit.solve.posing import Layout, PosedChallenge, outlines
 
+#: How many solutions remain with a piece, by its kind, on some cells.
+Counts = Mapping[tuple[int, tuple[int, ...]], int]
 _MOST_SHOWN = 3
 _MOST_LISTED = 10
 
@@ -120,85 +119,61 @@ def tell_starts(posed: PosedChallenge, effort: Effort, report: Report) -> int:
         report.say(f"{posed.challenge.id}: unknown: the budget was spent before all was counted")
         report.document({**document, "status": UNKNOWN, "count": None})
         return 1
-    options = posed.problem.options
-    counts: dict[str, list[_Start]] = {
-        "placements": [
-            _Start(posed, options[position].kind, options[position].cells, count)
-            for position, count in found.placements.items()
-        ],
-        "clues": [
-            _Start(posed, kind, (cell,), count) for (kind, cell), count in found.clues.items()
-        ],
-    }
-    titles = {
-        "placements": "starts of one placed piece",
-        "clues": "clues of one cell and the piece that covers it",
-    }
+    options, solved = posed.problem.options, SOLVED if found.solutions else IMPOSSIBLE
+    document |= {"status": solved, "count": found.solutions}
     report.say(f"{posed.challenge.id}: {many(found.solutions, 'solution')}")
-    for name, each in counts.items():
-        _tell_counts(titles[name], each, report)
-    document["status"] = SOLVED if found.solutions else IMPOSSIBLE
-    document["count"] = found.solutions
-    report.document({**document, **{n: _starts_document(each) for n, each in counts.items()}})
+    placed = {(options[at].kind, options[at].cells): n for at, n in found.placements.items()}
+    clues: Counts = {(kind, (cell,)): n for (kind, cell), n in found.clues.items()}
+    title = "clues of one cell and the piece that covers it"
+    document["placements"] = _tell_counts("starts of one placed piece", placed, posed, report)
+    document["clues"] = _tell_counts(title, clues, posed, report)
+    report.document(document)
     return 0 if found.solutions else 1
 
 
-@dataclass(frozen=True)
-class _Start:
-    """A piece on some cells, and how many solutions that leaves."""
-
-    posed: PosedChallenge
-    kind: int
-    cells: tuple[int, ...]
-    count: int
-
-    @property
-    def piece(self) -> str:
-        return self.posed.kinds[self.kind][0]
-
-    def __str__(self) -> str:
-        cells = frozenset(self.posed.cells[cell] for cell in self.cells)
-        lattice = self.posed.puzzle.lattice
-        if lattice.cells_per_unit > 1:
-            return f"{self.piece} {_corners(rings_of_cells(lattice, cells), lattice)}"
-        places = (f"[{row}, {col}]" for row, col in sorted(map(self.posed.row_col, cells)))
-        return f"{self.piece} {' '.join(places)}"
-
-    def document(self) -> dict[str, Any]:
-        """For JSON, drawn as solutions are."""
-        layout = {self.piece: frozenset(self.posed.cells[cell] for cell in self.cells)}
-        drawn = _plain(self.posed, layout)[self.piece]
-        key = "cells" if self.posed.puzzle.lattice.cells_per_unit == 1 else "outline"
-        return {"piece": self.piece, key: drawn, "count": self.count}
-
-
-def _tell_counts(title: str, each: Sequence[_Start], report: Report) -> None:
-    possible = [start.count for start in each if start.count]
-    report.say(f"{title}: {len(each)}, of which {len(possible)} have a solution")
-    if not possible:
-        return
-    least = min(possible)
-    best = [start for start in each if start.count == least]
-    what = "exactly one solution" if least == 1 else f"the fewest, {least} solutions"
-    report.say(f"  with {what}: {len(best)}")
-    for start in best[:_MOST_LISTED]:
-        report.say(f"    {start}")
-    if len(best) > _MOST_LISTED:
-        report.say(f"    … and {len(best) - _MOST_LISTED} more, with --json")
-    never = [start for start in each if not start.count]
-    if 0 < len(never) <= _MOST_LISTED:
-        report.say(f"  impossible: {', '.join(map(str, never))}")
-
-
-def _starts_document(each: Sequence[_Start]) -> dict[str, Any]:
-    possible = [start.count for start in each if start.count]
+def _tell_counts(
+    title: str,
+    counts: Counts,
+    posed: PosedChallenge,
+    report: Report,
+) -> dict[str, Any]:
+    """Says how many solutions remain with a piece on some cells; returns what scripts are told."""
+    possible = [count for count in counts.values() if count]
+    report.say(f"{title}: {len(counts)}, of which {len(possible)} have a solution")
+    least = min(possible, default=0)
+    drawn_as = "cells" if posed.puzzle.lattice.cells_per_unit == 1 else "outline"
+    each: list[Any] = []
+    best: list[str] = []
+    never: list[str] = []
+    for (kind, cells), count in counts.items():
+        piece = posed.kinds[kind][0]
+        (drawn,) = _plain(posed, {piece: frozenset(posed.cells[one] for one in cells)}).values()
+        each.append({"piece": piece, drawn_as: drawn, "count": count})
+        if count in (0, least):
+            (best if count else never).append(f"{piece} {_spelt(drawn)}")
+    if best:
+        what = "exactly one solution" if least == 1 else f"the fewest, {least} solutions"
+        report.say(f"  with {what}: {len(best)}")
+        for start in best[:_MOST_LISTED]:
+            report.say(f"    {start}")
+        if len(best) > _MOST_LISTED:
+            report.say(f"    … and {len(best) - _MOST_LISTED} more, with --json")
+        if 0 < len(never) <= _MOST_LISTED:
+            report.say(f"  impossible: {', '.join(never)}")
     return {
         "total": len(each),
         "possible": len(possible),
         "unique": possible.count(1),
-        "fewest": min(possible, default=0),
-        "each": [start.document() for start in each],
+        "fewest": least,
+        "each": each,
     }
+
+
+def _spelt(drawn: list[Any]) -> str:
+    """Cells or an outline's corners on one line; holes after a bar."""
+    if isinstance(drawn[0][0], tuple):
+        return " | ".join(map(_spelt, drawn))
+    return " ".join(map(str, drawn))
 
 
 def _plain(posed: PosedChallenge, layout: Layout) -> dict[str, Any]:
@@ -212,14 +187,11 @@ def _plain(posed: PosedChallenge, layout: Layout) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for piece, rings in outlines(puzzle, layout).items():
         plain = [
-            [[_number(x), _number(y)] for x, y in in_units(puzzle.lattice, ring)] for ring in rings
+            [tuple(int(x) if x == int(x) else x for x in corner) for corner in ring]
+            for ring in rings_in_units(puzzle.lattice, rings)
         ]
         found[piece] = plain[0] if len(plain) == 1 else plain
     return found
-
-
-def _number(value: float) -> float | int:
-    return int(value) if value == int(value) else value
 
 
 def _draw(posed: PosedChallenge, layout: Layout, report: Report) -> None:
@@ -279,11 +251,6 @@ def _letters(posed: PosedChallenge, layout: Layout) -> dict[str, str]:
         free = [one for one in wanted if one.isprintable() and one not in (*found.values(), " ")]
         found[piece] = [*free, "#"][0]
     return found
-
-
-def _corners(rings: Sequence[Ring], lattice: Lattice) -> str:
-    """An outline's corners in grid units; holes after a bar."""
-    return " | ".join(" ".join(spelt(lattice, corner) for corner in ring) for ring in rings)
 
 
 def _grid(labels: Mapping[tuple[int, int], str], shifted: bool) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from fabkit.cli.context import NO_EXIT, Context, takes
 from fabkit.cli.options import argument, option
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 @takes()
 def certify(
     context: Context,
-    file: Annotated[str, argument("FILE", "A certificate, or a file of impossible shapes.")],
-    set: Annotated[
-        str | None, option("--set SET", "The set that it is about, if not a shipped one.")
-    ] = None,
+    file: str = argument("FILE", "A certificate, or a file of impossible shapes.", required=True),
+    set: str | None = option("--set SET", "The set that it is about, if not a shipped one."),
 ) -> int:
     """Independently verify a certificate, without the solver.
 

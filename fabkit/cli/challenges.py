@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from fabkit.cli import options
 from fabkit.cli.context import NO_EXIT, Context, takes
@@ -32,43 +32,29 @@ def _levels() -> list[str]:
 @takes("set", "output")
 def challenges(
     context: Context,
-    count: Annotated[
-        int,
-        option(
-            "--count N", "Number of challenges (default: 20).", read=options.whole(1, MOST_COUNT)
-        ),
-    ] = 20,
-    given: Annotated[
-        str | None,
-        option(
-            "--given N|minimal",
-            "Number of given pieces, or minimal for none to spare (default: a mix).",
-        ),
-    ] = None,
-    difficulty: Annotated[
-        str | None,
-        option(
-            "--difficulty LEVEL,...",
-            "Only these levels: starter, junior, expert, master, wizard (default: all, evenly).",
-            read=options.some_of(_levels, "level", "the levels are"),
-            complete=_levels,
-        ),
-    ] = None,
-    seed: Annotated[
-        int,
-        option(
-            "--seed N",
-            "Random seed; equal seeds give equal results (default: 1).",
-            read=options.whole(0, MOST_SEED),
-        ),
-    ] = 1,
-    board: Annotated[
-        str | None, option("--board ID", "The board (default: the set's first board).")
-    ] = None,
-    budget_s: Annotated[
-        float | None,
-        option("--budget SECONDS", "Stop after this time with what was found (default: no limit)."),
-    ] = None,
+    count: int = option(
+        "--count N", "Number of challenges (default: 20).", 20, read=options.whole(1, MOST_COUNT)
+    ),
+    given: str | None = option(
+        "--given N|minimal",
+        "Number of given pieces, or minimal for none to spare (default: a mix).",
+    ),
+    difficulty: str | None = option(
+        "--difficulty LEVEL,...",
+        "Only these levels: starter, junior, expert, master, wizard (default: all, evenly).",
+        read=options.some_of(_levels, "level", "the levels are"),
+        complete=_levels,
+    ),
+    seed: int = option(
+        "--seed N",
+        "Random seed; equal seeds give equal results (default: 1).",
+        1,
+        read=options.whole(0, MOST_SEED),
+    ),
+    board: str | None = option("--board ID", "The board (default: the set's first board)."),
+    budget_s: float | None = option(
+        "--budget SECONDS", "Stop after this time with what was found (default: no limit)."
+    ),
 ) -> int:
     """Make challenges with exactly one solution, graded.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from fabkit.cli import options
 from fabkit.cli.context import NO_EXIT, PRINTED, Context, takes
@@ -184,37 +184,25 @@ def _write(
 @takes("output", "profiles", "budget_s", "force")
 def check(
     context: Context,
-    names: Annotated[
-        list[str] | None,
-        argument(
-            "[SET] [FILE]...",
-            "The set; then mesh files (STL, 3MF, OBJ) or folders of them (default: output/SET/stl).",
-            shipped_names,
-        ),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        option(
-            "-s --set SET|KEY=VALUE",
-            "The set, before mesh files; or override a profile value, as elsewhere.",
-        ),
-    ] = None,
-    side_mm: Annotated[
-        float | None,
-        option(
-            "--printer-error LENGTH",
-            'Check that rows still close if each printed side is off by this, such as "0.1mm".',
-            read=options.length(MOST_ERROR_MM),
-        ),
-    ] = None,
-    hole_mm: Annotated[
-        float | None,
-        option(
-            "--hole-error LENGTH",
-            "How much smaller holes print (default: as --printer-error).",
-            read=options.length(MOST_ERROR_MM),
-        ),
-    ] = None,
+    names: list[str] | None = argument(
+        "[SET] [FILE]...",
+        "The set; then mesh files (STL, 3MF, OBJ) or folders of them (default: output/SET/stl).",
+        shipped_names,
+    ),
+    settings: list[str] | None = option(
+        "-s --set SET|KEY=VALUE",
+        "The set, before mesh files; or override a profile value, as elsewhere.",
+    ),
+    side_mm: float | None = option(
+        "--printer-error LENGTH",
+        'Check that rows still close if each printed side is off by this, such as "0.1mm".',
+        read=options.length(MOST_ERROR_MM),
+    ),
+    hole_mm: float | None = option(
+        "--hole-error LENGTH",
+        "How much smaller holes print (default: as --printer-error).",
+        read=options.length(MOST_ERROR_MM),
+    ),
 ) -> int:
     """Check that meshes are printable and fit together.
 
@@ -297,13 +285,10 @@ def _summary(found: CheckReport) -> str:
 @takes(*PRINTED, "budget_s", "force")
 def verify(
     context: Context,
-    source_names: Annotated[
-        list[str] | None,
-        option(
-            "--from DIR|FILE",
-            "A folder of meshes, or a mesh file; repeatable (default: output/SET/stl).",
-        ),
-    ] = None,
+    source_names: list[str] | None = option(
+        "--from DIR|FILE",
+        "A folder of meshes, or a mesh file; repeatable (default: output/SET/stl).",
+    ),
 ) -> int:
     """Read meshes back and solve the catalog with their outlines.
 

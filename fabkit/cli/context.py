@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Any
 
 from fabkit.cli import options
-from fabkit.cli.options import argument, option
+from fabkit.cli.options import argument, flag, option
 from fabkit.cli.report import Report
 from fabkit.core.errors import printable
 from fabkit.core.signals import at_stop
@@ -23,57 +23,30 @@ from fabkit.model.puzzle import PuzzleSet
 
 #: When the answer is no: something fails, or there is no solution.
 NO_EXIT = 1
+#: Why a challenge has no solution to show.
+NOT_IN_TIME = "was not solved in time (--budget)"
 #: Shared options of commands that print a set into its folder.
 PRINTED = ("set", "output", "profiles", "settings")
-_REPORTED = ("json", "quiet", "verbose")
-_REPORT_PANEL = "Reporting"
 
 
 @dataclass
 class Context:
-    """The options that commands share, each declared once, and what they turn into.
+    """What the options that commands share turn into; a command takes those that `takes` names.
 
-    A command takes those that `takes` names; the others keep their defaults.
+    Attributes:
+        begin: when the command began, by the monotonic clock: reading files is part of a budget.
     """
 
-    set: Annotated[
-        str,
-        argument("SET", "A shipped set (see `fabkit sets`) or a set's TOML file.", shipped_names),
-    ] = ""
-    output: Annotated[
-        Path | None, option("-o --output DIR", "Output folder (default: output/SET).")
-    ] = None
-    pieces: Annotated[list[str], option("--piece ID", "Only this piece; repeatable.")] = field(
-        default_factory=list
-    )
-    profiles: Annotated[
-        list[str],
-        option(
-            "-p --profile NAME|FILE",
-            "A print profile (see `fabkit profiles`) or a TOML file; repeatable, later ones win.",
-            complete=preset_names,
-        ),
-    ] = field(default_factory=list)
-    settings: Annotated[
-        list[str],
-        option(
-            "-s --set KEY=VALUE",
-            'Override a profile value, such as "unit=15 mm"; repeatable, takes precedence.',
-        ),
-    ] = field(default_factory=list)
-    force: Annotated[
-        bool,
-        option("--force", "Rebuild files that are up to date, and overwrite files of others."),
-    ] = False
-    budget_s: Annotated[
-        float, option("--budget SECONDS", "Time limit per challenge (default: 60).")
-    ] = 60.0
-    json: Annotated[
-        bool, option("--json", "Print one JSON document to standard output.", panel=_REPORT_PANEL)
-    ] = False
-    quiet: Annotated[bool, option("-q --quiet", "Print errors only.", panel=_REPORT_PANEL)] = False
-    verbose: Annotated[bool, option("-v --verbose", "Print details.", panel=_REPORT_PANEL)] = False
-    #: When the command began, by the monotonic clock: reading files is part of a budget.
+    set: str = ""
+    output: Path | None = None
+    pieces: Sequence[str] = ()
+    profiles: Sequence[str] = ()
+    settings: Sequence[str] = ()
+    force: bool = False
+    budget_s: float = 60.0
+    json: bool = False
+    quiet: bool = False
+    verbose: bool = False
     begin: float = field(default_factory=time.monotonic)
 
     @cached_property
@@ -110,6 +83,46 @@ class Context:
 
 Command = Callable[..., int | None]
 
+#: The shared options, each declared once.
+_SHARED: dict[str, tuple[Any, Any]] = {
+    "set": (
+        str,
+        argument(
+            "SET", "A shipped set (see `fabkit sets`) or a set's TOML file.", shipped_names, True
+        ),
+    ),
+    "output": (Path | None, option("-o --output DIR", "Output folder (default: output/SET).")),
+    "pieces": (list[str], option("--piece ID", "Only this piece; repeatable.", [])),
+    "profiles": (
+        list[str],
+        option(
+            "-p --profile NAME|FILE",
+            "A print profile (see `fabkit profiles`) or a TOML file; repeatable, later ones win.",
+            [],
+            complete=preset_names,
+        ),
+    ),
+    "settings": (
+        list[str],
+        option(
+            "-s --set KEY=VALUE",
+            'Override a profile value, such as "unit=15 mm"; repeatable, takes precedence.',
+            [],
+        ),
+    ),
+    "force": (
+        bool,
+        flag("--force", "Rebuild files that are up to date, and overwrite files of others."),
+    ),
+    "budget_s": (
+        float,
+        option("--budget SECONDS", "Time limit per challenge (default: 60).", 60.0),
+    ),
+    "json": (bool, flag("--json", "Print one JSON document to standard output.", "Reporting")),
+    "quiet": (bool, flag("-q --quiet", "Print errors only.", "Reporting")),
+    "verbose": (bool, flag("-v --verbose", "Print details.", "Reporting")),
+}
+
 
 def takes(*shared: str) -> Callable[[Command], Command]:
     """Gives a command shared options, by their names in `Context`, and those on reporting.
@@ -117,39 +130,27 @@ def takes(*shared: str) -> Callable[[Command], Command]:
     The command is written with a `Context` first, then its own options; it is called with the
     shared argument first, its own ones, then shared options.
     """
-    hints = get_type_hints(Context, include_extras=True)
-
-    def parameters(*names: str) -> list[inspect.Parameter]:
-        kind = inspect.Parameter.KEYWORD_ONLY
-        return [
-            inspect.Parameter(
-                name,
-                kind,
-                annotation=hints[name],
-                default=inspect.Parameter.empty if name == "set" else _default(name),
-            )
-            for name in names
-        ]
+    names = [*shared, "json", "quiet", "verbose"]
+    kind = inspect.Parameter.KEYWORD_ONLY
 
     def decorate(command: Command) -> Command:
         _, *own = inspect.signature(command, eval_str=True).parameters.values()
-        first = parameters(*(name for name in shared if name == "set"))
-        last = parameters(*(name for name in shared if name != "set"), *_REPORTED)
-        own = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
+        own = [one.replace(kind=kind) for one in own]
+        given = {
+            name: inspect.Parameter(
+                name, kind, annotation=_SHARED[name][0], default=_SHARED[name][1]
+            )
+            for name in names
+        }
 
         @wraps(command)
         def run(**values: Any) -> int | None:
-            given = {one.name: values.pop(one.name) for one in (*first, *last)}
-            return command(Context(**given), **values)
+            return command(Context(**{name: values.pop(name) for name in names}), **values)
 
-        every = [*first, *own, *last]
+        first = [given.pop("set")] if "set" in given else []
+        every = [*first, *own, *given.values()]
         run.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
         run.__annotations__ = {one.name: one.annotation for one in every}
         return run
 
     return decorate
-
-
-def _default(name: str) -> Any:
-    found = Context.__dataclass_fields__[name]
-    return found.default_factory() if callable(found.default_factory) else found.default

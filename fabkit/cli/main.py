@@ -26,8 +26,7 @@ from fabkit.cli.picture import picture
 from fabkit.cli.play import booklet, cards, page
 from fabkit.cli.printing import EXPORTS, bom, coupon, export_command, plate, slice_plates
 from fabkit.cli.report import to_stderr
-from fabkit.cli.schema import schema
-from fabkit.cli.shipped import dump, profiles, sets
+from fabkit.cli.shipped import dump, profiles, schema, sets
 from fabkit.cli.show import show
 from fabkit.cli.snowflakes import snowflakes
 from fabkit.cli.solve import solve

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from fabkit.cli.check import take_files, tell_check, tell_verify
 from fabkit.cli.context import NO_EXIT, PRINTED, Context, takes
-from fabkit.cli.options import option
+from fabkit.cli.options import flag
 from fabkit.cli.printing import (
-    SlicerPath,
-    TimeLimit,
+    SLICER,
+    TIME_LIMIT,
     export_of,
     magnets_words,
     tell_export,
@@ -28,11 +28,9 @@ if TYPE_CHECKING:
 @takes(*PRINTED, "force", "budget_s")
 def make(
     context: Context,
-    slice_too: Annotated[
-        bool, option("--slice", "Also slice the plates (needs PrusaSlicer).")
-    ] = False,
-    slicer: SlicerPath = None,
-    limit_s: TimeLimit = 600.0,
+    slice_too: bool = flag("--slice", "Also slice the plates (needs PrusaSlicer)."),
+    slicer: str | None = SLICER,
+    limit_s: float = TIME_LIMIT,
 ) -> int:
     """Make all files for a print, then check and verify them.
 
@@ -89,16 +87,14 @@ def make(
 
 def _reports(context: Context, done: Export) -> list[dict[str, Any]]:
     """The reports of check and verify: those of before, if nothing has changed since."""
-    from fabkit.build import Target, build
+    from fabkit.build import Place, Target, build
     from fabkit.build.manifest import made_by
-    from fabkit.build.reports import stored, write_contents
+    from fabkit.build.reports import check_contents, stored, verify_contents, write_contents
 
     report, folder, puzzle = context.report, context.folder, context.puzzle
     profile, budget_s = context.profile, context.budget_s
-    contents: dict[str, str] = {}
 
-    def prepare() -> None:
-        from fabkit.build.reports import check_contents, verify_contents
+    def write(place: Place) -> None:
         from fabkit.verify.catalog import verify
         from fabkit.verify.check import check
 
@@ -111,13 +107,11 @@ def _reports(context: Context, done: Export) -> list[dict[str, Any]]:
             checked = check(taken, profile, budget_s, progress, answers=answers)
         tell_check(checked, report)
         tell_verify(verified, report)
-        contents.update(check_contents(checked) | verify_contents(verified))
+        write_contents(check_contents(checked) | verify_contents(verified), place)
 
     recipe = made_by(puzzle, profile, f"{budget_s}", but=("price.", "laser.", "filament."))
     names = ("check.json", "check.html", "verify.json")
-    target = Target(
-        names, recipe, lambda place: write_contents(contents, place), prepare, about="stl"
-    )
+    target = Target(names, recipe, write, about="stl")
     if not build(folder, puzzle, profile, [target], context.force).made:
         report.say("already up to date: checked and verified before")
     return [stored(folder, names[0]), stored(folder, names[2])]
@@ -131,10 +125,10 @@ def _booklet(context: Context) -> tuple[dict[str, Any] | None, list[str]]:
         what deserves a look.
     """
     from fabkit.build.booklet import BOOKLET, BookletOptions, write_booklet
-    from fabkit.build.entries import NothingToShowError
+    from fabkit.build.entries import NothingToShowError, Selection
 
     report, folder, force = context.report, context.folder, context.force
-    wanted = BookletOptions(budget_s=context.budget_s)
+    wanted = BookletOptions(Selection(budget_s=context.budget_s))
     try:
         with report.progress() as progress:
             made = write_booklet(

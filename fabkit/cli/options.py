@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,59 +24,83 @@ Reader = Callable[[str, str], Any]
 def option(
     spelt: str,
     help: str,
+    default: Any = None,
     read: Reader | None = None,
     complete: Callable[[], Iterable[str]] | None = None,
     panel: str | None = None,
 ) -> Any:
-    """An option; its help says its default.
+    """An option of a command, as the default of its parameter; its help says what it is without.
 
     Args:
         spelt: its names and what stands for its value, as in the help: ``-o --output DIR``.
-            Messages use the first name. Behind ``DIR``, ``FILE.svg`` or ``SECONDS`` such a value
-            is read.
+            Messages use the first name. Behind ``DIR``, ``FILE``, ``FILE.svg`` or ``SECONDS`` such
+            a value is read.
         help: what it does.
+        default: its value when it is not given.
         read: turns any other text into a value.
-        complete: the values that a shell proposes.
+        complete: the values that a shell proposes; those of ``one|two|three`` are known.
         panel: the heading in the help below which it stands.
     """
     names = [word for word in spelt.split() if word.startswith("-")]
-    metavar = " ".join(spelt.split()[len(names) :]) or None
-    if metavar and metavar.startswith("FILE."):
+    metavar = " ".join(spelt.split()[len(names) :])
+    if metavar.startswith("FILE."):
         read = file(*(f".{ending}" for ending in re.findall(r"\w+", metavar)[1:]))
-    read = read or {"DIR": folder, "SECONDS": seconds}.get(metavar or "")
+    read = read or {"DIR": folder, "FILE": path("a file"), "SECONDS": seconds}.get(metavar)
 
     def parse(value: Any) -> Any:
         return read(value, names[0]) if read and isinstance(value, str) else value
 
     return typer.Option(
+        default,
         *names,
         help=help,
-        metavar=metavar,
+        metavar=metavar or None,
         parser=parse if read else None,
-        autocompletion=_completer(complete),
+        autocompletion=_completer(metavar, complete),
         show_default=False,
         rich_help_panel=panel,
     )
 
 
-def argument(metavar: str, help: str, complete: Callable[[], Iterable[str]] | None = None) -> Any:
-    """An argument; its help says its default."""
+def flag(spelt: str, help: str, panel: str | None = None) -> Any:
+    """An option without a value."""
+    return option(spelt, help, False, panel=panel)
+
+
+def argument(
+    metavar: str,
+    help: str,
+    complete: Callable[[], Iterable[str]] | None = None,
+    required: bool = False,
+) -> Any:
+    """An argument of a command, as the default of its parameter; its help says what it is without."""
+    completer = _completer(metavar, complete)
+    default = ... if required else None
     return typer.Argument(
-        metavar=metavar, help=help, autocompletion=_completer(complete), show_default=False
+        default, metavar=metavar, help=help, autocompletion=completer, show_default=False
     )
 
 
-def _completer(known: Callable[[], Iterable[str]] | None) -> Callable[[str], list[str]] | None:
+def _completer(
+    metavar: str, known: Callable[[], Iterable[str]] | None
+) -> Callable[[str], list[str]] | None:
+    if known is None and re.fullmatch(r"[a-z0-9]+(\|[a-z0-9]+)+", metavar):
+        known = partial(metavar.split, "|")
     if known is None:
         return None
     return lambda incomplete: [name for name in known() if name.startswith(incomplete)]
 
 
-def exclusive(given: Mapping[str, object]) -> None:
-    """Refuses options that ask for different things, of which several are given."""
+def exclusive(given: Mapping[str, object]) -> str:
+    """The option that is given of some; empty when none is.
+
+    Raises:
+        InputError: when several are.
+    """
     names = [name for name, value in given.items() if value]
     if len(names) > 1:
         raise InputError.of("", f"{' and '.join(names)} exclude each other; choose one")
+    return "".join(names)
 
 
 def refuse(given: Mapping[str, object], message: str) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from fabkit.cli.context import NO_EXIT, Context, takes
-from fabkit.cli.options import option
+from fabkit.cli.context import NO_EXIT, NOT_IN_TIME, Context, takes
+from fabkit.cli.options import flag, option
 from fabkit.core.errors import InputError, shown
 from fabkit.core.files import write_whole
 from fabkit.model.challengeload import find_challenge
@@ -37,21 +37,18 @@ def _size(text: str, name: str) -> tuple[int, int]:
 @takes("set", "profiles", "settings", "budget_s")
 def picture(
     context: Context,
-    path: Annotated[Path, option("-o --output FILE.png", "Draw to this file.")],
-    challenge: Annotated[
-        str | None,
-        option(
-            "--challenge ID",
-            "The challenge to solve (default: the set's first board, or the challenge with the "
-            "most pieces).",
-        ),
-    ] = None,
-    size: Annotated[
-        Any, option("--size WxH", "Width and height in pixels (default: 1600x1000).", read=_size)
-    ] = _USUAL_SIZE,
-    apart: Annotated[bool, option("--apart", "Exploded view: pieces above their places.")] = False,
-    no_board: Annotated[bool, option("--no-board", "Omit the board.")] = False,
-    transparent: Annotated[bool, option("--transparent", "Omit the background.")] = False,
+    path: Path = option("-o --output FILE.png", "Draw to this file.", ...),
+    challenge: str | None = option(
+        "--challenge ID",
+        "The challenge to solve (default: the set's first board, or the challenge with the "
+        "most pieces).",
+    ),
+    size: Any = option(
+        "--size WxH", "Width and height in pixels (default: 1600x1000).", _USUAL_SIZE, read=_size
+    ),
+    apart: bool = flag("--apart", "Exploded view: pieces above their places."),
+    no_board: bool = flag("--no-board", "Omit the board."),
+    transparent: bool = flag("--transparent", "Omit the background."),
 ) -> int:
     """Draw the assembled set from its printed meshes, as a PNG file.
 
@@ -114,7 +111,7 @@ def _solution(challenge: Challenge, context: Context) -> Layout | None:
         answer = solve(posed, "first", None, Effort(budget_s, told, begin))
     if answer.solutions:
         return posed.layout(answer.solutions[0])
-    why = "has no solution" if answer.status == IMPOSSIBLE else "was not solved in time (--budget)"
+    why = "has no solution" if answer.status == IMPOSSIBLE else NOT_IN_TIME
     report.say(f"{challenge.id} {why}; nothing was drawn")
     report.document({"set": puzzle.name, "challenge": challenge.id, "file": None})
     return None

@@ -3,74 +3,55 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from fabkit.cli import options
 from fabkit.cli.context import PRINTED, Context, takes
-from fabkit.cli.options import argument, option
-from fabkit.core.errors import InputError, many
+from fabkit.cli.options import argument, flag, option
+from fabkit.core.errors import many
 from fabkit.core.files import write_whole
 
 if TYPE_CHECKING:
-    from fabkit.build.entries import Selection
     from fabkit.output.card import Card
 
 
-Challenges = Annotated[
-    list[str] | None,
-    option(
-        "--challenges FILE",
-        "Only what this challenge file, list or catalog holds; repeatable (default: the set's "
-        "challenges, its catalog, and challenges.json in the output folder).",
-    ),
-]
-Only = Annotated[list[str] | None, option("--only ID", "Only this challenge; repeatable.")]
-Language = Annotated[
-    str,
-    option(
-        "--language en|de|it|fr",
-        "Language of the texts (default: en).",
-        complete=lambda: ("en", "de", "it", "fr"),
-    ),
-]
+CHALLENGES = option(
+    "--challenges FILE",
+    "Only what this challenge file, list or catalog holds; repeatable (default: the set's "
+    "challenges, its catalog, and challenges.json in the output folder).",
+    [],
+)
+ONLY = option("--only ID", "Only this challenge; repeatable.", [])
+LANGUAGE = option("--language en|de|it|fr", "Language of the texts (default: en).", "en")
 
 
 @takes("set", "profiles", "settings", "budget_s", "force")
 def booklet(
     context: Context,
-    path: Annotated[
-        Path | None,
-        option(
-            "-o --output FILE.pdf",
-            "Write to this file (default: output/SET/booklet.pdf; booklet-ID.pdf with --only ID).",
-        ),
-    ] = None,
-    challenges: Challenges = None,
-    only: Only = None,
-    language: Language = "en",
-    paper: Annotated[
-        str | None,
-        option(
-            "--paper a5|a4|letter",
-            "Page size (default: the smallest that most challenges fit on).",
-            complete=lambda: ("a5", "a4", "letter"),
-        ),
-    ] = None,
-    no_picture: Annotated[
-        bool, option("--no-picture", "Omit the picture on the cover; quicker.")
-    ] = False,
+    path: Path | None = option(
+        "-o --output FILE.pdf",
+        "Write to this file (default: output/SET/booklet.pdf; booklet-ID.pdf with --only ID).",
+    ),
+    challenges: list[Path] = CHALLENGES,
+    only: list[str] = ONLY,
+    language: str = LANGUAGE,
+    paper: str | None = option(
+        "--paper a5|a4|letter",
+        "Page size (default: the smallest that most challenges fit on).",
+    ),
+    no_picture: bool = flag("--no-picture", "Omit the picture on the cover; quicker."),
 ) -> None:
     """Write a booklet to print, as a PDF file.
 
     Shows the pieces and the challenges at 1:1, with solutions at the back.
     """
     from fabkit.build import booklet as making
+    from fabkit.build.entries import Selection
 
-    selection = selected(challenges, only)
+    selection = Selection(tuple(challenges), tuple(only), context.budget_s)
     report, puzzle, effective = context.report, context.puzzle, context.profile
-    folder, budget_s = context.folder, context.budget_s
-    paper = paper and paper.lower()
-    wanted = making.BookletOptions(selection, language, paper, not no_picture, budget_s)
+    folder = context.folder
+    wanted = making.BookletOptions(selection, language, paper and paper.lower(), not no_picture)
     own = folder / wanted.file_name
     with report.progress() as progress:
         if path is None or path.resolve() == own.resolve():
@@ -97,42 +78,25 @@ def booklet(
     )
 
 
-def selected(files: list[str] | None, ids: list[str] | None) -> Selection:
-    """The challenges that ``--challenges`` and ``--only`` name.
-
-    Raises:
-        InputError: when one of them is empty.
-    """
-    from fabkit.build.entries import Selection
-
-    for name, values in (("--challenges", files), ("--only", ids)):
-        if any(not value.strip() for value in values or ()):
-            expected = "a file" if name == "--challenges" else "the id of a challenge"
-            raise InputError.of(name, f"is empty; expected {expected}")
-    return Selection(tuple(Path(file) for file in files or ()), tuple(ids or ()))
-
-
 @takes("set", "profiles", "settings", "budget_s", "force")
 def page(
     context: Context,
-    output: Annotated[
-        Path | None,
-        option(
-            "-o --output DIR",
-            "The page's folder (default: output/SET/page); DIR/page in a folder of other files.",
-        ),
-    ] = None,
-    challenges: Challenges = None,
-    only: Only = None,
-    language: Language = "en",
+    output: Path | None = option(
+        "-o --output DIR",
+        "The page's folder (default: output/SET/page); DIR/page in a folder of other files.",
+    ),
+    challenges: list[Path] = CHALLENGES,
+    only: list[str] = ONLY,
+    language: str = LANGUAGE,
 ) -> None:
     """Write a web page to play on, with the pieces in 3D.
 
     It works from the disk: open index.html.
     """
     from fabkit.build import page as making
+    from fabkit.build.entries import Selection
 
-    wanted = making.PageOptions(selected(challenges, only), language, context.budget_s)
+    selection = Selection(tuple(challenges), tuple(only), context.budget_s)
     report, puzzle, effective = context.report, context.puzzle, context.profile
     own = context.folder
     if output is None:
@@ -140,7 +104,9 @@ def page(
     else:
         folder = making.page_folder(output)
     with report.progress() as progress:
-        made = making.make_page(puzzle, effective, folder, wanted, own, context.force, progress)
+        made = making.make_page(
+            puzzle, effective, folder, selection, language, own, context.force, progress
+        )
     for name, file in made.all_files.items():
         report.detail(f"{'wrote' if file['written'] else 'kept '} {folder / name}")
     shows = many(len(made.ids), "challenge")
@@ -168,25 +134,18 @@ def page(
 @takes(*PRINTED, "force")
 def cards(
     context: Context,
-    challenge: Annotated[
-        list[str] | None, argument("[CHALLENGE]...", "Starting positions by name (default: all).")
-    ] = None,
-    file: Annotated[
-        Path | None,
-        option(
-            "--file FILE",
-            "A challenge file, or a list that `fabkit challenges` wrote (default: the set's "
-            "challenges, and challenges.json in the output folder).",
-            read=options.path("a challenge file"),
-        ),
-    ] = None,
-    most: Annotated[
-        int | None,
-        option("--count N", "Only the first N (default: all).", read=options.whole(1, 10_000)),
-    ] = None,
-    no_templates: Annotated[
-        bool, option("--no-templates", "Omit the raised templates; paper only.")
-    ] = False,
+    challenge: list[str] | None = argument(
+        "[CHALLENGE]...", "Starting positions by name (default: all)."
+    ),
+    file: Path | None = option(
+        "--file FILE",
+        "A challenge file, or a list that `fabkit challenges` wrote (default: the set's "
+        "challenges, and challenges.json in the output folder).",
+    ),
+    most: int | None = option(
+        "--count N", "Only the first N (default: all).", read=options.whole(1, 10_000)
+    ),
+    no_templates: bool = flag("--no-templates", "Omit the raised templates; paper only."),
 ) -> None:
     """Write challenge cards to print.
 
@@ -197,7 +156,7 @@ def cards(
     report, puzzle, effective = context.report, context.puzzle, context.profile
     folder = context.folder
     starts = making.starts_of(puzzle, file, folder)
-    made = making.cards_of(puzzle, making.chosen(starts, challenge or (), most))
+    made = making.cards_of(puzzle, starts, challenge or (), most)
     with report.progress() as progress:
         names, warnings = making.write_cards(
             folder, puzzle, made, effective, not no_templates, progress, context.force

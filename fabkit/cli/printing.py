@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from fabkit.cli import options
 from fabkit.cli.context import NO_EXIT, PRINTED, Context, takes
@@ -139,20 +139,14 @@ def _limit_s(text: str, name: str) -> float:
     return limit_s
 
 
-SlicerPath = Annotated[
-    str | None,
-    option("--slicer PROGRAM", "The slicer, by name or path (default: the first one found)."),
-]
-TimeLimit = Annotated[
-    float,
-    option(
-        "--time-limit SECONDS", "Time limit for slicing one plate (default: 600).", read=_limit_s
-    ),
-]
+SLICER = option("--slicer PROGRAM", "The slicer, by name or path (default: the first one found).")
+TIME_LIMIT = option(
+    "--time-limit SECONDS", "Time limit for slicing one plate (default: 600).", 600.0, _limit_s
+)
 
 
 @takes(*PRINTED, "force")
-def slice_plates(context: Context, slicer: SlicerPath = None, limit_s: TimeLimit = 600.0) -> int:
+def slice_plates(context: Context, slicer: str | None = SLICER, limit_s: float = TIME_LIMIT) -> int:
     """Slice the plates with PrusaSlicer.
 
     Exit code 1 if a plate cannot be printed, 3 without a slicer.
@@ -267,17 +261,12 @@ _FOLDER = Path("output") / "coupon"
 @takes("profiles", "settings", "force")
 def coupon(
     context: Context,
-    for_set: Annotated[
-        str | None,
-        option(
-            "--for SET",
-            "Also calibrate the board of this set: a shipped one, or a TOML file.",
-            complete=shipped_names,
-        ),
-    ] = None,
-    folder: Annotated[
-        Path, option("-o --output DIR", f"Output folder (default: {_FOLDER}).")
-    ] = _FOLDER,
+    for_set: str | None = option(
+        "--for SET",
+        "Also calibrate the board of this set: a shipped one, or a TOML file.",
+        complete=shipped_names,
+    ),
+    folder: Path = option("-o --output DIR", f"Output folder (default: {_FOLDER}).", _FOLDER),
 ) -> None:
     """Write a fit gauge: print this first.
 

@@ -1,16 +1,18 @@
-"""`fabkit sets` and `fabkit profiles`: what comes with fabkit."""
+"""`fabkit sets`, `profiles` and `schema`: what comes with fabkit."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import json
+from typing import Any
 
 import typer
 
 from fabkit.cli.context import Context, takes
 from fabkit.cli.options import argument
+from fabkit.core.errors import InputError, did_you_mean, shown
 from fabkit.core.units import format_mm
 from fabkit.model.catalog import catalog_entries
-from fabkit.model.library import load_set, shipped_names
+from fabkit.model.library import SCHEMAS, load_set, schema_of, shipped_names
 from fabkit.model.profile import SETTINGS, Profile
 from fabkit.model.profilefile import dump_profile, load_profile, preset_names
 from fabkit.model.puzzle import PuzzleSet
@@ -84,10 +86,9 @@ def profiles(context: Context, called: typer.Context) -> None:
 def dump(
     context: Context,
     called: typer.Context,
-    name: Annotated[
-        str | None,
-        argument("NAME", "A shipped profile, or a TOML file (default: `default`).", preset_names),
-    ] = None,
+    name: str | None = argument(
+        "NAME", "A shipped profile, or a TOML file (default: `default`).", preset_names
+    ),
 ) -> None:
     """Print the effective profile as TOML: a start for your own."""
     own = [] if name is None else [name]
@@ -105,3 +106,18 @@ def _values(profile: Profile) -> dict[str, Any]:
         "title": profile.title,
         **{setting.key: getattr(profile, setting.attribute) for setting in SETTINGS},
     }
+
+
+@takes()
+def schema(
+    context: Context,
+    kind: str = argument("set|profile|challenge", "The kind of file.", required=True),
+) -> None:
+    """Print the JSON schema of a set, profile or challenge file.
+
+    Editors complete and check a TOML file whose first line names it: `#:schema set.schema.json`.
+    """
+    if kind not in SCHEMAS:
+        message = f"there is no schema {shown(kind)}; there are {', '.join(SCHEMAS)}"
+        raise InputError.of("", message + did_you_mean(kind, SCHEMAS))
+    print(json.dumps(schema_of(kind), indent=2, ensure_ascii=False))

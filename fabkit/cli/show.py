@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from fabkit.cli import drawings, options
-from fabkit.cli.context import NO_EXIT, Context, takes
-from fabkit.cli.options import option
+from fabkit.cli.context import NO_EXIT, NOT_IN_TIME, Context, takes
+from fabkit.cli.options import flag, option
 from fabkit.cli.shipped import summary
 from fabkit.core.errors import InputError, many, name_some, printable
 from fabkit.core.units import format_mm
@@ -25,32 +25,17 @@ _MOST_NAMED = 8
 @takes("set", "pieces", "profiles", "settings", "budget_s")
 def show(
     context: Context,
-    path: Annotated[Path | None, option("-o --output FILE.svg|.png", "Draw to this file.")] = None,
-    catalog: Annotated[
-        bool, option("--catalog", "Show the set's snowflakes instead, if it has any.")
-    ] = False,
-    challenge: Annotated[
-        str | None, option("--challenge ID", "Show this challenge, board or snowflake instead.")
-    ] = None,
-    file: Annotated[
-        Path | None,
-        option(
-            "--file FILE",
-            "Show the challenge in this file, list or catalog.",
-            read=options.path("a file"),
-        ),
-    ] = None,
-    solution: Annotated[
-        bool, option("--solution", "With a challenge: draw a solution beside it.")
-    ] = False,
-    steps: Annotated[
-        bool, option("--steps", "With a challenge: draw the solution step by step.")
-    ] = False,
-    grid: Annotated[
-        bool, option("--grid", "With a challenge: draw the cells of its silhouette.")
-    ] = False,
-    theme: drawings.Theme = None,
-    width_px: drawings.Width = None,
+    path: Path | None = option("-o --output FILE.svg|.png", "Draw to this file."),
+    catalog: bool = flag("--catalog", "Show the set's snowflakes instead, if it has any."),
+    challenge: str | None = option(
+        "--challenge ID", "Show this challenge, board or snowflake instead."
+    ),
+    file: Path | None = option("--file FILE", "Show the challenge in this file, list or catalog."),
+    solution: bool = flag("--solution", "With a challenge: draw a solution beside it."),
+    steps: bool = flag("--steps", "With a challenge: draw the solution step by step."),
+    grid: bool = flag("--grid", "With a challenge: draw the cells of its silhouette."),
+    theme: str | None = drawings.THEME,
+    width_px: int | None = drawings.WIDTH,
 ) -> int:
     """Show the pieces of a set, its snowflakes, or a challenge.
 
@@ -68,29 +53,53 @@ def show(
         return (_show_catalog if catalog else _show_pieces)(context, target)
     entry = _entry(context, challenge, file)
     lacking = (solution or steps) and entry.solution is None
-    if target is not None and not lacking:
-        unit_mm = context.profile.unit_mm
+    _tell_challenge(context, entry)
+    if lacking:
+        why = "has no solution" if entry.status == "impossible" else NOT_IN_TIME
+        context.report.say(f"{entry.id} {why}; nothing was drawn")
+    elif target is not None:
+        from fabkit.output.challenge import challenge_sheet, steps_sheet
+
+        puzzle, unit_mm, look = context.puzzle, context.profile.unit_mm, target.theme
+        shown = entry if solution else replace(entry, solution=None)
         target.write(
-            _drawn(context.puzzle, entry, unit_mm, target.theme, solution, steps, grid),
+            steps_sheet(puzzle, entry, unit_mm, look)
+            if steps
+            else challenge_sheet(puzzle, shown, unit_mm, theme=look, grid=grid),
             context.report,
         )
-    return _tell_challenge(context, entry, target, lacking)
+    context.report.document(
+        {
+            "set": context.puzzle.name,
+            "challenge": entry.id,
+            "title": entry.title,
+            "kind": entry.kind,
+            "pieces": list(entry.pieces),
+            "given": [one.piece for one in entry.given],
+            "flips": entry.flips,
+            "status": entry.status,
+            "count": entry.count,
+            "count_complete": entry.count_complete,
+            "level": entry.level or None,
+            "score": entry.score,
+            "file": None if target is None or lacking else str(target.path),
+        }
+    )
+    return NO_EXIT if lacking else 0
 
 
 def _show_pieces(context: Context, target: drawings.Target | None) -> int:
     report, puzzle, profile = context.report, context.puzzle, context.profile
     pieces = puzzle.select(context.pieces)
-    if target is not None:
-        from fabkit.output.pieces import piece_sheet
-
-        sheet = piece_sheet(puzzle, pieces, profile, target.theme, report.warn)
-        target.write(sheet, report)
     rows = [_row(puzzle, one) for one in pieces]
     report.table(list(rows[0]), [[_cell(value) for value in row.values()] for row in rows])
     count, unit = many(len(pieces), "piece"), format_mm(profile.unit_mm)
     report.say(f"{puzzle.title}: {count}, area {puzzle.area_of(pieces):g}, unit {unit}")
     if target is not None:
-        report.say(f"drawn in {target.path}")
+        from fabkit.output.pieces import piece_sheet
+
+        sheet = piece_sheet(puzzle, pieces, profile, target.theme, report.warn)
+        target.write(sheet, report)
     alike = _alike(pieces)
     if alike:
         report.warn(f"pieces have the same label: {alike}; give them others in {puzzle.source}")
@@ -137,15 +146,13 @@ def _show_catalog(context: Context, target: drawings.Target | None) -> int:
     entries = catalog_entries(puzzle)
     if not entries:
         raise InputError.of(puzzle.name, f"comes without a catalog{_how_to_make_one(puzzle)}")
-    if target is not None:
-        from fabkit.output.challenge import snowflake_sheet
-
-        target.write(snowflake_sheet(puzzle, entries, target.theme), report)
     head = ["snowflake", "parity", "moves", "solutions", "difficulty"]
     report.table(head, [_snowflake(entry) for entry in entries])
     report.say(f"{puzzle.title}: {many(len(entries), 'snowflake')}")
     if target is not None:
-        report.say(f"drawn in {target.path}")
+        from fabkit.output.challenge import snowflake_sheet
+
+        target.write(snowflake_sheet(puzzle, entries, target.theme), report)
     report.document({"set": puzzle.name, "challenges": list(entries)})
     return 0
 
@@ -194,74 +201,28 @@ def _entry(context: Context, challenge: str | None, file: Path | None) -> Entry:
     files = () if file is None else (file,)
     only = () if challenge is None else (challenge,)
     if file is not None and not only:  # which there are is known without solving any
-        entries = gather(puzzle, Selection(files), folder, budget_s=0.0)
+        entries = gather(puzzle, Selection(files, budget_s=0.0), folder)
         if len(entries) > 1:
             ids = name_some([entry.id for entry in entries], _MOST_NAMED)
             message = f"holds {len(entries)} challenges; choose one with --challenge: {ids}"
             raise InputError.of(printable(str(file)), message)
     with context.report.progress() as told:
-        selection = Selection(files, only)
-        (entry,) = gather(puzzle, selection, folder, told, context.budget_s)
+        selection = Selection(files, only, context.budget_s)
+        (entry,) = gather(puzzle, selection, folder, told)
     return entry
 
 
-def _drawn(
-    puzzle: PuzzleSet,
-    entry: Entry,
-    unit_mm: float,
-    theme: str,
-    solution: bool,
-    steps: bool,
-    grid: bool,
-) -> str:
-    """The drawing that is wanted."""
-    from fabkit.output.challenge import challenge_sheet, steps_sheet
-
-    if steps:
-        return steps_sheet(puzzle, entry, unit_mm, theme)
-    shown = entry if solution else replace(entry, solution=None)
-    return challenge_sheet(puzzle, shown, unit_mm, theme=theme, grid=grid)
-
-
-def _tell_challenge(
-    context: Context, entry: Entry, target: drawings.Target | None, lacking: bool
-) -> int:
-    """Prints what is known of a challenge; returns the exit code."""
-    report = context.report
-    impossible = entry.status == "impossible"
+def _tell_challenge(context: Context, entry: Entry) -> None:
+    """Prints a table of what is known of a challenge."""
     count = known_count(entry.count, entry.count_complete) if entry.count else "not known"
     score = "" if entry.score is None else f"{entry.score:.1f}"
-    given = [one.piece for one in entry.given]
     row = {
         "challenge": entry.id,
         "kind": entry.kind,
         "pieces": many(len(entry.pieces), "piece"),
-        "given": " ".join(given),
+        "given": " ".join(one.piece for one in entry.given),
         "moves": _moves(entry.flips),
-        "solutions": "none" if impossible else count,
+        "solutions": "none" if entry.status == "impossible" else count,
         "difficulty": f"{entry.level} {score}".strip() or "not known",
     }
-    report.table(list(row), [list(row.values())])
-    if lacking:
-        why = "has no solution" if impossible else "was not solved in time (--budget)"
-        report.say(f"{entry.id} {why}; nothing was drawn")
-    elif target is not None:
-        report.say(f"drawn in {target.path}")
-    report.document(
-        {
-            "set": context.puzzle.name,
-            "challenge": entry.id,
-            "title": entry.title,
-            "kind": entry.kind,
-            "pieces": list(entry.pieces),
-            "given": given,
-            "flips": entry.flips,
-            "status": entry.status,
-            "count": entry.count,
-            "count_complete": entry.count_complete,
-            "level": entry.level or None,
-            "score": entry.score,
-            "file": None if target is None or lacking else str(target.path),
-        }
-    )
-    return NO_EXIT if lacking else 0
+    context.report.table(list(row), [list(row.values())])

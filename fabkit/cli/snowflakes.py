@@ -6,11 +6,11 @@ import os
 import shlex
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from fabkit.cli import options
 from fabkit.cli.context import NO_EXIT, Context, takes
-from fabkit.cli.options import option
+from fabkit.cli.options import flag, option
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, many, printable, shown
 from fabkit.core.files import (
@@ -47,78 +47,48 @@ def _parities() -> tuple[str, ...]:
 @takes("set", "output")
 def snowflakes(
     context: Context,
-    parity: Annotated[
-        str | None,
-        option(
-            "--parity PARITY,...",
-            "Only with this centre: even (a corner of the grid), odd (the middle of a cell), "
-            "mixed (a ring and a centre half a unit apart).",
-            read=options.some_of(_parities, "parity", "there are"),
-            complete=_parities,
-        ),
-    ] = None,
-    flips: Annotated[
-        bool | None,
-        option(
-            "--flips/--no-flips",
-            "Allow or forbid turning pieces over; takes no value (default: as the set says).",
-        ),
-    ] = None,
-    pieces: Annotated[
-        str | None, option("--pieces IDS", "Only these pieces, such as A,B,C (default: all).")
-    ] = None,
-    max_half_width: Annotated[
-        int | None,
-        option(
-            "--max-half-width H",
-            "Only on boards with at most H cells from the centre to the edge (default: as far "
-            "as any shape can reach).",
-            read=options.whole(0, _MOST_HALF_WIDTH),
-        ),
-    ] = None,
-    wandering: Annotated[
-        bool, option("--wandering", "Also list shapes that fall apart into movable blocks.")
-    ] = False,
-    workers: Annotated[
-        int | None,
-        option(
-            "--workers N",
-            "Number of processes (default: one per core).",
-            read=options.whole(1, _MOST_WORKERS),
-        ),
-    ] = None,
-    cluster: Annotated[
-        str | None, option("--cluster ADDRESS", "Run on the Dask cluster of this scheduler.")
-    ] = None,
-    resume: Annotated[
-        Path | None,
-        option(
-            "--resume DIR",
-            "Keep the run in this folder, or resume it (default: output/SET/runs/...).",
-        ),
-    ] = None,
-    proof: Annotated[
-        Path | None,
-        option("--proof DIR", "Write a proof for every impossible shape, for `fabkit certify`."),
-    ] = None,
-    count_s: Annotated[
-        float,
-        option(
-            "--count-budget SECONDS",
-            f"Time limit for counting the solutions of a snowflake; 0 skips it (default: "
-            f"{COUNT_S:g}).",
-        ),
-    ] = COUNT_S,
-    budget_s: Annotated[
-        float,
-        option(
-            "--budget SECONDS",
-            f"Time limit for a hard shape; it is then listed as unknown (default: {DECIDE_S:g}).",
-        ),
-    ] = DECIDE_S,
-    timed: Annotated[
-        bool, option("--timed", "Record in the catalog how long the search took.")
-    ] = False,
+    parity: str | None = option(
+        "--parity PARITY,...",
+        "Only with this centre: even (a corner of the grid), odd (the middle of a cell), "
+        "mixed (a ring and a centre half a unit apart).",
+        read=options.some_of(_parities, "parity", "there are"),
+        complete=_parities,
+    ),
+    flips: bool | None = option(
+        "--flips/--no-flips",
+        "Allow or forbid turning pieces over; takes no value (default: as the set says).",
+    ),
+    pieces: str | None = option("--pieces IDS", "Only these pieces, such as A,B,C (default: all)."),
+    max_half_width: int | None = option(
+        "--max-half-width H",
+        "Only on boards with at most H cells from the centre to the edge (default: as far "
+        "as any shape can reach).",
+        read=options.whole(0, _MOST_HALF_WIDTH),
+    ),
+    wandering: bool = flag("--wandering", "Also list shapes that fall apart into movable blocks."),
+    workers: int | None = option(
+        "--workers N",
+        "Number of processes (default: one per core).",
+        read=options.whole(1, _MOST_WORKERS),
+    ),
+    cluster: str | None = option("--cluster ADDRESS", "Run on the Dask cluster of this scheduler."),
+    resume: Path | None = option(
+        "--resume DIR", "Keep the run in this folder, or resume it (default: output/SET/runs/...)."
+    ),
+    proof: Path | None = option(
+        "--proof DIR", "Write a proof for every impossible shape, for `fabkit certify`."
+    ),
+    count_s: float = option(
+        "--count-budget SECONDS",
+        f"Time limit for counting the solutions of a snowflake; 0 skips it (default: {COUNT_S:g}).",
+        COUNT_S,
+    ),
+    budget_s: float = option(
+        "--budget SECONDS",
+        f"Time limit for a hard shape; it is then listed as unknown (default: {DECIDE_S:g}).",
+        DECIDE_S,
+    ),
+    timed: bool = flag("--timed", "Record in the catalog how long the search took."),
 ) -> int:
     """Find all shapes of the pieces that have a square's symmetry.
 

@@ -123,8 +123,8 @@ def test_a_board_is_there_once_and_an_optional_one_when_it_is_named() -> None:
 
 
 def test_what_is_not_solved_in_time_is_told_and_nothing_to_do_is_refused(tmp_path: Path) -> None:
-    puzzle, wish = load_set("iqfit"), Selection(only=("board",))
-    entries = gather(puzzle, wish, budget_s=0)
+    puzzle, wish = load_set("iqfit"), Selection(only=("board",), budget_s=0)
+    entries = gather(puzzle, wish)
     assert [entry.status for entry in entries] == ["unknown"]
     with pytest.raises(InputError, match="was not solved in the time given; leave it out, or give"):
         solved_ones(puzzle, entries, wish)
