@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from shapely import Polygon
@@ -15,18 +14,13 @@ from fabkit.drawing.ball import BallBlueprint
 from fabkit.drawing.boards.steps import BoardBlueprint
 from fabkit.drawing.draft import Blueprint
 from fabkit.drawing.outline import region_mm
-from fabkit.drawing.part import PartDrawing
 from fabkit.model.accessory import LID, Accessory, Thing, accessories
 from fabkit.model.entry import in_halves
-from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.piece import Piece
+from fabkit.model.lattice import Cell
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Challenge, PuzzleSet
 from fabkit.output.render.laying import Motion, lay_balls, lay_flat
 from fabkit.output.render.scene import ShadedMesh, Vector
-
-if TYPE_CHECKING:
-    from fabkit.mesh.body import Body
 
 #: A solution: for each piece its cells.
 Layout = Mapping[str, frozenset[Cell]]
@@ -55,7 +49,6 @@ def assembled(
 
     Args:
         challenge: what the solution is of. Its board is shown if its region is one.
-        layout: a solution, each piece with its cells.
         board: whether the board is shown, with its lid, if it is made as an object.
         apart: whether the pieces hang apart above it.
         halves: of the challenge's cells in a unit's length; see `fabkit.model.entry.Entry`.
@@ -78,11 +71,10 @@ def assembled(
         if one.kind == LID:
             motion = _beside(drawings[one.board.id].outline, drawings[one.id].outline)
         found += lumps(made_of, one, motion)
-    away = Away(puzzle.lattice, challenge.region, profile.unit_mm / halves)
-    motions = laid(puzzle, layout, boards, drawings, profile.unit_mm, halves)
+    motions = laid(made_of, challenge.region, layout, boards, halves)
     for piece in pieces:
-        x_mm, y_mm, z_mm = away.of(layout[piece.id]) if apart else (0.0, 0.0, 0.0)
-        found += lumps(made_of, piece, motions[piece.id].then(x_mm, y_mm, z_mm))
+        motion, away_mm = motions[piece.id]
+        found += lumps(made_of, piece, motion.then(*away_mm) if apart else motion)
     return found
 
 
@@ -102,60 +94,56 @@ def lumps(made_of: Artifacts, thing: Thing, motion: Motion) -> Iterator[ShadedMe
     with library_failures(f"the mesh of {thing.id}"):
         parts = made_of.print_of(thing)
     for part in parts.solids:
-        yield _lump(part.body, part.colour, part.name, motion)
-
-
-def _lay(
-    puzzle: PuzzleSet,
-    piece: Piece,
-    drawing: PartDrawing,
-    cells: frozenset[Cell],
-    unit_mm: float,
-    halves: int = 1,
-) -> Motion:
-    """The motion of a piece's mesh, as its drawing has it, onto cells.
-
-    What rests on the board, the back of a flat piece (or its face, if it is turned over) or the
-    middles of balls, is then at height 0.
-
-    Raises:
-        ValueError: when the piece cannot lie so.
-    """
-    if isinstance(drawing, BallBlueprint):
-        assert piece.body is not None
-        return lay_balls(piece.body, drawing.balls_mm, cells, unit_mm)
-    assert isinstance(drawing, Blueprint)
-    own = piece.forms[0].cells
-    own = own if halves == 1 else in_halves(puzzle.lattice, own)
-    motion = lay_flat(puzzle.lattice, own, cells, unit_mm / halves, drawing.thickness_mm)
-    return motion.then(0.0, 0.0, -drawing.back_mm)
+        corners = motion.of(np.asarray(part.body.vertices, dtype=np.float64))
+        faces = np.asarray(part.body.faces, dtype=np.int64)
+        yield ShadedMesh(corners, faces, part.colour, part.name)
 
 
 def laid(
-    puzzle: PuzzleSet,
+    made_of: Artifacts,
+    region: frozenset[Cell],
     layout: Layout,
     boards: Sequence[Accessory],
-    drawings: Mapping[str, PartDrawing],
-    unit_mm: float,
     halves: int = 1,
-) -> dict[str, Motion]:
-    """The motions of all pieces of a solution.
+) -> dict[str, tuple[Motion, Vector]]:
+    """The motions onto their cells of all pieces' meshes, as their drawings have them.
 
     Args:
+        region: what they cover together.
         boards: the board that they lie in, if any; a lid does not matter.
         halves: so many cells lie in a unit's length of one of the lattice's.
 
     Returns:
-        By piece, in the set's order. They rest in the board, or at height 0.
+        By piece, in the set's order; each also with the vector to where it is shown apart, in mm.
+        What rests on the board, the back of a flat piece (or its face, if it is turned over) or
+        the middles of balls, is in the board, or at height 0.
+
+    Raises:
+        ValueError: when a piece cannot lie so.
     """
+    drawings, lattice = made_of.blueprints, made_of.puzzle.lattice
+    unit_mm = made_of.profile.unit_mm / halves
     tops = [one for board in boards if isinstance(one := drawings[board.id], BoardBlueprint)]
     rest_mm = max((one.rest_mm for one in tops if one.kind != LID), default=0.0)
-    return {
-        piece.id: _lay(puzzle, piece, drawings[piece.id], layout[piece.id], unit_mm, halves).then(
-            0.0, 0.0, rest_mm
-        )
-        for piece in puzzle.select(list(layout))
-    }
+    area = region_mm(lattice, region, unit_mm)
+    left, front, right, back = area.bounds
+    found: dict[str, tuple[Motion, Vector]] = {}
+    for piece in made_of.puzzle.select(list(layout)):
+        drawing, cells = drawings[piece.id], layout[piece.id]
+        if isinstance(drawing, BallBlueprint):
+            assert piece.body is not None
+            motion = lay_balls(piece.body, drawing.balls_mm, cells, unit_mm)
+        else:
+            assert isinstance(drawing, Blueprint)
+            own = piece.forms[0].cells
+            own = own if halves == 1 else in_halves(lattice, own)
+            motion = lay_flat(lattice, own, cells, unit_mm, drawing.thickness_mm)
+            motion = motion.then(0.0, 0.0, -drawing.back_mm)
+        centre = region_mm(lattice, cells, unit_mm).centroid
+        x_mm, y_mm = centre.x - area.centroid.x, centre.y - area.centroid.y
+        away_mm = _SPREAD * x_mm, _SPREAD * y_mm, _RAISED * max(right - left, back - front)
+        found[piece.id] = motion.then(0.0, 0.0, rest_mm), away_mm
+    return found
 
 
 def boards_of(
@@ -169,33 +157,6 @@ def boards_of(
     every = accessories(puzzle, profile) if halves == 1 else ()
     ids = [one.board.id for one in every if one.board.cells == region]
     return [one for one in every if ids and one.board.id == ids[0]]
-
-
-class Away:
-    """How far pieces are moved from their places when they are shown apart.
-
-    Args:
-        region: what they cover together.
-        cell_unit_mm: length of a unit of the cells.
-    """
-
-    def __init__(self, lattice: Lattice, region: frozenset[Cell], cell_unit_mm: float) -> None:
-        self._lattice, self._unit_mm = lattice, cell_unit_mm
-        area = region_mm(lattice, region, cell_unit_mm)
-        self._middle = area.centroid
-        left, front, right, back = area.bounds
-        self._raised_mm = _RAISED * max(right - left, back - front)
-
-    def of(self, cells: frozenset[Cell]) -> Vector:
-        """The vector for a piece on these cells, in mm."""
-        centre = region_mm(self._lattice, cells, self._unit_mm).centroid
-        x_mm, y_mm = centre.x - self._middle.x, centre.y - self._middle.y
-        return _SPREAD * x_mm, _SPREAD * y_mm, self._raised_mm
-
-
-def _lump(body: Body, colour: str, name: str, motion: Motion) -> ShadedMesh:
-    faces = np.asarray(body.faces, dtype=np.int64)
-    return ShadedMesh(motion.of(np.asarray(body.vertices, dtype=np.float64)), faces, colour, name)
 
 
 def _beside(board: Polygon, lid: Polygon) -> Motion:

@@ -80,7 +80,7 @@ def write_coupon(
             write_plates(made_of, stem, keep)
         told.update(document(made, single) | ({} if puzzle is None else {"set": puzzle.name}))
         told["files"] = {name: sha256(path) for name, path in paths.items()}
-        keep(REPORT).write_text(json_text(told), encoding="utf-8", newline="\n")
+        keep(REPORT).write_bytes(json_text(told).encode())
 
     names = (REPORT, "stl/", "coupon.3mf", "coupon.svg", "coupon-")
     built = build(folder, drawings(), single, [Target(names, "", write)], force)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabkit.build.artifacts import Artifacts, library_failures
 from fabkit.build.manifest import generator_digest, pieces_in, profile_digest, read_manifest
+from fabkit.build.reports import write_contents
 from fabkit.build.targets import Built, Place, Progress, Target, build, silent
 from fabkit.core.errors import InputError, many
 from fabkit.core.files import digest, json_text
@@ -21,7 +22,7 @@ from fabkit.model.profilefile import dump_profile
 from fabkit.model.puzzle import PuzzleSet
 
 if TYPE_CHECKING:
-    from fabkit.drawing.cut import CutPiece
+    from fabkit.printing.plate import Plate
 
 #: The effective profile, written beside the files, and where one goes that was changed by hand.
 PROFILE, EDITED_PROFILE = "profile.toml", "profile.edited.toml"
@@ -46,71 +47,63 @@ def _step(made_of: Artifacts, some: Sequence[Thing], name: str, place: Place) ->
 def _3mf(made_of: Artifacts, some: Sequence[Thing], name: str, place: Place) -> None:
     """All pieces on their plates; or one alone, in the middle of the bed."""
     from fabkit.mesh.files.writing3mf import write_3mf
-    from fabkit.printing.package import piece_package, plates_package
+    from fabkit.printing.package import piece_package
 
-    puzzle, drawings, profile = made_of.puzzle, made_of.blueprints, made_of.profile
-    prints = {one.id: made_of.print_of(one) for one in some}
     if "/" in name:
-        (one,) = prints.values()
-        package = piece_package(puzzle, one, drawings[one.name], profile)
+        (one,) = some
+        drawing, puzzle = made_of.blueprints[one.id], made_of.puzzle
+        package = piece_package(puzzle, made_of.print_of(one), drawing, made_of.profile)
+        content = write_3mf(package)
     else:
-        package = plates_package(puzzle, made_of.plates, prints, drawings, profile)
-    place(name, pieces=_notes(made_of, some)).write_bytes(write_3mf(package))
+        content = _plates_file(made_of, made_of.plates)
+    place(name, pieces=_notes(made_of, some)).write_bytes(content)
+
+
+def _plates_file(made_of: Artifacts, plates: Sequence[Plate]) -> bytes:
+    """The 3MF file of some plates."""
+    from fabkit.mesh.files.writing3mf import write_3mf
+    from fabkit.printing.package import plates_package
+
+    names = {spot.name for plate in plates for spot in plate.spots}
+    prints = {one.id: made_of.print_of(one) for one in made_of.things if one.id in names}
+    drawings, profile = made_of.blueprints, made_of.profile
+    return write_3mf(plates_package(made_of.puzzle, plates, prints, drawings, profile))
 
 
 def _plates(made_of: Artifacts, some: Sequence[Thing], name: str, place: Place) -> None:
     from fabkit.printing.plate import plate_document
 
-    notes = _notes(made_of, some)
-    write_plates(made_of, f"{name}plate-{{}}", partial(place, pieces=notes))
+    place = partial(place, pieces=_notes(made_of, some))
+    write_plates(made_of, f"{name}plate-{{}}", place)
     document = plate_document(made_of.puzzle, made_of.plates, made_of.blueprints, made_of.profile)
-    _write_text(place(PLATES, pieces=notes), json_text(document))
+    place(PLATES).write_bytes(json_text(document).encode())
 
 
 def write_plates(made_of: Artifacts, stem: str, place: Place) -> None:
-    """A 3MF file and a drawing of each plate.
-
-    Args:
-        made_of: what is on them.
-        stem: of their names, with ``{}`` for a plate's number.
-        place: where they go.
-    """
-    from fabkit.mesh.files.writing3mf import write_3mf
-    from fabkit.printing.package import plates_package
+    """A 3MF file and a drawing of each plate; in the stem of their names ``{}`` is its number."""
     from fabkit.printing.plate import plate_drawing
 
     puzzle, drawings, profile = made_of.puzzle, made_of.blueprints, made_of.profile
-    by_id = {one.id: one for one in made_of.things}
     for plate in made_of.plates:
         name = stem.format(plate.number)
-        prints = {spot.name: made_of.print_of(by_id[spot.name]) for spot in plate.spots}
-        package = plates_package(puzzle, [plate], prints, drawings, profile)
-        place(f"{name}.3mf").write_bytes(write_3mf(package))
+        place(f"{name}.3mf").write_bytes(_plates_file(made_of, [plate]))
         drawing = plate_drawing(puzzle, made_of.plates, plate, drawings, profile)
-        _write_text(place(f"{name}.svg"), drawing)
+        place(f"{name}.svg").write_bytes(drawing.encode())
 
 
 def _cut(made_of: Artifacts, some: Sequence[Thing], name: str, place: Place) -> None:
     """One piece as DXF or SVG, or all of them on sheets."""
+    from fabkit.output import cutting
+
     kind = name[:3]
-    of_piece: Callable[[CutPiece], str]
-    of_sheet: Callable[[Sequence[CutPiece], float, float], str]
-    if kind == "dxf":
-        from fabkit.output.cutting import piece_dxf as of_piece
-        from fabkit.output.cutting import sheet_dxf as of_sheet
-    else:
-        from fabkit.output.cutting import piece_svg as of_piece
-        from fabkit.output.cutting import sheet_svg as of_sheet
     if name[-1] != "/":
-        _write_text(place(name), of_piece(made_of.cuts[some[0].id]))
+        of_piece = cutting.piece_dxf if kind == "dxf" else cutting.piece_svg
+        place(name).write_bytes(of_piece(made_of.cuts[some[0].id]).encode())
         return
+    of_sheet = cutting.sheet_dxf if kind == "dxf" else cutting.sheet_svg
     for sheet in made_of.sheets:
-        path = place(f"{name}sheet-{sheet.number}.{kind}")
-        _write_text(path, of_sheet(sheet.placed, sheet.width_mm, sheet.depth_mm))
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8", newline="\n")
+        text = of_sheet(sheet.placed, sheet.width_mm, sheet.depth_mm)
+        place(f"{name}sheet-{sheet.number}.{kind}").write_bytes(text.encode())
 
 
 def _notes(made_of: Artifacts, some: Sequence[Thing]) -> dict[str, Any]:
@@ -202,11 +195,11 @@ def plan(made_of: Artifacts, kinds: Sequence[str]) -> list[Target]:
     targets = []
     for kind, how in KINDS.items():
         some = [one for one in made_of.things if isinstance(one, Piece) or not how.cut]
-        if kind not in kinds or not some:
-            continue
         wanted = [(how.each.format(one.id), [one]) for one in some if how.each]
-        if is_all and how.whole:
+        if is_all and how.whole and some:
             wanted.append((how.whole.format(puzzle.name), some))
+        if kind not in kinds or not wanted:
+            continue
         profiles = [profile_digest(profile, (*how.reads, *more)) for more in ((), _OF_BOARDS)]
         told = (puzzle.title, puzzle.credit, puzzle.licence, profile.name) if how.tells else ()
         head = [kind, puzzle.name, puzzle.lattice.name, *told]
@@ -308,12 +301,8 @@ def export(
         ids = ", ".join(one.id for one in wanted)
         raise InputError.of(puzzle.name, f"{ids}: only flat pieces can be cut from a sheet")
     text = dump_profile(profile)
-    beside = Target(
-        (PROFILE,),
-        digest(text),
-        lambda place: _write_text(place(PROFILE), text),
-        edited_as=EDITED_PROFILE,
-    )
+    write = partial(write_contents, {PROFILE: text})
+    beside = Target((PROFILE,), digest(text), write, edited_as=EDITED_PROFILE)
     built = build(folder, puzzle, profile, [*targets, beside], force, progress, accounted=True)
 
     def left_behind() -> list[str]:
@@ -322,13 +311,8 @@ def export(
         all_targets = planned if is_all else plan(Artifacts(puzzle, every, profile), all_kinds)
         return list(_left_behind(folder, puzzle, all_targets))
 
-    return Export(
-        folder,
-        shown_files(built, PROFILE),
-        pieces_in(built.files),
-        tuple(built.warnings),
-        left_behind,
-    )
+    files, notes = shown_files(built, PROFILE), pieces_in(built.files)
+    return Export(folder, files, notes, tuple(built.warnings), left_behind)
 
 
 def shown_files(built: Built, *but: str) -> dict[str, dict[str, Any]]:

@@ -20,10 +20,13 @@ from fabkit.core.files import (
     read_json,
     sha256,
 )
-from fabkit.model.profile import SETTINGS, Profile
+from fabkit.model.profile import SETTINGS, Profile, Setting
 from fabkit.model.puzzle import PuzzleSet
 
 MANIFEST = "manifest.json"
+#: What makes any report.
+_ROOMS = ("model", "drawing", "mesh", "solve", "verify", "printing", "output")
+_LIBRARIES = ("numpy", "shapely", "manifold3d", "numba", "python-sat")
 _FileName = Annotated[
     str, StringConstraints(pattern=r"^([a-z0-9-]+/)?[A-Za-z0-9][A-Za-z0-9._-]{0,79}\.[a-z0-9]+$")
 ]
@@ -107,11 +110,7 @@ class Manifest(BaseModel):
 
 
 def read_manifest(folder: Path, puzzle: PuzzleSet, force: bool = False) -> Manifest:
-    """The folder's manifest; an empty one when there is none.
-
-    Args:
-        puzzle: the set that is to be written there.
-        force: starts afresh when the manifest is broken.
+    """The folder's manifest; an empty one when there is none, or, by force, when it is broken.
 
     Raises:
         InputError: when the manifest is broken or newer, or the folder holds another set.
@@ -130,19 +129,18 @@ def read_manifest(folder: Path, puzzle: PuzzleSet, force: bool = False) -> Manif
     except (InputError, ValidationError) as error:
         if force:
             return Manifest(set=puzzle.name)
-        fault = error if isinstance(error, InputError) else _fault(name, error)
+        fault = str(error)
+        if isinstance(error, ValidationError):
+            first = error.errors()[0]
+            place, message = ".".join(map(str, first["loc"])), first["msg"]
+            fault = (
+                f"{name}: is not a manifest that fabkit wrote ({printable(f'{place}: {message}')})"
+            )
         raise InputError.of("", f"{fault}; --force builds everything again") from None
     if manifest.set != puzzle.name:
         found = f"holds the set {shown(manifest.set)}, not {shown(puzzle.name)}"
         raise InputError.of(printable(str(folder)), f"{found}; choose another folder with -o")
     return manifest
-
-
-def _fault(name: str, error: ValidationError) -> str:
-    """The first thing that is wrong with a manifest, and where."""
-    first = error.errors()[0]
-    place = printable(".".join(map(str, first["loc"])))
-    return f"{name}: is not a manifest that fabkit wrote ({place}: {printable(first['msg'])})"
 
 
 def inputs(puzzle: PuzzleSet, profile: Profile) -> dict[str, Any]:
@@ -153,13 +151,12 @@ def inputs(puzzle: PuzzleSet, profile: Profile) -> dict[str, Any]:
 
 def profile_digest(profile: Profile, reads: Sequence[str] = ()) -> str:
     """A hash of the numbers that shape the pieces, and of those whose keys begin with `reads`."""
-    return digest(
-        *(
-            f"{one.key}={getattr(profile, one.attribute)}"
-            for one in SETTINGS
-            if one.shapes or one.key.startswith(tuple(reads))
-        )
-    )
+    counted = [one for one in SETTINGS if one.shapes or one.key.startswith(tuple(reads))]
+    return digest(*_numbers(profile, counted))
+
+
+def _numbers(profile: Profile, counted: Sequence[Setting]) -> list[str]:
+    return [f"{one.key}={getattr(profile, one.attribute)}" for one in counted]
 
 
 @cache
@@ -196,20 +193,13 @@ def made_by(
     """The recipe of a report: a hash of what goes into it besides the files that it speaks of.
 
     Args:
-        profile: the effective one, of which a report may use any number.
         more: what else counts, such as a budget.
-        rooms: of fabkit, besides those that make any report.
-        libraries: the same.
+        rooms: of fabkit, besides those that make any report; so are the libraries.
         but: beginnings of the profile's keys that do not count.
     """
-    counted = [one for one in SETTINGS if not one.key.startswith(but)]
-    numbers = [f"{one.key}={getattr(profile, one.attribute)}" for one in counted]
+    numbers = _numbers(profile, [one for one in SETTINGS if not one.key.startswith(but)])
     code = generator_digest((*_ROOMS, *rooms), (*_LIBRARIES, *libraries))
     return digest(puzzle.digest, code, profile.name, *numbers, *more)
-
-
-_ROOMS = ("model", "drawing", "mesh", "solve", "verify", "printing", "output")
-_LIBRARIES = ("numpy", "shapely", "manifold3d", "numba", "python-sat")
 
 
 def pieces_in(entries: Mapping[str, Entry]) -> dict[str, dict[str, Any]]:

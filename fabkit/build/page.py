@@ -159,7 +159,7 @@ class _PageMaker:
         index = files.pop(INDEX)
         files |= {name: static(name) for name in _VIEWER}
         files["fonts/OpenSans-LICENSE.txt"] = font_file().with_name("OpenSans.LICENSE").read_bytes()
-        data = models_data(self.shown, entries, self.models, self.profile)
+        data = models_data(self.shown, entries, self.models)
         files["models.js"] = models_script(data).encode()
         write_contents(files, place)
         ids = [one.id for one in entries]

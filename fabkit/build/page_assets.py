@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from fabkit.build.artifacts import Artifacts
-from fabkit.build.assembly_layout import Away, boards_of, laid, lumps
+from fabkit.build.assembly_layout import boards_of, laid, lumps
 from fabkit.build.targets import Progress, silent
 from fabkit.mesh.files.glb import GlbPart, write_glb
 from fabkit.model.accessory import LID, Accessory
 from fabkit.model.entry import Entry
-from fabkit.model.profile import Profile
 from fabkit.output.render.laying import Motion
 from fabkit.output.render.scene import corner_normals
 
@@ -34,23 +33,17 @@ def glb_models(made_of: Artifacts, progress: Progress = silent) -> dict[str, byt
     found = {}
     for done, thing in enumerate(made_of.things):
         progress(done, len(made_of.things), f"models/{thing.id}.glb")
-        found[thing.id] = write_glb(
-            [
-                GlbPart(
-                    lump.name,
-                    lump.colour,
-                    lump.vertices,
-                    lump.faces,
-                    corner_normals(lump.vertices, lump.faces),
-                )
-                for lump in lumps(made_of, thing, Motion())
-            ]
-        )
+        parts = [
+            GlbPart(one.name, one.colour, one.vertices, one.faces, normals)
+            for one in lumps(made_of, thing, Motion())
+            for normals in [corner_normals(one.vertices, one.faces)]
+        ]
+        found[thing.id] = write_glb(parts)
     return found
 
 
 def models_data(
-    made_of: Artifacts, entries: Sequence[Entry], models: Mapping[str, bytes], profile: Profile
+    made_of: Artifacts, entries: Sequence[Entry], models: Mapping[str, bytes]
 ) -> dict[str, Any]:
     """What the page's viewer knows besides the challenges.
 
@@ -67,9 +60,7 @@ def models_data(
         "pieces": _packed(models, pieces),
         "boards": _packed(models, boards),
         "lids": _packed(models, lids),
-        "solutions": {
-            entry.id: _solution(made_of, entry, profile) for entry in entries if entry.solution
-        },
+        "solutions": {entry.id: _solution(made_of, entry) for entry in entries if entry.solution},
     }
 
 
@@ -93,19 +84,16 @@ def _packed(models: Mapping[str, bytes], ids: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _solution(made_of: Artifacts, entry: Entry, profile: Profile) -> dict[str, Any]:
+def _solution(made_of: Artifacts, entry: Entry) -> dict[str, Any]:
     """How an entry's pieces lie when it is solved."""
     assert entry.solution is not None
-    puzzle = made_of.puzzle
-    boards = boards_of(puzzle, entry.region, profile, entry.halves)
-    unit_mm = profile.unit_mm
-    motions = laid(puzzle, entry.solution, boards, made_of.blueprints, unit_mm, entry.halves)
-    away = Away(puzzle.lattice, entry.region, unit_mm / entry.halves)
+    boards = boards_of(made_of.puzzle, entry.region, made_of.profile, entry.halves)
+    motions = laid(made_of, entry.region, entry.solution, boards, entry.halves)
     return {
         "board": next((one.id for one in boards if one.kind != LID), None),
         "pieces": {
-            piece_id: [_matrix(motion), _rounded(away.of(entry.solution[piece_id]))]
-            for piece_id, motion in motions.items()
+            piece: [_matrix(motion), _rounded(away_mm)]
+            for piece, (motion, away_mm) in motions.items()
         },
     }
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from shutil import copyfile
 from typing import TYPE_CHECKING, Any
 
 from fabkit.build.targets import Built, Place, Target, build
@@ -17,18 +17,14 @@ if TYPE_CHECKING:
     from fabkit.verify.catalog import VerifyReport
     from fabkit.verify.check import CheckReport
 
-#: Contents by name: a text, bytes, or a file to be copied there.
-Contents = Mapping[str, str | bytes | Path]
+#: Texts and bytes by the names of their files.
+Contents = Mapping[str, str | bytes]
 
 
 def write_contents(contents: Contents, place: Place) -> None:
     """Writes files whose contents are known."""
     for name, content in contents.items():
-        path = place(name)
-        if isinstance(content, Path):
-            copyfile(content, path)
-        else:
-            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        place(name).write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
 def write_reports(
@@ -40,18 +36,8 @@ def write_reports(
     force: bool = False,
     lenient: bool = False,
 ) -> Built:
-    """Writes reports that were just made; see `build`.
-
-    Args:
-        profile: what the files are held against.
-        about: the folder whose files they speak of.
-        lenient: see `build`.
-    """
-
-    def write(place: Place) -> None:
-        write_contents(contents, place)
-
-    target = Target(tuple(contents), "", write, about=about)
+    """Writes reports that were just made, about the files in a folder there; see `build`."""
+    target = Target(tuple(contents), "", partial(write_contents, contents), about=about)
     return build(folder, puzzle, profile, [target], force, lenient=lenient)
 
 

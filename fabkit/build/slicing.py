@@ -96,7 +96,7 @@ def slice_set(
             verdict = slice_plate(slicer, model, place(gcode), profile, expected, limit_s)
             documents.append({"file": plate["file"], "gcode": gcode} | verdict)
         report = json_text(_document(puzzle, profile, name, documents))
-        place(REPORT).write_text(report, encoding="utf-8", newline="\n")
+        place(REPORT).write_bytes(report.encode())
 
     # Another slicer says something else of the same plates.
     target = replace(_target(puzzle, profile), make=make, always=True)

@@ -218,7 +218,7 @@ def _commit(
     }
     after = manifest.model_copy(update={**account, "files": kept | built.made})
     if manifest.set and after != manifest:
-        staging.path(MANIFEST).write_text(after.text(), encoding="utf-8", newline="\n")
+        staging.path(MANIFEST).write_bytes(after.text().encode())
     staging.commit()
     for name in outdated:  # a plate that is not needed must not be printed
         if manifest.files[name].is_in(folder / name):

@@ -20,13 +20,7 @@ MOST_COUNT, MOST_SEED = 10_000, 2**32 - 1
 #: So much of a budget, and of the work, is finding challenges; the rest is proving them again.
 _FINDING = 0.8
 _MOST_DRAWN = 3
-_MINIMAL = "minimal"
-
-
-def _levels() -> list[str]:
-    from fabkit.solve.difficulty import LEVELS
-
-    return [name for name, _ in LEVELS]
+_MINIMAL, LEVELS = "minimal", ("starter", "junior", "expert", "master", "wizard")
 
 
 @takes("set", "output")
@@ -42,8 +36,8 @@ def challenges(
     difficulty: str | None = option(
         "--difficulty LEVEL,...",
         "Only these levels: starter, junior, expert, master, wizard (default: all, evenly).",
-        read=options.some_of(_levels, "level", "the levels are"),
-        complete=_levels,
+        read=options.some_of(LEVELS, "level", "the levels are"),
+        complete=lambda: LEVELS,
     ),
     seed: int = option(
         "--seed N",
@@ -66,7 +60,7 @@ def challenges(
 
     report, puzzle, folder, begin = context.report, context.puzzle, context.folder, context.begin
     place = _board(puzzle, board)
-    levels = tuple(difficulty or _levels())
+    levels = tuple(difficulty or LEVELS)
     query = StartsQuery(count, place, _given(puzzle, place, given), levels, seed)
     if place is None:
         subsets.refuse_unsuited(puzzle)

@@ -200,23 +200,16 @@ def length(most_mm: float) -> Reader:
     return read
 
 
-def some_of(known: Callable[[], Sequence[str]], noun: str, they_are: str) -> Reader:
-    """Reads names between commas; returns them in the known order.
-
-    Args:
-        known: all names; called when they are needed.
-        noun: what a name is of, such as ``level``.
-        they_are: how the known ones are listed, such as ``the levels are``.
-    """
+def some_of(known: Sequence[str], noun: str, they_are: str) -> Reader:
+    """Reads names between commas, each a noun's such as ``level``, in their known order."""
 
     def read(text: str, option: str) -> tuple[str, ...]:
-        names = known()
         wanted = [name.strip() for name in text.split(",")]
         for name in wanted:
-            if name not in names:
-                message = f"there is no {noun} {shown(name)}; {they_are} {', '.join(names)}"
-                raise InputError.of(option, message + did_you_mean(name.lower(), names))
-        return tuple(name for name in names if name in wanted)
+            if name not in known:
+                message = f"there is no {noun} {shown(name)}; {they_are} {', '.join(known)}"
+                raise InputError.of(option, message + did_you_mean(name.lower(), known))
+        return tuple(name for name in known if name in wanted)
 
     return read
 

@@ -6,7 +6,7 @@ import os
 import shlex
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fabkit.cli import options
 from fabkit.cli.context import NO_EXIT, Context, takes
@@ -33,15 +33,10 @@ if TYPE_CHECKING:
     from fabkit.puzzles.snowflakes.query import SnowflakeQuery
     from fabkit.puzzles.snowflakes.search import Searched
 
+PARITIES = ("even", "odd", "mixed")
 _MOST_HALF_WIDTH = 40
 _MOST_WORKERS = 256
 LIST, SHEET, RUNS = "snowflakes.json", "snowflakes.svg", "runs"
-
-
-def _parities() -> tuple[str, ...]:
-    from fabkit.puzzles.snowflakes.field import PARITIES
-
-    return tuple(PARITIES)
 
 
 @takes("set", "output")
@@ -51,8 +46,8 @@ def snowflakes(
         "--parity PARITY,...",
         "Only with this centre: even (a corner of the grid), odd (the middle of a cell), "
         "mixed (a ring and a centre half a unit apart).",
-        read=options.some_of(_parities, "parity", "there are"),
-        complete=_parities,
+        read=options.some_of(PARITIES, "parity", "there are"),
+        complete=lambda: PARITIES,
     ),
     flips: bool | None = option(
         "--flips/--no-flips",
@@ -104,14 +99,16 @@ def snowflakes(
     query = SnowflakeQuery(
         puzzle,
         _pieces(puzzle, pieces),
-        tuple(parity or _parities()),
+        tuple(parity or PARITIES),
         puzzle.flips if flips is None else flips,
         not wandering,
         max_half_width,
         count_s,
         budget_s,
     )
-    run = resume or _run_folder(folder, query)
+    # A folder of its own for every question.
+    said = json_text(query.identity, indent=None)
+    run = resume or folder / RUNS / f"snowflakes-{digest(said)[:12]}"
     again = shlex.join(["--resume", str(run)])
     message = f"stopped; what is done is kept: the same command with {again} goes on"
     with (
@@ -136,18 +133,25 @@ def _tell(
     report: Report,
 ) -> int:
     """Writes the files, says what there is, and returns the exit code."""
-    from fabkit.puzzles.snowflakes.catalog import command, document
+    from fabkit.output.challenge import snowflake_sheet
+    from fabkit.puzzles.snowflakes.catalog import command, document, proof_files, text
+    from fabkit.puzzles.snowflakes.field import spelt
 
     took_s = None if begin is None else time.monotonic() - begin
     catalog = document(query, found, command(query), took_s)
-    _funnel(found, report)
-    for one in catalog["complete"]:
-        report.detail(f"{one['parity']}: {one['argument']}")
-    names = _write(folder, query.puzzle, catalog)
+    head, rows = ["unions", "full_area", "candidates", "solved", "impossible", "unknown"], []
+    for one in found:  # how many were left at each step of each search
+        steps = one.funnel | {"impossible": sum(one.funnel["impossible"].values())}
+        rows.append([one.parity, spelt(one.half_width), *(steps[key] for key in head)])
+    report.table(["parity", "up to", *(key.replace("_", " ") for key in head)], rows)
+    for kind in catalog["complete"]:
+        report.detail(f"{kind['parity']}: {kind['argument']}")
+    drawn = snowflake_sheet(query.puzzle, catalog["challenges"])
+    names = _put(folder, [(LIST, text(catalog)), (SHEET, drawn)])
     listed, unknown = len(catalog["challenges"]), len(catalog["unknown"])
-    report.say(f"{many(listed, 'snowflake')}; wrote {' and '.join(names)}")
+    report.say(f"{many(listed, 'snowflake')}; wrote {' and '.join(map(str, names))}")
     if proofs is not None:
-        for path in _write_proofs(proofs, query, found):
+        for path in _put(proofs, (file for one in found for file in proof_files(query, one))):
             report.say(f"wrote {path}")
     if unknown:
         report.warn(f"{many(unknown, 'shape')} could not be decided; see unknown in {LIST}")
@@ -155,26 +159,8 @@ def _tell(
     return 0 if listed and not unknown else NO_EXIT
 
 
-def _funnel(found: Sequence[Searched], report: Report) -> None:
-    """How many were left at each step of each search."""
-    from fabkit.puzzles.snowflakes.field import spelt
-
-    head = ["parity", "up to", "unions", "full area", "candidates"]
-    rows = []
-    for one in found:
-        funnel = one.funnel
-        steps = [funnel[key] for key in ("unions", "full_area", "candidates", "solved")]
-        impossible = sum(funnel["impossible"].values())
-        rows.append([one.parity, spelt(one.half_width), *steps, impossible, funnel["unknown"]])
-    report.table([*head, "solved", "impossible", "unknown"], rows)
-
-
 def _refuse_other(folder: Path, puzzle: PuzzleSet) -> None:
-    """Refuses a folder with another set's snowflakes, or with those of a newer fabkit.
-
-    Raises:
-        InputError: then.
-    """
+    """Refuses a folder with another set's snowflakes, or with those of a newer fabkit."""
     path = folder / LIST
     try:
         other = read_json(path).get("set")
@@ -183,21 +169,6 @@ def _refuse_other(folder: Path, puzzle: PuzzleSet) -> None:
     if other != puzzle.name:
         message = f"holds the snowflakes of {shown(other)}; choose another folder with -o"
         raise InputError.of(printable(str(path)), message)
-
-
-def _write(folder: Path, puzzle: PuzzleSet, catalog: dict[str, Any]) -> list[str]:
-    from fabkit.output.challenge import snowflake_sheet
-    from fabkit.puzzles.snowflakes.catalog import text
-
-    drawn = snowflake_sheet(puzzle, catalog["challenges"])
-    return list(map(str, _put(folder, [(LIST, text(catalog)), (SHEET, drawn)])))
-
-
-def _write_proofs(folder: Path, query: SnowflakeQuery, found: Sequence[Searched]) -> list[Path]:
-    """One file for each parity, and two for each shape that was left to CaDiCaL."""
-    from fabkit.puzzles.snowflakes.catalog import proof_files
-
-    return _put(folder, (file for one in found for file in proof_files(query, one)))
 
 
 def _put(folder: Path, files: Iterable[tuple[str, str]]) -> list[Path]:
@@ -227,12 +198,6 @@ def _pool(workers: int | None, cluster: str | None) -> Pool:
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return local_pool(workers or cores or 1)
-
-
-def _run_folder(folder: Path, query: SnowflakeQuery) -> Path:
-    """Where the checkpoint is: a folder of its own for every question."""
-    said = json_text(query.identity, indent=None)
-    return folder / RUNS / f"snowflakes-{digest(said)[:12]}"
 
 
 def _pieces(puzzle: PuzzleSet, given: str | None) -> tuple[str, ...]:

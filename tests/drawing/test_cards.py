@@ -297,7 +297,7 @@ def test_a_list_beside_the_sets_own_starts_keeps_names_apart(tmp_path: Path) -> 
     puzzle = load_set(str(path))
     listed(tmp_path, puzzle, entry(puzzle, "start-001"))
     found = starts_of(puzzle, None, tmp_path)
-    assert [one.challenge.id for one in found] == ["start-001", "made-start-001"]
+    assert [one.id for one in found] == ["start-001", "made-start-001"]
 
 
 @pytest.mark.parametrize(

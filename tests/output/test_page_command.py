@@ -215,7 +215,6 @@ def test_a_page_appears_whole_or_not_at_all(
     ("options", "message"),
     [
         (["--only", "baz"], 'there is no challenge "baz"'),
-        (["--only", ""], "--only: is empty; expected the id of a challenge"),
         (["--language", "nl"], 'there are no texts in "nl"; the languages are en, de, it, fr'),
         (["--challenges", "none.toml"], "none.toml: there is no such file"),
         (["--challenges", "odd.toml", "--only", "odd"], "odd has no solution"),

@@ -37,7 +37,7 @@ def laid_out(name: str, *only: str) -> tuple[Artifacts, Sequence[Entry], dict[st
     profile = load_profile((), (), puzzle.unit_mm)
     bench = picture_artifacts(puzzle, things(puzzle, profile), profile)
     entries = gather(puzzle, Selection(only=only))
-    return bench, entries, models_data(bench, entries, {}, profile)
+    return bench, entries, models_data(bench, entries, {})
 
 
 def area_of(lattice: Lattice, cells: frozenset[Cell], unit_mm: float) -> Polygon:
@@ -115,7 +115,7 @@ def test_balls_lie_in_the_holes_of_the_board() -> None:
 
 def test_the_script_is_ascii_that_packs_the_models() -> None:
     bench, _, _ = laid_out("fridgeiq", *FLAT)
-    data = models_data(bench, [], {"A": b"glTF and more", "Q": b"glTF"}, bench.profile)
+    data = models_data(bench, [], {"A": b"glTF and more", "Q": b"glTF"})
     text = models_script(data)
     assert text.isascii()
     read = json.loads(text.removeprefix("window.FABKIT_MODELS = ").removesuffix(";\n"))
