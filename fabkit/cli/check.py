@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,6 @@ from fabkit.model.profile import SETTINGS, Profile
 from fabkit.model.profilefile import load_profile, preset_names
 
 if TYPE_CHECKING:
-    from fabkit.mesh.fitting.tolerance import PrinterError
     from fabkit.verify.catalog import VerifyReport
     from fabkit.verify.check import CheckReport
     from fabkit.verify.reports import PartReport
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 #: How names of mesh files end.
 ENDINGS = (".stl", ".3mf", ".obj")
-#: More files than this are a mistake.
-_MOST_FILES = 1000
 #: No printer is as far off as this.
 MOST_ERROR_MM = 2.0
 
@@ -39,13 +37,6 @@ def which(
     """Which set, which files and which settings a command line names.
 
     ``--set`` is the name of two options: what is ``KEY=VALUE`` is a setting, all else a set.
-
-    Args:
-        names: the arguments: the set (unless ``--set`` names it) and mesh files.
-        settings: the values of ``-s`` and ``--set``.
-
-    Returns:
-        The set, the files, the settings.
 
     Raises:
         InputError: when no set is named, or two are.
@@ -82,42 +73,35 @@ def _files(context: Context, names: Sequence[str], option: str) -> list[Path]:
             message = f"there are no STL files; make them with {make}, or name mesh files"
             raise InputError.of(printable(str(stl)), message)
         return own
-    files: list[Path] = []
+    files: dict[Path, None] = {}
     for name in names:
         path = options.path("a mesh file")(name, option)
         inside = _meshes_in(path) or _meshes_in(path / "stl") if path.is_dir() else [path]
         if not inside:
             kinds = ", ".join(f"*{ending}" for ending in ENDINGS)
             raise InputError.of(printable(name), f"is a folder without mesh files ({kinds})")
-        files += inside
-    if len(files) > _MOST_FILES:
-        raise InputError.of("", f"{len(files)} mesh files; at most {_MOST_FILES} are read at once")
-    return list(dict.fromkeys(files))
+        files |= dict.fromkeys(inside)
+    return list(files)
 
 
 def _meshes_in(folder: Path) -> list[Path]:
     with outside_failures(f"cannot read {printable(str(folder))}"):
         inside = sorted(folder.iterdir()) if folder.is_dir() else []
-    hidden = {path for path in inside if path.name.startswith(".")}
-    meshes = [path for path in inside if path.suffix.lower() in ENDINGS and path.is_file()]
-    return [path for path in meshes if path not in hidden]
+    meshes = [one for one in inside if one.suffix.lower() in ENDINGS and one.name[0] != "."]
+    return [one for one in meshes if one.is_file()]
 
 
 def _take(context: Context, names: Sequence[str], option: str) -> tuple[Taken, Profile]:
-    """Reads meshes, and finds out what they are to be held against.
+    """Reads meshes, the set's own when none are named, and finds out what to hold them against.
 
     That is the profile that the command names. Without one the meshes tell whether they were made
     with the profile beside them, or with which of the shipped ones.
-
-    Args:
-        context: of the command.
-        names: files and folders; when there are none, the set's own STL files are read.
-        option: what named them, for messages.
 
     Raises:
         InputError: when a file is no mesh, or there is none.
         OutsideError: when a file cannot be read.
     """
+    from fabkit.build.export import PROFILE
     from fabkit.verify.recognise import recognise
 
     profile, unit_mm = context.profile, context.puzzle.unit_mm
@@ -126,7 +110,12 @@ def _take(context: Context, names: Sequence[str], option: str) -> tuple[Taken, P
         return take_files(files, context, [profile]), profile
     candidates = [profile, *(load_profile([name], (), unit_mm) for name in preset_names())]
     if not names:
-        candidates = [*_profiles_beside(context.folder, candidates), *candidates]
+        with suppress(InputError):
+            # It has no name of its own: where it is a known one, that goes first.
+            beside = load_profile([str(context.folder / PROFILE)])
+            name, title = beside.name, beside.title
+            same = [one for one in candidates if replace(one, name=name, title=title) == beside]
+            candidates = [*same, beside, *candidates]
     taken = take_files(files, context, candidates)
     found = recognise(taken, candidates)
     if found is None:
@@ -150,35 +139,26 @@ def take_files(files: Sequence[Path], context: Context, profiles: Sequence[Profi
     return take(bodies, context.puzzle, *(profile.unit_mm for profile in profiles))
 
 
-def _profiles_beside(folder: Path, known: list[Profile]) -> list[Profile]:
-    """The profile in the output folder, if that can be read.
-
-    It has no name of its own: where it is a known one, that goes first.
-    """
-    try:
-        from fabkit.build.export import PROFILE
-
-        beside = load_profile([str(folder / PROFILE)])
-    except InputError:
-        return []
-    same = [one for one in known if replace(one, name=beside.name, title=beside.title) == beside]
-    return [*same, beside]
-
-
-def _write(
-    context: Context, limits: Profile, is_own: bool, contents: dict[str, str], files: str
-) -> None:
+def _finish(
+    context: Context,
+    found: CheckReport | VerifyReport,
+    limits: Profile,
+    is_own: bool,
+    contents: dict[str, str],
+) -> int:
     """Writes the reports on a set's own files, and others if ``-o`` asks for them."""
-    if not is_own and context.output is None:
-        return
-    from fabkit.build.reports import write_reports
+    report = context.report
+    if is_own or context.output is not None:
+        from fabkit.build.reports import write_reports
 
-    about = "stl" if is_own else ""
-    built = write_reports(
-        context.folder, context.puzzle, limits, contents, about, context.force, lenient=True
-    )
-    context.report.warn(*built.warnings)
-    context.report.say(f"wrote {context.folder / files}")
+        folder, about = context.folder, "stl" if is_own else ""
+        built = write_reports(
+            folder, context.puzzle, limits, contents, about, context.force, lenient=True
+        )
+        report.warn(*built.warnings)
+        report.say(f"wrote {folder / ' and '.join(sorted(contents))}")
+    report.document(found.document())
+    return 0 if found.ok else NO_EXIT
 
 
 @takes("output", "profiles", "budget_s", "force")
@@ -209,48 +189,31 @@ def check(
     Inspects every mesh as a part, then assembles the parts as solutions of the challenges. Exit
     code 1 if anything fails.
     """
+    from fabkit.build.reports import check_contents
+    from fabkit.mesh.fitting.tolerance import PrinterError
     from fabkit.verify.check import check as check_parts
 
     context.set, files, context.settings = which(names, settings)
-    from fabkit.build.reports import check_contents
-
-    report = context.report
-    error = _printer_error(side_mm, hole_mm)
+    report, error = context.report, None
+    if side_mm is not None:
+        error = PrinterError(side_mm, side_mm if hole_mm is None else hole_mm)
+    elif hole_mm is not None:
+        raise InputError.of("--hole-error", "goes with --printer-error; give that, too")
     taken, limits = _take(context, files, "FILE")
     with report.progress() as progress:
         found = check_parts(taken, limits, context.budget_s, progress, error)
     tell_check(found, report)
-    _write(context, limits, not files, check_contents(found), "check.html and check.json")
-    report.document(found.document())
-    return 0 if found.ok else NO_EXIT
-
-
-def _printer_error(side_mm: float | None, hole_mm: float | None) -> PrinterError | None:
-    """The printer's errors; None when they are not asked for."""
-    from fabkit.mesh.fitting.tolerance import PrinterError
-
-    if side_mm is None:
-        if hole_mm is not None:
-            raise InputError.of("--hole-error", "goes with --printer-error; give that, too")
-        return None
-    return PrinterError(side_mm, side_mm if hole_mm is None else hole_mm)
+    return _finish(context, found, limits, not files, check_contents(found))
 
 
 def tell_check(found: CheckReport, report: Report) -> None:
     """Prints a report: the table, then what fails, then the verdict."""
-    report.table(
-        ["part", "is", "gap", "wall", "bore", "depth", "fails"],
-        [
-            [
-                part.name,
-                part.words,
-                *(_value(part, rule) for rule in ("gap-least", "wall", "recess-diameter")),
-                _value(part, "recess-depth"),
-                ", ".join(finding.rule for finding in part.failed) or "-",
-            ]
-            for part in found.all_parts
-        ],
-    )
+    shown = ("gap-least", "wall", "recess-diameter", "recess-depth")
+    rows = []
+    for part in found.all_parts:
+        fails = ", ".join(finding.rule for finding in part.failed) or "-"
+        rows.append([part.name, part.words, *(_value(part, rule) for rule in shown), fails])
+    report.table(["part", "is", "gap", "wall", "bore", "depth", "fails"], rows)
     for part in found.all_parts:
         for finding in part.findings:
             report.finding(finding.ok, f"{part.key}: {finding.rule}: {finding.message}")
@@ -264,22 +227,18 @@ def tell_check(found: CheckReport, report: Report) -> None:
 
         for sentence in tolerance_words(found.tolerance):
             report.say(sentence)
-    report.say(_summary(found))
-
-
-def _value(part: PartReport, rule: str) -> str:
-    values = [finding.value for finding in part.findings if finding.rule == rule]
-    return f"{values[0]:.2f}" if values and values[0] is not None else ""
-
-
-def _summary(found: CheckReport) -> str:
     rules = sum(len(part.findings) for part in found.all_parts)
     gaps = [one.min_gap_mm for one in found.assemblies if one.min_gap_mm is not None]
     least = f", least gap {min(gaps):.3f} mm" if gaps else ""
     together = f"{many(len(found.assemblies), 'challenge')} assembled{least}"
     checked = f"{many(len(found.all_parts), 'part')}, {rules} rules, {together}"
     verdict = "passed" if found.ok else "FAILED"
-    return f"{verdict}: {checked}; held against profile {found.profile.name}"
+    report.say(f"{verdict}: {checked}; held against profile {found.profile.name}")
+
+
+def _value(part: PartReport, rule: str) -> str:
+    values = [finding.value for finding in part.findings if finding.rule == rule]
+    return f"{values[0]:.2f}" if values and values[0] is not None else ""
 
 
 @takes(*PRINTED, "budget_s", "force")
@@ -302,9 +261,7 @@ def verify(
     with report.progress() as progress:
         found = verify_parts(taken, limits, context.budget_s, progress)
     tell_verify(found, report)
-    _write(context, limits, not source_names, verify_contents(found), "verify.json")
-    report.document(found.document())
-    return 0 if found.ok else NO_EXIT
+    return _finish(context, found, limits, not source_names, verify_contents(found))
 
 
 def tell_verify(found: VerifyReport, report: Report) -> None:
