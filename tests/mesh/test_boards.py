@@ -43,14 +43,14 @@ from fabkit.solid.export import write_stl
 from fabkit.verify.recognise import recognise
 from fabkit.verify.taking import take
 from tests.mesh.test_tolerance import polyomino
-from tests.support.ballmeshes import made
+from tests.support.ballmeshes import body_of_solid as body_of
+from tests.support.ballmeshes import made, thrown
 from tests.support.ballprints import BODIES
 from tests.support.boardmeshes import (
     CELLS,
     SEATS,
     SQUARE,
     Frame,
-    body_of,
     bore,
     extruded,
     hexagons,
@@ -59,7 +59,6 @@ from tests.support.boardmeshes import (
     seats_board,
     snapping_board,
     snapping_lid,
-    thrown,
     tray_board,
 )
 

@@ -110,11 +110,6 @@ def test_triangles_without_area_are_left_out() -> None:
     assert len(mesh.faces) == 12
 
 
-def test_a_file_for_each_thing_that_is_small(chequered: tuple[Body, bytes]) -> None:
-    body, content = chequered
-    assert len(content) < 50 * len(body.faces) + 4000  # as large as the STL file, at the most
-
-
 def test_names_may_be_anything() -> None:
     box = trimesh.creation.box((1, 1, 1))
     names = ['B "</script>', "ä\u202e"]

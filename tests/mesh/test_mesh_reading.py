@@ -67,14 +67,6 @@ def test_corners_at_one_place_are_one_and_degenerate_triangles_stay(tmp_path: Pa
     assert not np.signbit(body.vertices).any()
 
 
-def test_neighbours_in_floating_point_are_two(tmp_path: Path) -> None:
-    near = float(np.nextafter(np.float32(1), np.float32(2)))
-    (body,) = read(
-        tmp_path, "a.stl", files.binary_stl(np.array([[[1, 0, 0], [near, 0, 0], [0, 1, 0]]]))
-    )
-    assert len(body.vertices) == 3
-
-
 @pytest.mark.parametrize("kind", ["stl", "stl_ascii", "obj"])
 def test_what_trimesh_writes(kind: str, tmp_path: Path) -> None:
     sphere = trimesh.creation.icosphere(subdivisions=3)

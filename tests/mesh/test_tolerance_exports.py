@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -150,31 +149,3 @@ def test_real_rows_measured_again(exported: Exported) -> None:
     assert found.worst.inset_mm == pytest.approx(0.15)
     assert found.likely_longest.inset_mm <= found.likely.inset_mm <= found.worst.inset_mm
     assert not found.closes
-
-
-def test_the_same_however_meshes_are_ordered_named_and_turned(exported: Exported) -> None:
-    random = np.random.default_rng(8)
-    bodies = []
-    for one in exported.prints.values():
-        body = body_of(one.mesh, f"{random.integers(1_000_000)}.stl")
-        turn = random.uniform(0, 2 * math.pi)
-        cos, sin = math.cos(turn), math.sin(turn)
-        vertices = body.vertices @ np.array([[cos, sin, 0], [-sin, cos, 0], [0, 0, 1]])
-        shift = np.array([*random.uniform(-50, 50, 2), 0])
-        bodies.append(replace(body, vertices=vertices + shift))
-    random.shuffle(bodies)
-    parts = take(bodies, exported.puzzle, UNIT_MM).pieces()
-    error, lattice = PrinterError(0.1, 0.1), exported.puzzle.lattice
-    one, other = (
-        tolerance(some, lattice, exported.solutions, error, 10.0, [10.1, 10.1]).document()
-        for some in (exported.parts, parts)
-    )
-    # Choices and sentences are the same to the letter; a length may be rounded the other way.
-    rows = zip(one.pop("rows"), other.pop("rows"), strict=True)
-    assert one == other
-    for before, after in rows:
-        for key, value in before.items():
-            if key.endswith("_mm"):
-                assert after[key] == pytest.approx(value, abs=0.0011)
-            else:
-                assert after[key] == value

@@ -15,7 +15,7 @@ from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
 from fabkit.solid.export import write_stl
 from fabkit.solid.making import Maker
-from tests.support.boardmeshes import thrown
+from tests.support.ballmeshes import thrown
 
 
 @pytest.mark.integration

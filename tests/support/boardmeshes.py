@@ -14,8 +14,6 @@ import shapely
 from manifold3d import CrossSection, FillRule, Manifold
 from shapely import Polygon, affinity
 
-from fabkit.mesh.body import Body
-
 #: How fine circles are: chords lie less than 0.005 mm inside.
 SEGMENTS = 96
 THICKNESS_MM, LAYER_MM = 7.0, 0.2
@@ -64,23 +62,6 @@ def bore(x: float, y: float, diameter_mm: float, low_mm: float, high_mm: float) 
 
 def united(some: Sequence[Manifold]) -> Manifold:
     return Manifold.batch_boolean(list(some), manifold3d.OpType.Add)
-
-
-def body_of(manifold: Manifold, name: str = "board.stl") -> Body:
-    """A mesh as a file of single precision has it."""
-    mesh = manifold.to_mesh()
-    vertices = np.asarray(mesh.vert_properties, dtype=np.float32)[:, :3]
-    faces = np.asarray(mesh.tri_verts, dtype=np.int64)
-    _, first, same = np.unique(vertices, axis=0, return_index=True, return_inverse=True)
-    faces = same.reshape(-1)[faces]
-    area = np.linalg.norm(
-        np.cross(
-            vertices[first][faces[:, 1]] - vertices[first][faces[:, 0]],
-            vertices[first][faces[:, 2]] - vertices[first][faces[:, 0]],
-        ),
-        axis=1,
-    )
-    return Body(name, vertices[first].astype(float), faces[area > 0])
 
 
 def layers_up(height_mm: float) -> float:
@@ -259,15 +240,6 @@ def tray_board(region: Polygon, floor_mm: float = 2.0, **frame: Any) -> tuple[Ma
     """A tray."""
     around = Frame(region, floor_mm, floor_mm + THICKNESS_MM, **frame)
     return around.frame(), around
-
-
-def thrown(body: Body, seed: int) -> Body:
-    """A body as it may lie in another's file: turned about any axis, and moved."""
-    rng = np.random.default_rng(seed)
-    turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
-    turn *= np.sign(np.linalg.det(turn))
-    vertices = (body.vertices @ turn.T + rng.uniform(-200, 200, 3)).astype(np.float32)
-    return Body("thing.stl", vertices.astype(float), body.faces)
 
 
 # --- a lid that snaps on ------------------------------------------------------------------

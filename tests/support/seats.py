@@ -96,7 +96,7 @@ def star(name: str, stub_mm: float = 10.0, height_mm: float = 2.0) -> OnStubs:
     made = boardmeshes.extruded(hexagons(cells, 0.1), height_mm, height_mm + 7.0)
     for x, y in middles(cells):
         made += boardmeshes.bore(x, y, stub_mm, 0.0, height_mm + 1.0)
-    body: Body = boardmeshes.body_of(made)
+    body: Body = body_of_solid(made)
     (part,) = take_in([body], STARS, UNIT_MM).parts
     found = on_stubs(part, STARS.lattice, UNIT_MM)
     assert found is not None

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 import pytest
-from shapely import Polygon, affinity, union_all
+from shapely import Polygon, union_all
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.body import Body, Points
+from fabkit.mesh.body import Points
 from fabkit.mesh.fitting.assembly import Assembly, Table
 from fabkit.mesh.part import Part
 from fabkit.model.library import load_set
-from fabkit.model.piece import is_image
-from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profilefile import load_profile, preset_names
-from fabkit.model.puzzle import PuzzleSet, rings_in_units
-from fabkit.verify.answers import Answered, read_set
+from fabkit.verify.answers import Answered
 from fabkit.verify.catalog import VerifyReport, verify
 from fabkit.verify.check import check
 from fabkit.verify.recognise import recognise
 from fabkit.verify.taking import take
-from tests.support import measure
+from tests.support.ballmeshes import mirrored
 from tests.support.faults.kits import PLAIN, TWO_FACED, kit
 from tests.support.prints import Order
 from tests.support.taken import bodies, taken
@@ -114,11 +110,6 @@ def some(how: Order, challenge: str, mirror: str = "") -> VerifyReport:
     return verify(take(shown, puzzle, 20.0), how.profile())
 
 
-def mirrored(body: Body) -> Body:
-    """As in a mirror, its faces turned so that outside stays outside."""
-    return replace(body, vertices=body.vertices * [-1, 1, 1], faces=body.faces[:, ::-1])
-
-
 def test_turning_pieces_over_is_told_where_both_faces_are_alike() -> None:
     """With flips the impossible rectangle can be solved; the box says what it says."""
     found = some(TWO_FACED, "rectangle_02_b").flips
@@ -171,63 +162,6 @@ def table(set_name: str, pieces: str = "", **moved: Part) -> Table:
 
 def assemble(one: Answered, on: Table) -> Assembly:
     return on.assemble(one.challenge.id, one.challenge.region, one.layout)
-
-
-def laid(part: Part, target: BaseGeometry) -> BaseGeometry:
-    """A part's outline at mid-height, turned and moved until it covers a target: the overlap
-    decides, so nothing of the lattice's moves is used."""
-    mesh = measure.trimesh.Trimesh(part.vertices, part.body.faces, process=False)
-    section = measure.filled(measure.section(mesh, part.thickness_mm / 2 + 0.0123))
-    found = []
-    for turn in range(4):
-        turned = affinity.rotate(section, 90 * turn, origin=(0, 0))
-        shift = [b - a for a, b in zip(middle(turned), middle(target), strict=True)]
-        there = affinity.translate(turned, *shift)
-        found.append((round(there.intersection(target).area, 6), -turn, there))
-    best = max(found)
-    assert best[0] > 0.9 * target.area
-    return best[2]
-
-
-def middle(shape: BaseGeometry) -> tuple[float, float]:
-    left, bottom, right, top = shape.bounds
-    return (left + right) / 2, (bottom + top) / 2
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("set_name", ["cubimagici", "iqblock"])
-def test_gaps_agree_with_distances_of_sections(set_name: str) -> None:
-    """Pieces of squares: tips are not cut, so bounding boxes lie right."""
-    found = taken(set_name, PLAIN)
-    puzzle, on = found.puzzle, table(set_name)
-    physical = read_set(puzzle, found.read_pieces())
-    for verdict in verified(set_name, PLAIN).challenges:
-        one = verdict.answered
-        if not one.layout or is_any_flipped(physical, one):
-            continue
-        shapes = {
-            piece: laid(found.pieces()[piece], drawn(puzzle, cells))
-            for piece, cells in one.layout.items()
-        }
-        gaps = [a.distance(b) for a, b in itertools.combinations(shapes.values(), 2)]
-        result = assemble(one, on)
-        assert (result.ok, result.overlap_mm3) == (True, 0)
-        assert result.min_gap_mm == pytest.approx(min(gaps), abs=2e-3)
-        assert result == verdict.assembly
-        assert union_all(list(shapes.values())).area < len(one.challenge.region) * 400
-
-
-def drawn(puzzle: PuzzleSet, cells: frozenset[tuple[int, int]]) -> BaseGeometry:
-    """Cells in mm, by way of shapely's rings."""
-    shape = area(rings_in_units(puzzle.lattice, rings_of_cells(puzzle.lattice, cells)))
-    return affinity.scale(shape, 20.0, 20.0, origin=(0, 0))
-
-
-def is_any_flipped(physical: PuzzleSet, one: Answered) -> bool:
-    return any(
-        not is_image(physical.lattice, physical.piece(piece), cells, flips=False)
-        for piece, cells in one.layout.items()
-    )
 
 
 #: The pieces of square_02, which the shifted ones belong to.
