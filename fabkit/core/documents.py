@@ -45,9 +45,7 @@ _WINDOWS_NAMES = {"con", "prn", "aux", "nul"} | {
 class Faults:
     """The faults of one file, as they are found. The first fifty are kept, the others counted.
 
-    Attributes:
-        source: the name that messages begin with.
-        count: how many there are.
+    ``source`` is the name that messages begin with.
     """
 
     def __init__(self, source: str) -> None:
@@ -189,12 +187,7 @@ def decimal(low: float, high: float) -> Check:
 
 
 def length_mm(low_mm: float, high_mm: float) -> Check:
-    """A length with its unit, such as ``"20 mm"``, in millimetres.
-
-    Example:
-        >>> length_mm(4, 200).read("2 cm")
-        20.0
-    """
+    """A length with its unit, such as ``"20 mm"``, in millimetres."""
     spell, pattern = partial(format_mm, digits=6), rf"^{LENGTH}$"
     return _measure(
         parse_length_mm, spell, "a length", low_mm, high_mm, type="string", pattern=pattern
@@ -234,14 +227,10 @@ def read_identifier(value: object) -> str:
 
 
 FLAG = Check(_read_flag, "true or false", {"type": "boolean"})
-COLOUR = Check(
-    _read_colour,
-    "a colour",
-    {"type": "string", "format": "color", "pattern": f"^{_COLOUR.pattern}$"},
-)
-IDENTIFIER = Check(
-    read_identifier, "a text", {"type": "string", "pattern": f"^{_IDENTIFIER.pattern}$"}
-)
+_COLOUR_SCHEMA = {"type": "string", "format": "color", "pattern": f"^{_COLOUR.pattern}$"}
+COLOUR = Check(_read_colour, "a colour", _COLOUR_SCHEMA)
+_IDENTIFIER_SCHEMA = {"type": "string", "pattern": f"^{_IDENTIFIER.pattern}$"}
+IDENTIFIER = Check(read_identifier, "a text", _IDENTIFIER_SCHEMA)
 
 
 class Table(BaseModel):
@@ -256,13 +245,8 @@ class Table(BaseModel):
     ) -> Self:
         """The table, as far as it is sound; a key with a fault has its default, or None.
 
-        A misspelt key is not also a missing one.
-
-        Args:
-            data: what the file says.
-            faults: where faults go.
-            place: the table's place in the file; empty at the top.
-            elsewhere: full keys of other tables that an unknown one may have meant.
+        A misspelt key is not also a missing one; it may have meant one of ``elsewhere``, full keys of
+        other tables. ``place`` is the table's in the file.
         """
         fields = cls.model_fields
         table = cls.model_construct(**{key: None for key in fields if fields[key].is_required()})
@@ -285,8 +269,12 @@ class Table(BaseModel):
                     expected = check.expected if check else field.description
                     faults.add(where, f"is missing; expected {expected}")
             elif check is None:
+                kinds = get_args(field.annotation)
                 most = [one.max_length for one in field.metadata if hasattr(one, "max_length")]
-                setattr(table, key, _tables(field.annotation, data[key], where, faults, *most))
+                stated = tables_at(data[key], where, faults, *most) if kinds else ()
+                model: Any = kinds[0] if kinds else field.annotation
+                found = [model.read(one, faults, at) for at, one in stated]
+                setattr(table, key, found if kinds else model.read(data[key], faults, where))
             else:
                 try:
                     setattr(table, key, check.read(data[key]))
@@ -299,14 +287,6 @@ class Table(BaseModel):
     def failed(self, *names: str) -> bool:
         """Whether one of these keys has a fault that is noted already."""
         return not self._failed.isdisjoint(names)
-
-
-def _tables(kind: Any, value: Any, place: str, faults: Faults, most: int = _MOST_TABLES) -> Any:
-    """The table at a key, or the list of them, as its annotation says."""
-    if not get_args(kind):
-        return kind.read(value, faults, place)
-    (model,) = get_args(kind)
-    return [model.read(one, faults, where) for where, one in tables_at(value, place, faults, most)]
 
 
 def tables_at(
@@ -337,15 +317,7 @@ def _below(place: str, key: str) -> str:
 
 
 def one_of(faults: Faults, place: str, table: Table, names: Sequence[str], required: bool) -> str:
-    """Which of several keys a table has; it may only be one. Empty when none is sound.
-
-    Args:
-        faults: where faults go.
-        place: the table's.
-        table: where they are looked for.
-        names: the keys.
-        required: whether it is a fault when none is there.
-    """
+    """Which of several keys a table has; it may only be one. Empty when none is sound."""
     there = [name for name in names if name in table.model_fields_set]
     expected = f"expected one of {', '.join(names)}; found"
     if len(there) > 1:

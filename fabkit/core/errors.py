@@ -84,12 +84,7 @@ def to_install(extra: str) -> str:
 
 
 def nearest(name: str, known: Sequence[str]) -> str:
-    """The known name that was probably meant: one that begins so, or looks alike; or none.
-
-    Example:
-        >>> nearest("quarter", ["square", "quarter-square"]), nearest("x", ["square"])
-        ('quarter-square', '')
-    """
+    """The known name that was probably meant: one that begins so, or looks alike; or none."""
     beginning = [one for one in known if len(name) > 2 and one.startswith(name)]
     ending = [one for one in known if one.endswith(f".{name}")]
     alike = difflib.get_close_matches(name[:80], known, n=1, cutoff=0.6)
@@ -97,12 +92,7 @@ def nearest(name: str, known: Sequence[str]) -> str:
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """A question to add to a message, or nothing when no known name is near.
-
-    Example:
-        >>> did_you_mean("colur", ["id", "colour"])
-        '; did you mean "colour"?'
-    """
+    """A question to add to a message, or nothing when no known name is near."""
     near = nearest(name, known)
     return f'; did you mean "{near}"?' if near else ""
 
@@ -131,10 +121,6 @@ class InputError(FabkitError):
         source: the file or option at fault, such as ``mine.toml``; may be empty.
         faults: at least one, in the order in which they were found.
         unkept: how many more there were.
-
-    Example:
-        >>> print(InputError("mine.toml", [Fault("set.lattce", "unknown key")]))
-        mine.toml: set.lattce: unknown key
     """
 
     exit_code = 2

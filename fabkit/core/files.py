@@ -47,24 +47,14 @@ def json_sha256(value: Any) -> str:
 
 
 def json_text(document: dict[str, Any], indent: int | None = 2) -> str:
-    r"""A JSON file's text: the schema first, stable, one trailing line break.
-
-    Example:
-        >>> json_text({"set": "mine"}, indent=None)
-        '{"schema": 1, "set": "mine"}\n'
-    """
+    """A JSON file's text: the schema first, stable, one trailing line break."""
     return json.dumps({"schema": SCHEMA, **document}, indent=indent, ensure_ascii=False) + "\n"
 
 
 def read_bytes(path: Path, source: str, expected: str, most: int) -> bytes:
-    """Reads a file that anybody may have made.
+    """Reads a file that anybody may have made; ``source`` and ``expected`` are for messages.
 
-    Args:
-        path: the file.
-        source: its name in messages.
-        expected: what it should be, for messages, such as ``"a TOML file"``.
-        most: so many bytes at most are wanted; one more is read of a larger file, which the
-            caller refuses.
+    Of a file of more than so many bytes one more is read, and the caller refuses it.
 
     Raises:
         InputError: when there is no such file, or it cannot be read.

@@ -35,16 +35,12 @@ def read_text(path: Path, source: str, expected: str) -> str:
 
 
 def read_toml(path: Path, source: str) -> dict[str, Any]:
-    """Reads a TOML file; raises `InputError` as `read_text` and `parse_toml` do."""
+    """Reads a TOML file; see `read_text` and `parse_toml`."""
     return parse_toml(read_text(path, source, "a TOML file"), source)
 
 
 def parse_toml(text: str, source: str) -> dict[str, Any]:
-    """Parses TOML.
-
-    Raises:
-        InputError: when it is not TOML, or nested too deeply.
-    """
+    """Parses TOML; InputError when it is none, or nested too deeply."""
     if _DEEP_KEY.search(text):
         raise InputError.of(source, "is nested too deeply")
     try:
@@ -65,12 +61,6 @@ def parse_json(text: str, source: str) -> dict[str, Any]:
 
     Raises:
         InputError: when it is not such an object, or nested too deeply.
-
-    Example:
-        >>> parse_json('{"pieces": "IJ", "pieces": "MR"}', "mine.json")
-        Traceback (most recent call last):
-        ...
-        fabkit.core.errors.InputError: mine.json: is not JSON: the key "pieces" stands twice
     """
     document = strict_json(text, source)
     if not isinstance(document, dict):
@@ -86,11 +76,7 @@ def parse_json(text: str, source: str) -> dict[str, Any]:
 
 
 def strict_json(text: str, source: str) -> Any:
-    """Parses any JSON value: no key twice, no NaN, no infinity.
-
-    Raises:
-        InputError: when it is not such a value, or nested too deeply.
-    """
+    """Parses any JSON value but NaN and infinity, no key twice; InputError when it is none."""
     try:
         return json.loads(text, object_pairs_hook=_each_once, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:

@@ -32,7 +32,7 @@ class Child:
         command: the program and its arguments.
         doing: ``"cannot start the slicer"``, for the `OutsideError` that entering it may raise.
         task: what it reads from standard input, which then stays open; None for nothing.
-        longest_line: longer lines are cut in pieces, so that they need bounded room.
+        longest_line: longer lines are cut in pieces.
         options: of `subprocess.Popen`.
     """
 

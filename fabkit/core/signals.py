@@ -70,16 +70,6 @@ def held() -> Iterator[None]:
     """Signals that come inside take effect at the end.
 
     Without `stop_quietly`, as in a notebook, that is as the handler of others has it.
-
-    Example:
-        >>> try:
-        ...     with held():
-        ...         signal.raise_signal(signal.SIGINT)
-        ...         print("still here")
-        ... except KeyboardInterrupt:
-        ...     print("stopped")
-        still here
-        stopped
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # signals reach the main thread only

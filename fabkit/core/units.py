@@ -95,12 +95,7 @@ def parse_number(value: object) -> float:
 
 
 def format_number(value: float) -> str:
-    """A number for people, without needless zeros.
-
-    Example:
-        >>> format_number(25.0), format_number(1.24)
-        ('25', '1.24')
-    """
+    """A number for people, without needless zeros."""
     return f"{value:.{_DIGITS}f}".rstrip("0").rstrip(".")
 
 
@@ -108,8 +103,8 @@ def format_duration(seconds: float | None) -> str:
     """A time for people; a question mark when it is not known.
 
     Example:
-        >>> format_duration(29554), format_duration(95), format_duration(20), format_duration(None)
-        ('8 h 13 min', '2 min', '20 s', '?')
+        >>> format_duration(29554), format_duration(95)
+        ('8 h 13 min', '2 min')
     """
     if seconds is None:
         return "?"

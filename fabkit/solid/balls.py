@@ -12,8 +12,7 @@ from fabkit.drawing.ball import BallBlueprint, Place
 def build_balls(blueprint: BallBlueprint) -> cq.Solid:
     """The finished solid, as it is printed: on the bed at z = 0, x and y as in the outline.
 
-    Returns:
-        One solid, all of whose surfaces are spheres, cylinders and planes.
+    All its surfaces are spheres, cylinders and planes.
 
     Raises:
         RuntimeError: when the kernel returns something that is not one valid solid.
@@ -22,20 +21,21 @@ def build_balls(blueprint: BallBlueprint) -> cq.Solid:
         cq.Solid.makeSphere(blueprint.ball_mm / 2, angleDegrees1=-90).moved(cq.Location(place))
         for place in blueprint.balls_mm
     ]
+    up, radius_mm = cq.Vector(0, 0, 1), blueprint.link_mm / 2
     links = [
-        _lying(blueprint, low, high) if low[2] == high[2] else _standing(blueprint, low, high)
+        _lying(blueprint, low, high)
+        if low[2] == high[2]
+        else cq.Solid.makeCylinder(radius_mm, high[2] - low[2], cq.Vector(low), up)
         for low, high in blueprint.bonds_mm()
     ]
-    whole = spheres[0].fuse(*spheres[1:], *links)
-    solids = whole.cut(_below_the_bed(blueprint)).clean().Solids()
+    left, front, right, back = blueprint.outline.bounds
+    deep = blueprint.ball_mm + blueprint.ridge_mm
+    corner = cq.Vector(left - 1, front - 1, -deep)
+    below_bed = cq.Solid.makeBox(right - left + 2, back - front + 2, deep, corner)
+    solids = spheres[0].fuse(*spheres[1:], *links).cut(below_bed).clean().Solids()
     if len(solids) != 1 or not solids[0].isValid():
         raise RuntimeError(f"the kernel built no valid solid for piece {blueprint.piece}")
     return solids[0]
-
-
-def _standing(blueprint: BallBlueprint, low: Place, high: Place) -> cq.Solid:
-    up = cq.Vector(0, 0, 1)
-    return cq.Solid.makeCylinder(blueprint.link_mm / 2, high[2] - low[2], cq.Vector(low), up)
 
 
 def _lying(blueprint: BallBlueprint, start: Place, end: Place) -> cq.Solid:
@@ -53,11 +53,3 @@ def _lying(blueprint: BallBlueprint, start: Place, end: Place) -> cq.Solid:
         cq.Edge.makeLine(ridge, right),
     ]
     return cq.Solid.extrudeLinear(cq.Wire.assembleEdges(edges), [], way)
-
-
-def _below_the_bed(blueprint: BallBlueprint) -> cq.Solid:
-    """A box that holds all that the bed's plane cuts off."""
-    left, front, right, back = blueprint.outline.bounds
-    deep = blueprint.ball_mm + blueprint.ridge_mm
-    corner = cq.Vector(left - 1, front - 1, -deep)
-    return cq.Solid.makeBox(right - left + 2, back - front + 2, deep, corner)

@@ -20,11 +20,9 @@ import numpy as np
 
 #: What can be written.
 Shape = cq.Shape
-#: Chords deviate from curves by at most this much …
-STL_TOLERANCE_MM = 0.01
-#: … and turn by at most this much (radians): a bore gets 63 facets, and a piece's volume is
-#: right to 0.007 %.
-STL_ANGLE = 0.1
+#: Chords deviate from curves, and turn (radians), by at most this much: a bore gets 63 facets, and
+#: a piece's volume is right to 0.007 %.
+STL_TOLERANCE_MM, STL_ANGLE = 0.01, 0.1
 #: Of a shape with spheres, whose facets are chords both ways: those of a 12 mm ball are within
 #: 0.017 mm of it, and a piece of seven has 18 000 facets. The values above would take 34 000.
 SPHERE_TOLERANCE_MM, SPHERE_ANGLE = 0.015, 0.14
@@ -49,9 +47,8 @@ def write_stl(shape: Shape, path: Path) -> None:
         OSError: when the disk is full, which the kernel does not say.
     """
     has_spheres = any(face.geomType() == "SPHERE" for face in shape.Faces())
-    tolerance_mm, angle = STL_TOLERANCE_MM, STL_ANGLE
-    if has_spheres:
-        tolerance_mm, angle = SPHERE_TOLERANCE_MM, SPHERE_ANGLE
+    flat, round_ = (STL_TOLERANCE_MM, STL_ANGLE), (SPHERE_TOLERANCE_MM, SPHERE_ANGLE)
+    tolerance_mm, angle = round_ if has_spheres else flat
     # A copy, since the kernel keeps the mesh with the shape and would write it again.
     copy = shape.copy(mesh=False)
     copy.exportStl(str(path), tolerance=tolerance_mm, angularTolerance=angle, relative=False)
@@ -65,9 +62,8 @@ def write_stl(shape: Shape, path: Path) -> None:
 def _without_empty_facets(stl: bytes) -> bytes:
     """A binary STL file without the facets that have two equal corners.
 
-    The kernel writes one at each pole of a sphere, where the side of a patch has no length. The
-    two others of its corners are then the ends of one edge of both its neighbours, so that nothing
-    opens when it goes.
+    The kernel writes one at each pole of a sphere, where the side of a patch has no length. Its two
+    other corners end the same edge of both its neighbours, so that nothing opens when it goes.
     """
     facets = np.frombuffer(stl, _FACET, offset=_HEADER + 4)
     corners = facets["corners"]
@@ -78,12 +74,9 @@ def _without_empty_facets(stl: bytes) -> bytes:
 
 
 def write_step(parts: Sequence[NamedSolid], name: str, path: Path) -> None:
-    """Writes a STEP file: an assembly of named, coloured solids, also when it is only one.
+    """Writes a STEP file: an assembly of solids with different names, also when it is only one.
 
-    Args:
-        parts: with different names.
-        name: of the whole; it gets a suffix when a part has the same.
-        path: the file.
+    The whole's name gets a suffix when a part has the same.
     """
     while name in {part.name for part in parts}:
         name += "-set"
@@ -106,13 +99,7 @@ _STYLES = "MECHANICAL_DESIGN_GEOMETRIC_PRESENTATION_REPRESENTATION"
 def repeatable(step: str) -> str:
     """A STEP file without the traces of when, and after what, it was written.
 
-    Returns:
-        The same model. Time stamp and counts are constant; colours come in the order of the
-        parts that they belong to.
-
-    Example:
-        >>> repeatable("FILE_NAME('model','2026-11-20T12:00:00','me');")
-        "FILE_NAME('model','2000-01-01T00:00:00','me');"
+    Time stamp and counts are constant; colours come in the order of the parts that they belong to.
     """
     step = _TIME_STAMP.sub(_TIMELESS, step, count=1)
     numbers = itertools.count(1)
@@ -145,12 +132,9 @@ def _sort_styles(step: str) -> str:
     groups = [number for number, text in entities.items() if text.startswith(_STYLES)]
     order = dict.fromkeys(part for group in sorted(groups, key=coloured) for part in below(group))
     renamed = {old: new for new, old in enumerate(order, start=lowest)}
-    lines = (
-        f"#{renamed[old]} = "
-        + _REFERENCE.sub(
-            lambda found: f"#{renamed.get(int(found[1]), int(found[1]))}", entities[old]
-        )
-        + ";\n"
-        for old in order
-    )
+
+    def renumbered(text: str) -> str:
+        return _REFERENCE.sub(lambda one: f"#{renamed.get(int(one[1]), int(one[1]))}", text)
+
+    lines = (f"#{renamed[old]} = {renumbered(entities[old])};\n" for old in order)
     return step[:start] + "".join(lines) + step[end:]

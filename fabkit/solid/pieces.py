@@ -17,13 +17,7 @@ from fabkit.model.profile import RIB_COUNT
 
 
 def letter_prisms(text: Lettering, low_mm: float, high_mm: float) -> list[cq.Solid]:
-    """The letter between two heights, one solid for each separate part.
-
-    Args:
-        text: contours in mm, never crossing each other.
-        low_mm: height of the lower end.
-        high_mm: height of the upper end.
-    """
+    """The letter between two heights, one solid for each separate part; contours never cross."""
     up = cq.Vector(0, 0, high_mm - low_mm)
     return [
         cq.Solid.extrudeLinear(_wire(outer, low_mm), [_wire(c, low_mm) for c in counters], up)
@@ -49,8 +43,7 @@ class Workshop:
     def build(self, blueprint: Blueprint) -> cq.Solid:
         """The finished solid: lowest at z = 0, letter on top, x and y as in the outline.
 
-        Returns:
-            One solid. A closed cavity is an inner shell of it.
+        A closed cavity is an inner shell of it.
 
         Raises:
             RuntimeError: when the kernel returns something that is not one valid solid.
@@ -70,11 +63,10 @@ class Workshop:
 
     def _cutter(self, recess: Recess) -> cq.Shape:
         """The recess's cutter; one is built for all recesses that differ in place only."""
-        x_mm, y_mm = recess.centre_mm
         shape = recess.at_origin()
         if shape not in self._cutters:
             self._cutters[shape] = recess_cutter(shape)
-        return self._cutters[shape].moved(cq.Location(cq.Vector(x_mm, y_mm, 0)))
+        return self._cutters[shape].moved(cq.Location(cq.Vector(*recess.centre_mm, 0)))
 
 
 def chamfered_prism(blueprint: Blueprint) -> cq.Solid:
@@ -162,6 +154,11 @@ def _revolved(profile: list[tuple[float, float]]) -> cq.Solid:
 def _ribbed_prism(root: float, crest: float, rib_width: float, low: float, high: float) -> cq.Solid:
     """The bore between crush ribs: arcs on the root circle and on the crest circle in turn,
     joined by radial flanks, so that the ribs take a constant share of every circle."""
+
+    def arc(radius: float, begin: float, end: float) -> cq.Edge:
+        angles = (begin, (begin + end) / 2, end)
+        return cq.Edge.makeThreePointArc(*(_polar(radius, angle, low) for angle in angles))
+
     half_rib = math.asin(rib_width / 2 / root)
     edges = []
     for rib in range(RIB_COUNT):
@@ -169,18 +166,13 @@ def _ribbed_prism(root: float, crest: float, rib_width: float, low: float, high:
         following = middle + 2 * math.pi / RIB_COUNT - half_rib
         begin, end = middle - half_rib, middle + half_rib
         edges += [
-            _arc(crest, begin, end, low),
+            arc(crest, begin, end),
             cq.Edge.makeLine(_polar(crest, end, low), _polar(root, end, low)),
-            _arc(root, end, following, low),
+            arc(root, end, following),
             cq.Edge.makeLine(_polar(root, following, low), _polar(crest, following, low)),
         ]
     wire = cq.Wire.assembleEdges(edges)
     return cq.Solid.extrudeLinear(wire, [], cq.Vector(0, 0, high - low))
-
-
-def _arc(radius: float, begin: float, end: float, height: float) -> cq.Edge:
-    angles = (begin, (begin + end) / 2, end)
-    return cq.Edge.makeThreePointArc(*(_polar(radius, angle, height) for angle in angles))
 
 
 def _polar(radius: float, angle: float, height: float) -> cq.Vector:
