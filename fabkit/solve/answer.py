@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import chain, product
 
 from fabkit.core.errors import InputError
 from fabkit.solve.engines.engine import (
@@ -20,7 +20,7 @@ from fabkit.solve.engines.engine import (
     Solution,
     engine_named,
 )
-from fabkit.solve.engines.search import Search, each_solution, nodes_in
+from fabkit.solve.engines.search import Search, in_slices, nodes_in, start_walk
 from fabkit.solve.obstacles import obstacle
 from fabkit.solve.posing import PosedChallenge
 from fabkit.solve.problem import ExactCoverProblem, fixed_problem, up_to_symmetry
@@ -102,7 +102,7 @@ def solve(
     found = obstacle(posed) if engine_name is None else None
     if found is not None:
         answer = Answer(IMPOSSIBLE, "obstacle", 0, 0, None, 0, False, reason=found.reason)
-        effort.finish()
+        effort.tell(1.0)
     else:
         answer = _ask(posed.problem, question, engine_name, effort, limit)
     return replace(answer, seconds=time.monotonic() - begin)
@@ -229,16 +229,17 @@ def starts(posed: PosedChallenge, effort: Effort | None = None) -> Starts | None
     problem = posed.problem
     placements = dict.fromkeys(range(len(problem.options)), 0)
     clues = dict.fromkeys(product(range(problem.kind_count), range(problem.cell_count)), 0)
-    total = 0
+    walk, effort = start_walk(problem, reduced=False, listing=True), effort or Effort()
     try:
-        for solution in each_solution(problem, effort or Effort()):
-            total += 1
-            for position in solution:
+        for _ in in_slices(walk):
+            for position in chain.from_iterable(walk.solutions):
                 placements[position] += 1
+            walk.solutions.clear()
+            effort.tell(walk.share())
     except BudgetSpentError:
         return None
     for position, count in placements.items():
         option = problem.options[position]
         for cell in option.cells:
             clues[option.kind, cell] += count
-    return Starts(total, placements, clues)
+    return Starts(walk.count, placements, clues)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from fabkit.core.errors import many
@@ -65,16 +65,19 @@ def _colouring(posed: PosedChallenge) -> Obstacle | None:
     problem = posed.problem
     if problem.leftover or not problem.options:
         return None
-    colourings = list(_colourings(posed.puzzle.lattice, posed.cells))
-    numbers = _coloured_cells(problem, [weights for _, weights in colourings])
-    for (name, weights), values in zip(colourings, numbers, strict=True):
-        total = _attained(problem, values)
+    import numpy as np
+
+    owner = np.repeat(np.arange(len(problem.options)), [len(o.cells) for o in problem.options])
+    cells = np.array([cell for option in problem.options for cell in option.cells])
+    for name, weights in _colourings(posed.puzzle.lattice, posed.cells):
+        values = np.bincount(owner, weights=np.array(weights)[cells]).astype(int)
+        total = _attained(problem, [set(values[list(kind)].tolist()) for kind in problem.by_kind])
         if not total >> sum(weights) & 1:
             reason = (
                 f"colour {name}: the region has {sum(weights)} coloured cells, the pieces can "
                 f"cover {_named(_bits(total))}"
             )
-            return Obstacle("colouring", reason, weights=weights)
+            return Obstacle("colouring", reason, weights)
     return None
 
 
@@ -108,10 +111,10 @@ def _colourings(lattice: Lattice, cells: Sequence[Cell]) -> Iterator[tuple[str, 
             for part in range(modulus if modulus > 2 else min(modulus, 1)):
                 weights = tuple(
                     int(
-                        residue in group
+                        one in group
                         and (down * (row - top) + across * (col - left)) % modulus == part
                     )
-                    for (row, col), residue in zip(places, residues, strict=True)
+                    for (row, col), one in zip(places, residues, strict=True)
                 )
                 yield ", ".join(filter(None, (name, note))), weights
 
@@ -120,22 +123,7 @@ def _colourings(lattice: Lattice, cells: Sequence[Cell]) -> Iterator[tuple[str, 
 _QUARTERS = {(3, 1): "lower", (5, 3): "right", (3, 5): "upper", (1, 3): "left"}
 
 
-def _coloured_cells(
-    problem: ExactCoverProblem, colourings: Sequence[tuple[int, ...]]
-) -> list[list[list[int]]]:
-    """For each colouring and kind, the numbers of coloured cells that an option can cover."""
-    import numpy as np
-
-    owner = np.repeat(np.arange(len(problem.options)), [len(o.cells) for o in problem.options])
-    cells = np.array([cell for option in problem.options for cell in option.cells])
-    found = []
-    for weights in colourings:
-        values = np.bincount(owner, weights=np.array(weights)[cells]).astype(int)
-        found.append([sorted(set(values[list(kind)].tolist())) for kind in problem.by_kind])
-    return found
-
-
-def _attained(problem: ExactCoverProblem, values: Sequence[Sequence[int]]) -> int:
+def _attained(problem: ExactCoverProblem, values: Sequence[Iterable[int]]) -> int:
     """What the pieces used can add up to when each has one of its kind's values, as a bit set."""
     optional = problem.pieces_count is not None
     sums = [1] + [0] * problem.pieces_used  # for each number of pieces
@@ -149,7 +137,7 @@ def _attained(problem: ExactCoverProblem, values: Sequence[Sequence[int]]) -> in
 
 
 def _bits(total: int) -> list[int]:
-    return [number for number, bit in enumerate(reversed(bin(total)[2:])) if bit == "1"]
+    return [number for number in range(total.bit_length()) if total >> number & 1]
 
 
 def _named(numbers: Sequence[int]) -> str:

@@ -51,7 +51,7 @@ def certificate(posed: PosedChallenge, claim: str, effort: Effort | None = None)
             stated["count"] = count
             stated["count_labelled"] = numbered.labelled(count)
             stated["count_up_to_symmetry"] = orbits
-    effort.finish()
+    effort.tell(1.0)
     return {
         "kind": "fabkit certificate",
         "set": posed.puzzle.name,

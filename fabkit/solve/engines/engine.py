@@ -42,7 +42,7 @@ class Effort:
         return max(0.0, self.started + self.budget_s - time.monotonic())
 
     def tell(self, share: float) -> None:
-        """Passes on how far the work is, and stops it when the time is over.
+        """Passes on how far the work is, and stops it when the time is over before it is done.
 
         Raises:
             BudgetSpentError: when it is.
@@ -50,14 +50,8 @@ class Effort:
         self._share = max(self._share, min(share, 1.0))
         if self.told is not None:
             self.told(self._share)
-        if self.left_s == 0:
+        if share < 1 and self.left_s == 0:
             raise BudgetSpentError
-
-    def finish(self) -> None:
-        """Passes on that the work is done."""
-        self._share = 1.0
-        if self.told is not None:
-            self.told(1.0)
 
     def part(self, start: float, end: float) -> Effort:
         """An effort whose whole work is one part of this one's."""

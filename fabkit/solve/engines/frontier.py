@@ -116,18 +116,17 @@ def _from_lowest_bare(low, high):  # type: ignore[no-untyped-def]
 
 @kernel
 def _expand(  # type: ignore[no-untyped-def]
-    table, slot, next_row, cell, start, rows, guard, done_bits, copies_shift, leftover, cells,
-    batch, fill,
-):  # fmt: skip
+    table, slot, next_row, cell, options, counter, leftover, cells, batch, fill
+):
     """Covers (or leaves bare) the lowest bare cell of every state, in every way.
 
     Args:
         table: the states whose lowest bare cell is ``cell``, of ``cells``.
         slot: where to go on in the table.
         next_row: where to go on among the options.
-        start, rows: the options, as from `option_lists`.
-        guard, done_bits: those of the copies' counter.
-        copies_shift: where the copies begin in the high word.
+        options: as from `option_lists`.
+        counter: the copies' guards, the bits that tell that enough is used, and where the copies
+            begin in the high word.
         leftover: whether cells may stay bare.
         batch: ``batch[step]`` takes the states whose lowest bare cell is ``cell + step``.
         fill: how many states each holds.
@@ -136,9 +135,10 @@ def _expand(  # type: ignore[no-untyped-def]
         The slot, the row, the ways completed, whether that overflowed, and the step whose
         batch is full (-1: all is done).
     """
+    rows, start = options
+    guard, done_bits, copies_shift = counter
     done, overflow = ZERO, False
     window_mask = (ONE << copies_shift) - ONE
-    room = batch.shape[1]
     while slot < table.shape[0]:
         ways = table[slot, _COUNT]
         if ways == ZERO:
@@ -146,80 +146,74 @@ def _expand(  # type: ignore[no-untyped-def]
             continue
         low, high = table[slot, _LOW], table[slot, _HIGH] & window_mask
         copies = table[slot, _HIGH] >> copies_shift
-        options = list_of(cell, low)
-        end = start[options + 1]
-        for row in range(start[options] + next_row, end + (1 if leftover else 0)):
+        first = start[list_of(cell, low)]
+        end = start[list_of(cell, low) + 1]
+        for row in range(first + next_row, end + (1 if leftover else 0)):
             if row == end:  # not an option: the cell stays bare
                 after_low, after_high, left = low | ONE, high, copies
+            elif not _fits(rows[row], low, high, copies, guard):
+                continue
             else:
-                if rows[row, 0] & low != ZERO or rows[row, 1] & high != ZERO:
-                    continue
-                left = copies - rows[row, 2]
-                if left & guard != guard:
-                    continue
                 after_low, after_high = low | rows[row, 0], high | rows[row, 1]
-            if leftover and left & done_bits == guard & done_bits:
+                left = copies - rows[row, 2]
+            over = left & done_bits == guard & done_bits
+            if not (leftover and over):
+                after_low, after_high, step = _from_lowest_bare(after_low, after_high)
+                if cell + step < cells:
+                    if fill[step] == batch.shape[1]:
+                        return slot, row - first, done, overflow, step
+                    if leftover or not _is_dead(
+                        after_low, after_high, left, cell + step, options, counter, cells
+                    ):
+                        place = fill[step]
+                        batch[step, place, _LOW] = after_low
+                        batch[step, place, _HIGH] = after_high | (left << copies_shift)
+                        batch[step, place, _COUNT] = ways
+                        fill[step] = place + 1
+                    continue
+            if over:
                 overflow = overflow or done + ways < ways
                 done += ways
-                continue
-            after_low, after_high, step = _from_lowest_bare(after_low, after_high)
-            if cell + step >= cells:
-                if left & done_bits == guard & done_bits:
-                    overflow = overflow or done + ways < ways
-                    done += ways
-                continue
-            if fill[step] == room:
-                return slot, row - start[options], done, overflow, step
-            if not leftover and _is_dead(
-                after_low, after_high, left, cell + step, start, rows, guard, done_bits, cells
-            ):
-                continue
-            place = fill[step]
-            batch[step, place, _LOW] = after_low
-            batch[step, place, _HIGH] = after_high | (left << copies_shift)
-            batch[step, place, _COUNT] = ways
-            fill[step] = place + 1
         next_row = 0
         slot += 1
     return slot, 0, done, overflow, -1
 
 
 @kernel
-def _is_dead(  # type: ignore[no-untyped-def]
-    low, high, left, cell, start, rows, guard, done_bits, cells
-):
+def _fits(row, low, high, left, guard):  # type: ignore[no-untyped-def]
+    """Whether an option's cells are bare, and copies of it are left."""
+    return row[0] & low == ZERO and row[1] & high == ZERO and (left - row[2]) & guard == guard
+
+
+@kernel
+def _is_dead(low, high, left, cell, options, counter, cells):  # type: ignore[no-untyped-def]
     """Whether a state is stuck, or is so after whatever covers its lowest bare cell.
 
     Two thirds of all states are like this, and what is not kept costs no memory. To look
     further ahead, or for islands that cannot be filled, costs more than it saves.
     """
-    options = list_of(cell, low)
-    for row in range(start[options], start[options + 1]):
-        rest = left - rows[row, 2]
-        if (
-            rows[row, 0] & low == ZERO
-            and rows[row, 1] & high == ZERO
-            and rest & guard == guard
-        ):  # fmt: skip
+    rows, start = options
+    guard, done_bits, _ = counter
+    index = list_of(cell, low)
+    for row in range(start[index], start[index + 1]):
+        if _fits(rows[row], low, high, left, guard):
+            rest = left - rows[row, 2]
             after_low, after_high, step = _from_lowest_bare(low | rows[row, 0], high | rows[row, 1])
             if cell + step >= cells:
                 if rest & done_bits == guard & done_bits:
                     return False
-            elif not _is_stuck(after_low, after_high, rest, cell + step, start, rows, guard):
+            elif not _is_stuck(after_low, after_high, rest, cell + step, options, guard):
                 return False
     return True
 
 
 @kernel
-def _is_stuck(low, high, left, cell, start, rows, guard):  # type: ignore[no-untyped-def]
+def _is_stuck(low, high, left, cell, options, guard):  # type: ignore[no-untyped-def]
     """Whether nothing fits on a state's lowest bare cell."""
-    options = list_of(cell, low)
-    for row in range(start[options], start[options + 1]):
-        if (
-            rows[row, 0] & low == ZERO
-            and rows[row, 1] & high == ZERO
-            and (left - rows[row, 2]) & guard == guard
-        ):  # fmt: skip
+    rows, start = options
+    index = list_of(cell, low)
+    for row in range(start[index], start[index + 1]):
+        if _fits(rows[row], low, high, left, guard):
             return False
     return True
 
@@ -244,7 +238,7 @@ class Frontier:
         self.count = self.states = self.peak_bytes = 0
         self._counter = CopyCounter.of(problem)
         self._copies_shift = WORD_BITS - self._counter.bits
-        self._rows, self._start = option_lists(problem, self._counter, in_place=False)
+        self._options = option_lists(problem, self._counter, in_place=False)
         window = _window(problem)
         self._batch = np.zeros((window + 1, _BATCH, 3), dtype=np.uint64)
         self._fill = np.zeros(window + 1, dtype=np.int64)
@@ -273,18 +267,18 @@ class Frontier:
         for cell in range(self.problem.cell_count):
             if cell in self._tables:
                 self._cover(cell, effort)
-        effort.finish()
+        effort.tell(1.0)
         return self.count
 
     def _cover(self, cell: int, effort: Effort) -> None:
         """Expands all states whose lowest bare cell is this one."""
         table = self._tables.pop(cell)
         self.states += self._sizes.pop(cell)
+        counter = Word(self._counter.guard), Word(self._counter.done), Word(self._copies_shift)
         slot = row = step = 0
         while step >= 0:
             slot, row, done, overflow, step = _expand(
-                table, slot, row, cell, self._start, self._rows, Word(self._counter.guard),
-                Word(self._counter.done), Word(self._copies_shift), self.problem.leftover,
+                table, slot, row, cell, self._options, counter, self.problem.leftover,
                 self.problem.cell_count, self._batch, self._fill,
             )  # fmt: skip
             self.count += int(done)

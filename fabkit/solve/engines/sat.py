@@ -13,7 +13,7 @@ from typing import Any
 
 from fabkit.solve.engines.apart import OutsideEngine, answers, library
 from fabkit.solve.engines.engine import Effort, Solution
-from fabkit.solve.problem import ExactCoverProblem, Option
+from fabkit.solve.problem import ExactCoverProblem
 
 #: Literals: a variable's number, negative when it is to be false.
 Clause = tuple[int, ...]
@@ -70,30 +70,24 @@ def formula(problem: ExactCoverProblem, blocked: Sequence[Solution] = ()) -> For
         writer.at_most(most, own, exactly=least == most)
     for solution in blocked:
         writer.add(blocking_clause(solution))
-    return Formula(writer.variables, tuple(writer.clauses), tuple(map(_described, problem.options)))
+    comments = [
+        f"kind {one.kind} on cells {' '.join(map(str, one.cells))}"
+        + (f", {one.copies} copies" if one.copies > 1 else "")
+        for one in problem.options
+    ]
+    return Formula(writer.variables, tuple(writer.clauses), tuple(comments))
 
 
 def blocking_clause(solution: Solution) -> Clause:
     """The clause that rules out one solution of a problem, and no other.
 
-    It need not name the options that the solution leaves out: as every solution uses as many
-    pieces, none contains another.
+    As every solution uses as many pieces, none contains another: it names no option left out.
     """
     return tuple(-(position + 1) for position in solution)
 
 
-def _described(option: Option) -> str:
-    copies = f", {option.copies} copies" if option.copies > 1 else ""
-    return f"kind {option.kind} on cells {' '.join(map(str, option.cells))}{copies}"
-
-
 class Writer:
-    """Collects clauses, each once, and hands out new variables.
-
-    Attributes:
-        variables: how many there are; as many are the caller's as the writer is made with.
-        clauses: in the order in which they came.
-    """
+    """Collects clauses, each once, in the order in which they come, and hands out new variables."""
 
     def __init__(self, variables: int) -> None:
         self.clauses: dict[Clause, None] = {}

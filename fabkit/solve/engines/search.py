@@ -73,23 +73,9 @@ class Search(Engine):
         except BudgetSpentError:
             pass
         if over:
-            effort.finish()
+            effort.tell(1.0)
         complete = over and (limit is None or walk.count < limit)
         return Outcome(walk.count, complete, tuple(walk.solutions), walk.nodes)
-
-
-def each_solution(problem: ExactCoverProblem, effort: Effort) -> Iterator[Solution]:
-    """All solutions, one after the other, without keeping them.
-
-    Raises:
-        BudgetSpentError: when the time is over before the last.
-    """
-    walk = start_walk(problem, reduced=False, listing=True)
-    for _ in in_slices(walk):
-        yield from walk.solutions
-        walk.solutions.clear()
-        effort.tell(walk.share())
-    effort.finish()
 
 
 def nodes_in(problem: ExactCoverProblem, seconds: float) -> int:
@@ -129,22 +115,17 @@ def in_slices(
 def symmetric_start(problem: ExactCoverProblem) -> tuple[int | None, dict[int, int]]:
     """The kind to branch on first so that the board's symmetries are used only once.
 
-    Returns:
-        The kind, of a single copy and with fewest orbits of options (of several the largest
-        piece), and the orbits, as from `ExactCoverProblem.orbits`. None and nothing when there is
-        no symmetry to use.
+    It has a single copy and fewest orbits of options (of several it is the largest piece); the
+    orbits come as from `ExactCoverProblem.orbits`. None and nothing when there is no symmetry to use.
     """
     if len(problem.symmetries) == 1 or sum(problem.copies) < 2 or problem.pieces_count is not None:
         return None, {}
     best: tuple[tuple[int, int, int], dict[int, int]] | None = None
-    for kind, copies in enumerate(problem.copies):
-        if copies != 1:
-            continue
+    for kind in [kind for kind, copies in enumerate(problem.copies) if copies == 1]:
         orbits = problem.orbits(kind)
         size = max((len(problem.options[p].cells) for p in orbits), default=0)
         rank = (len(orbits), -size, kind)
-        if best is None or rank < best[0]:
-            best = rank, orbits
+        best = (rank, orbits) if best is None else min(best, (rank, orbits), key=lambda one: one[0])
     return (best[0][2], best[1]) if best else (None, {})
 
 
@@ -163,11 +144,8 @@ def start_walk(problem: ExactCoverProblem, reduced: bool, listing: bool) -> Walk
 class Walk:
     """A walk through all solutions of a problem, in slices.
 
-    Attributes:
-        problem: what is searched.
-        nodes: placements tried so far.
-        count: solutions found so far, with those that are their images.
-        solutions: those found, where they are kept.
+    `nodes` are the placements tried so far, `count` the solutions found, with those that are their
+    images; `solutions` are those found, where they are kept.
     """
 
     def __init__(self, problem: ExactCoverProblem) -> None:
@@ -570,13 +548,9 @@ def walk_from_root(  # type: ignore[no-untyped-def]
 class FewestWalk(Walk):
     """A walk that branches on the item with fewest options.
 
-    Args:
-        problem: any.
-        first_kind: the kind to branch on first, or None.
-        weights: then the options to try, and the multiplicity of what lies below each.
-        listing: whether solutions are kept in `solutions`.
-        noting: whether the items branched on are kept in `items`, in preorder; cells first,
-            then kinds, as in a certificate.
+    At the root it branches on `first_kind`, if there is one, and tries the options that have
+    `weights`, each the multiplicity of what lies below. When it is `noting`, the items branched on
+    are kept in `items`, in preorder; cells first, then kinds, as in a certificate.
     """
 
     def __init__(
