@@ -67,20 +67,11 @@ def compiled(folder: Path) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in folder.rglob("*.nb?")}
 
 
-def no_place(folder: Path) -> None:
-    """Puts files where folders would have to be, which stops even root."""
-    (folder / "fabkit/solve/engines/__pycache__").write_text("")
-    (folder / "nowhere").write_text("")
-
-
-def test_the_copy_is_what_runs(installed: Path) -> None:
+@pytest.mark.integration
+def test_a_second_run_compiles_nothing(installed: Path) -> None:
     code = "import fabkit; from fabkit.model.library import shipped_folder as pieces;"
     out, _ = run(installed, code=f"{code} print(fabkit.__file__, pieces(), sep='\\n')")
     assert [Path(line).is_relative_to(installed) for line in out.splitlines()] == [True, True]
-
-
-@pytest.mark.integration
-def test_a_second_run_compiles_nothing(installed: Path) -> None:
     assert run(installed, *COUNT) == (ANSWER, [])
     kept = compiled(installed)
     assert {Path(name).suffix for name in kept} == {".nbi", ".nbc"}
@@ -105,13 +96,6 @@ def test_beside_a_read_only_package_the_user_s_folder_is_used(installed: Path) -
 
 
 @pytest.mark.integration
-def test_without_any_place_to_write_it_works_all_the_same(installed: Path) -> None:
-    no_place(installed)
-    assert run(installed, *COUNT, home="nowhere/home") == (ANSWER, [])
-    assert compiled(installed) == {}
-
-
-@pytest.mark.integration
 def test_a_full_disk_stops_nothing(installed: Path) -> None:
     """The limit lets files be made, but nothing be written into them: the same for root."""
 
@@ -125,12 +109,14 @@ def test_a_full_disk_stops_nothing(installed: Path) -> None:
 
 @pytest.mark.integration
 @pytest.mark.parametrize("engine", ["search", "count"])
-@pytest.mark.parametrize("challenge", ["square_02"])
-def test_every_kernel_works_without_a_place(installed: Path, challenge: str, engine: str) -> None:
-    no_place(installed)
-    arguments = ["solve", "fridgeiq", challenge, "--count", "--engine", engine]
+def test_every_kernel_works_without_a_place(installed: Path, engine: str) -> None:
+    """Files where folders would have to be stop even root."""
+    (installed / "fabkit/solve/engines/__pycache__").write_text("")
+    (installed / "nowhere").write_text("")
+    arguments = ["solve", "fridgeiq", "square_02", "--count", "--engine", engine]
     plain, _ = run(ROOT, *arguments, home="/nowhere")
     assert run(installed, *arguments, home="nowhere/home") == (plain, [])
+    assert compiled(installed) == {}
 
 
 # --- one small kernel -------------------------------------------------------------------------------
@@ -180,9 +166,7 @@ def halved(content: bytes) -> bytes:
 HARMS: list[tuple[str, Callable[[bytes], bytes]]] = [
     ("nbi", lambda content: b""),
     ("nbi", halved),
-    ("nbi", lambda content: b"what is this?" * 100),
     ("nbc", lambda content: content[:50]),
-    ("nbc", lambda content: content[:-1]),
     ("nbc", lambda content: bytes(len(content))),
 ]
 
@@ -194,6 +178,13 @@ def test_a_damaged_file_is_replaced(load: Callable[[], Any], tmp_path: Path) -> 
         (damaged,) = tmp_path.rglob(f"*.{which}")
         damaged.write_bytes(harm(damaged.read_bytes()))
         assert answers(load()) == MISSED
+    path = tmp_path / "small.py"
+    path.write_text(re.sub(r"ONE << ONE", "ONE + ONE", path.read_text()))
+    assert answers(load()) == MISSED
+    kernel = load()
+    shutil.rmtree(tmp_path / "__pycache__")
+    assert answers(kernel) == MISSED
+    assert answers(load()) == HIT
 
 
 def test_where_nothing_can_be_kept_it_is_compiled_anew(
@@ -208,17 +199,6 @@ def test_where_nothing_can_be_kept_it_is_compiled_anew(
     assert not list(tmp_path.rglob("*.nb?"))
 
 
-def test_a_damaged_file_that_cannot_be_replaced_is_passed_over(
-    load: Callable[[], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert answers(load()) == MISSED
-    (damaged,) = tmp_path.rglob("*.nbi")
-    damaged.write_bytes(b"what is this?")
-    monkeypatch.setattr(IndexDataCacheFile, "_open_for_write", refuse)
-    assert answers(load()) == MISSED
-    assert answers(load()) == MISSED
-
-
 def refuse(*_: object) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -231,20 +211,5 @@ def test_what_cannot_be_kept_is_compiled_again(
         full.setattr(IndexDataCacheFile, step, refuse)
         assert answers(load()) == MISSED
         assert answers(load()) == MISSED
-    assert answers(load()) == MISSED
-    assert answers(load()) == HIT
-
-
-def test_a_folder_that_vanishes_is_made_again(load: Callable[[], Any], tmp_path: Path) -> None:
-    kernel = load()
-    shutil.rmtree(tmp_path / "__pycache__")
-    assert answers(kernel) == MISSED
-    assert answers(load()) == HIT
-
-
-def test_a_changed_source_is_compiled_anew(load: Callable[[], Any], tmp_path: Path) -> None:
-    assert answers(load()) == MISSED
-    path = tmp_path / "small.py"
-    path.write_text(re.sub(r"ONE << ONE", "ONE + ONE", path.read_text()))
     assert answers(load()) == MISSED
     assert answers(load()) == HIT

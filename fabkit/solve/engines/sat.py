@@ -55,6 +55,7 @@ def formula(problem: ExactCoverProblem, blocked: Sequence[Solution] = ()) -> For
         blocked: solutions that are to be no models.
 
     Example:
+        >>> from fabkit.solve.problem import Option
         >>> bar = ExactCoverProblem(2, (1,), (Option(0, (0,)), Option(0, (0, 1))))
         >>> print(formula(bar).dimacs(), end="")
         c 1: kind 0 on cells 0
