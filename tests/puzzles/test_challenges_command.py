@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fabkit.certify import check, parse
 from fabkit.cli import main
 from fabkit.core.errors import OutsideError
 from fabkit.model.challengeload import load_challenge
@@ -26,7 +23,6 @@ from fabkit.solve.difficulty import Difficulty, difficulty
 from fabkit.solve.engines.engine import Effort
 from fabkit.solve.engines.frontier import Count
 from fabkit.solve.posing import pose
-from fabkit.solve.transcript import certificate
 
 Capture = pytest.CaptureFixture[str]
 PENTOMINOES = str(Path(__file__).resolve().parents[1] / "sets" / "pentominoes.toml")
@@ -92,13 +88,6 @@ def test_each_is_unique_by_another_engine(run: Run) -> None:
         assert count_of(run.puzzle, run.challenge(entry)) == 1
 
 
-def test_the_judge_of_certificates_agrees(run: Run) -> None:
-    for entry in run.entries[::12]:
-        posed = pose(run.puzzle, run.challenge(entry))
-        document = json.loads(json.dumps({"schema": 1, **certificate(posed, "unique")}))
-        assert check(parse(document, "made")).holds
-
-
 def test_minimal_ones_need_every_given(run: Run) -> None:
     """And of the others some given piece can be spared."""
     assert 3 * sum(entry["minimal"] for entry in run.entries) >= run.count
@@ -112,57 +101,26 @@ def test_minimal_ones_need_every_given(run: Run) -> None:
         assert entry["minimal"] == all(count > 1 for count in spared)
 
 
-def turned(places: list[list[int]], name: str) -> list[tuple[int, int]]:
-    """Half a turn of the board of IQ Fit; the board of IQ Stars has no turn but the whole."""
-    return [(4 - row, 9 - col) if name == "iqfit" else (row, col) for row, col in places]
-
-
 def test_no_two_are_alike(run: Run) -> None:
+    """Also not by half a turn of the board of IQ Fit; that of IQ Stars has no turn but the whole."""
     seen = set()
     for entry in run.entries:
-        given = frozenset((g["piece"], frozenset(map(tuple, g["cells"]))) for g in entry["given"])
-        half = frozenset(
-            (g["piece"], frozenset(turned(g["cells"], run.puzzle.name))) for g in entry["given"]
-        )
-        seen.add(frozenset((given, half)))
+        given = [(g["piece"], cell) for g in entry["given"] for cell in g["cells"]]
+        ways = [frozenset((piece, row, col) for piece, (row, col) in given)]
+        if run.puzzle.name == "iqfit":
+            ways.append(frozenset((piece, 4 - row, 9 - col) for piece, (row, col) in given))
+        seen.add(frozenset(ways))
     assert len(seen) == run.count
-
-
-def forms(puzzle: PuzzleSet, piece: str) -> set[frozenset[tuple[int, int]]]:
-    """Every turn of a piece at the origin, by row and column (by axial coordinates: hexagons)."""
-    found = set()
-    for form in puzzle.piece(piece).forms:
-        now = [axial(puzzle, list(puzzle.lattice.row_col(cell))) for cell in form.cells]
-        for _ in range(6):
-            hexagons = puzzle.lattice.name == "triangular"
-            now = [(-r, q + r) if hexagons else (r, -q) for q, r in now]
-            found.add(at_origin(now))
-    return found
-
-
-def axial(puzzle: PuzzleSet, place: list[int]) -> tuple[int, int]:
-    row, col = place
-    return (col - row // 2, row) if puzzle.lattice.name == "triangular" else (col, row)
-
-
-def at_origin(places: list[tuple[int, int]]) -> frozenset[tuple[int, int]]:
-    low = min(r for _, r in places)
-    left = min(q for q, r in places if r == low)
-    return frozenset((q - left, r - low) for q, r in places)
 
 
 def test_solutions_fill_the_board_with_the_pieces(run: Run) -> None:
     board = [[row, col] for row, n in enumerate(ROWS[run.puzzle.name]) for col in range(n)]
-    shapes = {piece.id: forms(run.puzzle, piece.id) for piece in run.puzzle.pieces}
     for entry in run.entries:
         solution = entry["solution"]
         assert sorted(cell for cells in solution.values() for cell in cells) == board
-        assert {given["piece"]: given["cells"] for given in entry["given"]}.items() <= (
-            solution.items()
-        )
-        assert solution.keys() == shapes.keys()
-        for piece, cells in solution.items():
-            assert at_origin([axial(run.puzzle, cell) for cell in cells]) in shapes[piece]
+        given = {given["piece"]: given["cells"] for given in entry["given"]}
+        assert given.items() <= solution.items()
+        assert solution.keys() == {piece.id for piece in run.puzzle.pieces}
 
 
 def test_they_are_graded_and_spread(run: Run) -> None:
@@ -187,7 +145,7 @@ def test_they_are_graded_and_spread(run: Run) -> None:
 
 
 def test_a_user_solves_one(run: Run, capsys: Capture) -> None:
-    for entry in run.entries[:: run.count // 2]:
+    for entry in run.entries[:: run.count // 4]:
         file = str(run.folder / entry["file"])
         assert main(["solve", run.puzzle.name, "--file", file, "--unique", "--json", "-q"]) == 0
         (solution,) = json.loads(capsys.readouterr().out)["solutions"]
@@ -207,21 +165,16 @@ def texts(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.integration
 def test_the_same_seed_gives_the_same_bytes(here: Path, capsys: Capture) -> None:
-    """In another process, with other hashes, from another folder, told as JSON."""
+    """In another process, with other hashes, told as JSON."""
     for name in ("iqstars", "fridgeiq"):
         levels = ["--difficulty", "starter,junior,expert"]
         arguments = ["challenges", name, "--count", "6", *levels, "--seed", "5"]
         assert main([*arguments, "-o", f"one-{name}", "--json", "-q"]) == 0
         said = capsys.readouterr().out
         assert said.encode() == (here / f"one-{name}/challenges.json").read_bytes()
-        (here / "below").mkdir(exist_ok=True)
-        subprocess.run(
-            [sys.executable, "-m", "fabkit", *arguments, "-o", f"two-{name}", "-q"],
-            cwd=here / "below",
-            env={**os.environ, "PYTHONHASHSEED": "77"},
-            check=True,
-        )
-        assert texts(here / f"one-{name}") == texts(here / f"below/two-{name}")
+        command = [sys.executable, "-m", "fabkit", *arguments, "-o", f"two-{name}", "-q"]
+        subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": "77"}, check=True)
+        assert texts(here / f"one-{name}") == texts(here / f"two-{name}")
         assert main([*arguments[:-1], "6", "-o", f"three-{name}", "-q"]) == 0
         other = json.loads((here / f"three-{name}/challenges.json").read_text())
         assert other["challenges"] != json.loads(said)["challenges"]
@@ -287,8 +240,6 @@ def test_the_published_question_is_answered(here: Path, capsys: Capture) -> None
 
 MINE = '[set]\nname = "mine"\nlattice = "{lattice}"\nmoves = "rotations"\n'
 SQUARE = '[[piece]]\nid = "{id}"\ncells = [[0, 0], [0, 1], [1, 0], [1, 1]]\n'
-
-
 CORNER = '[[piece]]\nid = "{id}"\ncells = [[0, 0], [1, 0], [1, 1]]\n'
 
 
@@ -296,7 +247,6 @@ CORNER = '[[piece]]\nid = "{id}"\ncells = [[0, 0], [1, 0], [1, 1]]\n'
     ("drawn", "ids", "board", "reason"),
     [
         (SQUARE, "AB", "size = [3, 3]", "the region has 9 cells, the pieces cover 8"),
-        (SQUARE, "AB", "rows = [4, 3, 1]", "no piece can cover the cell in row 2, column 0"),
         # Three corners do not make a square, though nothing plain stands against it.
         (CORNER, "ABC", "size = [3, 3]", "the search tried everything"),
     ],
@@ -346,29 +296,3 @@ def test_the_second_engine_counts_for_itself() -> None:
     one = Graded(Candidate(whole, {}, count=1), pose(stars, whole), rating)
     with pytest.raises(OutsideError, match="one finds 1, sat 2 solutions"):
         making.proved_again([one], Effort())
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_stopping_leaves_nothing(how: signal.Signals, here: Path) -> None:
-    start = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    often = "from fabkit.cli import main, report; report._SECONDS_BETWEEN_LINES = 0.05; "
-    command = f"{start}{often}raise SystemExit(main())"
-    arguments = ["challenges", "cubimagici", "--count", "10000", "--seed", "3"]
-    running = subprocess.Popen(
-        [sys.executable, "-c", command, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=here,
-    )
-    assert running.stderr is not None
-    line = next(line for line in running.stderr if "of the work" in line)
-    assert line
-    begin = time.monotonic()
-    running.send_signal(how)
-    out, err = running.communicate(timeout=60)
-    assert time.monotonic() - begin < 5
-    assert (running.returncode, out) == (128 + how, "")
-    assert err.endswith("fabkit: stopped; no file is half-written\n")
-    assert not (here / "output").exists()

@@ -152,21 +152,17 @@ def test_shapes_lie_on_their_lattice() -> None:
         assert any(shape.name.startswith("triangle") for shape in every) == (name != "square")
 
 
-def test_sets_of_hexagons_and_balls_are_not_suited(tmp_path: Path) -> None:
+def test_sets_of_hexagons_and_balls_are_not_suited() -> None:
     for name in ("iqstars", "iqfit"):
-        text = (Path(__file__).parents[2] / "pieces" / f"{name}.toml").read_text()
-        head, _, rest = text.partition("[[board]]")
-        path = tmp_path / f"{name}.toml"
-        path.write_text(head + rest[rest.index("[[piece]]") :].partition("[[challenge]]")[0])
         with pytest.raises(InputError, match="has no board, and its pieces are"):
-            refuse_unsuited(load_set(str(path)))
+            refuse_unsuited(load_set(name))
     refuse_unsuited(load_set("fridgeiq"))
 
 
 def test_a_seed_gives_the_same_candidates() -> None:
     def first(seed: int) -> list[object]:
-        source = Subsets(load_set("fridgeiq")).sources(seed)["rectangle of 4 x 3"]
-        return [candidate.challenge.pieces for candidate in take(source, 30)]
+        source = Subsets(load_set("fridgeiq")).sources(seed)["rectangle of 4 x 2"]
+        return [candidate.challenge.pieces for candidate in take(source, 20)]
 
     assert first(3) == first(3)
     assert first(3) != first(4)
