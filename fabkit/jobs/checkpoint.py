@@ -50,23 +50,13 @@ class Checkpoint:
 
     Args:
         folder: where ``ledger.sqlite`` is, or will be made.
-        problem: what is being worked on, as JSON can hold it: with the versions of algorithms
-            and the hashes of inputs, whatever the results depend on.
+        problem: whatever the results depend on, as JSON can hold it: also the versions of
+            algorithms and the hashes of inputs.
 
     Entering it raises:
         OutsideError: at once, when another process holds the folder, or when the file cannot
             be made or written.
         InputError: when the file is no checkpoint, is damaged, or belongs to another problem.
-
-    Example:
-        >>> import tempfile
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> with Checkpoint(Path(folder.name), {"size": 4}) as checkpoint:
-        ...     checkpoint.put("even", b"2")
-        >>> with Checkpoint(Path(folder.name), {"size": 4}) as checkpoint:
-        ...     print(checkpoint.get("even"), checkpoint.get("odd"), checkpoint.keys())
-        b'2' None {'even'}
-        >>> folder.cleanup()
     """
 
     def __init__(self, folder: Path, problem: Mapping[str, Any]) -> None:

@@ -57,12 +57,11 @@ def run_tasks(
     """Does the tasks that the checkpoint does not hold yet, and puts each there as it ends.
 
     Args:
-        tasks: they are begun in this order: with the longest first, all workers are busy to the
-            end.
+        tasks: begun in this order: with the longest first, all workers are busy to the end.
         checkpoint: open.
         pool: where to work.
-        on_progress: called with the share that is done, from 0 to 1, never decreasing. Tasks of
-            earlier runs count at once. What it raises stops the work.
+        on_progress: called with the share that is done, from 0 to 1, with that of earlier runs.
+            What it raises stops the work.
 
     Returns:
         Their results in the order of `tasks`, whatever order they ended in.
@@ -145,13 +144,10 @@ class Pool:
         """Ends work that nobody waits for any more."""
 
     def results(self, tasks: Sequence[Task]) -> Generator[tuple[Task, bytes], None, None]:
-        """Works on tasks; close the generator to stop.
+        """Yields tasks and their results, in the order in which they end; close it to stop.
 
         What is lost with a worker is sent again. One that fails stops all: what others had
         finished by then is yielded first.
-
-        Yields:
-            A task and its result, in the order in which they end.
 
         Raises:
             OutsideError: when workers break down twice, and nothing is done in between.
@@ -199,15 +195,9 @@ class Pool:
 
 
 def outcome(call: Callable[..., bytes], arguments: tuple[Any, ...]) -> bytes | BaseException:
-    """Makes a task's call, wherever it is.
+    """The result of a task's call, or what it raised, in a form that pickle carries as it is.
 
-    Returns:
-        The result, or what the call raised, in a form that pickle carries as it is. What is a
-        bug says where in the worker it happened.
-
-    Example:
-        >>> outcome(bytes, ([102, 103],)), outcome(int, ("x",)).args
-        (b'fg', ("invalid literal for int() with base 10: 'x'",))
+    What is a bug says where in the worker it happened.
     """
     try:
         return call(*arguments)

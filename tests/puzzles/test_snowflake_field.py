@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 import random
 
-import numpy as np
 import pytest
 import shapely
 from shapely.affinity import affine_transform
 
 from fabkit.model.lattice import LATTICES
 from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, Field
-from fabkit.puzzles.snowflakes.search import orbits_in, row_of
 from tests.support import snowflakes
 
 FIELDS = [
@@ -105,10 +103,3 @@ def test_rigid_is_what_has_no_part_that_is_carried_elsewhere() -> None:
             found.append(field.is_rigid(orbits))
             assert found[-1] == snowflakes.is_rigid(snowflakes.together(shapes[o] for o in orbits))
     assert 20 < sum(found) < len(found) - 20
-
-
-def test_rows_and_orbits_are_inverses() -> None:
-    field, chance = Field.of(LATTICES["square"], "even", 12), np.random.default_rng(1)
-    for _ in range(20):
-        orbits = sorted(chance.choice(len(field.orbits), 9, replace=False).tolist())
-        assert orbits_in(row_of(field, orbits)) == orbits

@@ -22,7 +22,7 @@ from fabkit.model.piece import Form, Piece, is_image
 from fabkit.model.polygon import rings_of_cells
 from fabkit.puzzles.snowflakes.closure import Closure
 from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, Field, HalfWidth
-from fabkit.puzzles.snowflakes.search import orbits_in, row_of
+from fabkit.puzzles.snowflakes.search import orbits_in
 from fabkit.puzzles.snowflakes.tiling import IMPOSSIBLE, SOLVED, Tiler
 from fabkit.solve.engines.sat import Writer
 
@@ -46,7 +46,7 @@ def by_closure(field: Field, pieces: tuple[Piece, ...], flips: bool, rigid: bool
     """The shapes; every tiling covers them once with every piece, as it may lie."""
     tiler, found = Tiler(field, pieces, flips), set()
     for orbits in candidates(field, pieces, flips, rigid):
-        attempt = tiler.attempt(row_of(field, orbits), MOST_NODES)
+        attempt = tiler.attempt(orbits, MOST_NODES)
         assert attempt.verdict in (SOLVED, IMPOSSIBLE)
         if attempt.verdict == IMPOSSIBLE:
             continue

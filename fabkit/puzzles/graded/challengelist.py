@@ -29,14 +29,7 @@ LIST, FOLDER = "challenges.json", "challenges"
 
 
 def document(made: Made) -> dict[str, Any]:
-    """The list, ready for JSON; the same for the same seed, on every machine.
-
-    Example:
-        >>> from fabkit.puzzles.graded.making import Made, StartsQuery
-        >>> from fabkit.model.library import load_set
-        >>> document(Made(load_set("fridgeiq"), StartsQuery(3), (), "none"))["made"]["command"]
-        'fabkit challenges fridgeiq --count 3 --seed 1'
-    """
+    """The list, ready for JSON; the same for the same seed, on every machine."""
     return {
         "set": made.puzzle.name,
         "made": {

@@ -105,11 +105,6 @@ def gather(
 
     Returns:
         At most `count` challenges, fewer when no more were found.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> gather(load_set("iqstars"), {}, 5, LEVEL_NAMES, 1, Effort()).exhausted
-        True
     """
     rng, left = random.Random(f"gather {seed}"), dict(sources)  # noqa: S311
     found: dict[str, list[Graded]] = {name: [] for name in LEVEL_NAMES if name in levels}

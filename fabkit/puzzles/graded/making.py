@@ -81,13 +81,6 @@ def make(puzzle: PuzzleSet, query: StartsQuery, finding: Effort, proving: Effort
 
     Raises:
         OutsideError: when the engines contradict each other, or the second breaks down.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> stars = load_set("iqstars")
-        >>> made = make(stars, StartsQuery(2, stars.boards[0], given=1), Effort(), Effort())
-        >>> [one.posed.challenge.id for one in made.graded]
-        ['start-001', 'start-002']
     """
     reason = ""
     try:

@@ -50,18 +50,6 @@ class Positions:
 
     Raises:
         BudgetSpentError: when the time is over.
-
-    Example:
-        >>> from fabkit.model.challengeload import find_challenge
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.solve.posing import pose
-        >>> stars = load_set("iqstars")
-        >>> positions = Positions(pose(stars, find_challenge(stars, None)), Effort())
-        >>> len(positions.fillings)
-        381
-        >>> single = positions.sources(1, seed=1)  # pieces that determine all others
-        >>> [len(list(filter(None, source))) for source in single.values()]
-        [32]
     """
 
     def __init__(self, posed: PosedChallenge, effort: Effort) -> None:
@@ -163,10 +151,7 @@ class Positions:
     @cached_property
     def _sizes(self) -> npt.NDArray[np.int64]:
         """For each set of pieces, as bits, how many they are."""
-        sizes = np.zeros(1 << self._pieces, dtype=np.int64)
-        for place in range(self._pieces):
-            sizes[1 << place : 2 << place] = sizes[: 1 << place] + 1
-        return sizes
+        return np.array([sets.bit_count() for sets in range(1 << self._pieces)])
 
     def _by_lot(self, size: int, minimal: bool, rng: random.Random) -> Source:
         """Draws fillings and takes pieces away for ever: there is no telling when all are found."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from fabkit.core.errors import InputError
-from fabkit.model.lattice import Cell, Lattice, Point
+from fabkit.model.lattice import Cell, Lattice, Ring
 from fabkit.model.piece import at_anchor
 from fabkit.model.polygon import cells_of_rings
 from fabkit.model.puzzle import Challenge, PuzzleSet
@@ -30,46 +30,37 @@ _LOOKING_S = 0.1
 _MOST_CELLS = 400
 
 
-@dataclass(frozen=True)
-class Shape:
-    """A shape to make.
+def shapes(lattice: Lattice, most_area: float) -> dict[str, Ring]:
+    """The rectangles, squares and triangles up to an area in square units, by name.
 
-    Attributes:
-        name: for people, such as ``"triangle with legs of 5"``.
-        corners: in grid units.
-    """
-
-    name: str
-    corners: tuple[Point, ...]
-
-    def cells(self, lattice: Lattice) -> frozenset[Cell]:
-        """The cells that it covers."""
-        unit = lattice.per_unit
-        return cells_of_rings(lattice, (tuple((x * unit, y * unit) for x, y in self.corners),))
-
-
-def shapes(lattice: Lattice, most_area: float) -> list[Shape]:
-    """The rectangles, squares and triangles up to an area, in square units.
+    Returns:
+        Their corners, in grid units.
 
     Example:
         >>> from fabkit.model.lattice import LATTICES
-        >>> [shape.name for shape in shapes(LATTICES["quarter-square"], 2)]
+        >>> list(shapes(LATTICES["quarter-square"], 2))
         ['square of 1 x 1', 'rectangle of 2 x 1', 'triangle with legs of 1', 'triangle with legs of 2', \
 'triangle with a base of 2']
     """
-    found = []
+    found: dict[str, Ring] = {}
     side = 1
     while side <= most_area:
         for width in range(side, int(most_area // side) + 1):
             name = f"{'square' if width == side else 'rectangle'} of {width} x {side}"
-            found.append(Shape(name, ((0, 0), (width, 0), (width, side), (0, side))))
+            found[name] = ((0, 0), (width, 0), (width, side), (0, side))
         side += 1
     if lattice.cells_per_unit > 1:
         legs = [leg for leg in range(1, side + side) if leg * leg <= 2 * most_area]
-        found += [Shape(f"triangle with legs of {n}", ((0, 0), (n, 0), (n, n))) for n in legs]
-        for n in [leg for leg in legs if leg * leg <= most_area]:
-            found.append(Shape(f"triangle with a base of {2 * n}", ((0, 0), (2 * n, 0), (n, n))))
+        found |= {f"triangle with legs of {n}": ((0, 0), (n, 0), (n, n)) for n in legs}
+        for n in (leg for leg in legs if leg * leg <= most_area):
+            found[f"triangle with a base of {2 * n}"] = ((0, 0), (2 * n, 0), (n, n))
     return found
+
+
+def cells_within(lattice: Lattice, corners: Ring) -> frozenset[Cell]:
+    """The cells of a shape whose corners are in grid units."""
+    unit = lattice.per_unit
+    return cells_of_rings(lattice, (tuple((x * unit, y * unit) for x, y in corners),))
 
 
 def refuse_unsuited(puzzle: PuzzleSet) -> None:
@@ -92,35 +83,27 @@ class Subsets:
 
     Args:
         puzzle: a set that `refuse_unsuited` does not refuse.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> subsets = Subsets(load_set("fridgeiq"))
-        >>> found = next(filter(None, subsets.sources(1)["rectangle of 3 x 2"]))
-        >>> found.minimal, found.shape
-        (None, 'rectangle of 3 x 2')
     """
 
     def __init__(self, puzzle: PuzzleSet) -> None:
         self._puzzle = puzzle
-        every = Challenge("", frozenset(), tuple(piece.id for piece in puzzle.pieces))
         #: The ids of identical pieces, kind by kind.
-        self._kinds = pose(puzzle, _turning(every, puzzle)).kinds
+        self._kinds = self._posed(frozenset()).kinds
         self._areas = [len(puzzle.piece(kind[0]).forms[0].cells) for kind in self._kinds]
 
-    def sources(self, seed: int) -> dict[Hashable, Source]:
-        """Where candidates come from, by the shape.
+    def _posed(self, region: frozenset[Cell]) -> PosedChallenge:
+        """All pieces for a region."""
+        pieces = tuple(piece.id for piece in self._puzzle.pieces)
+        return pose(self._puzzle, Challenge("", region, pieces, flips=self._puzzle.flips))
 
-        Args:
-            seed: the same seed gives the same candidates.
-        """
+    def sources(self, seed: int) -> dict[Hashable, Source]:
+        """Where candidates come from, by the shape; the same seed gives the same candidates."""
         lattice = self._puzzle.lattice
         most_area = min(self._puzzle.area, _MOST_CELLS / lattice.cells_per_unit)
-        regions = {shape.name: shape.cells(lattice) for shape in shapes(lattice, most_area)}
         return {
             name: self._each(name, region, random.Random(f"{seed} {name}"))  # noqa: S311
-            for name, region in regions.items()
-            if self._ways[0].get(len(region))
+            for name, corners in shapes(lattice, most_area).items()
+            if self._ways[0].get(len(region := cells_within(lattice, corners)))
         }
 
     def _each(self, name: str, region: frozenset[Cell], rng: random.Random) -> Source:
@@ -135,8 +118,7 @@ class Subsets:
             if copies in shipped or sum(copies) < _FEWEST_PIECES:
                 continue
             if whole is None:
-                pieces = tuple(piece.id for piece in self._puzzle.pieces)
-                whole = pose(self._puzzle, _turning(Challenge("", region, pieces), self._puzzle))
+                whole = self._posed(region)
             yield self._tried(name, whole, copies)
 
     def _tried(self, name: str, whole: PosedChallenge, copies: tuple[int, ...]) -> Candidate | None:
@@ -152,7 +134,7 @@ class Subsets:
         if not all(problem.are_images(first, other) for other in found.solutions[1:]):
             return None
         solution = whole.layout(chosen[option] for option in first)
-        challenge = _turning(Challenge("", whole.challenge.region, tuple(solution)), self._puzzle)
+        challenge = replace(whole.challenge, pieces=tuple(solution))
         return Candidate(challenge, solution, found.count, None, name)
 
     def _shipped(self, region: frozenset[Cell]) -> set[tuple[int, ...]]:
@@ -189,11 +171,6 @@ class Subsets:
             copies.append(number)
             left -= number * each
         return tuple(copies)
-
-
-def _turning(challenge: Challenge, puzzle: PuzzleSet) -> Challenge:
-    """The challenge with the set's moves."""
-    return replace(challenge, flips=puzzle.flips)
 
 
 def _only(

@@ -85,13 +85,6 @@ def bound(lattice: Lattice, pieces: Sequence[Piece]) -> Bound:
 
     Raises:
         InputError: when a corner is none.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> fridgeiq = load_set("fridgeiq")
-        >>> found = bound(fridgeiq.lattice, fridgeiq.pieces)
-        >>> found.widest, found.widths, float(found.reach), found.half_width("odd")
-        (3, 37, 15.375, 14)
     """
     widths = []
     for piece in pieces:

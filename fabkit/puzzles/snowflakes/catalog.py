@@ -101,13 +101,7 @@ def merged(turned: Mapping[str, Any], flipped: Mapping[str, Any], command: str) 
 
 
 def command(query: SnowflakeQuery) -> str:
-    """The command that makes the same again.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> command(SnowflakeQuery(load_set("fridgeiq"), tuple("RMJI"), ("odd",), most=3))
-        'fabkit snowflakes fridgeiq --parity odd --pieces R,M,J,I --max-half-width 3'
-    """
+    """The command that makes the same again."""
     said = ["fabkit snowflakes", set_argument(query.puzzle)]
     if query.parities != PARITIES:
         said.append(f"--parity {','.join(query.parities)}")
@@ -233,14 +227,7 @@ def _solution(
 
 
 def outline_around(part: Part, cells: Iterable[Cell]) -> Outline:
-    """The outline of some cells as it lies around the centre, in grid units: outer ring first.
-
-    Example:
-        >>> from fabkit.model.lattice import LATTICES
-        >>> board = Part(LATTICES["square"], "odd", 0)
-        >>> outline_around(board, board.cells)
-        [[[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]]]
-    """
+    """The outline of some cells as it lies around the centre, in grid units: outer ring first."""
     unit = 2 * part.lattice.per_unit
     return [
         [[_plain(x / unit), _plain(y / unit)] for x, y in map(part.around, ring)]

@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -74,16 +74,10 @@ def _spread(sources, near, found):  # type: ignore[no-untyped-def]
 def _layers(starts, entry, orbits, near, costs, most, reached, around, fresh):  # type: ignore[no-untyped-def]
     """What can be reached at every cost: orbits of the set are free, new ones are not.
 
-    Args:
-        starts: row c is where one may start at cost c; after the last row nowhere anew.
-        entry: orbits that can be reached from outside as if they met a start at cost 0.
-        orbits: the set.
-        near: what meets each orbit.
-        costs: the orbits that cost 1, 2 … to add.
-        most: the greatest cost of interest.
-        reached: for each cost a row, which is written: all orbits reached at that cost or less.
-        around: as many rows to work in.
-        fresh: one more.
+    Row c of ``starts`` is where one may start at cost c, after the last row nowhere anew;
+    ``entry`` are orbits that can be reached from outside as if they met a start at cost 0.
+    For each cost up to ``most`` a row of ``reached`` is written: all orbits reached at that cost
+    or less. ``around``, as many rows, and ``fresh``, one more, are to work in.
     """
     width = orbits.shape[0]
     for cost in range(most + 1):
@@ -150,11 +144,7 @@ def useful_cells(orbits, field, most, room, useful):  # type: ignore[no-untyped-
         useful[:] = ~ZERO
 
 
-_HASH_START, _HASH_FACTOR, _HASH_SHIFT = (
-    Word(14695981039346656037),
-    Word(0x9E3779B97F4A7C15),
-    Word(29),
-)
+_HASH_START, _HASH_FACTOR = Word(14695981039346656037), Word(0x9E3779B97F4A7C15)
 
 
 @kernel
@@ -163,7 +153,7 @@ def _hash(mask):  # type: ignore[no-untyped-def]
     found = _HASH_START
     for word in mask:
         found = (found ^ word) * _HASH_FACTOR
-        found ^= found >> _HASH_SHIFT
+        found ^= found >> Word(29)
     return found ^ (found >> Word(32))
 
 
@@ -219,21 +209,9 @@ def _parts_fit(weight, inner, here, rest, most):  # type: ignore[no-untyped-def]
 
 @kernel
 def unite(  # type: ignore[no-untyped-def]
-    sets,
-    touched,
-    barred,
-    first_part,
-    cells,
-    rest,
-    least,
-    most,
-    mixed,
-    field,
-    rows,
-    kept,
-    table,
-    count,
-):
+    sets, touched, barred, first_part, cells, rest, least, most, mixed, field,
+    rows, kept, table, count,
+):  # fmt: skip
     """All unions of a set found so far and the orbits that a placement of the next piece touches.
 
     Args:
@@ -247,10 +225,8 @@ def unite(  # type: ignore[no-untyped-def]
         most: the cells of all pieces.
         mixed: whether both lattices are to be used.
         field: see `Closure`.
-        rows: the unions found before, for other sets.
-        kept: which of them can become rigid.
-        table: where they stand.
-        count: how many there are.
+        rows: the unions found before, for other sets; ``kept``: which of them can become rigid;
+            ``table``: where they stand; ``count``: how many there are.
 
     Returns:
         The last four, with the new ones.
@@ -297,8 +273,7 @@ _MOST_BYTES = 2_000_000_000
 _PAIRS_AT_ONCE = 2_000_000
 
 
-@dataclass(frozen=True)
-class Candidates:
+class Candidates(NamedTuple):
     """The sets of orbits that a closure leaves.
 
     Attributes:
@@ -370,30 +345,17 @@ class Closure:
     @cached_property
     def touched(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
         """For each piece the sets of orbits that its placements touch, each once."""
-        return tuple(
-            tuple(
-                sorted(
-                    {
-                        tuple(sorted({self.field.orbit[cell] for cell in placement}))
-                        for placement in self.field.placements(piece, self.flips)
-                    }
-                )
-            )
-            for piece in self.pieces
-        )
+        orbit, found = self.field.orbit, []
+        for piece in self.pieces:
+            laid = self.field.placements(piece, self.flips)
+            found.append(tuple(sorted({tuple(sorted({orbit[c] for c in one})) for one in laid})))
+        return tuple(found)
 
     def candidates(self, first: slice = slice(None)) -> Candidates:
         """The sets of orbits that the pieces' placements unite to and that have their area.
 
         Args:
             first: which placements of the first piece are taken: a part of the work.
-
-        Example:
-            >>> from fabkit.model.library import load_set
-            >>> fridgeiq = load_set("fridgeiq")
-            >>> field = Field.of(fridgeiq.lattice, "odd", 1)
-            >>> len(Closure(field, fridgeiq.select("IJMR")).candidates().rows)
-            1
         """
         if not self.field.orbits:
             return Candidates(np.zeros((0, self._width + 1), dtype=np.uint64), 0, 0)
@@ -414,21 +376,18 @@ class Closure:
                 cells, rest, self.total - min(gain, rest), self.total,
                 len(self.field.parts) > 1, self._field,
             )  # fmt: skip
-            rows, kept = (
-                np.zeros((1 << 10, self._width + 1), np.uint64),
-                np.zeros(1 << 10, np.bool_),
-            )
+            rows = np.zeros((1 << 10, self._width + 1), dtype=np.uint64)
+            kept = np.zeros(1 << 10, dtype=np.bool_)
             table, count = np.full(1 << 12, -1, dtype=np.int32), 0
             block = max(1, _PAIRS_AT_ONCE // max(1, len(used)))
             for start in range(0, len(sets), block):
                 part = sets[start : start + block]
                 rows, kept, table, count = unite(part, *step, rows, kept, table, count)
                 if rows.nbytes > _MOST_BYTES:
-                    message = (
-                        "has more symmetric unions of its pieces' placements than memory holds"
-                    )
                     raise InputError.of(
-                        "the search", f"{message}; choose fewer --pieces or a --max-half-width"
+                        "the search",
+                        "has more symmetric unions of its pieces' placements than memory holds; "
+                        "choose fewer --pieces or a --max-half-width",
                     )
             sets = rows[:count][kept[:count]]
             unions += count

@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, pairwise
 
 from fabkit.model.lattice import Cell, Lattice, Point, Ring, Symmetry
 from fabkit.model.piece import Piece
@@ -46,11 +47,6 @@ class Part:
         parity: ``even`` when the centre is a corner of the grid, ``odd`` when it is the centre
             of a cell.
         half_width: in cells: an even board is twice as wide, an odd one has one cell more.
-
-    Example:
-        >>> from fabkit.model.lattice import LATTICES
-        >>> [len(Part(LATTICES["square"], parity, 2).cells) for parity in ("even", "odd")]
-        [16, 25]
     """
 
     lattice: Lattice
@@ -97,21 +93,15 @@ class Field:
     Example:
         >>> from fabkit.model.lattice import LATTICES
         >>> field = Field.of(LATTICES["quarter-square"], "even", 1)
-        >>> field.orbits_of(field.cells), field.weights
-        ([0, 1], (8, 8))
+        >>> field.weights, field.orbit[:4]
+        ((8, 8), (0, 0, 0, 1))
     """
 
     parts: tuple[Part, ...]
 
     @classmethod
     def of(cls, lattice: Lattice, parity: str, half_width: HalfWidth) -> Field:
-        """The field of a parity.
-
-        Args:
-            lattice: of squares, or of their quarters.
-            parity: one of `PARITIES`.
-            half_width: of the board; of mixed parity those of the even and the odd one.
-        """
+        """The field of a parity; a mixed one may have one half-width for both boards."""
         if parity != MIXED:
             assert isinstance(half_width, int)
             return cls((Part(lattice, parity, half_width),))
@@ -171,10 +161,6 @@ class Field:
         """The number of cells of each orbit."""
         return tuple(map(len, self.orbits))
 
-    def orbits_of(self, cells: Iterable[FieldCell]) -> list[int]:
-        """The orbits that some cells belong to, ascending."""
-        return sorted({self.orbit[self.number[cell]] for cell in cells})
-
     def part_of(self, orbit: int) -> int:
         """The number of the part that an orbit belongs to."""
         return self.cells[self.orbits[orbit][0]][0]
@@ -205,13 +191,9 @@ class Field:
         """
         found = []
         for orbit in self.orbits:
-            corners: set[Point] = set()
-            middles: set[Point] = set()
-            for cell in orbit:
-                for triangle in _triangles(self._corners(cell)):
-                    corners.update(triangle)
-                    middles.add((sum(x for x, _ in triangle), sum(y for _, y in triangle)))
-            found.append((frozenset(corners), frozenset(middles)))
+            each = [one for cell in orbit for one in _triangles(self._corners(cell))]
+            middles = ((sum(x for x, _ in one), sum(y for _, y in one)) for one in each)
+            found.append((frozenset(chain.from_iterable(each)), frozenset(middles)))
         return tuple(found)
 
     @cached_property
@@ -233,22 +215,13 @@ class Field:
         reflections make all eight: a connected set of orbits is carried to itself, as one
         connected shape, exactly if it meets both.
         """
-        axis, diagonal = set(), set()
-        for index, (corners, _) in enumerate(self._split):
-            if any(x == 0 or y == 0 for x, y in corners):
-                axis.add(index)
-            if any(abs(x) == abs(y) for x, y in corners):
-                diagonal.add(index)
+        met = [corners for corners, _ in self._split]
+        axis = (n for n, one in enumerate(met) if any(0 in corner for corner in one))
+        diagonal = (n for n, one in enumerate(met) if any(abs(x) == abs(y) for x, y in one))
         return frozenset(axis), frozenset(diagonal)
 
     def half_widths(self, orbits: Iterable[int]) -> tuple[int, ...]:
-        """For each part the half-width of the least board that holds its orbits; -1 for none.
-
-        Example:
-            >>> from fabkit.model.lattice import LATTICES
-            >>> Field.of(LATTICES["square"], "odd", 3).half_widths([0, 1])
-            (1,)
-        """
+        """For each part the half-width of the least board that holds its orbits; -1 for none."""
         found = [-1] * len(self.parts)
         unit = 2 * self.lattice.per_unit
         for orbit in orbits:
@@ -282,21 +255,15 @@ class Field:
 
 
 def _triangles(corners: Sequence[Point]) -> Iterator[Ring]:
-    """A cell cut up: from its middle or its right angle to the middles of its edges."""
-    if len(corners) == 4:  # a square
+    """A cell cut up: a square into quarters, whose right angle comes last, and these in halves."""
+    quarters = [tuple(corners)]
+    if len(corners) == 4:
         (x, y), (u, v) = corners[0], corners[2]
         hub = (x + u) // 2, (y + v) // 2
-        ring = [
-            point
-            for a, b in zip(corners, (*corners[1:], corners[0]), strict=True)
-            for point in (a, ((a[0] + b[0]) // 2, (a[1] + b[1]) // 2))
-        ]
-        yield from ((hub, a, b) for a, b in zip(ring, (*ring[1:], ring[0]), strict=True))
-    else:  # a quarter of one, its right angle listed last
-        a, b, apex = corners
+        quarters = [(a, b, hub) for a, b in pairwise((*corners, corners[0]))]
+    for a, b, apex in quarters:
         middle = (a[0] + b[0]) // 2, (a[1] + b[1]) // 2
-        yield a, middle, apex
-        yield middle, b, apex
+        yield from ((a, middle, apex), (middle, b, apex))
 
 
 def _sharing(groups: Sequence[frozenset[Point]]) -> tuple[frozenset[int], ...]:

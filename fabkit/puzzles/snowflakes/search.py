@@ -32,7 +32,7 @@ from fabkit.solve.difficulty import difficulty
 from fabkit.solve.engines.engine import BudgetSpentError, Effort, Solution, engine_named
 from fabkit.solve.engines.sat import formula, refutation
 from fabkit.solve.engines.search import FewestWalk, in_slices, symmetric_start
-from fabkit.solve.problem import ExactCoverProblem, Words, in_a_row, masks
+from fabkit.solve.problem import ExactCoverProblem, Words
 
 #: A first try takes at most so many nodes: a tenth of a second.
 FIRST_NODES = 20_000
@@ -84,22 +84,13 @@ def orbits_in(row: Words) -> list[int]:
     return [int(bit) for bit in np.flatnonzero(bits)]
 
 
-def row_of(field: Field, orbits: Sequence[int]) -> Words:
-    """The inverse: the row of words with these bits set."""
-    row: Words = masks(*in_a_row([orbits]), len(field.orbits))[0]
-    return row
-
-
 def try_all(
     query: SnowflakeQuery, parity: str, half_width: HalfWidth, candidates: Sequence[Sequence[int]]
 ) -> bytes:
     """Tries each candidate with a search that gives up soon: an `_outcome` for each."""
     tiler = query.tiler(parity, half_width)
     return packed(
-        [
-            _outcome(tiler, orbits, tiler.attempt(row_of(tiler.field, orbits), FIRST_NODES))
-            for orbits in candidates
-        ]
+        [_outcome(tiler, orbits, tiler.attempt(orbits, FIRST_NODES)) for orbits in candidates]
     )
 
 

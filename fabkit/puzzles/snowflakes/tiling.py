@@ -10,58 +10,50 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fabkit.model.piece import Piece
 from fabkit.puzzles.snowflakes.field import Field
-from fabkit.solve.engines.compiled import ONE, ZERO, Word, kernel, trailing_zeros
+from fabkit.solve.engines.compiled import ONE, ZERO, Word, kernel
 from fabkit.solve.engines.search import walk_from_root
 from fabkit.solve.posing import alike
-from fabkit.solve.problem import ExactCoverProblem, Numbers, Option, Words, in_a_row, masks
+from fabkit.solve.problem import ExactCoverProblem, Numbers, Option, in_a_row, masks
 
 SOLVED, IMPOSSIBLE, OPEN = "solved", "impossible", "open"
 
 
 @kernel
-def _fitting(candidate, orbits_of, by_orbit, orbit_start, found):  # type: ignore[no-untyped-def]
+def _fitting(orbits, candidate, orbits_of, by_orbit, orbit_start, found):  # type: ignore[no-untyped-def]
     """Writes the placements whose orbits are all among the candidate's, ascending."""
     count = 0
-    for at in range(candidate.shape[0]):
-        word = candidate[at]
-        while word != ZERO:
-            orbit = at * 64 + np.int64(trailing_zeros(word))
-            word &= word - ONE
-            for place in range(orbit_start[orbit], orbit_start[orbit + 1]):
-                placement, inside = by_orbit[place], True
-                for to in range(candidate.shape[0]):
-                    if orbits_of[placement, to] & ~candidate[to] != ZERO:
-                        inside = False
-                        break
-                if inside:
-                    found[count] = placement
-                    count += 1
+    for orbit in orbits:
+        for place in range(orbit_start[orbit], orbit_start[orbit + 1]):
+            placement, inside = by_orbit[place], True
+            for to in range(candidate.shape[0]):
+                if orbits_of[placement, to] & ~candidate[to] != ZERO:
+                    inside = False
+                    break
+            if inside:
+                found[count] = placement
+                count += 1
     found[:count] = np.sort(found[:count])
     return count
 
 
 @kernel
-def _numbered(candidate, orbit_cells, orbit_cell_start, number):  # type: ignore[no-untyped-def]
+def _numbered(orbits, orbit_cells, orbit_cell_start, number):  # type: ignore[no-untyped-def]
     """Writes the number of each of the candidate's cells, in the field's order; returns how many."""
-    cells = np.empty(orbit_cells.shape[0], dtype=np.int64)
+    number[:] = -1
+    for orbit in orbits:
+        for place in range(orbit_cell_start[orbit], orbit_cell_start[orbit + 1]):
+            number[orbit_cells[place]] = 0
     count = 0
-    for at in range(candidate.shape[0]):
-        word = candidate[at]
-        while word != ZERO:
-            orbit = at * 64 + np.int64(trailing_zeros(word))
-            word &= word - ONE
-            for place in range(orbit_cell_start[orbit], orbit_cell_start[orbit + 1]):
-                cells[count] = orbit_cells[place]
-                count += 1
-    cells = np.sort(cells[:count])
-    for index in range(count):
-        number[cells[index]] = index
+    for cell in range(number.shape[0]):
+        if number[cell] == 0:
+            number[cell] = count
+            count += 1
     return count
 
 
@@ -81,23 +73,19 @@ def _first_kind(fitting, count, kinds, least, copies):  # type: ignore[no-untype
 
 @kernel
 def attempt(  # type: ignore[no-untyped-def]
-    candidate, orbits_of, by_orbit, orbit_start, orbit_cells, orbit_cell_start,
+    orbits, candidate, orbits_of, by_orbit, orbit_start, orbit_cells, orbit_cell_start,
     cells, cell_start, kinds, least, images, copies, most_nodes,
 ):  # fmt: skip
     """Looks for one tiling of a candidate.
 
     Args:
-        candidate: its orbits, a row of words.
+        orbits: the candidate's, ascending; and as a row of words.
         orbits_of: for each placement the orbits that it touches.
-        by_orbit: the placements, those together whose least orbit is the same.
-        orbit_start: where each orbit's begin.
-        orbit_cells: the cells of all orbits in a row.
-        orbit_cell_start: where each orbit's begin.
-        cells: those of all placements in a row.
-        cell_start: where each placement's begin.
+        by_orbit: the placements, those together whose least orbit is the same; where each begins.
+        orbit_cells: the cells of all orbits in a row; where each orbit's begin.
+        cells: those of all placements in a row; where each placement's begin.
         kinds: of the placements.
-        least: for each placement the least of its images.
-        images: how many different images it has.
+        least: for each placement the least of its images; how many different ones there are.
         copies: of each kind.
         most_nodes: after so many nodes it gives up.
 
@@ -106,9 +94,9 @@ def attempt(  # type: ignore[no-untyped-def]
         the placements of the tiling, and the items branched on.
     """
     number = np.empty(orbit_cells.shape[0], dtype=np.int64)
-    cell_count = _numbered(candidate, orbit_cells, orbit_cell_start, number)
+    cell_count = _numbered(orbits, orbit_cells, orbit_cell_start, number)
     fitting = np.empty(kinds.shape[0], dtype=np.int64)
-    count = _fitting(candidate, orbits_of, by_orbit, orbit_start, fitting)
+    count = _fitting(orbits, candidate, orbits_of, by_orbit, orbit_start, fitting)
     first = _first_kind(fitting, count, kinds, least, copies)
     own_start = np.zeros(count + 1, dtype=np.int64)
     for index in range(count):
@@ -134,8 +122,7 @@ def attempt(  # type: ignore[no-untyped-def]
     return verdict, first, nodes, fitting[chosen], items
 
 
-@dataclass(frozen=True)
-class Attempt:
+class Attempt(NamedTuple):
     """What became of one candidate.
 
     Attributes:
@@ -208,13 +195,11 @@ class Tiler:
     def _images(self) -> tuple[Numbers, Numbers]:
         """For each placement the least of its images under the moves, and how many it has."""
         number = {placement: index for index, placement in enumerate(self.placements)}
-        least, images = np.zeros((2, len(number)), dtype=np.int64)
-        for (kind, cells), index in number.items():
-            found = {
-                number[kind, tuple(sorted(move[cell] for cell in cells))] for move in self._moves
-            }
-            least[index], images[index] = min(found), len(found)
-        return least, images
+        found = [
+            {number[kind, tuple(sorted(move[cell] for cell in cells))] for move in self._moves}
+            for kind, cells in self.placements
+        ]
+        return np.array(list(map(min, found)), np.int64), np.array(list(map(len, found)), np.int64)
 
     def problem(
         self, orbits: Sequence[int], swept: bool = False
@@ -240,13 +225,9 @@ class Tiler:
             for kind, covered in self.placements
             if inside.issuperset(covered)
         )
-        symmetries = dict.fromkeys(
-            tuple(number[turned[cell]] for cell in cells) for turned in self._moves
-        )
-        copies = tuple(len(kind) for kind in self.kinds)
-        problem = ExactCoverProblem(
-            len(cells), copies, tuple(options), symmetries=tuple(symmetries)
-        )
+        moves = dict.fromkeys(tuple(number[turned[c]] for c in cells) for turned in self._moves)
+        copies = tuple(map(len, self.kinds))
+        problem = ExactCoverProblem(len(cells), copies, tuple(options), symmetries=tuple(moves))
         return problem, tuple(cells)
 
     @property
@@ -259,14 +240,11 @@ class Tiler:
             if self.flips or not symmetry.flipped
         )
 
-    def attempt(self, candidate: Words, most_nodes: int) -> Attempt:
-        """Looks for one tiling of a candidate.
-
-        Args:
-            candidate: its orbits, as a row of words.
-            most_nodes: after so many nodes the search gives up.
-        """
-        verdict, first, nodes, found, items = attempt(candidate, *self._arguments, most_nodes)
+    def attempt(self, orbits: Sequence[int], most_nodes: int) -> Attempt:
+        """Looks for one tiling of a candidate, and gives up after so many nodes."""
+        chosen = np.array(orbits, dtype=np.int64)
+        row = masks(chosen, np.array([0, len(chosen)]), len(self.field.orbits))[0]
+        verdict, first, nodes, found, items = attempt(chosen, row, *self._arguments, most_nodes)
         if verdict == 1:
             return Attempt(SOLVED, nodes, tuple(self.placements[index] for index in found))
         if verdict == 2:
