@@ -223,6 +223,18 @@ class Fault:
         return self.planted(size, seed, piece, whole)
 
 
+def limit(
+    name: str,
+    rule: str,
+    plant: Callable[[Case, float], Planted],
+    low: float,
+    high: float,
+    **more: Any,
+) -> Fault:
+    """A fault with a limit, clearly one between two sizes."""
+    return Fault(name, rule, plant, clear=(low, high), limited=True, **more)
+
+
 #: So many pieces of a set may be faulty, for the others to tell the unit.
 MOST_FAULTY = 8
 #: The pieces, first those that are read soonest: with few corners in their letters.
