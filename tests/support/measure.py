@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import shapely
@@ -21,7 +21,6 @@ from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
 Points = NDArray[np.float64]
-Key = TypeVar("Key", bound=Hashable)
 
 UP, DOWN = 1, -1
 #: Two heights this near are one: STL files hold single precision.
@@ -51,27 +50,14 @@ def is_closed(mesh: trimesh.Trimesh) -> bool:
 
 def shells(mesh: trimesh.Trimesh) -> list[trimesh.Trimesh]:
     """The parts that hang together by edges, the largest volume first (cavities are negative)."""
-    leader = list(range(len(mesh.faces)))
-
-    def find(face: int) -> int:
-        while leader[face] != face:
-            leader[face] = leader[leader[face]]
-            face = leader[face]
-        return face
-
-    for one, other in mesh.face_adjacency.tolist():
-        leader[find(one)] = find(other)
-    faces_of: dict[int, list[int]] = defaultdict(list)
-    for face in range(len(leader)):
-        faces_of[find(face)].append(face)
-    found = [trimesh.Trimesh(*_packed(mesh, faces), process=False) for faces in faces_of.values()]
+    every = np.arange(len(mesh.faces))
+    groups = trimesh.graph.connected_components(mesh.face_adjacency, nodes=every, engine="scipy")
+    found = []
+    for faces in groups:
+        used, renumbered = np.unique(mesh.faces[faces], return_inverse=True)
+        corners = renumbered.reshape(-1, 3)
+        found.append(trimesh.Trimesh(mesh.vertices[used], corners, process=False))
     return sorted(found, key=lambda part: -part.volume)
-
-
-def _packed(mesh: trimesh.Trimesh, faces: list[int]) -> tuple[Points, NDArray[np.int64]]:
-    """Some faces with only the corners that they use."""
-    used, renumbered = np.unique(mesh.faces[faces], return_inverse=True)
-    return np.asarray(mesh.vertices[used]), renumbered.reshape(-1, 3)
 
 
 def winding_numbers(mesh: trimesh.Trimesh, points: Points) -> Points:
@@ -97,32 +83,30 @@ def section(mesh: trimesh.Trimesh, z_mm: float) -> BaseGeometry:
     heights = mesh.vertices[:, 2] - z_mm
     if np.abs(heights).min() < 1e-6:
         raise MeshError(f"a corner of the mesh lies at the height {z_mm}")
-    above = heights > 0
-    mixed = mesh.faces[above[mesh.faces].any(axis=1) & ~above[mesh.faces].all(axis=1)]
-    follows: dict[tuple[int, int], tuple[int, int]] = {}
-    for face in mixed.tolist():
-        steps = list(_around(face))
-        # Seen from above, with the material on the left, a cut runs from the edge that goes
-        # down to the edge that goes up.
-        (down,) = [(a, b) for a, b in steps if above[a] and not above[b]]
-        (up,) = [(a, b) for a, b in steps if above[b] and not above[a]]
-        follows[_sorted(down)] = _sorted(up)
-
-    def place(edge: tuple[int, int]) -> Points:
-        a, b = edge
-        part = heights[a] / (heights[a] - heights[b])
-        return np.asarray(mesh.vertices[a] + part * (mesh.vertices[b] - mesh.vertices[a]))
-
-    return _area_of_rings([[place(edge) for edge in ring] for ring in _rings(follows)])
+    (a, b), of_face = mesh.edges_unique.T, mesh.faces_unique_edges
+    part = heights[a] / np.where(heights[a] == heights[b], 1, heights[a] - heights[b])
+    places = mesh.vertices[a] + part[:, None] * (mesh.vertices[b] - mesh.vertices[a])
+    # Each triangle that is cut is cut at two of its edges.
+    cut = (heights[a] > 0) != (heights[b] > 0)
+    pairs = of_face[cut[of_face]].reshape(-1, 2)
+    return _bounded(places[pairs])
 
 
 def flat_part(mesh: trimesh.Trimesh, z_mm: float, facing: int) -> BaseGeometry:
     """The horizontal surface at a height that faces up or down, seen from above."""
-    triangles = mesh.faces[_flat_faces(mesh, z_mm, facing)]
-    edges = {(a, b) for face in triangles.tolist() for a, b in _around(face)}
-    follows = {a: b for a, b in edges if (b, a) not in edges}
-    rings = [[mesh.vertices[corner] for corner in ring] for ring in _rings(follows)]
-    return _area_of_rings([ring[::facing] for ring in rings])
+    at_height = np.abs(mesh.triangles[:, :, 2] - z_mm).max(axis=1) < SAME_HEIGHT_MM
+    flat = at_height & (mesh.face_normals[:, 2] * facing > 0)
+    edges, times = np.unique(mesh.faces_unique_edges[flat], return_counts=True)
+    return _bounded(mesh.vertices[mesh.edges_unique[edges[times == 1]]])
+
+
+def _bounded(lines: Points) -> BaseGeometry:
+    """What lies within an odd number of the rings that lines in space make, seen from above."""
+    rings, *left = shapely.polygonize_full(list(shapely.linestrings(lines[:, :, :2])))
+    if not all(one.is_empty for one in left):
+        raise MeshError("the cut does not close")
+    areas = [Polygon(ring.exterior) for ring in rings.geoms]
+    return reduce(shapely.symmetric_difference, areas, Polygon())
 
 
 def flat_levels(mesh: trimesh.Trimesh) -> dict[tuple[float, int], float]:
@@ -135,45 +119,6 @@ def flat_levels(mesh: trimesh.Trimesh) -> dict[tuple[float, int], float]:
     ):
         levels[round(float(z), 4), UP if normal > 0 else DOWN] += float(area)
     return dict(levels)
-
-
-def _flat_faces(mesh: trimesh.Trimesh, z_mm: float, facing: int) -> NDArray[np.bool_]:
-    at_height = np.abs(mesh.triangles[:, :, 2] - z_mm).max(axis=1) < SAME_HEIGHT_MM
-    return np.asarray(at_height & (mesh.face_normals[:, 2] * facing > 0))
-
-
-def _around(face: list[int]) -> Iterable[tuple[int, int]]:
-    return zip(face, face[1:] + face[:1], strict=True)
-
-
-def _sorted(edge: tuple[int, int]) -> tuple[int, int]:
-    return min(edge), max(edge)
-
-
-def _rings(follows: Mapping[Key, Key]) -> list[list[Key]]:
-    """The closed rounds of a map from each stop to the next one."""
-    waiting = dict(follows)
-    rings = []
-    while waiting:
-        start, stop = waiting.popitem()
-        ring = [start]
-        while stop != start:
-            if stop not in waiting:
-                raise MeshError(f"the cut does not close at {stop}")
-            ring.append(stop)
-            stop = waiting.pop(stop)
-        rings.append(ring)
-    return rings
-
-
-def _area_of_rings(rings: Iterable[Iterable[Points]]) -> BaseGeometry:
-    """The area that rings bound: material lies to the left of each."""
-    loops = [[(float(p[0]), float(p[1])) for p in ring] for ring in rings]
-    polygons = [(Polygon(loop), shapely.LinearRing(loop).is_ccw) for loop in loops]
-    area: BaseGeometry = Polygon()
-    for polygon, is_outer in sorted(polygons, key=lambda pair: -pair[0].area):
-        area = area.union(polygon) if is_outer else area.difference(polygon)
-    return area
 
 
 # --- areas --------------------------------------------------------------------------------

@@ -18,8 +18,6 @@ from fabkit.solid.export import write_stl
 from fabkit.solid.pieces import Workshop
 from tests.support import analytic, measure
 
-FITS = ("press", "glue", "ribs", "embedded")
-UNIT_15 = ("unit=15 mm", "magnet.diameter=8 mm", "recess.wall=1.5 mm")
 #: IQ Stars as plain prisms with magnets; the other sets have no stubs anyway.
 NO_STUBS = "stub.height=0 mm"
 #: FridgeIQ's pieces that hold two magnets.
@@ -42,43 +40,35 @@ class Order:
         return load_profile(self.presets, self.settings)
 
 
-def in_every_fit(presets: tuple[str, ...], *settings: str) -> list[Order]:
-    return [Order(presets, (*settings, f"recess.fit={fit}")) for fit in FITS]
-
-
-ORDERS = [
-    *in_every_fit(()),
-    *in_every_fit(("compact",)),
-    *in_every_fit(("petg",)),
-    Order(("flippable",)),
-    Order(("flippable", "compact")),
-    *in_every_fit((), *UNIT_15),
-]
-MORE_ORDERS = [
-    *in_every_fit(("flippable",), "label.faces=front"),
-    *in_every_fit((), "layers.height=0.15 mm", "layers.first=0.25 mm"),
-    *in_every_fit((), "unit=40 mm", "label.cap_height=14 mm", "tip_flat=2 mm"),
-    *in_every_fit((), "recess.mouth=0.1 mm", "foot_chamfer=0.8 mm", "thickness=5 mm"),
-    *in_every_fit((), "top_chamfer=0 mm", "foot_chamfer=0 mm", "recess.mouth=0 mm"),
-    *in_every_fit((), "unit=1in", "magnet.diameter=0.5in", "magnet.height=0.125in"),
-    Order(("compact", "petg")),
-    Order((), ("recess.fit=none",)),
-    Order((), ("label.faces=none",)),
-]
-#: What the default run prints: every fit, one magnet and two, letters on both faces, handed pieces.
-QUICK_ORDERS = [
+FITS = tuple((f"recess.fit={fit}",) for fit in ("press", "glue", "ribs", "embedded"))
+#: What is printed of FridgeIQ. In the default run every fit, one magnet and two, letters on both
+#: faces, handed pieces; with --integration and --long all pieces.
+QUICK = [
     (Order(), "DLNS"),
     (Order(("flippable",)), "JT"),
     (Order((), ("recess.fit=ribs",)), "RU"),
     (Order(("compact",), ("recess.fit=glue",)), "BY"),
     (Order((), ("recess.fit=embedded", "label.faces=none")), "I"),
 ]
-ORDERS_TO_PRINT = [pytest.param(*one, id=str(one[0])) for one in QUICK_ORDERS]
-ORDERS_TO_PRINT += [
+EVERY_PIECE = [
+    *(Order(("petg",), fit) for fit in FITS),
+    Order(("flippable", "compact")),
+    *(
+        Order((), (*fit, "unit=15 mm", "magnet.diameter=8 mm", "recess.wall=1.5 mm"))
+        for fit in FITS
+    ),
+    *(Order((), (*fit, "layers.height=0.15 mm", "layers.first=0.25 mm")) for fit in FITS),
+    *(Order((), (*fit, "unit=40 mm", "label.cap_height=14 mm", "tip_flat=2 mm")) for fit in FITS),
+    *(Order((), (*fit, "recess.mouth=0.1 mm", "foot_chamfer=0.8 mm")) for fit in FITS),
+    *(Order((), (*fit, "top_chamfer=0 mm", "foot_chamfer=0 mm")) for fit in FITS),
+    Order((), ("unit=1in", "magnet.diameter=0.5in", "magnet.height=0.125in")),
+    Order((), ("recess.fit=none",)),
+]
+ORDERS_TO_PRINT = [pytest.param(*one, id=str(one[0])) for one in QUICK] + [
     pytest.param(
-        one, "", id=f"all {one}", marks=pytest.mark.long if i % 4 else pytest.mark.integration
+        one, "", id=f"all {one}", marks=pytest.mark.long if i % 5 else pytest.mark.integration
     )
-    for i, one in enumerate(ORDERS + MORE_ORDERS)
+    for i, one in enumerate(EVERY_PIECE)
 ]
 
 
