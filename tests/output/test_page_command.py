@@ -15,7 +15,6 @@ from PIL import Image
 
 from fabkit.build.page import page_folder
 from fabkit.cli import main
-from fabkit.core.errors import OutsideError
 from fabkit.mesh.files.reading import read_bodies
 from tests.support.built import built
 from tests.support.glbfiles import read_glb
@@ -34,27 +33,18 @@ def contents(folder: Path) -> dict[str, str]:
     }
 
 
-@pytest.fixture(scope="module")
-def ready() -> Path:
-    """A folder in which the page of the pair was made, with a small picture."""
-
-    def make(home: Path) -> None:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.chdir(home)
-            patch.setattr(PIXELS, 120)
-            Path("pair.toml").write_text(PAIR)
-            assert main(["page", "pair.toml", "-q"]) == 0
-
-    return built("page-pair", make, PAIR)
-
-
 @pytest.fixture
-def made(ready: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of it, where the test stands; the page's folder."""
-    home = tmp_path / "home"
-    shutil.copytree(ready, home)
-    monkeypatch.chdir(home)
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the test stands, a copy of a page of the pair with a small picture; its folder."""
     monkeypatch.setattr(PIXELS, 120)
+
+    def make(folder: Path) -> None:
+        monkeypatch.chdir(folder)
+        Path("pair.toml").write_text(PAIR)
+        assert main(["page", "pair.toml", "-q"]) == 0
+
+    shutil.copytree(built("page-pair", make, PAIR), tmp_path / "home")
+    monkeypatch.chdir(tmp_path / "home")
     return Path("output/pair/page")
 
 
@@ -198,19 +188,6 @@ def test_what_fabkit_has_not_written_is_left_alone(
     assert (made / "data.js").read_text() != "my own work"
 
 
-@pytest.mark.usefixtures("unpainted")
-def test_a_page_appears_whole_or_not_at_all(
-    pair: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def failing(*_: object) -> None:
-        raise OutsideError("the disk is full")
-
-    monkeypatch.setattr("fabkit.core.files.Staging.commit", failing)
-    assert main(["page", pair]) == 3
-    assert "the disk is full" in capsys.readouterr().err
-    assert contents(Path("output")) == {}
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -235,13 +212,12 @@ def test_bad_input(
 
 @pytest.mark.usefixtures("unpainted")
 def test_a_board_larger_than_the_bed_is_played_on_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Callable[..., Any]
+    pair: str, said: Callable[..., Any]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("large.toml").write_text(PAIR + '\n[[board]]\nid = "wall"\nsize = [3, 2]\n')
+    Path(pair).write_text(PAIR + '\n[[board]]\nid = "wall"\nsize = [3, 2]\n')
     small_bed = ["-s", "printer.bed_width=60 mm", "-s", "printer.bed_depth=60 mm"]
-    page = said("page", "large.toml", *small_bed)
+    page = said("page", pair, *small_bed)
     assert "wall" in page["challenges"]
     assert [name for name in page["files"] if "wall" in name] == []
     assert any("wall is larger than the printer's bed" in note for note in page["notes"])
-    assert main(["page", "large.toml", *small_bed, "-s", "board.make=all"]) == 2
+    assert main(["page", pair, *small_bed, "-s", "board.make=all"]) == 2

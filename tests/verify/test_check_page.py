@@ -6,27 +6,26 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, pairwise
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import manifold3d
 import numpy as np
 import pytest
 import shapely
 from shapely import LineString, MultiPoint, Point, Polygon, affinity, box
 
 from fabkit.core.errors import printable
-from fabkit.drawing.glyphs import lettering
-from fabkit.mesh.body import Body
+from fabkit.drawing.draft import draft
+from fabkit.mesh.files.reading import read_bodies
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
 from fabkit.output.checkpage import CheckSheet, PieceSheet, Row, Section, check_page
 from fabkit.output.html import TEMPLATES
-from fabkit.verify.check import CheckReport, check
+from fabkit.verify.check import check
 from fabkit.verify.page import check_sheet
 from fabkit.verify.taking import take
 from tests.support.colours import contrast, linear
+from tests.support.trioset import trio_folder
 
 Element = ElementTree.Element
 Shape = Any  # shapely has no types
@@ -281,74 +280,40 @@ def test_nothing_is_run_or_loaded_and_all_can_be_read_aloud() -> None:
         assert all(text_of(one) for one in svg[:2])
 
 
-#: Text and lines of the drawings, the grounds they stand on, and the least contrast.
-COLOURS = (
-    ("ink", "ground paper fail-tint piece", 4.5), ("quiet", "ground paper", 4.5),
-    ("fail", "paper fail-tint", 4.5), ("pass", "paper", 4.5), ("on-fail", "fail", 4.5),
-    ("on-pass", "pass", 4.5), ("fail", "paper piece", 3.0), ("edge", "paper piece", 3.0),
-    ("guide", "paper piece", 3.0),
-)  # fmt: skip
-
-
 def test_colours_stand_out_in_light_and_dark() -> None:
     blocks = re.findall(r":root \{([^}]*--[^}]*)\}", (TEMPLATES / "check.css").read_text())
     light, dark = (dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", block)) for block in blocks)
     assert light.keys() == dark.keys()
     for colours in (light, dark):
-        seen = {name: linear(colour) for name, colour in colours.items()}
-        for colour, grounds, least in COLOURS:
-            for ground in grounds.split():
-                assert contrast(seen[colour], seen[ground]) >= least, (colour, ground)
+        # Text, and lines of the drawings, on the grounds that they stand on.
+        for least, pairs in (
+            (
+                4.5,
+                "ink/ground ink/paper ink/fail-tint ink/piece quiet/ground quiet/paper fail/paper",
+            ),
+            (4.5, "fail/fail-tint pass/paper on-fail/fail on-pass/pass"),
+            (3.0, "fail/piece edge/paper edge/piece guide/paper guide/piece"),
+        ):
+            for pair in pairs.split():
+                one, ground = (linear(colours[name]) for name in pair.split("/"))
+                assert contrast(one, ground) >= least, pair
 
 
 # --- real meshes ------------------------------------------------------------------------------
 
-MINE = """
-set = { name = "mine", title = "Mine & <yours>", lattice = "square", moves = "rotations" }
-piece = [
-  { id = "K", outline = [[0, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]] },
-  { id = "W", outline = [[0, 0], [1, 0], [1, 1], [0, 1]] },
-]
-challenge = [{ id = "square", outline = [[0, 0], [2, 0], [2, 2], [0, 2]] }]
-"""
-#: The recess of K: 10.1 mm wide, 1.2 mm from the left side and 4.85 mm from the lower one.
-RECESS_MM = (6.35, 10.0)
-K_MM = Polygon([(0.1, 0.1), (39.9, 0.1), (39.9, 19.9), (19.9, 19.9), (19.9, 39.9), (0.1, 39.9)])
 
-
-def mesh(name: str, outline: Polygon, recess_mm: tuple[float, float], quarter_turns: int) -> Body:
-    """A piece 7 mm thick with a recess from below and its letter, but without chamfers."""
-
-    def extruded(shape: Shape, height: float) -> Any:
-        parts = shapely.get_parts(shape)
-        rings = [ring for one in parts for ring in (one.exterior, *one.interiors)]
-        points = [np.asarray(ring.coords)[:-1] for ring in rings]
-        return manifold3d.CrossSection(points, manifold3d.FillRule.EvenOdd).extrude(height)
-
-    letter = extruded(lettering(name[0]).moved(10, 10, 8).polygon(), 1)
-    bore = extruded(Point(recess_mm).buffer(5.05, quad_segs=16), 4.2)
-    solid = extruded(outline, 7) - letter.translate((0, 0, 6.4)) - bore.translate((0, 0, -1))
-    found = solid.rotate((0, 0, 90 * quarter_turns)).translate((7, -3, 0)).to_mesh()
-    vertices = np.asarray(found.vert_properties, float)[:, :3]
-    return Body(name, vertices, np.asarray(found.tri_verts, np.int64))
-
-
-def checked(folder: Path, quarter_turns: int) -> CheckReport:
-    path = folder / "mine.toml"
-    path.write_text(MINE, encoding="utf-8")
-    square = mesh("W.stl", box(0.1, 0.1, 19.9, 19.9), (10, 10), 2)
-    bodies = [mesh("K<i>.stl", K_MM, RECESS_MM, quarter_turns), square]
-    return check(take(bodies, load_set(str(path)), 20.0), load_profile())
-
-
-@pytest.mark.parametrize(
-    "quarter_turns", [1, *(pytest.param(n, marks=pytest.mark.integration) for n in (0, 2, 3))]
-)
-def test_a_report_is_told_whole_and_a_thin_wall_is_marked(
-    tmp_path: Path, quarter_turns: int
-) -> None:
-    """However the piece is turned in its file, it is shown with its letter upright."""
-    report = checked(tmp_path, quarter_turns)
+@pytest.mark.parametrize("quarter_turns", [1, pytest.param(2, marks=pytest.mark.integration)])
+def test_a_report_is_told_whole(quarter_turns: int) -> None:
+    """A thin wall is marked where it is. However a piece is turned in its file, it is shown with
+    its letter upright."""
+    folder = trio_folder()
+    puzzle = replace(load_set(str(folder / "trio.toml")), title="Mine & <yours>")
+    bodies = [body for one in "JLQ" for body in read_bodies(folder / f"output/trio/stl/{one}.stl")]
+    cosine, sine = {1: (0, 1), 2: (-1, 0)}[quarter_turns]
+    turn = np.array([[cosine, -sine, 0], [sine, cosine, 0], [0, 0, 1]])
+    bodies = [replace(one, name=f"<i>{one.name}", vertices=one.vertices @ turn.T) for one in bodies]
+    strict = load_profile((), ("recess.wall=6 mm",), puzzle.unit_mm)
+    report = check(take(bodies, puzzle, strict.unit_mm), strict)
     sheet = check_sheet(report)
     page = check_page(sheet)
     assert complaints(sheet, page) == []
@@ -358,18 +323,19 @@ def test_a_report_is_told_whole_and_a_thin_wall_is_marked(
     assert [(f["rule"], f["message"], f["ok"]) for f in [*document["findings"], *found]] == [
         (*row.cells[:2], row.ok) for row in [*sheet.findings, *shown]
     ]
-    (assembly,), (line,) = document["assemblies"], sheet.sections[0].rows
-    assert (line.ok, line.cells[:3]) == (assembly["ok"], ("square", "0.2 mm", "0.2 mm"))
+    for told, line in zip(document["assemblies"], sheet.sections[0].rows, strict=True):
+        assert (line.ok, line.cells[0]) == (told["ok"], told["challenge"])
     assert text_of(root.find(".//h1")) == "Mine & <yours>"
     assert "&lt;i&gt;" in page
-    card = next(one for one in having(root, "piece") if text_of(one.find("h3")) == "K")
-    (place,) = [n for n, item in enumerate(card.iter("li"), 1) if "wall beside" in text_of(item)]
-    left, bottom, *_ = drawn(having(card, "seen")[0]).bounds
-    (mark,) = [one for one in having(card, "place") if one.get("data-fault") == str(place)]
-    expected = moved(Point(RECESS_MM).buffer(5.05), left - 0.1, bottom - 0.1)
-    assert drawn(mark).hausdorff_distance(expected) < NEAR_MM
+    drawing = draft(puzzle, puzzle.piece("L"), load_profile((), (), puzzle.unit_mm))
+    card = next(one for one in having(root, "piece") if text_of(one.find("h3")) == "L")
+    left, bottom = np.subtract(drawn(having(card, "seen")[0]).bounds, drawing.outline.bounds)[:2]
     letter = shapely.union_all([drawn(one) for one in having(card, "letter")])
-    right_way_up = lettering("K").moved(10 + left - 0.1, 10 + bottom - 0.1, 8).polygon()
+    right_way_up = moved(drawing.label.front.polygon(), left, bottom)
     assert letter.symmetric_difference(right_way_up).area < 0.1 * letter.area
+    circles = [Point(at).buffer(mm / 2) for one in drawing.recesses for at, mm in one.circles]
+    (mark, *_) = [drawn(one) for one in having(card, "place")]
+    assert min(mark.hausdorff_distance(moved(one, left, bottom)) for one in circles) < NEAR_MM
     kept = (replace(p, findings=tuple(f for f in p.findings if f.ok)) for p in report.parts)
-    assert "✓ Passed" in check_page(check_sheet(replace(report, parts=tuple(kept))))
+    sound = replace(report, findings=(), parts=tuple(kept))
+    assert "✓ Passed" in check_page(check_sheet(sound))
