@@ -139,6 +139,8 @@ def faults_of(piece: PieceSheet, card: Element) -> Iterator[str]:
         yield "a finding is not in the table"
     (svg,) = card.iter("svg")
     wide, high = map(float, svg.get("viewBox", "").split()[2:])
+    if any(not one.ok for one in piece.rows) and abs(float(svg.get("width", "")[:-2]) - 92) > 0.01:
+        yield "the drawing is not as large as a piece with faults and its numbers are"
     left, top = 0.0, 0.0
     if seen := [drawn(one) for one in having(svg, "seen")]:
         # The outline says where on the drawing the piece's own frame lies.
