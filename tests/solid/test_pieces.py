@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import trimesh
-from shapely import LineString, affinity, box
 
 from fabkit.core.errors import InputError
 from fabkit.core.units import format_mm
@@ -97,34 +96,6 @@ def test_the_largest_chamfer_builds_and_a_larger_one_is_refused(
     assert f"at most {format_mm(math.floor(limit_mm * 1000) / 1000)}" in str(refusal.value)
 
 
-# --- the gauges themselves ------------------------------------------------------------------
-
-
-def test_gauges_measure_known_shapes() -> None:
-    square = measure.fit_circle([(0, 0), (1, 0), (2, 0), (2, 1), (2, 2), (1, 2), (0, 2), (0, 1)])
-    assert square.off_mm > 0.1
-    bent = LineString([(0, 0), (0, 5), (4, 5), (2, 0)])
-    for width_mm in (0.7, 0.79, 0.81, 1.0):
-        shape = bent.buffer(width_mm / 2, cap_style="flat", join_style="mitre")
-        for one in (shape, box(0, 0, 5, width_mm)):
-            found_mm = measure.thinnest_stroke_mm(affinity.rotate(one, 17), 0.8)
-            assert found_mm == pytest.approx(width_mm, abs=0.01)
-    drawn = {one.id: one.outline for one in analytic.drawings("fridgeiq")}
-    assert measure.difference_from_mirror_mm2(drawn["D"]) < 1e-9
-    cube, cavity = trimesh.creation.box((4, 4, 4)), trimesh.creation.box((2, 2, 2))
-    cavity.invert()
-    both = trimesh.util.concatenate([cube, cavity])
-    points = np.array([[0.1, 0.2, 0.3], [1.5, 0.2, 0.3], [2.5, 0.2, 0.3]])
-    assert measure.winding_numbers(both, points) == pytest.approx([0, 1, 0])
-    assert [round(shell.volume, 6) for shell in measure.shells(both)] == [64, -8]
-    upright = np.flatnonzero(np.abs(cube.face_normals[:, 2]) < 0.5)
-    cube.update_faces(np.arange(len(cube.faces)) != upright[0])
-    with pytest.raises(measure.MeshError, match="does not close"):
-        measure.section(cube, 0.1)
-
-
-# --- on prints with planted faults ----------------------------------------------------------
-
 PLAIN, RIBBED = Order(), Order((), ("recess.fit=ribs",))
 CLOSED, TWO_FACED = Order((), ("recess.fit=embedded",)), Order(("flippable",))
 
@@ -193,61 +164,35 @@ def without_a_triangle(one: Print, _: Path) -> Print:
     return with_mesh(one, lambda mesh: mesh.update_faces(np.arange(len(mesh.faces)) != 7))
 
 
-def with_a_triangle_turned(one: Print, _: Path) -> Print:
-    def turn(mesh: trimesh.Trimesh) -> None:
-        mesh.faces[7] = mesh.faces[7][::-1]
-
-    return with_mesh(one, turn)
-
-
-def inside_out(one: Print, _: Path) -> Print:
-    return with_mesh(one, lambda mesh: mesh.invert())
-
-
-def with_cavity(one: Print, _: Path, at: Sequence[float], outward: bool = False) -> Print:
+def with_cavity(one: Print, _: Path, at: Sequence[float]) -> Print:
     """An additional shell, a small cube."""
     x, y = one.outline.representative_point().coords[0]
     cube = trimesh.creation.box((0.4, 0.4, 0.4))
     cube.apply_translation((x + at[0], y + at[1], at[2]))
-    if not outward:
-        cube.invert()
+    cube.invert()
     return replace(one, mesh=trimesh.util.concatenate([one.mesh, cube]))
 
 
-FAULTS: list[tuple[str, Order, Callable[..., Print], dict[str, object], Sequence[object]]] = [
+Fault = tuple[str, Order, Callable[..., Print], dict[str, object], Sequence[object]]
+FAULTS: list[Fault] = [
     ("D", PLAIN, without_a_triangle, {}, [check_shells]),
-    ("D", PLAIN, with_a_triangle_turned, {}, [check_shells]),
-    ("D", PLAIN, inside_out, {}, [check_shells, check_volume]),
-    ("D", PLAIN, with_cavity, {"at": (0, 0, 5)}, [check_shells]),
-    ("D", PLAIN, with_cavity, {"at": (0, 50, 5), "outward": True}, [check_shells, check_outline]),
     ("D", CLOSED, with_cavity, {"at": (0, 0, 5)}, [check_shells, check_magnet]),
-    ("D", PLAIN, scaled, {"x": 1.0005}, [check_volume, check_outline]),
     ("D", PLAIN, scaled, {"z": 1.0003}, [check_volume, check_levels]),
     ("L", PLAIN, mirrored, {}, [check_outline]),
-    ("N", PLAIN, mirrored, {}, [check_outline]),
     ("D", PLAIN, with_recess, {"move_mm": 0.1}, [check_recesses, check_walls]),
-    ("D", CLOSED, with_recess, {"move_mm": 0.1}, [check_recesses, check_walls]),
     ("D", CLOSED, with_recess, {"low_mm": 0.4}, [check_shells, check_levels, check_magnet]),
-    ("D", PLAIN, with_recess, {"high_mm": 3.0}, [check_volume, check_levels, check_magnet]),
-    ("D", PLAIN, with_recess, {"high_mm": 3.4}, [check_volume, check_levels, check_magnet]),
     ("D", PLAIN, with_recess, {"high_mm": 3.15}, [check_levels, check_magnet]),
     ("D", PLAIN, with_recess, {"mouth_mm": 0.45}, [check_mouths, check_levels]),
-    ("D", PLAIN, with_recess, {"mouth_mm": 1.0}, [check_mouths, check_walls]),
     ("D", RIBBED, with_recess, {"rib_width_mm": 0.85}, [check_recesses]),
     ("D", PLAIN, with_bores, {"wider_mm": 0.03}, [check_recesses, check_mouths, check_volume]),
-    ("D", RIBBED, with_bores, {"wider_mm": 0.03}, [check_recesses, check_mouths]),
     ("D", RIBBED, with_bores, {"higher_mm": -0.03}, [check_recesses]),
-    ("L", PLAIN, rebuilt, {"recesses": ()}, [check_volume, check_recesses, check_magnet]),
-    ("D", PLAIN, rebuilt, {"label": None}, [check_volume, check_levels]),
     ("D", PLAIN, with_label, {"depth_mm": 0.59}, [check_levels]),
-    ("D", PLAIN, with_label, {"moved": 7.0}, [check_letters]),
-    ("J", PLAIN, with_label, {"mirrored": True}, [check_letters]),
     ("J", PLAIN, with_label, {"scale": 1.01}, [check_letters]),
     ("J", TWO_FACED, with_label, {"back": True, "mirrored": True}, [check_letters]),
 ]
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("piece", "order", "fault", "how", "checks"), FAULTS)
 def test_planted_faults_are_reported(
     piece: str,
@@ -264,14 +209,11 @@ def test_planted_faults_are_reported(
         assert list(check(faulty)), f"{check.__name__} saw nothing"
 
 
-def test_a_chamfer_of_another_width_is_reported(tmp_path: Path) -> None:
+def test_thin_strokes_and_another_chamfer_are_reported(tmp_path: Path) -> None:
     one = good("D", PLAIN)
     face = chamfered(one.blueprint.outline, 0.55)
-    faulty = rebuilt(one, tmp_path / "faulty.stl", face=face)
-    assert list(check_outline(faulty))
-    assert list(check_levels(faulty))
-
-
-def test_a_letter_with_thin_strokes_is_reported(tmp_path: Path) -> None:
+    wider = rebuilt(one, tmp_path / "wider.stl", face=face)
+    assert list(check_outline(wider))
+    assert list(check_levels(wider))
     faulty = with_label(good("A", PLAIN), tmp_path / "faulty.stl", scale=0.65)
     assert any(complaint.startswith("a stroke of 0.7") for complaint in check_letters(faulty))
