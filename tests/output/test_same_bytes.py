@@ -15,6 +15,8 @@ COMMANDS = (
     "show pair.toml -o pair.svg",
     "show iqstars -o stars.png",
     "solve cubimagici tray --svg tray.svg",
+    "plate pair.toml -o plates",
+    "export-3mf pair.toml -o plates",
     "export-dxf fridgeiq -o cut",
     "export-svg fridgeiq -o cut",
     "picture pair.toml -o picture.png --size 160x100",

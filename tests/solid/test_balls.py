@@ -204,8 +204,7 @@ def test_a_piece_keeps_inside_its_own_cells(one: Print) -> None:
 def test_the_slicer_has_nothing_against_it(tmp_path: Path) -> None:
     chosen = profile()
     found = print_ball(IQFIT.piece("blue"), chosen, tmp_path / "p.stl")
-    solid = (found.mesh.vertices.tolist(), found.mesh.faces.tolist())
-    plate = write_plate(tmp_path / "plate.3mf", [Thing("blue", [(solid, 1)])])
+    plate = write_plate(tmp_path / "plate.3mf", [Thing("blue", [(found.mesh, 1)])])
     expected = Expected(("blue",))
     verdict = slice_plate(find_slicer(), plate, tmp_path / "plate.gcode", chosen, expected)
     assert verdict["reasons"] == []
