@@ -16,7 +16,6 @@ from manifold3d import Manifold
 
 from fabkit.drawing.ball import draft_ball
 from fabkit.drawing.draft import draft_thing
-from fabkit.drawing.label import place_title
 from fabkit.mesh.balls.reading import take_in_balls
 from fabkit.mesh.boards.boardrows import board_stacks, clearance_of
 from fabkit.mesh.boards.inspect import inspect_board
@@ -28,8 +27,6 @@ from fabkit.mesh.boards.sizes import is_accessory
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.reading import read_bodies
 from fabkit.mesh.finding import Finding
-from fabkit.mesh.fitting.laying import Laid
-from fabkit.mesh.fitting.rows import Row, rows
 from fabkit.mesh.fitting.stack import stack
 from fabkit.mesh.fitting.tolerance import PrinterError, Solution, tolerance
 from fabkit.model.accessory import things
@@ -486,19 +483,6 @@ def test_boards_in_files_of_another_unit_of_length(length_mm: float) -> None:
     assert sorted(one.kind for one in taken.boards) == ["holes", "lid"]
 
 
-# --- titles -----------------------------------------------------------------------------------
-
-
-def test_a_title_whose_strokes_are_too_thin_in_every_size_gives_way() -> None:
-    """The middle of this letter ends in points, however large it is."""
-    puzzle, profile = odd(TWINS)
-    room = shapely.box(0, 0, 150, 150)
-    label = place_title(replace(puzzle, title="Жук"), room, profile)
-    assert label is not None
-    assert label.text == "odd"
-    assert place_title(replace(puzzle, title="Жук", name="Ж"), room, profile) is None
-
-
 # --- ball pieces ------------------------------------------------------------------------------
 
 
@@ -549,24 +533,6 @@ def test_a_tray_gives_its_clearance_to_the_rows_of_its_region() -> None:
     assert tray.worst is not None
     # An inset d with 6 d + 0.5 = 0.8, not 6 d = 0.6.
     assert (without.worst.inset_mm, tray.worst.inset_mm) == (0.1, 0.05)
-
-
-def test_rows_between_arms_gain_nothing_from_a_tray() -> None:
-    square = load_set("iqblock").lattice
-    cells = {"U": [(0, 0), (1, 0), (2, 0), (0, 1), (2, 1)], "I": [(1, 1)]}
-    laid = {name: Laid(name, polyomino(some), square) for name, some in cells.items()}
-    layout = {n: frozenset((2 * x + 1, 2 * y + 1) for x, y in some) for n, some in cells.items()}
-    region = frozenset().union(*layout.values())
-
-    def found(clearance_mm: float | None) -> list[Row]:
-        return rows(square, region, layout, laid, clearance_mm)
-
-    for plain, tray in zip(found(None), found(0.3), strict=True):
-        assert plain.within == tray.within
-        # Straight lines cross square pieces straight.
-        more = 0.0 if plain.within else 0.3 * sum(tray.walls)
-        assert tray.slack_mm == pytest.approx(plain.slack_mm + more)
-        assert bool(tray.walls) == (not plain.within)
 
 
 def test_the_clearance_of_a_tray_is_measured() -> None:

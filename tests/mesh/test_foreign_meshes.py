@@ -186,17 +186,6 @@ def test_sets_of_ones_own(name: str, inset: float) -> None:
             assert outline.inset_mm == pytest.approx(inset, abs=1e-2)
 
 
-@pytest.mark.parametrize("set_name", SOME_SETS)
-def test_a_piece_alone_is_read_with_the_expected_unit(set_name: str) -> None:
-    """One piece may lie on several lattices; the unit that is expected decides."""
-    puzzle = load_set(set_name)
-    length = "mm" if set_name == "iqblock" else "inch"
-    for piece, body in zip(puzzle.pieces, built(set_name, Make(), length=length), strict=True):
-        (part,) = read([body], puzzle)
-        assert verdict(part, puzzle, piece.id) == "right", piece.id
-        assert outline_of(part).unit_mm == pytest.approx(20, rel=1e-4)
-
-
 @pytest.mark.integration
 @pytest.mark.parametrize("set_name", SETS)
 def test_strange_bodies_are_told_and_spoil_nothing(set_name: str) -> None:

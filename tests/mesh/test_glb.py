@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import io
-import struct
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +21,7 @@ from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
 from fabkit.output.render.scene import corner_normals
 from tests.conftest import ROOT
-from tests.support.glbfiles import joined, parts_of, read_glb
+from tests.support.glbfiles import read_glb
 
 VENDOR = ROOT / "fabkit/output/web/static/vendor"
 
@@ -136,46 +132,6 @@ def test_another_process_writes_the_same_bytes() -> None:
         for seed in ("1", "2")
     }
     assert len(found) == 1
-
-
-def cut_short(tree: dict[str, Any], binary: bytes) -> bytes:
-    return joined(tree, binary)[:-4]
-
-
-def another_length(tree: dict[str, Any], binary: bytes) -> bytes:
-    content = bytearray(joined(tree, binary))
-    content[8:12] = struct.pack("<I", len(content) + 4)
-    return bytes(content)
-
-
-def bounds_grown(tree: dict[str, Any], binary: bytes) -> bytes:
-    position = tree["meshes"][0]["primitives"][0]["attributes"]["POSITION"]
-    tree["accessors"][position]["max"][0] += 1e-4
-    return joined(tree, binary)
-
-
-def corner_too_many(tree: dict[str, Any], binary: bytes) -> bytes:
-    view = tree["bufferViews"][tree["accessors"][0]["bufferView"]]
-    at = view.get("byteOffset", 0)
-    tree["accessors"][0].pop("max")
-    return joined(tree, binary[:at] + struct.pack("<I", 10**6) + binary[at + 4 :])
-
-
-def normal_grown(tree: dict[str, Any], binary: bytes) -> bytes:
-    normal = tree["accessors"][tree["meshes"][0]["primitives"][0]["attributes"]["NORMAL"]]
-    normal.pop("max"), normal.pop("min")
-    at = tree["bufferViews"][normal["bufferView"]]["byteOffset"]
-    return joined(tree, binary[:at] + struct.pack("<f", 3.0) + binary[at + 4 :])
-
-
-@pytest.mark.parametrize(
-    "spoil", [cut_short, another_length, bounds_grown, corner_too_many, normal_grown]
-)
-def test_a_planted_fault_is_found(spoil: Callable[[dict[str, Any], bytes], bytes]) -> None:
-    tree, binary = parts_of(write_glb([part(trimesh.creation.box((1, 2, 3)))]))
-    read_glb(joined(copy.deepcopy(tree), binary))
-    with pytest.raises(AssertionError):
-        read_glb(spoil(tree, binary))
 
 
 def test_the_vendored_script_is_what_was_made() -> None:

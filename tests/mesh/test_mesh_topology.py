@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from itertools import pairwise
 
 import numpy as np
@@ -182,60 +181,3 @@ def test_boxes_enclose_boxes_as_their_bounds_tell(one: tuple, other: tuple) -> N
     around = all(l2 + 0.25 < lo and lo + s < l2 + s2 - 0.25 for (lo, s), (l2, s2) in axes)
     assert encloses(body, first, second) is inside
     assert encloses(body, second, first) is around
-
-
-# --- against a slow count -----------------------------------------------------------------
-
-faces_of_six = st.lists(st.tuples(*[st.integers(0, 5)] * 3), max_size=14)
-
-
-@given(faces_of_six)
-def test_any_faces_are_counted_as_a_slow_count_does(faces: list[tuple[int, int, int]]) -> None:
-    body = Body(
-        "any",
-        np.random.default_rng(0).normal(size=(6, 3)),
-        np.array(faces, dtype=np.int64).reshape(-1, 3),
-    )
-    users = defaultdict(list)
-    for at, face in enumerate(faces):
-        if len(set(face)) == 3:
-            for a, b in pairwise([*face, face[0]]):
-                users[min(a, b), max(a, b)].append((at, a < b))
-    assert open_edges(body).tolist() == [list(e) for e in sorted(users) if len(users[e]) != 2]
-    assert duplicate_faces(body).tolist() == [
-        at for at, face in enumerate(faces) if sorted(face) in [sorted(f) for f in faces[:at]]
-    ]
-    assert degenerate_faces(body).tolist() == [
-        at for at, face in enumerate(faces) if len(set(face)) < 3
-    ]
-
-    def grouped(links: list[list[int]]) -> set[frozenset[int]]:
-        groups = [{at} for at, face in enumerate(faces) if len(set(face)) == 3]
-        for link in links:
-            joined = [group for group in groups if group & set(link)]
-            groups = [g for g in groups if g not in joined] + [set().union(*joined)]
-        return {frozenset(group) for group in groups}
-
-    parts = grouped([[at for at, _ in sides] for sides in users.values()])
-    assert {frozenset(shell.faces.tolist()) for shell in shells(body)} == parts
-
-    pairs = [sides for sides in users.values() if len(sides) == 2]
-    turned = set(turned_faces(body).tolist())
-    for part in grouped([[at for at, _ in sides] for sides in pairs]):
-        inside = [[(at, up) for at, up in sides] for sides in pairs if sides[0][0] in part]
-        agreeing = [ways for ways in _turnings(sorted(part)) if _agree(inside, ways)]
-        if agreeing:
-            assert turned & part in agreeing
-            assert len(turned & part) == min(map(len, agreeing))
-        else:
-            bad = {at for (a, up), (b, down) in inside if up == down for at in (a, b)}
-            assert turned & part == bad
-
-
-def _turnings(faces: list[int]) -> list[set[int]]:
-    """All ways to turn some faces over."""
-    return [{f for i, f in enumerate(faces) if bits >> i & 1} for bits in range(1 << len(faces))]
-
-
-def _agree(pairs: list[list[tuple[int, bool]]], turned: set[int]) -> bool:
-    return all((up ^ (a in turned)) != (down ^ (b in turned)) for (a, up), (b, down) in pairs)

@@ -15,7 +15,6 @@ from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.balls.reading import take_in_balls
 from fabkit.mesh.boards.ballassembly import BallTable
 from fabkit.mesh.boards.lying import LIFT_MM, balls_lying
-from fabkit.mesh.boards.neighbours import nearest_neighbours
 from fabkit.mesh.boards.part import BoardPart
 from fabkit.mesh.boards.play import play
 from fabkit.mesh.boards.reading import read_boards
@@ -123,32 +122,6 @@ def test_play_is_that_of_the_meshes() -> None:
     assert found.sink_mm < 0.02
 
 
-@pytest.mark.integration
-def test_nearest_neighbours_by_trying_all() -> None:
-    """Two pieces, one with a ball too big: the least gap over all pairs of places on a board."""
-    parts = {
-        "one": seats.piece("green", Sizes(segments=24)),
-        "other": seats.piece("navy", Sizes(segments=24, balls={0: 16.0})),
-    }
-    ways = {key: balls_lying(key, part, PITCH_MM) for key, part in parts.items()}
-    found = nearest_neighbours(ways, 0.1)["one", "other"]
-    region, best = seats.squares(6, 6).cells, np.inf
-    for lying in ways["one"]:
-        here = next(
-            pose
-            for pose in lying.poses(region)
-            if all(abs(x - 6) < 5 and abs(y + 6) < 5 for x, y in lying.covered(pose))
-        )
-        solid = lying.solid.transform(lying.matrix(here))
-        for other in ways["other"]:
-            for pose in other.poses(region):
-                if not other.covered(pose) & lying.covered(here):
-                    there = other.solid.transform(other.matrix(pose))
-                    best = min(best, solid.min_gap(there, 4.0))
-    assert found.gap_mm == pytest.approx(best, abs=0.02)
-    assert 0.9 < found.gap_mm < 1.1
-
-
 # --- planted faults -----------------------------------------------------------------------
 
 BODY = FIT.piece("indigo").body
@@ -232,14 +205,6 @@ def test_a_board_that_is_none_is_told(change: dict[str, object], words: str) -> 
     found = judged(seats.piece("indigo"), replace(board(), **change))  # type: ignore[arg-type]
     assert failing(found) == {"free"}
     assert words in found["free"].message
-
-
-def test_pieces_that_cannot_be_looked_at_are_told() -> None:
-    part = seats.piece("indigo", Sizes(segments=12))
-    unread = replace(part, shape=None, why="no balls")
-    opened = replace(part, body=replace(part.body, faces=part.body.faces[1:]))
-    assert "no balls" in judged(unread, board())["free"].message
-    assert "does not bound a volume" in judged(opened, board())["free"].message
 
 
 # --- a solved board -----------------------------------------------------------------------

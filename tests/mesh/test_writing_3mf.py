@@ -146,24 +146,6 @@ def test_two_processes_write_the_same_bytes() -> None:
     assert said == [hashlib.sha256(write_3mf(two_boxes())).hexdigest()] * 2
 
 
-def test_the_strict_reader_would_notice() -> None:
-    """A hole in a mesh and a broken part are found, so the checks above can fail."""
-    whole = box(5, 5, 5)
-    holed = Body("", whole.vertices, whole.faces[1:])
-    content = write_3mf(Package3mf((Object3mf("A", (Solid3mf("A", "#e69f00", holed),)),)))
-    meshes = model_of(content).GetMeshObjects()
-    meshes.MoveNext()
-    assert not meshes.GetCurrentMeshObject().IsManifoldAndOriented()
-    source = zipfile.ZipFile(io.BytesIO(write_3mf(two_boxes())))
-    changed = io.BytesIO()
-    with zipfile.ZipFile(changed, "w") as archive:
-        for name in source.namelist():
-            text = source.read(name).replace(b'unit="millimeter"', b'unit="mile"')
-            archive.writestr(name, text)
-    with pytest.raises((lib3mf.ELib3MFException, AssertionError)):
-        model_of(changed.getvalue())
-
-
 def test_what_the_library_refuses_is_told() -> None:
     corners = np.zeros((3, 3))
     broken = Body("", corners, np.array([[0, 1, 9]]))

@@ -40,15 +40,6 @@ def parts_of(content: bytes) -> tuple[dict[str, Any], bytes]:
     return json.loads(content[20 : 20 + size]), content[28 + size :]
 
 
-def joined(tree: dict[str, Any], binary: bytes) -> bytes:
-    """A file of a document and a binary part."""
-    text = json.dumps(tree).encode()
-    text += b" " * (-len(text) % 4)
-    length = 28 + len(text) + len(binary)
-    head = struct.pack("<4sIII4s", b"glTF", 2, length, len(text), b"JSON")
-    return head + text + struct.pack("<I4s", len(binary), b"BIN\0") + binary
-
-
 def read_glb(content: bytes) -> list[Mesh]:
     """The meshes of a file in which nothing is wrong."""
     tree, binary = parts_of(content)

@@ -174,17 +174,6 @@ def test_what_is_no_fault_is_not_reported(piece: str) -> None:
     assert everything(planted.report()) == []
 
 
-@pytest.mark.integration
-def test_the_overlap_of_a_piece_that_is_too_large_is_measured() -> None:
-    """Two sides that each reach 0.05 mm too far overlap by that along all that they share."""
-    (fault,) = [one for one in FAULTS if one.name == "grown into each other"]
-    planted = fault.planted(2.5, 0, "B")
-    (assembly,) = planted.report().assemblies
-    shared = 2 * 20.0
-    least, most = (0.05 * length * 5.9 for length in (0.5 * shared, 3 * shared))
-    assert least < assembly.overlap_mm3 < most
-
-
 # --- the rules that there are ---------------------------------------------------------------
 
 #: Rules on what only some sets have.
