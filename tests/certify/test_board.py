@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from fabkit.certify import Verdict, board, check, judge, parse
+from fabkit.certify import Verdict, board, judge, parse
 from fabkit.cli import main
 from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
@@ -109,15 +109,6 @@ def test_real_proofs_hold_and_changed_ones_are_refused(name: str) -> None:
         assert reason(said | {"centres": [[0, 0]]}) != "None"
 
 
-@pytest.mark.long
-def test_all_real_proofs_of_even_snowflakes_hold() -> None:
-    said, hashes, _ = searched("fridgeiq", "", "even", 8, False, None)
-    file = parse(said, "s.json")
-    assert check(file).holds
-    assert len(hashes) > 13_000
-    assert file.sha256 == combined_sha256(hashes)
-
-
 # --- planted faults --------------------------------------------------------------------------------
 
 #: Eight squares around one, which these pieces fill.
@@ -127,9 +118,8 @@ FRAME = square_flake("odd", [1, 2], domino("a"), BENT, STRAIGHT)
 
 def test_a_shape_with_tilings_is_refused_with_a_whole_search() -> None:
     assert FRAME.tilable
-    for reduced in (False, True):
-        shape = FRAME.proof(random.Random(1), reduced)
-        assert reason(filed(FRAME, shape)).endswith("the transcript leads to a solution")
+    shape = FRAME.proof(random.Random(1), reduced=True)
+    assert reason(filed(FRAME, shape)).endswith("the transcript leads to a solution")
 
 
 def test_flips_decide() -> None:

@@ -204,7 +204,7 @@ def test_many_ways_to_a_dead_end_are_no_solutions() -> None:
     assert (outcome.count, outcome.complete) == (0, False)
 
 
-@pytest.mark.parametrize("engine", [Search(), Count(), Oracle()], ids=lambda one: one.name)
+@pytest.mark.parametrize("engine", [Search(), Count()], ids=lambda one: one.name)
 def test_a_spent_budget_is_never_a_no(engine: Engine) -> None:
     """Neither for a hard problem without a solution, nor for one with many."""
     for problem in (dominoes(8), pigeons(9)):

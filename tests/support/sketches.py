@@ -194,7 +194,6 @@ class Sketch:
 SKETCHES = {
     "copies": Sketch(SQUARE, board("square", 2, 4), tuple(map(domino, "abcd"))),
     "copies and one": Sketch(SQUARE, board("square", 3, 3), (*map(domino, "abc"), corner("x"))),
-    "turned only": Sketch(SQUARE, board("square", 2, 4), (ell("a"), ell("b"))),
     "flips": Sketch(SQUARE, board("square", 3, 4), (*map(ell, "abc"),), flips=True),
     "flips apart": Sketch(
         SQUARE,
