@@ -31,11 +31,10 @@ Weights = Mapping[int, int] | None
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a file.
+    """What became of a file: `reason` says why it is refused.
 
     Attributes:
         holds: whether everything it says is proved.
-        reason: why it is refused; None when it holds.
         nodes: how many branchings were followed.
         compared: whether what it draws was compared with the set, or the challenge, it names.
         not_compared: why it was not; empty when it was, and is the same.
@@ -53,15 +52,10 @@ class Verdict:
 def judge(
     file: Proofs, set_name: str | None = None, progress: Progress = lambda share: None
 ) -> Verdict:
-    """Judges a file, and whether it speaks of what its labels name.
+    """Judges a file, and whether it speaks of what its labels name, in the set of `set_name`.
 
-    Args:
-        file: as it was read.
-        set_name: the set to look in, shipped or a file; None: the one that the label names.
-        progress: is told the share that is done, never less than before.
-
-    Returns:
-        The verdict; refused at once when that set, or challenge, is another.
+    `progress` is told the share that is done, never less than before. Another set, or challenge,
+    is refused at once.
 
     Raises:
         InputError: as `check` does, or when there is no such set.
@@ -200,10 +194,8 @@ def _carried_round(cover: Cover, symmetry: tuple[int, ...]) -> tuple[tuple[int, 
     """What a symmetry maps to itself: orbits of placements that do not overlap.
 
     Two orbits may cover the same cells; they stay two, the one of fewer copies first. Where
-    a mirror makes one kind of another, the first of the two has the copies of both.
-
-    Returns:
-        How many copies there are of each kind, and the orbits.
+    a mirror makes one kind of another, the first of the two has the copies of both. Beside the
+    orbits it returns how many copies there are of each kind.
     """
     copies = [0] * len(cover.kinds)
     for kind, twin in enumerate(symmetry[cover.cells :]):

@@ -322,14 +322,6 @@ def parse(document: Any, source: str) -> Proofs:
 
     Raises:
         InputError: when it is not as it should be.
-
-    Example:
-        >>> parse({
-        ...     "schema": 1, "kind": SHAPES_KIND, "set": "mine", "lattice": "square",
-        ...     "flips": False, "centres": [[1, 1]], "shapes": [],
-        ...     "pieces": [{"id": "a", "forms": [[[[0, 0], [2, 0], [2, 2], [0, 2]]]]}],
-        ... }, "mine.json").parity
-        'odd'
     """
     kind = document.get("kind") if isinstance(document, dict) else None
     if kind not in (KIND, SHAPES_KIND):

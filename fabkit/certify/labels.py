@@ -14,15 +14,13 @@ from fabkit.model.puzzle import Challenge, PuzzleSet, drawn, statement
 def compare(file: Proofs, set_name: str | None) -> str:
     """Compares what a file draws with the set, and the challenge, that its labels name.
 
-    Args:
-        file: as it was read.
-        set_name: the set to look in, shipped or a file; None: the one that the label names.
+    The set is looked for as `set_name`, shipped or a file; None: as the label names it.
 
     Returns:
         Why they could not be compared; empty when they could, and are the same.
 
     Raises:
-        InputError: when there is no set ``set_name``, or its file has faults.
+        InputError: when there is no such set, or its file has faults.
         RefusedError: when they differ.
     """
     if set_name is None and file.set not in shipped_names():

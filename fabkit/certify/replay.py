@@ -85,12 +85,7 @@ class Choices(NamedTuple):
 class Replay:
     """An exact cover problem, and the rules by which transcripts of its search are read.
 
-    Args:
-        cells: how many there are.
-        copies: how many pieces of each kind.
-        choices: what can be chosen.
-        leftover: whether cells may stay uncovered.
-        pieces_count: how many pieces are used; None for all.
+    Of each kind there are so many `copies`; with `pieces_count` so many pieces are used, else all.
     """
 
     def __init__(
@@ -272,10 +267,7 @@ def _attained(
 ) -> bool:
     """Whether a total is a sum that takes one of the values for each copy of each kind.
 
-    Args:
-        summands: for each kind its values, and the number of copies.
-        total: what they are to add up to.
-        pieces_count: how many copies are taken; None for all.
+    With `pieces_count`, so many copies are taken, whichever; else all.
     """
     taken = sum(copies for _, copies in summands) if pieces_count is None else pieces_count
     low = min((value for values, _ in summands for value in values), default=0)

@@ -137,12 +137,7 @@ class Tiling:
         return np.sort(np.concatenate([self._keys(across, up, kind) for kind in kinds]))
 
     def moves(self, flips: bool) -> list[tuple[int, bool]]:
-        """The turns, in degrees, and whether the mirror comes first; the identity leads.
-
-        Example:
-            >>> TILINGS["square"].moves(False)
-            [(0, False), (90, False), (180, False), (270, False)]
-        """
+        """The turns, in degrees, and whether the mirror comes first; the identity leads."""
         turns = range(0, 360, self.turn_degrees)
         return [(turn, flip) for flip in ([False, True] if flips else [False]) for turn in turns]
 

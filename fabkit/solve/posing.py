@@ -74,14 +74,6 @@ def pose(puzzle: PuzzleSet, challenge: Challenge, leftover: bool = False) -> Pos
 
     Raises:
         InputError: when the problem is larger than the engines take.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> stars = load_set("iqstars")
-        >>> board = Challenge("board", stars.boards[0].cells, tuple(p.id for p in stars.pieces))
-        >>> posed = pose(stars, board)
-        >>> posed.problem.cell_count, len(posed.problem.options)
-        (26, 423)
     """
     name = f"{puzzle.name} {challenge.id}"
     if challenge.pieces_count is not None and leftover:
@@ -129,14 +121,7 @@ Images = frozenset[frozenset[Cell]]
 
 
 def alike(lattice: Lattice, pieces: Sequence[Piece], flips: bool) -> list[list[Piece]]:
-    """The pieces, identical ones together: those with the same images.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> fridgeiq = load_set("fridgeiq")
-        >>> [[p.id for p in each] for each in alike(fridgeiq.lattice, fridgeiq.select("AER"), False)]
-        [['A'], ['R', 'E']]
-    """
+    """The pieces, identical ones together: those with the same images."""
     return list(_alike(lattice, pieces, flips).values())
 
 

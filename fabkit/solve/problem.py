@@ -176,12 +176,6 @@ def fixed_problem(problem: ExactCoverProblem, symmetry: int) -> ExactCoverProble
     Such a solution holds whole orbits of options under the symmetry's powers. An orbit whose
     options are apart from each other becomes one option that uses as many copies. Where a mirror
     makes one kind of another, the first of the two takes the copies of both.
-
-    Example:
-        >>> square = ExactCoverProblem(
-        ...     2, (2,), (Option(0, (0,)), Option(0, (1,))), symmetries=((0, 1), (1, 0)))
-        >>> fixed_problem(square, 1).options
-        (Option(kind=0, cells=(0, 1), copies=2),)
     """
     image, copies_of = problem.images[symmetry], [0] * problem.kind_count
     for kind, item in enumerate(problem.symmetries[symmetry][problem.cell_count :]):
@@ -224,13 +218,7 @@ def up_to_symmetry(count: int, fixed: list[int]) -> int:
 
 
 def in_a_row(groups: Sequence[Sequence[int]]) -> tuple[Numbers, Numbers]:
-    """The numbers of all groups in a row; and where each group begins, and the last one ends.
-
-    Example:
-        >>> numbers, starts = in_a_row([(4, 5), (), (6,)])
-        >>> numbers.tolist(), starts.tolist()
-        ([4, 5, 6], [0, 2, 2, 3])
-    """
+    """The numbers of all groups in a row; and where each group begins, and the last one ends."""
     starts = np.zeros(len(groups) + 1, dtype=np.int64)
     np.cumsum([len(group) for group in groups], out=starts[1:])
     return np.fromiter(chain.from_iterable(groups), np.int64, int(starts[-1])), starts

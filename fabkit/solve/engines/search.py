@@ -150,7 +150,7 @@ class Walk:
 
     def __init__(self, problem: ExactCoverProblem) -> None:
         self.problem = problem
-        self.nodes = self.count = 0
+        self.nodes = self.count = self._depth = 0
         self.solutions: list[Solution] = []
 
     def step(self, nodes: int, limit: int | None) -> bool:
@@ -163,21 +163,18 @@ class Walk:
 
     def share(self) -> float:
         """The share of the walk that is behind: each subtree weighs its part of the branching."""
+        share, weight = 0.0, 1.0
+        for depth in range(self._depth + 1):
+            children, behind = self._level(depth)
+            total = int(children.sum())
+            if total:
+                share += weight * int(children[: behind - (depth < self._depth)].sum()) / total
+                weight /= total
+        return share
+
+    def _level(self, depth: int) -> tuple[npt.NDArray[np.bool_], int]:
+        """Which rows of a depth's list are children, and how many rows are behind or open."""
         raise NotImplementedError
-
-
-def _share_behind(levels: Iterable[tuple[npt.NDArray[np.bool_], int]]) -> float:
-    """The share of a tree that is behind.
-
-    `levels` say down the path which rows of a list are children, and how many rows are behind.
-    """
-    share, weight = 0.0, 1.0
-    for children, behind in levels:
-        total = int(children.sum())
-        if total:
-            share += weight * int(children[:behind].sum()) / total
-            weight /= total
-    return share
 
 
 # --- the lowest bare cell ---------------------------------------------------------------------------
@@ -294,19 +291,16 @@ class ScanWalk(Walk):
 
     def share(self) -> float:
         """See `Walk.share`."""
-        roots = len(self._roots)
-        if self._depth < 0:
-            return (self._root + 1) / roots if roots else 1.0
-        return (self._root + _share_behind(map(self._level, range(self._depth + 1)))) / roots
+        behind = 1.0 if self._depth < 0 else super().share()
+        return (self._root + behind) / len(self._roots) if self._roots else 1.0
 
     def _level(self, depth: int) -> tuple[npt.NDArray[np.bool_], int]:
-        """Which of a depth's list are children, and how many of the list are behind."""
         index = int(_list_from(self._covered[depth]))
         begin, guard = int(self._start[index]), Word(self._counter.guard)
         rows = self._table[begin : self._start[index + 1]]
         free = (rows[:, 0] & self._covered[depth]) == ZERO
         there = (self._left[depth] - rows[:, 1]) & guard == guard
-        return free & there, int(self._cursor[depth]) - begin - (depth < self._depth)
+        return free & there, int(self._cursor[depth]) - begin
 
     def _next_root(self) -> bool:
         """Sets the state to the next root; False when there is none."""
@@ -579,7 +573,7 @@ class FewestWalk(Walk):
         self._state = _start(self._kinds, uses, copies, problem.pieces_used, problem.cell_count)
         _, self._bounds, self._cursor, self._item, self._chosen, *_ = self._state
         self._items = np.zeros(_BUFFERED_ITEMS if noting else 0, dtype=np.int32)
-        self._noted = self._depth = 0
+        self._noted = 0
 
     def step(self, nodes: int, limit: int | None) -> bool:
         """See `Walk.step`."""
@@ -606,27 +600,23 @@ class FewestWalk(Walk):
 
     def share(self) -> float:
         """See `Walk.share`."""
-        if self._over:
-            return 1.0
-        behind = self._cursor - self._bounds[:-1]
-        depths = range(self._depth + 1)
-        return _share_behind((self._wanted(d), int(behind[d]) - (d < self._depth)) for d in depths)
+        return 1.0 if self._over else super().share()
 
     def choices(self) -> list[int]:
         """How many options there were for the item branched on, along the path to here."""
-        return [int(self._wanted(depth).sum()) for depth in range(self._depth)]
+        return [int(self._level(depth)[0].sum()) for depth in range(self._depth)]
 
-    def _wanted(self, depth: int) -> npt.NDArray[np.bool_]:
-        """Which of the options that fit at a depth are children there."""
-        item, cells = int(self._item[depth]), self.problem.cell_count
-        live = self._state[0][self._bounds[depth] : self._bounds[depth + 1]]
-        if item < 0:
-            return np.zeros(len(live), dtype=np.bool_)
-        if item >= cells:
-            wanted = self._kinds[live] == item - cells
+    def _level(self, depth: int) -> tuple[npt.NDArray[np.bool_], int]:
+        item, kind = int(self._item[depth]), int(self._item[depth]) - self.problem.cell_count
+        begin, end = self._bounds[depth : depth + 2]
+        live = self._state[0][begin:end]
+        if kind >= 0:
+            wanted = self._kinds[live] == kind
         else:
             wanted = self._masks[live, item >> 6] >> np.uint64(item & 63) & ONE != 0
-        return np.asarray(wanted & (self._weights[live] > 0) if depth == 0 else wanted)
+        if depth == 0:
+            wanted = wanted & (self._weights[live] > 0)
+        return wanted & (item >= 0), int(self._cursor[depth] - begin)
 
 
 def _numbers(values: Iterable[int]) -> Numbers:
