@@ -95,6 +95,7 @@ def test_a_card_shows_the_board_and_the_given_pieces_at_their_size(name: str) ->
     shift = np.subtract(found.bounds[:2], wanted.bounds[:2])
     assert found.symmetric_difference(affinity.translate(wanted, *shift)).area < 0.3
     assert shapely.box(0, -height, width, 0).contains_properly(found)
+    assert found.bounds[1] == pytest.approx(19 - height, abs=0.01)  # above the scale
     for given, path in zip(card.challenge.given, paths(source, "piece"), strict=True):
         assert path.get("fill") == puzzle.piece(given.piece).colour
         lying = affinity.translate(area_of(puzzle, given.cells, profile.unit_mm), *shift)

@@ -24,6 +24,13 @@ def pages_of(path: Path) -> list[str]:
     return [page.extract_text() for page in PdfReader(path).pages]
 
 
+_OUTLINE = "outline = [[0, 0], [2, 0], [2, 1], [0, 1]]\n"
+#: One P cannot fill this.
+_HOPELESS = (
+    '\n[[challenge]]\nid = "hopeless"\npieces = "P"\noutline = [[0, 0], [1, 0], [1, 1], [0, 1]]\n'
+)
+
+
 # --- the command ------------------------------------------------------------------------------------
 
 
@@ -94,13 +101,6 @@ def test_a_booklet_of_some_challenges_is_another_file(
     assert whole.read_bytes() == before
 
 
-_OUTLINE = "outline = [[0, 0], [2, 0], [2, 1], [0, 1]]\n"
-#: One P cannot fill this.
-_HOPELESS = (
-    '\n[[challenge]]\nid = "hopeless"\npieces = "P"\noutline = [[0, 0], [1, 0], [1, 1], [0, 1]]\n'
-)
-
-
 def test_what_has_no_solution_is_left_out_or_refused(
     pair: str, said: Callable[..., Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -116,16 +116,6 @@ def test_what_has_no_solution_is_left_out_or_refused(
         "fabkit: pair: none of its challenges has a solution that is known: hopeless has no "
         "solution\n"
     )
-
-
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that nobody may fill")
-def test_a_folder_that_cannot_be_written_is_one_message(
-    pair: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["booklet", pair, "-o", "/proc/self/fabkit/b.pdf", *QUICK]) == 3
-    err = capsys.readouterr().err
-    assert err.startswith("fabkit: cannot write /proc/self/fabkit/b.pdf: ")
-    assert err.count("\n") == 1
 
 
 # --- make -------------------------------------------------------------------------------------------

@@ -274,6 +274,15 @@ def test_each_step_lays_a_piece_beside_others_or_at_the_border(name: str) -> Non
         if laid and by_pieces < 0.2:
             left = [one for one in solution if one not in laid]
             assert all(area[one].intersection(there.buffer(1e-6)).length < 0.3 for one in left)
+        elif laid and puzzle.lattice.name == "square":
+            # Of those that touch others it touches most, of them and of the border.
+            touching = [border, there.boundary]
+            lengths = [
+                sum(area[one].boundary.intersection(line.buffer(1e-6)).length for line in touching)
+                for one in [new, *(one for one in solution if one not in laid)]
+                if area[one].boundary.intersection(there.buffer(1e-6)).length > 0.2
+            ]
+            assert lengths[0] > max(lengths) - 0.01
         laid.append(new)
     assert sorted(laid) == sorted(solution)
 

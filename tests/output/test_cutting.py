@@ -121,6 +121,7 @@ def holds(read: Read, pieces: list[CutPiece], by_mm: tuple[float, float] = (0, 0
         # What is cut free is cut last: it may have moved.
         *holes, outer = itertools.islice(rings, 1 + len(piece.path.interiors))
         cut = Polygon(outer.exterior, [hole.exterior.coords for hole in holes])
+        assert cut.is_valid
         assert same(cut, affinity.translate(piece.path, *by_mm))
     assert not list(rings)
     letters = [

@@ -45,6 +45,9 @@ def test_a_sheet_has_a_bar_and_measures_recess_and_ball_once() -> None:
         assert "50 mm" in texts(root)
     circles = [float(one.get("r", "")) for one in of_class(root, "ink-line") if one.get("r")]
     assert circles == [6.0, 6.0]
+    measures = [max(np.ptp(rings(one)[0], axis=0)) for one in of_class(root, "measure")]
+    # The last are the pitch and the diameter, each with two strokes.
+    assert np.allclose(measures[-6::3], [15.0, 12.0])
 
 
 def test_balls_are_as_large_as_their_dimension_lines_say() -> None:

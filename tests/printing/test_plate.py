@@ -186,8 +186,12 @@ def test_the_drawing_of_a_plate(
     # The first point of a piece's path lies on the page where its spot puts the outline.
     height = float(svg.get("viewBox", "").split()[3])
     at = {path.get("fill"): path.get("d", "M0 0L").removeprefix("M") for path in paths}
-    for spot in plates[0].spots:
+    upper = [path.get("d", "M") for path in paths if path.get("stroke-opacity") == "0.3"]
+    for spot, face in zip(plates[0].spots, upper, strict=True):
         one = drawings[spot.name]
-        x, y = map(float, at[one.colour].split("L")[0].split()[:2])
-        corners = np.array(spot.place(outline_from_above(one)).exterior.coords)
-        assert min(np.hypot(*(corners - (x - 10, height - y - 17)).T)) < 0.002
+        above = one.foot if one.facing == "down" else one.face
+        for path, shape in ((at[one.colour], one.outline), (face.removeprefix("M"), above)):
+            x, y = map(float, path.split("L")[0].split()[:2])
+            seen = spot.place(outline_from_above(replace(one, outline=shape)))
+            corners = np.array(seen.exterior.coords)
+            assert min(np.hypot(*(corners - (x - 10, height - y - 17)).T)) < 0.002
