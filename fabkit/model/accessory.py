@@ -78,14 +78,7 @@ def board_kind(puzzle: PuzzleSet, profile: Profile) -> str:
 
 
 def accessories(puzzle: PuzzleSet, profile: Profile) -> tuple[Accessory, ...]:
-    """The boards of a set that are made as objects, as the profile says, each followed by its lid.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.model.profilefile import load_profile
-        >>> [one.id for one in accessories(load_set("cubimagici"), load_profile())]
-        ['tray', 'tray-lid']
-    """
+    """The boards of a set that are made as objects, as the profile says, each followed by its lid."""
     if profile.boards_made == "none":
         return ()
     kind, found = board_kind(puzzle, profile), []

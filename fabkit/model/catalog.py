@@ -56,7 +56,8 @@ def _catalog(path: Path) -> dict[str, Any]:
 
 def shipped_snowflakes(puzzle: PuzzleSet) -> list[Entry]:
     """The challenges of a set's shipped catalog, read; none when it has no catalog."""
-    return _read_shipped(catalog_entries(puzzle), puzzle)
+    stated = list(catalog_entries(puzzle))
+    return read_snowflakes({"challenges": stated}, puzzle, catalog_path(puzzle).name)
 
 
 def catalog_challenge(puzzle: PuzzleSet, name: str) -> Challenge | None:
@@ -67,7 +68,7 @@ def catalog_challenge(puzzle: PuzzleSet, name: str) -> Challenge | None:
     """
     # Only this one is read: all of them take a second.
     stated = [one for one in catalog_entries(puzzle) if one["id"] == name]
-    for entry in _read_shipped(stated, puzzle):
+    for entry in read_snowflakes({"challenges": stated}, puzzle, catalog_path(puzzle).name):
         if entry.halves == 1:
             return replace(challenge_of(entry), answer=entry.status, title="")
         message = (
@@ -76,11 +77,6 @@ def catalog_challenge(puzzle: PuzzleSet, name: str) -> Challenge | None:
         )
         raise InputError.of(puzzle.name, message)
     return None
-
-
-def _read_shipped(stated: Sequence[Mapping[str, Any]], puzzle: PuzzleSet) -> list[Entry]:
-    """Some challenges of a set's shipped catalog."""
-    return read_snowflakes({"challenges": list(stated)}, puzzle, catalog_path(puzzle).name)
 
 
 def refuse_other_set(document: Mapping[str, Any], puzzle: PuzzleSet, source: str) -> None:

@@ -74,11 +74,6 @@ def in_halves(lattice: Lattice, cells: Iterable[Cell]) -> frozenset[Cell]:
     """Cells as cells of the same lattice with units half as long, four for each.
 
     It is one of squares, whole or cut: hexagons are not made of smaller ones.
-
-    Example:
-        >>> from fabkit.model.lattice import LATTICES
-        >>> sorted(in_halves(LATTICES["square"], [(1, -1)]))
-        [(1, -3), (1, -1), (3, -3), (3, -1)]
     """
     of_kind = {
         kind: cells_of_rings(lattice, [tuple((2 * x, 2 * y) for x, y in lattice.ring(kind))])
@@ -115,16 +110,8 @@ class Images:
 
 
 def wrong_with(entry: Entry, images: Images) -> str:
-    """Why an entry's solution, of pieces that there are, is none, in a sentence; empty if it is one.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> fridgeiq = load_set("fridgeiq")
-        >>> q = fridgeiq.piece("Q").forms[0].cells
-        >>> two = Entry("two", "Two", "challenge", q, ("Q", "B"), solution={"Q": q, "B": q})
-        >>> wrong_with(two, Images(fridgeiq))
-        'pieces Q and B overlap'
-    """
+    """Why an entry's solution, of pieces that there are, is none, in a sentence; empty if it is
+    one."""
     solution = entry.solution or {}
     used = [piece_id for piece_id in entry.pieces if piece_id in solution]
     if not len(used) == len(solution) == (entry.pieces_count or len(entry.pieces)):

@@ -68,13 +68,6 @@ def recess_span(profile: Profile) -> Span:
     Raises:
         ValueError: when the layers leave too much air, or too little plastic remains. The
             sentence names the numbers.
-
-    Example:
-        >>> from fabkit.model.profilefile import load_profile
-        >>> recess_span(load_profile()), recess_span(load_profile(["flippable"]))
-        (Span(low_mm=0.0, high_mm=3.2), Span(low_mm=1.0, high_mm=4.2))
-        >>> recess_span(load_profile((), ["plate.face=down", "thickness=7.1 mm"]))
-        Span(low_mm=0.0, high_mm=3.1)
     """
     thickness_mm, magnet_mm = profile.thickness_mm, profile.magnet_height_mm
     needed_mm = magnet_mm + profile.air_mm
@@ -122,13 +115,6 @@ def mark_span(profile: Profile) -> Span:
 
     Raises:
         ValueError: when too little plastic remains beyond it. The sentence names the numbers.
-
-    Example:
-        >>> from fabkit.model.profilefile import load_profile
-        >>> mark_span(load_profile())
-        Span(low_mm=0.0, high_mm=0.4)
-        >>> mark_span(load_profile((), ["recess.fit=embedded", "recess.floor=1 mm"]))
-        Span(low_mm=0.6, high_mm=1.0)
     """
     deep_mm, thickness_mm = MARK_LAYERS * profile.layer_mm, profile.thickness_mm
     front_mm = thickness_mm - (profile.label_depth_mm if profile.faces != "none" else 0.0)

@@ -15,13 +15,10 @@ PARITIES = ("even", "odd")
 
 @dataclass(frozen=True)
 class Form:
-    """A flat shape that a piece can show: cells, and the outline around them.
+    """A flat shape that a piece can show: cells of the set's lattice, and the outline around them.
 
-    Attributes:
-        name: empty for a flat piece; of ball pieces ``single``, ``double``, … after the
-            number of prongs in the board's plane.
-        cells: of the set's lattice.
-        rings: the outline, outer ring first, in frame points.
+    ``name`` is empty for a flat piece; of ball pieces it is ``single``, ``double``, … after the
+    number of prongs in the board's plane. The outer ring comes first, in frame points.
     """
 
     name: str
@@ -59,11 +56,6 @@ def forms_of_balls(body: BallBody) -> tuple[Form, ...]:
 
     Raises:
         BallError: when the piece cannot lie flat.
-
-    Example:
-        >>> corner = BallBody(((0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 1, 0)), ((0, 1), (1, 2), (0, 3)))
-        >>> [(form.name, len(form.cells)) for form in forms_of_balls(corner)]
-        [('spine', 3), ('single', 4), ('single-2', 4)]
     """
     lattice = LATTICES["square"]
     classes: dict[frozenset[frozenset[Cell]], FlatPose] = {}
@@ -118,11 +110,7 @@ def moves_onto(
 class Orientation:
     """A distinct image of a piece under its allowed moves, translations divided out.
 
-    Attributes:
-        form: index into the piece's forms.
-        symmetry: the move that gives this image (the first of several that do).
-        cells: with the lattice's anchor at the origin.
-        rings: the outline around them.
+    ``form`` is an index into the piece's forms, ``symmetry`` the first move that gives this image.
     """
 
     form: int
@@ -163,11 +151,6 @@ def toned_cells(lattice: Lattice, cells: frozenset[Cell], parity: str) -> frozen
 
     Rows and columns are counted from the top left of the piece's drawing, which is the corner of
     what it covers, however it is drawn.
-
-    Example:
-        >>> row = frozenset({(1, 1), (3, 1), (5, 1)})
-        >>> sorted(toned_cells(LATTICES["square"], row, "even"))
-        [(1, 1), (5, 1)]
     """
     places = {cell: lattice.row_col(cell) for cell in cells}
     origin = sum(min(values) for values in zip(*places.values(), strict=True))

@@ -35,15 +35,7 @@ class Placement:
 def placements(
     lattice: Lattice, piece: Piece, region: AbstractSet[Cell], flips: bool
 ) -> list[Placement]:
-    """Every placement of a piece inside a region, each exactly once, by orientation, then place.
-
-    Example:
-        >>> from fabkit.model.library import load_set
-        >>> stars = load_set("iqstars")
-        >>> region = stars.boards[0].cells
-        >>> len(placements(stars.lattice, stars.piece("red"), region, flips=False))
-        41
-    """
+    """Every placement of a piece inside a region, each exactly once, by orientation, then place."""
     return list(_placements(lattice, piece, region, flips))
 
 

@@ -84,11 +84,6 @@ def rings_of_cells(lattice: Lattice, cells: Iterable[Cell]) -> tuple[Ring, ...]:
 
     Where the cells meet in a single point, a ring stays with the cells it came along. Rings are
     canonical, the one with the least corner comes first.
-
-    Example:
-        >>> from fabkit.model.lattice import LATTICES
-        >>> rings_of_cells(LATTICES["square"], [(1, 1), (3, 1)])
-        (((0, 0), (4, 0), (4, 2), (0, 2)),)
     """
     inside = {edge for cell in cells for edge in lattice.cell_edges(cell)}
     boundary = {(start, end) for start, end in inside if (end, start) not in inside}

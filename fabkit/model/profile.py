@@ -8,6 +8,7 @@ sane, so that reading, dumping, schemas and messages all come from here.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any
 
 #: How a magnet is held. ``none`` leaves the recesses out.
@@ -54,18 +55,14 @@ class Setting:
         key: as written, such as ``magnet.diameter``.
         about: what it means, for people who write profiles.
         kind: one of `LENGTH`, `ANGLE`, `CHOICE`, `NUMBER`, `COLOUR` and `TEXT`.
-        choices: the allowed words of a choice.
-        low: the least sane number.
-        high: the greatest sane number.
+        limits: the least and the greatest sane number, or the words of a choice.
         attribute: the `Profile` field it fills.
     """
 
     key: str
     about: str
     kind: str
-    choices: tuple[str, ...] = ()
-    low: float = 0.0
-    high: float = 0.0
+    limits: tuple[Any, ...]
     attribute: str = ""
 
     @property
@@ -75,24 +72,13 @@ class Setting:
         return self.key == "plate.face" or _SHAPELESS.isdisjoint((section, self.key))
 
 
-def _mm(key: str, about: str, low_mm: float, high_mm: float) -> Any:
-    return _setting(key, about, LENGTH, low=low_mm, high=high_mm)
+def _setting(kind: str, key: str, about: str, *limits: Any) -> Any:
+    return field(metadata={"setting": Setting(key, about, kind, limits)})
 
 
-def _degrees(key: str, about: str, low: float, high: float) -> Any:
-    return _setting(key, about, ANGLE, low=low, high=high)
-
-
-def _number(key: str, about: str, low: float, high: float) -> Any:
-    return _setting(key, about, NUMBER, low=low, high=high)
-
-
-def _choice(key: str, about: str, choices: tuple[str, ...]) -> Any:
-    return _setting(key, about, CHOICE, choices=choices)
-
-
-def _setting(key: str, about: str, kind: str, **more: Any) -> Any:
-    return field(metadata={"setting": Setting(key, about, kind, **more)})
+_mm, _degrees, _number, _choice, _text, _colour = (
+    partial(_setting, kind) for kind in (LENGTH, ANGLE, NUMBER, CHOICE, TEXT, COLOUR)
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +104,7 @@ class Profile:
     layer_mm: float = _mm("layers.height", "height of the other layers", 0.05, 0.6)
     magnet_diameter_mm: float = _mm("magnet.diameter", "diameter of a magnet", 1, 50)
     magnet_height_mm: float = _mm("magnet.height", "height of a magnet", 0.3, 30)
-    fit: str = _choice("recess.fit", "how a magnet is held", FITS)
+    fit: str = _choice("recess.fit", "how a magnet is held", *FITS)
     press_mm: float = _mm("recess.press", "added to the magnet's diameter for a press fit", -0.5, 1)
     glue_mm: float = _mm("recess.glue", "added for a glued fit", 0, 2)
     rib_root_mm: float = _mm("recess.rib_root", "added for the bore between crush ribs", 0, 2)
@@ -137,7 +123,7 @@ class Profile:
     label_depth_mm: float = _mm("label.depth", "depth of the engraving", 0.1, 5)
     stroke_mm: float = _mm("label.stroke", "least width of a letter's strokes", 0.2, 5)
     label_margin_mm: float = _mm("label.margin", "from the letter to the top chamfer", 0, 20)
-    faces: str = _choice("label.faces", "where the letter is engraved", FACES)
+    faces: str = _choice("label.faces", "where the letter is engraved", *FACES)
     gap_min_mm: float = _mm("gap.min", "least gap between two printed pieces of a challenge", 0, 2)
     gap_max_mm: float = _mm("gap.max", "greatest gap along a shared edge", 0.01, 10)
     max_bridge_mm: float = _mm("printer.max_bridge", "widest ceiling that it can span", 1, 100)
@@ -146,18 +132,18 @@ class Profile:
     bed_height_mm: float = _mm("printer.bed_height", "up to which it prints", 5, 2000)
     overhang_degrees: float = _degrees("printer.overhang", "steepest, from the vertical", 0, 89)
     nozzle_mm: float = _mm("printer.nozzle", "width of the printer's nozzle", 0.1, 2)
-    polarity: str = _choice("magnet.polarity", "which pole of a magnet shows outwards", POLARITIES)
-    magnet_grade: str = _setting("magnet.grade", "how strong a magnet is, as it is sold", TEXT)
-    inlay: str = _choice("label.inlay", "whether a second colour fills the engraving", INLAYS)
-    letter_colour: str = _setting("label.colour", "of the filling of the engraving", COLOUR)
-    facing: str = _choice("plate.face", "which way a piece lies on the bed", FACINGS)
+    polarity: str = _choice("magnet.polarity", "which pole of a magnet shows outwards", *POLARITIES)
+    magnet_grade: str = _text("magnet.grade", "how strong a magnet is, as it is sold")
+    inlay: str = _choice("label.inlay", "whether a second colour fills the engraving", *INLAYS)
+    letter_colour: str = _colour("label.colour", "of the filling of the engraving")
+    facing: str = _choice("plate.face", "which way a piece lies on the bed", *FACINGS)
     plate_gap_mm: float = _mm("plate.gap", "between two pieces on a plate", 0, 50)
     plate_edge_mm: float = _mm("plate.edge", "between a piece and the edge of the bed", 0, 50)
     tower_mm: float = _mm("plate.tower", "side of the square kept for a prime tower", 0, 200)
-    filament: str = _setting("filament.material", "what it is made of", TEXT)
+    filament: str = _text("filament.material", "what it is made of")
     filament_density: float = _number("filament.density", "in g/cm3", 0.5, 10)
     filament_diameter_mm: float = _mm("filament.diameter", "of the filament", 1, 4)
-    currency: str = _setting("price.currency", "of the prices", TEXT)
+    currency: str = _text("price.currency", "of the prices")
     filament_price: float = _number("price.filament", "of a kilogram", 0, 10_000)
     magnet_price: float = _number("price.magnet", "of one magnet", 0, 1_000)
     kerf_mm: float = _mm("laser.kerf", "width of what a laser or knife takes away", 0, 2)
@@ -169,12 +155,12 @@ class Profile:
     ball_mm: float = _mm("ball.diameter", "diameter of a ball", 1, 100)
     link_mm: float = _mm("ball.link", "diameter of the link between two balls", 0.5, 100)
     ball_flat_mm: float = _mm("ball.flat", "from a ball's middle down to the bed", 0.2, 50)
-    cell_shape: str = _choice("cell.shape", "look of a cell of a piece with stubs", CELL_SHAPES)
-    tones: str = _choice("cell.tones", "whether second colours are parts apart", TONES)
+    cell_shape: str = _choice("cell.shape", "look of a cell of a piece with stubs", *CELL_SHAPES)
+    tones: str = _choice("cell.tones", "whether second colours are parts apart", *TONES)
     cell_link_mm: float = _mm("cell.link", "width of the bar between two discs or stars", 0.5, 100)
     stub_mm: float = _mm("stub.diameter", "diameter of the stub below each cell", 1, 100)
     stub_height_mm: float = _mm("stub.height", "of that; 0 for pieces without stubs", 0, 20)
-    boards_made: str = _choice("board.make", "of which boards an object is made", BOARDS_MADE)
+    boards_made: str = _choice("board.make", "of which boards an object is made", *BOARDS_MADE)
     board_clearance_mm: float = _mm("board.clearance", "from frame to region, per side", 0, 3)
     board_floor_mm: float = _mm("board.floor", "of a tray's floor, or below a seat", 0.4, 20)
     board_wall_mm: float = _mm("board.wall", "thickness of a board's frame", 1, 50)
@@ -185,8 +171,8 @@ class Profile:
     seat_mm: float = _mm("board.seat", "between a stub and its seat, per side", 0, 3)
     title_mm: float = _mm("board.title", "cap height of the title; 0 for none", 0, 40)
     title_depth_mm: float = _mm("board.title_depth", "depth of its engraving", 0.1, 5)
-    board_colour: str = _setting("board.colour", "of boards and lids", COLOUR)
-    lid: str = _choice("lid.kind", "how a board is closed", LIDS)
+    board_colour: str = _colour("board.colour", "of boards and lids")
+    lid: str = _choice("lid.kind", "how a board is closed", *LIDS)
     lid_thickness_mm: float = _mm("lid.thickness", "of the lid", 0.8, 10)
     lid_clearance_mm: float = _mm("lid.clearance", "from a lid to its board, per side", 0, 2)
     lid_air_mm: float = _mm("lid.air", "between the pieces and the lid", 0, 10)

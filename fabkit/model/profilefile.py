@@ -39,12 +39,7 @@ _BY_KEY = {setting.key: setting for setting in SETTINGS}
 
 
 def preset_names() -> list[str]:
-    """The shipped profiles, ``default`` first.
-
-    Example:
-        >>> preset_names()
-        ['default', 'compact', 'flippable', 'petg']
-    """
+    """The shipped profiles, ``default`` first."""
     names = sorted(path.stem for path in _PRESETS.glob("*.toml"))
     return sorted(names, key=lambda name: name != "default")
 
@@ -64,10 +59,6 @@ def load_profile(
     Raises:
         InputError: for an unknown preset or key, a bad value, or numbers that contradict each
             other; every fault of one layer at once.
-
-    Example:
-        >>> load_profile(["compact"], ["recess.fit=glue"]).fit
-        'glue'
     """
     values = _read_layer("default")
     if unit_mm is not None:
@@ -270,9 +261,13 @@ def _check(setting: Setting) -> Check:
     from fabkit.core.documents import COLOUR as A_COLOUR
     from fabkit.core.documents import choice, decimal, degrees, length_mm, text
 
-    if setting.kind == CHOICE:
-        return choice(*setting.choices)
-    if setting.kind in (COLOUR, TEXT):
-        return A_COLOUR if setting.kind == COLOUR else text(_LONGEST_TEXT)
-    measure = {LENGTH: length_mm, ANGLE: degrees, NUMBER: decimal}[setting.kind]
-    return measure(setting.low, setting.high)
+    ways: dict[str, Any] = {
+        LENGTH: length_mm,
+        ANGLE: degrees,
+        NUMBER: decimal,
+        CHOICE: choice,
+        TEXT: lambda: text(_LONGEST_TEXT),
+        COLOUR: lambda: A_COLOUR,
+    }
+    check: Check = ways[setting.kind](*setting.limits)
+    return check

@@ -127,7 +127,10 @@ class SvgFolder:
         """
         name, _, shape_id = wanted.partition("#")
         try:
-            shape = chosen_shape(self._drawing(name), shape_id)
+            if name not in self._drawings:
+                self._contents[name] = self._read(name)
+                self._drawings[name] = parse_svg(self._contents[name])
+            shape = chosen_shape(self._drawings[name], shape_id)
             rings = _rings_mm(shape)
             try:
                 return cells_on_lattice(lattice, rings, unit_mm, may_touch)
@@ -137,13 +140,6 @@ class SvgFolder:
                 shape.refuse(f"{fault}{hint}", ":")
         except SvgError as fault:
             raise SvgError(f"{name or shown(wanted)}: {fault}") from None
-
-    def _drawing(self, name: str) -> list[Element]:
-        """A file's elements."""
-        if name not in self._drawings:
-            self._contents[name] = self._read(name)
-            self._drawings[name] = parse_svg(self._contents[name])
-        return self._drawings[name]
 
     def _read(self, name: str) -> bytes:
         """A file that lies in the folder or below it."""

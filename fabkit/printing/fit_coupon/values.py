@@ -96,12 +96,10 @@ def values_mm(
     """
     own = int((Decimal(str(own_mm(profile, key))) * 100).quantize(Decimal(1), ROUND_HALF_UP))
     around = (own + STEPS[key] * k for k in range(1 - COUNT, COUNT))
-    asked, allowed, refusal = _SETTING[key], [], ""
+    (low_mm, high_mm), allowed, refusal = _SETTING[key].limits, [], ""
     for value_mm in (value / 100 for value in sorted(around, key=lambda v: (abs(v - own), v))):
-        fault: Fault | None = Fault(
-            key, f"expected {format_mm(asked.low)} to {format_mm(asked.high)}"
-        )
-        if asked.low <= value_mm <= asked.high:
+        fault: Fault | None = Fault(key, f"expected {format_mm(low_mm)} to {format_mm(high_mm)}")
+        if low_mm <= value_mm <= high_mm:
             fault = next(iter(refused(with_value(profile, key, value_mm))), None)
         if fault is None:
             allowed.append(value_mm)
