@@ -18,7 +18,6 @@ piece. (Two pieces that are one triangle in two sizes can be exchanged when noth
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -28,80 +27,46 @@ from hypothesis import strategies as st
 from fabkit.model.library import load_set
 from tests.support import foreign
 from tests.support.foreign import Make
-from tests.support.foreignsets import SETS, built, drawn, is_misread, read, verdicts
+from tests.support.foreignsets import built, drawn, is_misread, read, verdicts
+
+pytestmark = pytest.mark.integration
 
 #: The limits stated above, for a unit of 20 mm.
 ROUNDING_MM, TIP_CUT, INSET_MM, NOISE_MM, LEAN_DEGREES = 3.0, 0.1, 0.8, 0.02, 3.0
+AT_THE_LIMIT = {
+    "rounding": Make(rounding=ROUNDING_MM),
+    "tips and rounding": Make(tip_cut=TIP_CUT, rounding=1.0),
+    "inset": Make(inset=INSET_MM),
+    "outwards": Make(inset=-0.6),
+    "noise": Make(noise=NOISE_MM, subdivided=2),
+    "leaning": Make(taper=7.0 * math.tan(math.radians(LEAN_DEGREES))),
+    "thin": Make(thickness=0.2),
+    "thick": Make(thickness=80.0),
+}
+BEYOND = {
+    "rounding": Make(rounding=5.3),
+    "tips": Make(tip_cut=0.17),
+    "inset": Make(inset=1.3),
+    "noise": Make(noise=0.4),
+    "leaning": Make(taper=0.7),
+}
 
 
-def brief(make: Make) -> str:
-    """What is special about a construction."""
-    plain = vars(Make())
-    return " ".join(f"{key}={value}" for key, value in vars(make).items() if value != plain[key])
+@pytest.mark.parametrize("make", AT_THE_LIMIT.values(), ids=AT_THE_LIMIT)
+def test_at_the_limit_all_is_read(make: Make) -> None:
+    assert set(verdicts("fridgeiq", make)) == {"right"}
 
 
-AT_THE_LIMIT = [
-    Make(rounding=ROUNDING_MM),
-    Make(tip_cut=TIP_CUT, inset=0.0),
-    Make(tip_cut=TIP_CUT, rounding=1.0),
-    Make(inset=INSET_MM),
-    Make(inset=-0.6),
-    Make(noise=NOISE_MM),
-    Make(noise=NOISE_MM, subdivided=2),
-    Make(taper=7.0 * math.tan(math.radians(LEAN_DEGREES))),
-    Make(thickness=0.2),
-    Make(thickness=80.0),
-]
-
-
-@pytest.mark.integration
-@pytest.mark.every(3)
-@pytest.mark.parametrize("make", AT_THE_LIMIT, ids=brief)
-@pytest.mark.parametrize(
-    "set_name",
-    [
-        pytest.param(one, marks=() if one in ("fridgeiq", "iqstars") else pytest.mark.long)
-        for one in SETS
-    ],
-)
-def test_at_the_limit_all_is_read(set_name: str, make: Make) -> None:
-    if set_name == "iqstars" and make.inset == INSET_MM:
-        make = replace(make, inset=INSET_MM / math.sqrt(3))
-    assert set(verdicts(set_name, make)) == {"right"}
-
-
-BEYOND = [
-    Make(rounding=5.3),
-    Make(tip_cut=0.17),
-    Make(inset=1.3),
-    Make(noise=0.4),
-    Make(taper=0.7),
-]
-#: One of each by default, on FridgeIQ.
-CLEARLY_BEYOND = [
-    pytest.param(
-        set_name,
-        make,
-        id=f"{set_name}-{brief(make)}",
-        marks=() if set_name == "fridgeiq" and make in BEYOND else pytest.mark.long,
-    )
-    for set_name in SETS
-    for make in BEYOND
-]
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize(("set_name", "make"), CLEARLY_BEYOND)
-def test_beyond_the_limit_nothing_is_misread(set_name: str, make: Make) -> None:
-    puzzle = load_set(set_name)
-    for part, piece in zip(read(built(set_name, make), puzzle), puzzle.pieces, strict=True):
+@pytest.mark.parametrize("make", BEYOND.values(), ids=BEYOND)
+def test_beyond_the_limit_nothing_is_misread(make: Make) -> None:
+    puzzle = load_set("fridgeiq")
+    for part, piece in zip(read(built("fridgeiq", make), puzzle), puzzle.pieces, strict=True):
         assert not is_misread(part, puzzle, piece.id, make), piece.id
 
 
 sizes = st.floats(0, 1, width=16)
 
 
-@pytest.mark.integration
 @given(
     rounding=sizes,
     tip_cut=sizes,
