@@ -93,3 +93,15 @@ def test_outlines_are_those_of_the_drawing(set_name: str, preset: str) -> None:
         ):
             expected = analytic.moved_in(outline, inset_mm)
             assert found.symmetric_difference(expected).area < 1e-6
+
+
+def test_letters_keep_their_margin_on_both_faces() -> None:
+    settings = ["top_chamfer=0 mm", "foot_chamfer=0.8 mm"]
+    profile, puzzle = load_profile(["flippable"], settings), load_set("fridgeiq")
+    for piece in puzzle.pieces[::3]:
+        blueprint = draft(puzzle, piece, profile)
+        label, margin_mm = blueprint.label, profile.label_margin_mm - 0.01
+        assert label
+        assert label.back
+        for letter, face in ((label.front, blueprint.face), (label.back, blueprint.foot)):
+            assert face.buffer(-margin_mm).contains(letter.polygon())
