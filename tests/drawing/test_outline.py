@@ -96,7 +96,7 @@ def test_outlines_are_those_of_the_drawing(set_name: str, preset: str) -> None:
 
 
 def test_letters_keep_their_margin_on_both_faces() -> None:
-    settings = ["top_chamfer=0 mm", "foot_chamfer=0.8 mm"]
+    settings = ["top_chamfer=0 mm", "foot_chamfer=0.8 mm", "label.cap_height=14 mm"]
     profile, puzzle = load_profile(["flippable"], settings), load_set("fridgeiq")
     for piece in puzzle.pieces[::3]:
         blueprint = draft(puzzle, piece, profile)
