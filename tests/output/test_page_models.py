@@ -77,7 +77,7 @@ def faults(bench: Artifacts, entry: Entry, told: dict[str, Any]) -> list[str]:
     [
         ("fridgeiq", FLAT, {1}),
         ("iqblock", ("square",), {-1, 1}),  # some are turned over
-        pytest.param("iqstars", ("board",), {1}, marks=pytest.mark.integration),
+        ("iqstars", ("board",), {1}),
     ],
 )
 def test_pieces_lie_on_their_cells(name: str, only: tuple[str, ...], ups: set[int]) -> None:

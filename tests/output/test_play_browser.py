@@ -171,16 +171,11 @@ def test_a_finger_drags_and_the_page_still_scrolls(plays: Opens) -> None:
         board = player.box("#play-board")
         end_x, end_y = board["x"] + board["width"] / 2, board["y"] + board["height"] / 2 + 44
         touch = page.context.new_cdp_session(page)
-        for kind, part in (
-            ("Start", 0.0),
-            ("Move", 0.3),
-            ("Move", 0.7),
-            ("Move", 1.0),
-            ("End", 1.0),
-        ):
-            at = {"x": x + part * (end_x - x), "y": y + part * (end_y - y)}
-            points = [] if kind == "End" else [at]
-            touch.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
+        for part in (0.0, 0.3, 0.7, 1.0, None):
+            kind = "touchMove" if part else "touchEnd" if part is None else "touchStart"
+            at = {"x": x + (part or 0) * (end_x - x), "y": y + (part or 0) * (end_y - y)}
+            points = [] if part is None else [at]
+            touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
         page.wait_for_timeout(100)
         assert player.on_board(piece).is_visible()
         assert "placed at column" in player.said

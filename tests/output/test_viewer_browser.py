@@ -7,7 +7,10 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -115,11 +118,13 @@ def test_nothing_is_loaded_before_it_is_seen(chromium: Browser, pair_page: Path)
         assert not state(page)["ready"]
         assert page.evaluate("typeof window.FABKIT_MODELS") == "undefined"
         assert Viewer(page).rested()["ready"]
-    with (
-        browser.served(pair_page) as address,
-        browser.opened(chromium, address, server=address) as page,
-    ):
-        assert set(Viewer(page).rested()["matrices"]) == {"P", "Q"}
+    handler = partial(SimpleHTTPRequestHandler, directory=str(pair_page))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_address[1]}/"
+        with browser.opened(chromium, address, server=address) as page:
+            assert set(Viewer(page).rested()["matrices"]) == {"P", "Q"}
+        server.shutdown()
 
 
 @pytest.mark.every(2)

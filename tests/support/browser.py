@@ -6,13 +6,9 @@ that does not go to the page's own files fail the test. Without Chromium, tests 
 
 from __future__ import annotations
 
-import functools
-import http.server
 import shutil
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,16 +23,11 @@ CHROMIUM = next(
 needed = pytest.mark.skipif(not CHROMIUM, reason="needs Chromium (apt install chromium)")
 
 #: No sandbox, since tests may run as root; 3D without a graphics card; nothing of its own on the net.
-_ARGUMENTS = (
-    "--no-sandbox",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
+_ARGUMENTS = [
+    *("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic"),
+    *("--no-first-run", "--disable-background-networking", "--disable-component-update"),
     "--disable-sync",
-)
+]
 _OWN = ("file:", "data:", "blob:")
 #: What becomes of a request whose page was left or loaded again in the meantime.
 _LEFT = "net::ERR_ABORTED"
@@ -48,12 +39,11 @@ def started() -> Iterator[Browser]:
     """Chromium, without a window."""
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_ARGUMENTS))
-        try:
-            yield browser
-        finally:
-            browser.close()
+    with (
+        sync_playwright() as playwright,
+        playwright.chromium.launch(executable_path=CHROMIUM, args=_ARGUMENTS) as browser,
+    ):
+        yield browser
 
 
 @contextmanager
@@ -95,22 +85,3 @@ def watched(page: Page, server: str = "") -> list[str]:
     heard("websocket", lambda socket: f"opens {socket.url}")
     page.on("dialog", answered)
     return complaints
-
-
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """The address of a web server for a folder."""
-    handler = functools.partial(_Quiet, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}/"
-        finally:
-            server.shutdown()
-            thread.join()
