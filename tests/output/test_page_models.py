@@ -55,6 +55,7 @@ def faults(bench: Artifacts, entry: Entry, told: dict[str, Any]) -> list[str]:
     """The flat pieces that do not lie on the cells of their solution."""
     found = []
     unit_mm = bench.profile.unit_mm / entry.halves
+    rest_mm = bench.blueprints[told["board"]].rest_mm if told["board"] else 0.0
     for piece_id, (numbers, _) in told["pieces"].items():
         matrix = matrix_of(numbers)
         assert np.linalg.det(matrix[:3, :3]) == pytest.approx(1)  # no mirror image
@@ -67,7 +68,7 @@ def faults(bench: Artifacts, entry: Entry, told: dict[str, Any]) -> list[str]:
         heights = [matrix[2, 2] * z + matrix[2, 3] for z in (0, drawing.thickness_mm)]
         back = min(heights) + getattr(drawing, "back_mm", 0)
         # Sharp tips are blunted, each by less than a square millimetre.
-        if outside > 1e-6 or free > 2 or (told["board"] is None and abs(back) > 1e-6):
+        if outside > 1e-6 or free > 2 or abs(back - rest_mm) > 1e-6:
             found.append(piece_id)
     return found
 
@@ -96,7 +97,7 @@ def test_pieces_lie_on_their_cells(name: str, only: tuple[str, ...], ups: set[in
         piece_id, (numbers, away) = next(iter(pieces.items()))
         for place, shift in ((12, 1.0), (14, 0.5)):  # a piece that lies elsewhere is found
             spoilt = [n + shift * (i == place) for i, n in enumerate(numbers)]
-            one = {"board": None, "pieces": {piece_id: [spoilt, away]}}
+            one = {**told, "pieces": {piece_id: [spoilt, away]}}
             assert faults(bench, entry, one) == [piece_id]
 
 
