@@ -68,11 +68,7 @@ def load_set(name: str, *profiles: str, settings: Sequence[str] = ()) -> ShownSe
 
 @dataclass(frozen=True, repr=False)
 class ShownSet:
-    """A set. A notebook shows a table and the drawing of its pieces.
-
-    Attributes:
-        puzzle: everything that its file says.
-        profile: how it is printed.
+    """A set, and how it is printed. A notebook shows a table and the drawing of its pieces.
 
     Example:
         >>> iqfit = load_set("iqfit")
@@ -86,11 +82,7 @@ class ShownSet:
     profile: Profile
 
     def __getitem__(self, piece_id: str) -> ShownPiece:
-        """A piece by its id.
-
-        Raises:
-            InputError: when there is none of that name.
-        """
+        """A piece by its id, or an InputError."""
         return ShownPiece(self.puzzle, self.puzzle.piece(piece_id), self.profile)
 
     def __iter__(self) -> Iterator[ShownPiece]:
@@ -117,19 +109,15 @@ class ShownSet:
         return list(dict.fromkeys([*known_names(self.puzzle), *made]))
 
     def challenge(self, name: str) -> ShownChallenge:
-        """A challenge, a board that all pieces cover, or a snowflake, by its id.
-
-        Raises:
-            InputError: when there is none of that name.
-        """
+        """A challenge, a board that all pieces cover, or a snowflake, by its id, or an InputError."""
         made = [one for one in catalog_entries(self.puzzle) if one["id"] == name]
         if made and name not in known_names(self.puzzle):
             from fabkit.model.catalog import read_snowflakes
 
             source = catalog_path(self.puzzle).name
             (entry,) = read_snowflakes({"challenges": made}, self.puzzle, source)
-            return ShownChallenge(self.puzzle, entry, self.profile)
-        entry = entry_of(find_challenge(self.puzzle, name))
+        else:
+            entry = entry_of(find_challenge(self.puzzle, name))
         return ShownChallenge(self.puzzle, entry, self.profile)
 
     def __repr__(self) -> str:
@@ -144,12 +132,8 @@ class ShownSet:
     def _repr_html_(self) -> str:
         from fabkit.output.html import fact_sheet
 
-        return fact_sheet(_plain(self.puzzle.title), self._facts(), self._repr_svg_())
-
-    def _facts(self) -> dict[str, str]:
-        """What the table says."""
         puzzle = self.puzzle
-        return {
+        facts = {
             "pieces": ", ".join(_plain(piece.id) for piece in puzzle.pieces),
             "lattice": puzzle.lattice.name + (" (balls)" if puzzle.made_of_balls else ""),
             "moves": "rotations and flips" if puzzle.flips else "rotations",
@@ -158,6 +142,7 @@ class ShownSet:
             "profile": _plain(self.profile.title),
             **{_ORIGIN[key]: _plain(text) for key, text in puzzle.origin.items()},
         }
+        return fact_sheet(_plain(puzzle.title), facts, self._repr_svg_())
 
     def _ipython_key_completions_(self) -> list[str]:
         return [piece.id for piece in self.puzzle.pieces]
@@ -165,13 +150,7 @@ class ShownSet:
 
 @dataclass(frozen=True, repr=False)
 class ShownPiece:
-    """A piece. A notebook shows it as it is printed, with its sizes.
-
-    Attributes:
-        puzzle: its set.
-        piece: what the set file says of it.
-        profile: how it is printed.
-    """
+    """A piece of a set. A notebook shows it as it is printed, with its sizes."""
 
     puzzle: PuzzleSet
     piece: Piece
@@ -185,9 +164,7 @@ class ShownPiece:
     def solid(self, *profiles: str, settings: Sequence[str] = ()) -> Shape:
         """The solid as it is printed: a CadQuery object, which `show_object` takes.
 
-        Args:
-            profiles: presets or profile files in place of the set's; see `load_set`.
-            settings: single settings in place of the set's.
+        Profiles and settings come in place of the set's; see `load_set`.
 
         Raises:
             InputError: when the profile does not suit the piece.
@@ -217,13 +194,7 @@ class ShownPiece:
 
 @dataclass(frozen=True, repr=False)
 class ShownChallenge:
-    """A challenge. A notebook shows what is to be covered.
-
-    Attributes:
-        puzzle: its set.
-        entry: what is to be covered, and what is known of it.
-        profile: how the pieces are printed.
-    """
+    """A challenge of a set. A notebook shows what is to be covered."""
 
     puzzle: PuzzleSet
     entry: Entry
@@ -237,9 +208,6 @@ class ShownChallenge:
 
         Returns:
             It; without pieces when there is none, or none was found in time.
-
-        Raises:
-            InputError: when the region is too large to try.
 
         Example:
             >>> square = load_set("fridgeiq").challenge("square_01")
@@ -273,12 +241,9 @@ class ShownChallenge:
 
 @dataclass(frozen=True, repr=False)
 class ShownSolution:
-    """A solution. A notebook shows the challenge, and the pieces in their places.
+    """A solution, if there is one. A notebook shows the challenge, and the pieces in their places.
 
-    Attributes:
-        puzzle: its set.
-        entry: the challenge; its ``status`` says whether it is solved.
-        profile: how the pieces are printed.
+    The ``status`` of its entry says whether it is solved.
     """
 
     puzzle: PuzzleSet
@@ -291,11 +256,7 @@ class ShownSolution:
         return self.entry.solution or {}
 
     def steps(self) -> ShownDrawing:
-        """How it is put together, step by step.
-
-        Raises:
-            InputError: when there is no solution.
-        """
+        """How it is put together, step by step; an InputError without a solution."""
         from fabkit.output.challenge import steps_sheet
 
         if not self.layout:
@@ -305,25 +266,19 @@ class ShownSolution:
 
     def __repr__(self) -> str:
         of = f"{_plain(self.entry.title)} of {_plain(self.puzzle.title)}"
-        return f"{of}, solved: {', '.join(self.layout)}" if self.layout else f"{of}: {self._known}"
-
-    @property
-    def _known(self) -> str | None:
-        return None if self.layout else _WITHOUT[self.entry.status]
+        known = f", solved: {', '.join(self.layout)}"
+        return of + (known if self.layout else f": {_WITHOUT[self.entry.status]}")
 
     def _repr_svg_(self) -> str:
         from fabkit.output.challenge import challenge_sheet
 
-        return challenge_sheet(self.puzzle, self.entry, self.profile.unit_mm, self._known)
+        known = None if self.layout else _WITHOUT[self.entry.status]
+        return challenge_sheet(self.puzzle, self.entry, self.profile.unit_mm, known)
 
 
 @dataclass(frozen=True, repr=False)
 class ShownDrawing:
-    """A drawing, which a notebook shows.
-
-    Attributes:
-        svg: the document.
-    """
+    """A drawing, which a notebook shows."""
 
     svg: str
 

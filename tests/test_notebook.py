@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import subprocess
-import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
@@ -15,9 +13,7 @@ import pytest
 from fabkit.core.errors import InputError
 from fabkit.model.lattice import Cell
 from fabkit.model.piece import is_image
-from fabkit.model.puzzle import PuzzleSet
 from fabkit.notebook import ShownSet, load_set
-from tests.conftest import ROOT
 
 SVG = "{http://www.w3.org/2000/svg}"
 #: What a set may be called by somebody who means ill, and as what it may be shown.
@@ -194,27 +190,3 @@ def test_hostile_texts_are_text(hostile: ShownSet) -> None:
         assert "\u202e" not in svg
         assert "\u202e" not in repr(one)
         assert len(repr(one)) < 200
-
-
-def test_a_table_leaves_out_what_the_set_does_not_tell(pair: str) -> None:
-    shown = load_set(pair)
-    for key, told in (("credit", "shapes by"), ("licence", "licence")):
-        silent = replace(shown.puzzle, **{key: getattr(PuzzleSet, key)})
-        assert told in Seen(shown._repr_html_()).text
-        assert told not in Seen(ShownSet(silent, shown.profile)._repr_html_()).text
-
-
-@pytest.mark.integration
-def test_a_notebook_shows_the_same_twice() -> None:
-    code = "from fabkit.notebook import load_set as l; s = l('fridgeiq'); print(s._repr_html_())"
-    found = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            cwd=ROOT,
-            env={"PYTHONHASHSEED": seed, "PATH": ""},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("0", "7")
-    }
-    assert len(found) == 1

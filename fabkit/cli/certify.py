@@ -52,7 +52,7 @@ def _certificate(certificate: Certificate, verdict: Verdict, report: Report) -> 
         report.say(f"holds: {certificate.name} {_claim(certificate)} ({how})")
         _warn(verdict, f"that it is {certificate.name}", report)
         given = f"{many(len(problem.given), 'piece')} given"
-        report.detail(f"pieces {_may(problem.flips)} be turned over; {given}")
+        report.detail(f"pieces may {'' if problem.flips else 'not '}be turned over; {given}")
     return {
         "challenge": certificate.challenge,
         "holds": verdict.holds,
@@ -73,7 +73,7 @@ def _shapes(file: ImpossibleShapes, verdict: Verdict, report: Report) -> dict[st
         report.say(f"holds: {file.set} has no solution on {on} ({how})")
         _warn(verdict, f"that it is about the pieces of {file.set}", report)
         proofs = f"all proofs together: sha256 {file.sha256}"
-        report.detail(f"pieces {_may(file.flips)} be turned over; {proofs}")
+        report.detail(f"pieces may {'' if file.flips else 'not '}be turned over; {proofs}")
     return {
         "holds": verdict.holds,
         "parity": file.parity,
@@ -89,10 +89,6 @@ def _warn(verdict: Verdict, what: str, report: Report) -> None:
     if verdict.not_compared:
         only = "so only what the file itself draws is proved, not"
         report.warn(f"{verdict.not_compared}, {only} {what}")
-
-
-def _may(flips: bool) -> str:
-    return "may" if flips else "may not"
 
 
 def _claim(certificate: Certificate) -> str:

@@ -93,11 +93,12 @@ def tell_export(
         report.say(f"{magnets} {size} in {pieces}, {profile.fit} fit")
     for height_mm in done.pause_heights_mm:
         report.say(f"pause the print at {format_mm(height_mm)} and put the magnets in")
-    _warn(done, done.warnings if warnings is None else warnings, report)
+    _warn(done, report, warnings)
 
 
-def _warn(done: Export, warnings: Sequence[str], report: Report) -> None:
-    report.warn(*(f"{done.folder}: {warning}" for warning in warnings))
+def _warn(done: Export, report: Report, warnings: Sequence[str] | None = None) -> None:
+    found = done.warnings if warnings is None else warnings
+    report.warn(*(f"{done.folder}: {warning}" for warning in found))
 
 
 @takes(*PRINTED, "force")
@@ -111,21 +112,15 @@ def plate(context: Context) -> None:
     report, folder = context.report, context.folder
     done = export_of(context, ["plates"])
     found = read_json(folder / PLATES)
-    report.table(
-        ["plate", "pieces", "of the bed", "pause"],
-        [
-            [
-                one["file"],
-                len(one["pieces"]),
-                f"{one['used']:.0%}",
-                "none" if one["pause_height_mm"] is None else format_mm(one["pause_height_mm"]),
-            ]
-            for one in found["plates"]
-        ],
-    )
+    rows = []
+    for one in found["plates"]:
+        pause_mm = one["pause_height_mm"]
+        pause = "none" if pause_mm is None else format_mm(pause_mm)
+        rows.append([one["file"], len(one["pieces"]), f"{one['used']:.0%}", pause])
+    report.table(["plate", "pieces", "of the bed", "pause"], rows)
     what = "wrote" if done.written else "already up to date:"
     report.say(f"{what} {many(len(found['plates']), 'plate')} in {folder / 'plates'}")
-    _warn(done, done.warnings, report)
+    _warn(done, report)
     found.pop("schema")
     report.document(
         {"output": str(folder), "written": done.written, "warnings": list(done.warnings)} | found
@@ -160,7 +155,7 @@ def slice_plates(context: Context, slicer: str | None = SLICER, limit_s: float =
     done = export_of(context, ["plates"])
     with context.keeping(), report.progress() as progress:
         sliced = slice_set(folder, puzzle, limits, found, limit_s, force, progress)
-    _warn(done, done.warnings, report)
+    _warn(done, report)
     tell_slices(sliced, report)
     report.say(f"wrote {folder / 'gcode'} and slice.json")
     report.document(sliced.document)
@@ -191,7 +186,8 @@ def tell_slices(sliced: SliceReport, report: Report) -> None:
     )
     for plate in document["plates"]:
         for feature in plate["features"]:
-            report.detail(f"{plate['file']}: {_feature(feature)}")
+            layers = f"{feature['first_layer']} to {feature['last_layer']}"
+            report.detail(f"{plate['file']}: {feature['name']} in layers {layers}")
         for reason in plate["reasons"]:
             report.say(f"{plate['file']}: {reason}")
     plates = many(len(document["plates"]), "plate")
@@ -203,10 +199,6 @@ def tell_slices(sliced: SliceReport, report: Report) -> None:
 
 def _value(number: float | None) -> str:
     return "?" if number is None else f"{number:.1f}"
-
-
-def _feature(feature: dict[str, object]) -> str:
-    return f"{feature['name']} in layers {feature['first_layer']} to {feature['last_layer']}"
 
 
 @takes(*PRINTED, "force")

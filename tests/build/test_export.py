@@ -213,13 +213,6 @@ def test_what_deserves_a_look_is_told(
     assert (OUT / "svg/Q.svg").exists()
 
 
-@pytest.mark.usefixtures("exported")
-def test_the_manifest_forgets_what_is_gone(export: Said) -> None:
-    (OUT / "svg/Q.svg").unlink()
-    export("dxf")
-    assert SVG - manifest()["files"].keys() == {"svg/Q.svg"}
-
-
 # --- what is refused, and changes nothing ---------------------------------------------------------
 
 
@@ -326,16 +319,6 @@ def test_a_broken_manifest_is_refused_until_forced(
             assert message in refused("--force")  # a newer one is never overwritten
     (OUT / "manifest.json").write_text("{}")
     assert written(export("svg", "--force")) == SVG
-
-
-@pytest.mark.usefixtures("exported")
-def test_a_manifest_of_an_older_fabkit_is_read(export: Said) -> None:
-    found = manifest()
-    for entry in found["files"].values():
-        entry |= {"made_by": "", "pieces": {}}
-        entry.pop("kind", None)
-    (OUT / "manifest.json").write_text(json.dumps(found))
-    assert written(export()) == set()
 
 
 # --- several processes ----------------------------------------------------------------------------

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -25,27 +22,6 @@ from tests.support.trioset import TRIO
 
 Said = Callable[..., Any]
 
-#: What makes the set of three from something larger: two balls side by side, upright beside them.
-BALLS = """
-[set]
-name = "balls"
-lattice = "square"
-moves = "rotations"
-unit = "15 mm"
-
-[[piece]]
-id = "hook"
-balls = [[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0]]
-
-[[piece]]
-id = "bar"
-balls = [[0, 0, 0], [1, 0, 0], [2, 0, 0], [2, 1, 0]]
-
-[[board]]
-id = "board"
-size = [2, 4]
-"""
-
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -54,7 +30,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         'moves = "rotations"', 'moves = "rotations and flips"\nchequer = "#5d3a1a"'
     )
     (tmp_path / "trio.toml").write_text(toned[: toned.index("[[challenge]]")])
-    (tmp_path / "balls.toml").write_text(BALLS)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (text,) = re.findall(r"```toml\n(# pentominoes\.toml\n.*?)```", readme, re.DOTALL)
     (tmp_path / "pentominoes.toml").write_text(text)
@@ -116,21 +91,6 @@ def test_a_board_is_made_as_the_profile_says(said: Said) -> None:
     assert set(warning.removeprefix("no longer part of the set: ").split(", ")) == gone
 
 
-@pytest.mark.long
-def test_fridgeiq_has_a_tray_when_asked(said: Said) -> None:
-    without = said("make", "fridgeiq", "-o", "out")
-    assert without["ok"]
-    assert not any("tray" in name for name in without["files"])
-    document = said("make", "fridgeiq", "-o", "out", "-s", "board.make=all")
-    assert document["ok"]
-    pieces = {f"stl/{piece.id}.stl" for piece in load_set("fridgeiq").pieces}
-    assert {n for n in written(document) if n.startswith("stl/")} == {
-        "stl/tray.stl", "stl/tray-lid.stl",
-    }  # fmt: skip
-    assert pieces <= document["files"].keys()
-    assert set(document["check"]["boards"]) == {"tray", "tray-lid"}
-
-
 # --- the faults that a check must find ------------------------------------------------------------
 
 
@@ -148,37 +108,7 @@ def test_a_board_of_another_set_fails(said: Said) -> None:
     assert said("check", "trio.toml", "-o", "out")["ok"]
 
 
-@pytest.mark.integration
-def test_a_board_that_is_too_tight_fails(said: Said) -> None:
-    plain = ["-s", "recess.fit=none"]
-    said("export-stl", "trio.toml", "-o", "out", *plain)
-    said("export-stl", "trio.toml", "-o", "tight", "--piece", "tray", *plain, "-s", "unit=19.6 mm",
-         "-s", "board.relief=0 mm")  # fmt: skip
-    shutil.copyfile("tight/stl/tray.stl", "out/stl/tray.stl")
-    assert not said("check", "trio.toml", "-o", "out", *plain, code=1)["boards"]["tray"]["ok"]
-
-
 # --- the same bytes -------------------------------------------------------------------------------
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("puzzle", ["trio.toml", "balls.toml", slow("iqfit"), slow("iqstars")])
-def test_two_processes_write_the_same_bytes(puzzle: str, here: Path) -> None:
-    code = (
-        "import sys; from fabkit.cli import main; sys.exit(sum(main(['export-' + kind, "
-        "*sys.argv[1:]]) for kind in ('stl', 'step', '3mf')))"
-    )
-    for seed in ("1", "2"):
-        command = [sys.executable, "-c", code, puzzle, "-q", "-o", seed]
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        subprocess.run(command, check=True, env=environment, timeout=600)
-    one, other = (
-        {p.relative_to(here / seed): p.read_bytes() for p in (here / seed).rglob("*.*")}
-        for seed in ("1", "2")
-        if (here / seed).is_dir()
-    )
-    assert len(one) > 8
-    assert one == other
 
 
 # --- two colours ----------------------------------------------------------------------------------
@@ -277,19 +207,3 @@ def test_every_set_is_printable_with_its_board(puzzle: str, profile: str, said: 
     lids = [f"{board}-lid" for board in boards]
     assert names == sorted([*(piece.id for piece in drawn.pieces), *boards, *lids])
     assert all(one["manifold"] for plate in found["plates"] for one in plate["objects"])
-
-
-@prusa_slicer
-@pytest.mark.long
-def test_iqstars_is_printable_otherwise(said: Said) -> None:
-    for more in ("lid.kind=snap", "cell.shape=disc", "cell.shape=star"):
-        sliced(said, "iqstars", "-s", more)
-
-
-@prusa_slicer
-@pytest.mark.long
-def test_both_colours_are_printed(said: Said) -> None:
-    sliced(said, "cubimagici", "-s", "cell.tones=inlay")
-    for path in Path("out/gcode").glob("*.gcode"):
-        tools = set(re.findall(r"^T(\d)", path.read_text(), re.MULTILINE))
-        assert tools == {"0", "1"}

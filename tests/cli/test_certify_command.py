@@ -69,14 +69,6 @@ def test_a_certificate_that_holds(capsys: Capture) -> None:
     assert 'note: there is no shipped set "mine"' in said.err
 
 
-def test_a_certificate_that_does_not_hold(capsys: Capture) -> None:
-    document = certificate(SKETCHES["copies"])
-    document["argument"]["items"].pop()
-    assert main(["certify", written(document)]) == 1
-    expected = "refused: mine one: items: the transcript ends while a branch is open\n"
-    assert capsys.readouterr().out == expected
-
-
 def test_every_sort_of_claim_in_plain_words(capsys: Capture) -> None:
     dominoes = tuple(map(domino, "ab"))
     sketch = SKETCHES["does not fit"]
@@ -127,19 +119,6 @@ def test_a_certificate_for_scripts(capsys: Capture) -> None:
     document = json.loads(capsys.readouterr().out)
     assert (document["holds"], document["nodes"]) == (False, 0)
     assert document["reason"].startswith(f"problem_sha256 is {'0' * 64}, the problem's is ")
-
-
-def test_quiet_leaves_the_exit_code(capsys: Capture) -> None:
-    good = certificate(SKETCHES["copies"])
-    assert main(["certify", "-q", written(good)]) == 0
-    assert main(["certify", "-q", written(good, problem_sha256="0" * 64)]) == 1
-    said = capsys.readouterr()
-    assert (said.out, said.err) == ("", "")
-
-
-def test_verbose_tells_the_rules(capsys: Capture) -> None:
-    assert main(["certify", "-v", written(certificate(SKETCHES["given"]))]) == 0
-    assert "pieces may not be turned over; 1 piece given" in capsys.readouterr().out
 
 
 # --- labels ---------------------------------------------------------------------------------------

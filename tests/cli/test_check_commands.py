@@ -107,16 +107,6 @@ def test_nothing_but_meshes_counts(command: str, here: Path, capsys: Capture) ->
     assert second == report(command)
 
 
-@pytest.mark.integration
-def test_a_manifest_that_cannot_be_read_is_left_alone(here: Path, capsys: Capture) -> None:
-    (here / "output/trio/manifest.json").write_text("{")
-    code, _, err = run(capsys, "check", "trio.toml")
-    assert code == 0
-    assert "manifest.json was left as it is" in err
-    assert (here / "output/trio/manifest.json").read_text() == "{"
-    assert (here / "output/trio/check.json").is_file()
-
-
 def test_drawings_altered_after_the_export_change_no_answer_of_verify(
     plain: Path, capsys: Capture
 ) -> None:
@@ -186,30 +176,6 @@ def test_the_profile_is_recognised_or_named(here: Path, capsys: Capture) -> None
     code, _, err = run(capsys, "check", "trio.toml", "-o", "own")
     assert code == 1
     assert "made with none of the known profiles" in err
-
-
-@pytest.mark.long
-def test_make_makes_checks_and_verifies(here: Path, capsys: Capture) -> None:
-    code, out, _ = run(capsys, "make", "trio.toml", "-o", "all")
-    assert code == 0
-    assert "done: all holds" in out
-    files = {path.name for path in (here / "all").iterdir()}
-    assert files >= {"stl", "step", "trio.step", "check.json", "check.html", "verify.json"}
-    first = {path: path.read_bytes() for path in (here / "all").rglob("*") if path.is_file()}
-    code, out, _ = run(capsys, "make", "trio.toml", "-o", "all")
-    assert code == 0
-    assert "already up to date" in out
-    assert first == {p: p.read_bytes() for p in (here / "all").rglob("*") if p.is_file()}
-
-
-@pytest.mark.long
-def test_make_does_not_call_a_failed_set_done(here: Path, capsys: Capture) -> None:
-    code, out, _ = run(capsys, "make", "trio.toml", "-o", "all", "-s", "gap.min=0.3 mm")
-    assert code == 1
-    assert "NOT done" in out
-    assert "done: all" not in out
-    code, found = document(capsys, "make", "trio.toml", "-o", "all", "-s", "gap.min=0.3 mm")
-    assert (code, found["ok"], found["verify"]["ok"]) == (1, False, True)
 
 
 @pytest.mark.integration

@@ -15,8 +15,9 @@ from typer.main import get_command
 from fabkit import __version__
 from fabkit.cli import main
 from fabkit.cli.main import app
+from fabkit.core.errors import InputError
 from fabkit.model.library import load_set, shipped_names
-from fabkit.model.profilefile import preset_names
+from fabkit.model.profilefile import load_profile, preset_names
 
 Capture = pytest.CaptureFixture[str]
 
@@ -91,12 +92,6 @@ def test_sets_lists_every_shipped_set(capsys: Capture) -> None:
     assert fridgeiq.split()[1:5] == ["FridgeIQ", "16", "1", "41"]
 
 
-def test_sets_as_json(capsys: Capture) -> None:
-    document = json.loads(out(capsys, "sets", "--json"))
-    assert document["schema"] == 1
-    assert [puzzle["set"] for puzzle in document["sets"]] == shipped_names()
-
-
 @pytest.mark.parametrize("name", shipped_names())
 def test_show_draws_every_set(name: str, capsys: Capture, tmp_path: Path) -> None:
     text = out(capsys, "show", name, "-o", "new/pieces.svg")
@@ -105,11 +100,6 @@ def test_show_draws_every_set(name: str, capsys: Capture, tmp_path: Path) -> Non
     document = json.loads(out(capsys, "show", name, "--json"))
     assert [row["piece"] for row in document["pieces"]] == [p.id for p in load_set(name).pieces]
     assert all(area > 0 for row in document["pieces"] for area in row["area"])
-
-
-def test_show_takes_some_pieces(capsys: Capture) -> None:
-    lines = out(capsys, "show", "fridgeiq", "--piece", "U", "--piece", "D").splitlines()
-    assert [line.split()[0] for line in lines[1:3]] == ["D", "U"]
 
 
 def test_profiles_lists_every_preset(capsys: Capture) -> None:
@@ -126,6 +116,12 @@ def test_a_dumped_profile_is_the_same_profile(name: str, capsys: Capture, tmp_pa
     named = json.loads(out(capsys, "profiles", "dump", name, "--json"))
     read = json.loads(out(capsys, "profiles", "dump", "mine.toml", "--json"))
     assert {**named, "name": ""} == {**read, "name": ""}
+
+
+def test_all_contradictions_of_a_profile_come_together() -> None:
+    with pytest.raises(InputError) as caught:
+        load_profile([], ["label.faces=both", "thickness=2 mm", "label.depth=1 mm"])
+    assert {fault.key for fault in caught.value.faults} == {"label.faces", "label.depth", "recess"}
 
 
 def test_later_profiles_and_settings_win(capsys: Capture, tmp_path: Path) -> None:
@@ -146,14 +142,6 @@ def test_export_says_what_it_did(capsys: Capture, tmp_path: Path) -> None:
     text = out(capsys, "export-stl", "fridgeiq", "--piece", "D", "-v")
     assert text.startswith("kept  output/fridgeiq/stl/D.stl\nalready up to date: 1 STL file in")
     assert out(capsys, "export-stl", "fridgeiq", "--piece", "D", "-q") == ""
-
-
-def test_boards_are_no_pieces_with_magnets(capsys: Capture) -> None:
-    wanted = [word for one in ("0", "square", "square-lid") for word in ("--piece", one)]
-    text = out(capsys, "export-stl", "iqblock", *wanted)
-    assert text == (
-        "wrote 3 STL files to output/iqblock\n2 magnets 10 x 3 mm in 1 piece, press fit\n"
-    )
 
 
 def test_export_as_json_keeps_standard_output_clean(capsys: Capture) -> None:
@@ -216,14 +204,6 @@ def test_what_pictures_and_cards_cannot_be_made_of(
     assert captured.err.startswith(f"fabkit: {message}")
     assert captured.err.count("\n") == 1
     assert sorted(tmp_path.rglob("*")) == before
-
-
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that nobody may fill")
-def test_a_picture_that_cannot_be_written_is_said(pair: str, capsys: Capture) -> None:
-    arguments = ["picture", pair, "--no-board", "--size", "64x64", "-o"]
-    assert main([*arguments, "/proc/self/fabkit/a.png"]) == 3
-    err = capsys.readouterr().err.splitlines()[-1]
-    assert err.startswith("fabkit: cannot write /proc/self/fabkit/a.png: ")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device /dev/full")

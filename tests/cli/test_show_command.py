@@ -11,9 +11,7 @@ from PIL import Image
 
 from fabkit.cli import main
 from fabkit.model.library import load_set
-from fabkit.output.typeset import text_width_mm
-from tests.output.test_challenge import ODD
-from tests.support.drawings import of_class, root_of, scale_of, shapes, snowflakes, texts
+from tests.support.drawings import of_class, root_of, scale_of, shapes, texts
 
 
 @pytest.fixture(autouse=True)
@@ -59,25 +57,6 @@ def test_a_challenge_its_solution_and_its_steps(capsys: pytest.CaptureFixture[st
     assert len(list(of_class(root_of(Path("s.svg").read_text()), "faint-line"))) == 1
 
 
-def test_the_document_says_what_is_known(capsys: pytest.CaptureFixture[str]) -> None:
-    document = json.loads(said(capsys, "show", "iqstars", "--challenge", "board", "--json"))
-    assert document["kind"] == "board"
-    assert document["status"] == "solved"
-    assert document["pieces"] == [piece.id for piece in load_set("iqstars").pieces]
-    assert document["file"] is None
-
-
-def test_a_snowflake_on_two_lattices(capsys: pytest.CaptureFixture[str]) -> None:
-    mixed = next(one for one in snowflakes() if one.halves == 2)
-    out = said(capsys, "show", "fridgeiq", "--challenge", mixed.id, "--solution", "-o", "m.svg")
-    assert f"{mixed.count:,}  {mixed.level}" in out
-    root = root_of(Path("m.svg").read_text())
-    assert len(shapes(root, "piece")) == 16
-    assert shapes(root, "region")[0].area == pytest.approx(
-        40 * (20 / scale_of(root)) ** 2, rel=1e-3
-    )
-
-
 def test_what_has_no_solution_is_drawn_without_one(capsys: pytest.CaptureFixture[str]) -> None:
     show = ("show", "fridgeiq", "--challenge", "rectangle_02_b", "-o", "r.svg")
     assert "drawn in r.svg" in said(capsys, *show)
@@ -97,18 +76,6 @@ def test_a_budget_that_is_spent_is_told(capsys: pytest.CaptureFixture[str]) -> N
     assert out.endswith("board was not solved in time (--budget); nothing was drawn\n")
 
 
-def test_a_challenge_of_a_file(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("odd.toml").write_text(ODD, encoding="utf-8")
-    Path("mine.toml").write_text(
-        'title = "Mine <b>&</b> שלום"\npieces = ["dot"]\ncells = [[0, 0]]\n', encoding="utf-8"
-    )
-    out = said(capsys, "show", "odd.toml", "--file", "mine.toml", "--solution", "-o", "m.svg")
-    assert "mine" in out
-    source = Path("m.svg").read_text(encoding="utf-8")
-    assert texts(root_of(source))[0].endswith("· Mine <b>&</b> שלום")
-    assert "<b>" not in source
-
-
 def test_of_a_catalog_one_challenge_is_chosen(capsys: pytest.CaptureFixture[str]) -> None:
     catalog = str(Path(__file__).parents[2] / "pieces/catalogs/fridgeiq.json")
     assert main(["show", "fridgeiq", "--file", catalog]) == 2
@@ -125,20 +92,6 @@ def test_nothing_is_written_where_nothing_can_be(capsys: pytest.CaptureFixture[s
         told = capsys.readouterr().err
         assert told.startswith(f"fabkit: cannot write /proc/none/{name}: ")
         assert told.count("\n") == 1
-
-
-def test_solve_draws_the_steps_and_takes_a_theme(capsys: pytest.CaptureFixture[str]) -> None:
-    solve = ("solve", "iqstars", "--svg", "a.svg", "--steps", "b.svg", "--theme", "dark")
-    assert said(capsys, *solve).endswith("wrote a.svg\nwrote b.svg\n")
-    for name, regions in (("a.svg", 2), ("b.svg", 8)):
-        root = root_of(Path(name).read_text())
-        assert len(shapes(root, "region")) == regions
-        assert next(of_class(root, "paper")).get("fill") == "#16181d"
-    impossible = ["solve", "fridgeiq", "rectangle_02_b", "--svg", "c.svg", "--steps", "d.svg"]
-    assert main(impossible) == 1
-    assert "note: d.svg was not written: there is no solution" in capsys.readouterr().err
-    assert Path("c.svg").exists()
-    assert not Path("d.svg").exists()
 
 
 #: A set to be changed a little: two pieces that share no label.
@@ -247,12 +200,3 @@ def test_a_catalog_has_its_letters_and_counts(capsys: pytest.CaptureFixture[str]
     shown = texts(root)
     assert "5,200 solutions, flips" in shown
     assert not any(text.split(" ")[0].isdigit() and len(text.split(" ")[0]) > 3 for text in shown)
-
-
-def test_a_heading_is_as_long_as_the_page_allows(capsys: pytest.CaptureFixture[str]) -> None:
-    write_mine(('"Mine"', '"' + "only a single piece " * 9 + '"'))
-    said(capsys, "show", "mine.toml", "--piece", "bar", "-o", "m.svg")
-    title, summary = texts(root_of(Path("m.svg").read_text()))[:2]
-    assert title.endswith("…")
-    assert 270 < text_width_mm(title, 7, bold=True) <= 280
-    assert summary.startswith("1 piece · unit 20 mm · 7 mm thick · 1 magnet 10 x 3 mm")

@@ -26,8 +26,6 @@ from tests.support.pictures import (
     congruent,
     drawn_from_cells,
     faults,
-    file_of,
-    forms,
     laid,
     together,
     unit,
@@ -82,30 +80,6 @@ def test_boards(name: str, board: str) -> None:
     solutions = found(posed, "search", 2000)
     assert solutions
     assert_right(posed, asked(name, board), solutions[:: len(solutions) // 30 + 1])
-
-
-SMALL = [("iqblock", "square"), ("cubimagici", "tray"), ("iqstars", "board"), ("iqfit", "board")]
-SMALL += [("fridgeiq", "square_02"), ("fridgeiq", "triangle_04")]
-#: It takes seconds.
-SLOW = {("mip", "cubimagici"), ("mip", "iqfit")}
-ASKED = [
-    pytest.param(
-        by, *one, id="-".join((by, *one)), marks=[pytest.mark.long] * ((by, one[0]) in SLOW)
-    )
-    for by in LISTING
-    for one in SMALL
-    if by != "search"
-]
-
-
-@pytest.mark.every(5)
-@pytest.mark.parametrize(("by", "name", "board"), ASKED)
-def test_the_slower_engines(by: str, name: str, board: str) -> None:
-    puzzle = load_set(name)
-    posed = pose(puzzle, find_challenge(puzzle, board))
-    solutions = found(posed, by, 2)
-    assert len(solutions) == (1 if board == "triangle_04" else 2)
-    assert_right(posed, asked(name, board), solutions)
 
 
 def given_drawn(name: str) -> dict[str, tuple[dict[str, Shape], dict[str, Shape]]]:
@@ -223,21 +197,3 @@ def test_planted_faults_are_seen() -> None:
     assert faults(replace(drawing, leftover=True), away) == ["the region is left"]
     turned = {piece: affinity.rotate(shape, 45) for piece, shape in lying.items()}
     assert len([one for one in faults(drawing, turned) if "as drawn" in one]) == len(lying)
-
-
-def test_a_given_piece_that_moves_is_seen() -> None:
-    drawing, lying = solved_square()
-    assert faults(replace(drawing, given={"B": lying["B"]}), lying) == []
-    elsewhere = replace(drawing, given={"B": moved(lying["B"], 1)})
-    assert faults(elsewhere, lying) == ["B does not lie where it was given"]
-
-
-def test_ball_pieces_show_the_forms_that_rotations_in_space_allow() -> None:
-    """Two of each up to turns, single and double; a mirrored one would stand up from the board."""
-    for piece in file_of("iqfit")["piece"]:
-        shapes = forms(piece, "square")
-        different = [shapes[0]]
-        for shape in shapes:
-            if not any(congruent(one, shape, 90, False) for one in different):
-                different.append(shape)
-        assert len(different) == 2, piece["id"]

@@ -17,7 +17,6 @@ from shapely import Polygon, union_all
 from fabkit.cli import main, report
 from fabkit.model.library import load_set
 from fabkit.solve.engines.engine import ENGINES
-from tests.support.published import iqfit_samples, iqstars_samples
 
 Capture = pytest.CaptureFixture[str]
 
@@ -156,22 +155,6 @@ def test_a_limit_ends_the_list(capsys: Capture) -> None:
         assert (code, picked(document)) == (0, ["solved", 84, 168, None, 21, False, 84])
 
 
-@pytest.mark.parametrize("sample", [iqfit_samples()[0], iqstars_samples()[0]])
-def test_a_challenge_file_with_given_pieces(sample: Any, capsys: Capture) -> None:
-    puzzle, challenge = sample.puzzle, sample.challenge
-    given = {
-        one.piece: sorted(map(list, map(puzzle.lattice.row_col, one.cells)))
-        for one in challenge.given
-    }
-    document = {"board": "board", "given": [{"piece": p, "cells": c} for p, c in given.items()]}
-    Path("given.json").write_text(json.dumps(document))
-    code, found, _ = solve(capsys, puzzle.name, "--file", "given.json", "--unique")
-    assert (code, found["unique"], found["challenge"]) == (0, True, "given")
-    (solution,) = found["solutions"]
-    assert {piece: solution[piece] for piece in given} == given
-    assert len(solution) == len(puzzle.pieces)
-
-
 def test_cells_may_be_left_over(capsys: Capture) -> None:
     Path("mine.json").write_text(json.dumps({"pieces": ["0"], "cells": [*range(5), *range(8, 13)]}))
     arguments = ["iqblock", "--file", "mine.json", "--count"]
@@ -233,15 +216,6 @@ def test_a_spent_budget_never_means_impossible(engine: str, budget: str, capsys:
         assert (document["status"] == "solved") == (least is not None)
         enough = {"--first": 1, "--all": 100}.get(question)
         assert (code == 0) == (len(document["solutions"]) == enough)
-
-
-def test_a_budget_without_an_engine(capsys: Capture) -> None:
-    for question in (*QUESTIONS, "--starts"):
-        code = main(["solve", "iqfit", question, "--budget", "0", "--json", "-q"])
-        document = json.loads(capsys.readouterr().out)
-        assert document["status"] in ("solved", "unknown")
-        assert document["count"] is None
-        assert code == (0 if question == "--first" and document["status"] == "solved" else 1)
 
 
 def test_what_is_found_in_time_is_told(capsys: Capture) -> None:
@@ -314,17 +288,6 @@ def test_a_large_picture_is_drawn_smaller(capsys: Capture, tmp_path: Path) -> No
     assert capsys.readouterr().out.splitlines()[:3] == [line, line, "a is alto"]
 
 
-def test_quiet_leaves_the_exit_code_and_the_document(capsys: Capture) -> None:
-    for challenge, code in (("square_01", 0), ("rectangle_02_b", 1)):
-        arguments = ["solve", "fridgeiq", challenge, "-q", "--difficulty", "--certificate"]
-        assert main([*arguments, "c.json"]) == code
-        said = capsys.readouterr()
-        assert (said.out, said.err) == ("", "")
-        assert main(["solve", "fridgeiq", challenge, "-q", "--json"]) == code
-        said = capsys.readouterr()
-        assert (json.loads(said.out)["challenge"], said.err) == (challenge, "")
-
-
 def test_long_work_is_told_line_by_line(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """On standard error, when that is no terminal; here without two seconds between lines."""
     monkeypatch.setattr(report, "_SECONDS_BETWEEN_LINES", 0.0)
@@ -371,12 +334,6 @@ def test_starts_tell_quarters_of_squares_apart(capsys: Capture) -> None:
     assert "    Y (2, 0) (3, 0) (3, 1) (2, 2)\n" in said
 
 
-def test_starts_of_the_impossible(capsys: Capture) -> None:
-    code, document, _ = solve(capsys, "fridgeiq", "rectangle_02_b", "--starts")
-    assert (code, document["status"], document["count"]) == (1, "impossible", 0)
-    assert document["placements"]["possible"] == 0
-
-
 # --- the same again, and strange names -------------------------------------------------------------
 
 
@@ -392,7 +349,7 @@ def process(folder: Path, seed: str, *arguments: str) -> tuple[str, dict[str, by
     return said, {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.every(4)
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -424,15 +381,3 @@ def test_a_file_with_a_strange_name_is_shown_safely(capsys: Capture) -> None:
         assert said.out.startswith(f"{shown}: ")
         assert all(line.isprintable() for line in (said.out + said.err).splitlines())
         assert shown in Path("s.svg").read_text()
-
-
-def test_a_strange_id_is_refused_and_shown_safely(capsys: Capture) -> None:
-    for name in ("[bold]x[/bold]", "\x1b[31mred", "<b>", "a\nb"):
-        document = {"id": name, "pieces": ["0"], "cells": [0, 1, 2, 3, 8, 9, 10, 11]}
-        Path("mine.json").write_text(json.dumps(document))
-        assert main(["solve", "iqblock", "--file", "mine.json"]) == 2
-        said = capsys.readouterr()
-        assert said.out == ""
-        assert said.err.startswith("fabkit: mine.json: id: ")
-        assert said.err.count("\n") == 1
-        assert said.err.strip().isprintable()

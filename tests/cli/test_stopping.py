@@ -126,6 +126,7 @@ def test_ctrl_c_stops_a_search(what: str, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.integration
 def test_a_polite_kill_stops_a_search(tmp_path: Path) -> None:
     with running(tmp_path, ["solve", *WORK["search"]]) as command:
         command.wait_for("% of the search")
@@ -146,6 +147,7 @@ def test_ctrl_c_stops_the_making_of_a_certificate(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.integration
 def test_ctrl_c_stops_the_making_of_a_refutation(tmp_path: Path) -> None:
     """In the middle of CaDiCaL's search for one that it does not find in a lifetime."""
     endless = (
@@ -162,6 +164,7 @@ def test_ctrl_c_stops_the_making_of_a_refutation(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.integration
 def test_ctrl_c_stops_a_check(tmp_path: Path) -> None:
     puzzle = load_set("fridgeiq")
     document = certificate(pose(puzzle, find_challenge(puzzle, "square_07")), "count")
@@ -185,7 +188,7 @@ compiled._Kernel.compile = compile
 """
 
 
-@pytest.mark.every(4)
+@pytest.mark.integration
 @pytest.mark.parametrize("later_s", [0.0, 0.5, 1.0, 1.5])
 def test_ctrl_c_stops_the_first_compilation(later_s: float, tmp_path: Path) -> None:
     """At whatever moment; on a fast machine the last of these come when all is done."""
