@@ -130,9 +130,9 @@ class Board:
             found: list[int] = np.flatnonzero(fits).tolist()
             return found
 
-        choices = Choices(
-            _as_integers(covers[:, :count]), kinds.tolist(), [1] * len(inside), cache(at)
-        )
+        rows = np.packbits(covers[:, :count], axis=1, bitorder="little")
+        bits = [int.from_bytes(row, "little") for row in map(bytes, rows)]
+        choices = Choices(bits, kinds.tolist(), [1] * len(inside), cache(at))
         return Problem(count, choices, self._least[inside])
 
     def _place(self, tiling: Tiling, kinds: Sequence[Kind]) -> None:
@@ -269,9 +269,3 @@ def _in_a_row(tables: Sequence[Numbers]) -> Numbers:
         found.append(table + before)
         before += int(table.max(initial=-1)) + 1
     return np.concatenate(found, axis=-1)
-
-
-def _as_integers(table: NDArray[np.bool_]) -> list[int]:
-    """Each row as the bits of an integer."""
-    rows = np.packbits(table, axis=1, bitorder="little")
-    return [int.from_bytes(row, "little") for row in map(bytes, rows)]

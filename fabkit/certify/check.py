@@ -144,9 +144,7 @@ def _follow_transcript(
     _refuse_other("count", count, claim.count)
     if not isinstance(claim, Counted):
         return
-    labellings = cover.labellings if count else 1
-    labelled = None if labellings is None else count * labellings
-    _refuse_other("count_labelled", labelled, claim.count_labelled)
+    _refuse_other("count_labelled", cover.labelled(count), claim.count_labelled)
     if argument.fixed is None or claim.count_up_to_symmetry is None:
         return
     total = count

@@ -68,12 +68,11 @@ class Cover:
         """How many pieces there are of each kind."""
         return tuple(map(len, self.kinds))
 
-    @property
-    def labellings(self) -> int | None:
-        """In how many ways identical pieces can change places; None when solutions differ."""
-        if self.pieces_count is not None and max(self.copies, default=0) > 1:
+    def labelled(self, count: int) -> int | None:
+        """How many of so many solutions there are with identical pieces told apart, if it follows."""
+        if count and self.pieces_count is not None and max(self.copies, default=0) > 1:
             return None
-        return prod(factorial(copies) for copies in self.copies)
+        return count * prod(factorial(copies) for copies in self.copies)
 
     def images(self, permutation: Permutation) -> list[int]:
         """For each option the number of the option that a symmetry makes of it.

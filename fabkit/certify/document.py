@@ -265,7 +265,8 @@ class ImpossibleShapes(_File):
     @property
     def sha256(self) -> str:
         """One hash for all the proofs, whatever their order."""
-        return _sha256("\n".join(sorted(shape.sha256 for shape in self.shapes)))
+        text = "\n".join(sorted(shape.sha256 for shape in self.shapes))
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def check(self) -> None:
         """Refuses parts that do not belong together, with InputError."""
@@ -287,13 +288,10 @@ class ImpossibleShapes(_File):
 Proofs = Certificate | ImpossibleShapes
 
 
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def json_sha256(plain: dict[str, Any]) -> str:
     """The hash of the shortest JSON, with sorted keys."""
-    return _sha256(json.dumps(plain, sort_keys=True, separators=(",", ":")))
+    text = json.dumps(plain, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 # --- reading ----------------------------------------------------------------------------------------

@@ -24,10 +24,7 @@ Permutation = tuple[int, ...]
 class Option:
     """One way to use a piece (or, in a problem of orbits, several copies of it at once).
 
-    Attributes:
-        kind: which kind of piece.
-        cells: the numbers of the cells it covers, ascending.
-        copies: how many copies of the kind it uses.
+    It covers cells of ascending numbers.
     """
 
     kind: int

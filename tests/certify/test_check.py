@@ -32,7 +32,6 @@ from tests.support.sketches import (
     certificate,
     checksum,
     domino,
-    ell,
     flat,
     is_true,
     judged,
@@ -217,13 +216,6 @@ def test_the_root_branches_on_branch_first() -> None:
     assert judged(document).reason == expected
 
 
-def test_cells_are_not_branched_on_where_they_may_stay_uncovered() -> None:
-    sketch = Sketch(SQUARE, board("square", 1, 3), (domino("a"),), leftover=True)
-    assert reason(sketch, by_items(3), TWICE | {"count_labelled": 2}) is None
-    expected = "items[0]: branches on cell 1, which may stay uncovered"
-    assert reason(sketch, by_items(1)) == expected
-
-
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
@@ -241,14 +233,6 @@ def test_given_pieces_lie_as_they_must(given: Any, expected: str | None) -> None
     lying = tuple(Given(piece, cells("square", *places)) for piece, places in given)
     sketch = replace(TWO, given=lying)
     assert reason(sketch, by_items(0), {"answer": "unique"}) == expected
-
-
-def test_a_given_piece_may_be_turned_over_only_with_flips() -> None:
-    mirrored = cells("square", (0, 1), (1, 1), (2, 1), (2, 0))
-    given = (Given("a", mirrored),)
-    for flips in (False, True):
-        sketch = Sketch(SQUARE, mirrored, (ell("a"),), flips, given=given)
-        assert (reason(sketch, by_items(), {"answer": "unique"}) is None) == flips
 
 
 def test_another_problem_s_checksum_is_refused() -> None:

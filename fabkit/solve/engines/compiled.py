@@ -125,13 +125,9 @@ class CopyCounter:
     are left borrows from it, so one subtraction and one test decide whether a piece is free.
     Where only some pieces are used, one more field counts those that are still to come.
 
-    Attributes:
-        shifts: where each kind's field begins.
-        shared: what every piece costs beside a copy of its kind: one of those to come, or nothing.
-        guard: all guards.
-        start: the word that says that all copies are left, guards included.
-        done: the bits that are those of `guard` once enough is used.
-        bits: how many bits are used.
+    `shifts` tell where each kind's field begins, `shared` is what every piece costs beside a copy of
+    its kind; `guard` are all guards, `start` says that all copies are left; enough is used where the
+    `done` bits are those of `guard`. So many `bits` are used.
     """
 
     shifts: tuple[int, ...]

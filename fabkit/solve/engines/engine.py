@@ -64,11 +64,8 @@ class Effort:
 class Outcome:
     """What an engine found.
 
-    Attributes:
-        count: solutions found; identical pieces are interchangeable.
-        complete: whether these are all there are. False when a limit or the budget ended it.
-        solutions: those that were asked for.
-        nodes: placements tried, or the engine's nearest measure of work.
+    `complete` says whether these are all there are: no limit or budget ended it. `solutions` are
+    those that were asked for, `nodes` the placements tried, or the nearest measure of work.
     """
 
     count: int
@@ -87,11 +84,8 @@ class Engine(ABC):
     It implements `enumerate`; one that counts without listing implements `count` as well. Budgets
     never raise: the outcome is then not complete.
 
-    Attributes:
-        name: as `--engine` calls it.
-        lists: whether it can list solutions.
-        counts: whether it can count them.
-        trusted: whether its "no" can be trusted without a second opinion.
+    Its `name` is as `--engine` calls it. Whether it can list, or count, is said by
+    `lists` and `counts`; whether its "no" needs no second opinion, by `trusted`.
     """
 
     name = ""

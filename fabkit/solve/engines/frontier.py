@@ -221,10 +221,8 @@ def _is_stuck(low, high, left, cell, options, guard):  # type: ignore[no-untyped
 class Frontier:
     """One count, cell by cell, of a problem that `fits`.
 
-    Attributes:
-        count: solutions that are complete so far.
-        states: states expanded so far.
-        peak_bytes: the most that the tables held at once.
+    `count` are the solutions that are complete so far, `states` those expanded, `peak_bytes` the
+    most that the tables held at once.
 
     Raises:
         EngineUnfitError: when it does not fit.
