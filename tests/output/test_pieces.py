@@ -17,7 +17,7 @@ def test_pieces_are_as_large_as_their_dimension_lines_say() -> None:
         puzzle = load_set(name)
         profile, some = load_profile((), (), puzzle.unit_mm), puzzle.pieces[:3]
         source = piece_sheet(puzzle, some, profile, "light")
-        found, per_mm = pixels(source, 8)
+        found, per_mm = pixels(source, 5)
         root = root_of(source)
         said = [text.removesuffix(" mm") for text in texts(root) if text.endswith(" mm")]
         lines = [rings(path)[0] for path in of_class(root, "measure")]
