@@ -286,6 +286,14 @@ def test_an_open_mesh_is_a_reason(tmp_path: Path) -> None:
     assert found == 'the mesh of object "A" is not manifold: 3 open edges'
 
 
+def test_the_tower_stands_in_its_corner() -> None:
+    lines = (line.partition(" = ") for line in print_settings(PROFILE, 2).splitlines())
+    settings = {key: value for key, _, value in lines}
+    # The bed's 250 x 210 mm less an edge of 5 mm and a corner of 40 mm; 2.5 mm of it are brim.
+    at = [float(settings[f"wipe_tower_{key}"]) for key in ("x", "y", "width")]
+    assert (settings["wipe_tower"], at) == ("1", [207.5, 167.5, 35.0])
+
+
 def test_a_strange_material_stays_out_of_the_settings() -> None:
     text = print_settings(replace(PROFILE, filament="PLA\npost_process = rm"), 1)
     assert "rm" not in text.split()
