@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,7 +22,6 @@ from fabkit.printing.slicer.running import MOST_SAID, run
 from fabkit.printing.slicer.settings import print_settings
 from fabkit.printing.slicer.slicing import slice_plate
 from fabkit.printing.slicer.verdict import Expected, Feature
-from tests.conftest import ROOT
 from tests.support.fakeslicer import OPEN_OBJECT, SAID, fake_slicer, gcode
 from tests.support.platefiles import Thing, box, hollow, prusa_slicer, write_plate
 
@@ -187,29 +183,6 @@ def test_one_that_hangs_is_stopped_with_all_its_children(tmp_path: Path) -> None
     message = failure(fake_slicer(tmp_path, GRANDCHILD.format(note=str(note))), tmp_path, limit_s=2)
     assert "was stopped: it was not done within 2 seconds; its last words: 30 => Infill" in message
     assert is_gone(int(note.read_text()))
-
-
-@pytest.mark.integration
-def test_ctrl_c_ends_the_slicer_and_leaves_nothing(tmp_path: Path) -> None:
-    note = tmp_path / "note"
-    program = fake_slicer(tmp_path, GRANDCHILD.format(note=str(note)))
-    code = (
-        "import sys; from pathlib import Path\n"
-        "from tests.printing.test_slicer import verdict\n"
-        "verdict(Path(sys.argv[1]), Path(sys.argv[2]))\n"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, str(program), str(tmp_path)], cwd=ROOT, stderr=subprocess.PIPE
-    )
-    for _ in range(600):
-        if note.exists() and note.read_text():
-            break
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, complaint = process.communicate(timeout=60)
-    assert b"KeyboardInterrupt" in complaint
-    assert is_gone(int(note.read_text()))
-    assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_the_users_settings_and_screen_stay_out_of_it(

@@ -87,12 +87,6 @@ def engraved(one: Printed, depth_mm: float) -> str:
     return _read(cut.difference(below.buffer(NEAR_MM)))
 
 
-def engraved_on_back(one: Printed, depth_mm: float) -> str:
-    """What is engraved on the back, as it reads from there."""
-    area = measure.hollow(measure.section(one.mesh, ODD_HALF * depth_mm))
-    return _read(affinity.scale(area, xfact=-1, origin=(0, 0)))
-
-
 def _read(area: BaseGeometry) -> str:
     text = ""
     for seen in measure.parts(area):
@@ -164,8 +158,6 @@ def _socket(socket: Printed, plug: Printed, profile: Profile, told_mm: float) ->
 
 def _chip(chip: Printed, other: Printed, profile: Profile, told_mm: float) -> Pairs:
     yield from _flat(chip, other, profile, told_mm)
-    if profile.faces == "both":
-        yield "number on the back", float(engraved_on_back(chip, profile.label_depth_mm)), told_mm
     low_mm, high_mm = analytic.recess_heights_mm(profile)
     section = measure.section(chip.mesh, high_mm - 0.15)
     [bore] = measure.holes(section)
