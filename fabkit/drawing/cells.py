@@ -74,8 +74,7 @@ def celled_outline(lattice: Lattice, form: Form, profile: Profile) -> Polygon:
     hexagon; it is two triangles across each other, its points cut to ``tip_flat``. What bars
     close in is filled, unless it is a hole of the piece.
 
-    Returns:
-        The outline in mm, counter-clockwise; arcs are chords within `ARC_MM`.
+    It is in mm, counter-clockwise; arcs are chords within `ARC_MM`.
 
     Raises:
         BlueprintError: when the inset swallows an edge, when bars are too wide or too narrow, or
@@ -101,7 +100,8 @@ def celled_outline(lattice: Lattice, form: Form, profile: Profile) -> Polygon:
         for pair in neighbours(centres, profile.unit_mm)
     ]
     joined = union_all([*cells, *bars])
-    holes = [ring for ring in joined.interiors if _is_hole(Polygon(ring), canonical)]
+    drawn = union_all([Polygon(ring) for ring in canonical.interiors])
+    holes = [ring for ring in joined.interiors if drawn.intersects(Polygon(ring))]
     return orient(Polygon(joined.exterior, holes).simplify(_SMOOTH_MM))
 
 
@@ -139,11 +139,6 @@ def _link_mm(profile: Profile) -> float:
     return link_mm
 
 
-def _is_hole(closed_in: Polygon, canonical: Polygon) -> bool:
-    """Whether something that bars close in is a hole of the piece as it is drawn."""
-    return any(Polygon(ring).intersects(closed_in) for ring in canonical.interiors)
-
-
 def _polar(radius_mm: float, angle: float) -> PointMm:
     return radius_mm * math.cos(angle), radius_mm * math.sin(angle)
 
@@ -177,11 +172,9 @@ class Stub:
 
 
 def place_stubs(lattice: Lattice, form: Form, foot: Polygon, profile: Profile) -> tuple[Stub, ...]:
-    """A stub below the middle of each cell.
+    """A stub below the middle of each cell, by row from below and then from the left.
 
-    Returns:
-        As many stubs as the piece has cells, by row from below and then from the left. Around
-        their ends is the foot chamfer, at most a quarter of the stub's height or width.
+    Around their ends is the foot chamfer, at most a quarter of the stub's height or width.
 
     Raises:
         BlueprintError: when a stub does not stand on the back of its cell, or is too low to

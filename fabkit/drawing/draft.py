@@ -78,7 +78,15 @@ def draft(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> Blueprint:
         outline = celled_outline(puzzle.lattice, form, profile)
     else:
         outline = printed_outline(canonical, profile)
-    _refuse_large_chamfers(outline, profile)
+    limit_mm, edge_mm = largest_chamfer_mm(outline)
+    for key in ("top_chamfer", "foot_chamfer"):
+        chamfer_mm = getattr(profile, f"{key}_mm")
+        if chamfer_mm > limit_mm:
+            raise BlueprintError(
+                f"{key} {format_mm(chamfer_mm)} is too large: the shortest edge, {format_mm(edge_mm)} "
+                f"long, bears at most {format_mm(int(limit_mm * 1000) / 1000)}; choose a smaller "
+                f"{key} or a larger tip_flat"
+            )
     face = chamfered(outline, profile.top_chamfer_mm)
     foot = chamfered(outline, profile.foot_chamfer_mm)
     stubs = place_stubs(puzzle.lattice, form, foot, profile) if stubbed else ()
@@ -113,20 +121,6 @@ def draft_all(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) -> l
             share a line.
     """
     return draft_each(puzzle, pieces, profile, draft, "drafted for printing")
-
-
-def _refuse_large_chamfers(outline: Polygon, profile: Profile) -> None:
-    limit_mm, edge_mm = largest_chamfer_mm(outline)
-    for key, chamfer_mm in (
-        ("top_chamfer", profile.top_chamfer_mm),
-        ("foot_chamfer", profile.foot_chamfer_mm),
-    ):
-        if chamfer_mm > limit_mm:
-            raise BlueprintError(
-                f"{key} {format_mm(chamfer_mm)} is too large: the shortest edge, {format_mm(edge_mm)} "
-                f"long, bears at most {format_mm(int(limit_mm * 1000) / 1000)}; choose a smaller "
-                f"{key} or a larger tip_flat"
-            )
 
 
 def draft_thing(puzzle: PuzzleSet, thing: Thing, profile: Profile) -> PartDrawing:
