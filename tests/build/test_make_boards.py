@@ -13,8 +13,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from fabkit.build.artifacts import Artifacts
+from fabkit.build.export import plan
 from fabkit.mesh.files.reading import read_bodies
+from fabkit.model.accessory import things
 from fabkit.model.library import load_set, shipped_names
+from fabkit.model.profilefile import load_profile
 from tests.conftest import ROOT
 from tests.support.pairset import model_of
 from tests.support.platefiles import prusa_slicer
@@ -52,6 +56,16 @@ def stamps(folder: Path) -> dict[str, int]:
 
 
 # --- what is made, and what is made again ---------------------------------------------------------
+
+
+def test_what_shapes_boards_alone_makes_no_piece_again() -> None:
+    trio, made = load_set("trio.toml"), []
+    for settings in ([], ["board.relief=0 mm"]):
+        profile = load_profile([], settings)
+        made_of = Artifacts(trio, things(trio, profile), profile)
+        made.append({target.names[0]: target.recipe for target in plan(made_of, ["stl"])})
+    other = {name for name, recipe in made[0].items() if made[1][name] != recipe}
+    assert other == {"stl/tray.stl", "stl/tray-lid.stl"}
 
 
 @pytest.mark.integration
