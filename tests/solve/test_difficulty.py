@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from fabkit.cli import main
 from fabkit.solve.difficulty import LEVELS, Difficulty, difficulty
 from fabkit.solve.posing import pose
+from fabkit.solve.problem import ExactCoverProblem, Option
 from tests.support.problems import impossible_rectangle
 from tests.support.published import Sample, iqfit_samples, iqstars_samples
 
@@ -51,6 +52,8 @@ def test_levels_end_where_they_say() -> None:
 
 def test_the_impossible_has_no_rating(capsys: Capture) -> None:
     assert difficulty(impossible_rectangle()) is None
+    forced = ExactCoverProblem(2, (2,), (Option(0, (0,)), Option(0, (1,))))
+    assert difficulty(forced).free_moves == 0.0
     assert main(["solve", "fridgeiq", "rectangle_02_b", "--difficulty", "--json"]) == 1
     assert "difficulty" not in json.loads(capsys.readouterr().out)
 

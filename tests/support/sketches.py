@@ -200,6 +200,11 @@ SKETCHES = {
         board("square", 2, 4),
         (ell("a"), squares("b", (0, 1), (1, 1), (2, 1), (2, 0))),
     ),
+    "more of one hand": Sketch(
+        SQUARE,
+        board("square", 3, 4),
+        (ell("a"), ell("c"), squares("b", (0, 1), (1, 1), (2, 1), (2, 0))),
+    ),
     "leftover": Sketch(
         SQUARE, board("square", 3, 3), (*map(domino, "ab"), corner("x")), leftover=True
     ),
