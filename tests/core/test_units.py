@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from fabkit.core.units import format_mm, parse_degrees, parse_length_mm, parse_number
 
 
-@given(st.integers(-(10**9), 10**9), st.sampled_from([("mm", 1), ("cm", 10), ("um", "0.001")]))
+@given(
+    st.integers(-(10**9), 10**9),
+    st.sampled_from([("mm", 1), ("cm", 10), ("um", "0.001"), ("in", "25.4")]),
+)
 def test_what_is_read_is_the_nearest_to_what_is_written(micro: int, unit: tuple[str, str]) -> None:
     exact = Fraction(micro, 10**6) * Fraction(unit[1])
     assert parse_length_mm(f"{micro / 10**6:.6f} {unit[0]}") == float(round(exact, 6))

@@ -254,5 +254,10 @@ def test_some_of_the_pieces_are_asked_for(tmp_path: Path) -> None:
     cells = block.piece("0").forms[0].cells
     entry = Entry("one", "One", "challenge", cells, ("0", "1"), solution={"0": cells})
     assert wrong_with(replace(entry, pieces_count=1), Images(block)) == ""
+    for region in (cells - {min(cells)}, cells | {(-1, -1)}):
+        other = replace(entry, pieces=("0",), region=region)
+        assert wrong_with(other, Images(block)) == "it does not cover the region exactly"
+    elsewhere = replace(entry, pieces=("0",), given=(Given("0", frozenset()),))
+    assert wrong_with(elsewhere, Images(block)) == "piece 0 lies elsewhere than it is given"
     for wrong in (entry, replace(entry, pieces_count=2)):
         assert "each once" in wrong_with(wrong, Images(block))
