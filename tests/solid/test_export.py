@@ -91,6 +91,7 @@ def test_files_hold_named_coloured_solids(exported: Exported) -> None:
         assert part.name == name
         check_part(part, exported)
     path = str(exported.folder / f"{exported.set_name}.step")
+    assert "'2000-01-01T00:00:00'" in Path(path).read_text()[:2000]
     whole = cq.Assembly.importStep(path)
     assert whole.name == exported.set_name
     assert [part.name for part in whole.children] == exported.ids
