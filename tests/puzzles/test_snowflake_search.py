@@ -14,7 +14,7 @@ from fabkit.model.piece import Piece
 from fabkit.puzzles.snowflakes.bound import Bound, bound, half_widths
 from fabkit.puzzles.snowflakes.closure import Closure
 from fabkit.puzzles.snowflakes.field import EVEN, MIXED, ODD, PARITIES, Field
-from tests.support.snowflakesearches import TASKS, as_piece, by_closure, by_sat, candidates
+from tests.support.snowflakesearches import as_piece, by_closure, by_sat, candidates, tasks
 
 SQUARE = LATTICES["square"]
 FRIDGEIQ = load_set("fridgeiq")
@@ -29,7 +29,7 @@ FRIDGEIQ = load_set("fridgeiq")
 @pytest.mark.parametrize("rigid", [True, False], ids=["rigid", "wandering"])
 def test_both_find_the_same(rigid: bool, step: int) -> None:
     found = 0
-    for seed, task in enumerate(TASKS[::step]):
+    for seed, task in enumerate(tasks()[::step]):
         shapes = by_closure(task.field, task.pieces, task.flips, rigid)
         assert shapes == by_sat(task.field, task.pieces, task.flips, rigid), seed * step
         found += len(shapes)
@@ -54,7 +54,7 @@ def test_boards_of_many_orbits(
     """Where sets of orbits take several words."""
     field = Field.of(LATTICES[lattice], parity, half_width)
     assert len(field.orbits) > 64
-    alike = [t for t in TASKS if (t.field.lattice.name, t.field.parity) == (lattice, parity)]
+    alike = [t for t in tasks() if (t.field.lattice.name, t.field.parity) == (lattice, parity)]
     for task in alike[:3]:
         found = by_closure(field, task.pieces, task.flips, True)
         assert found == by_sat(field, task.pieces, task.flips)
@@ -122,7 +122,7 @@ def test_of_single_cells_every_rigid_shape_is_a_candidate(
 
 def test_parts_of_the_closure_are_the_whole() -> None:
     """Taken for some placements of the first piece, and for the others."""
-    for task in TASKS[::5]:
+    for task in tasks()[::5]:
         closure = Closure(task.field, task.pieces, task.flips)
         parts = [closure.candidates(slice(start, None, 3)).rows for start in range(3)]
         whole = {row.tobytes() for row in closure.candidates().rows}

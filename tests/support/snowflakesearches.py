@@ -14,6 +14,7 @@ import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from pysat.solvers import Solver
 
@@ -221,4 +222,7 @@ def _grown(field: Field, size: int, rng: random.Random) -> frozenset[Cell]:
     return frozenset(board.cells[cell][1] for cell in piece)
 
 
-TASKS = tuple(map(random_task, range(60)))
+@cache
+def tasks() -> tuple[Task, ...]:
+    """Sixty of them."""
+    return tuple(map(random_task, range(60)))
