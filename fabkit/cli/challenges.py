@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabkit.cli import options
 from fabkit.cli.context import NO_EXIT, Context, takes
 from fabkit.cli.options import option
 from fabkit.cli.report import Report
-from fabkit.core.errors import InputError, did_you_mean, many, shown
-from fabkit.model.puzzle import Board, PuzzleSet, usual_board
+from fabkit.core.errors import InputError, many, shown
+from fabkit.model.puzzle import Board, PuzzleSet
 
 if TYPE_CHECKING:
-    from fabkit.puzzles.graded.grading import Graded
     from fabkit.puzzles.graded.making import Made
 
 MOST_COUNT, MOST_SEED = 10_000, 2**32 - 1
@@ -55,11 +53,11 @@ def challenges(
     Exit code 1 if there are fewer than asked for.
     """
     from fabkit.puzzles.graded import challengelist, subsets
-    from fabkit.puzzles.graded.making import StartsQuery, make
+    from fabkit.puzzles.graded.making import StartsQuery, board_named, make
     from fabkit.solve.engines.engine import Effort
 
     report, puzzle, folder, begin = context.report, context.puzzle, context.folder, context.begin
-    place = _board(puzzle, board)
+    place = board_named(puzzle, board)
     levels = tuple(difficulty or LEVELS)
     query = StartsQuery(count, place, _given(puzzle, place, given), levels, seed)
     if place is None:
@@ -73,7 +71,9 @@ def challenges(
     if made.graded:
         written = challengelist.write(folder, made)
         _tell(made, report)
-        report.say(f"wrote {written}, and for `fabkit solve --file` {_files(folder, made)}")
+        first, last = [folder / challengelist.file_name(made.graded[at]) for at in (0, -1)]
+        more = f" to {last.name}" if last != first else ""
+        report.say(f"wrote {written}, and for `fabkit solve --file` {first}{more}")
     report.document(challengelist.document(made))
     return _verdict(made, report)
 
@@ -91,64 +91,19 @@ def _verdict(made: Made, report: Report) -> int:
     return 0
 
 
-def _files(folder: Path, made: Made) -> str:
-    from fabkit.puzzles.graded.challengelist import FOLDER
-
-    first, last = (made.graded[place].posed.challenge.id for place in (0, -1))
-    more = f" to {last}.toml" if last != first else ""
-    return f"{folder / FOLDER / first}.toml{more}"
-
-
 def _tell(made: Made, report: Report) -> None:
     """The levels and how many; with ``-v`` every challenge, and drawings of the first."""
     from fabkit.cli import answers
-    from fabkit.puzzles.graded.challengelist import title
+    from fabkit.puzzles.graded.challengelist import table, title
     from fabkit.solve.answer import SOLVED, Answer
 
-    report.table(*_table(made))
+    report.table(*table(made))
     plain = Report(report.json, report.quiet)  # no engine is asked here that could be told of
     for one in made.graded[: _MOST_DRAWN if report.verbose else 0]:
         solved = Answer(SOLVED, "search", solutions=(one.solution,))
         answers.tell(one.posed, "first", solved, one.rating, plain)
     for one in made.graded:
         report.detail(f"{one.posed.challenge.id}: {title(one)}")
-
-
-def _table(made: Made) -> tuple[list[str], list[list[object]]]:
-    on_board = made.query.board is not None
-    rows: list[list[object]] = []
-    for level, found in made.levels.items():
-        scores = [f"{one.rating.score:.1f}" for one in found]
-        sizes = [_size(one) for one in found]
-        row = [level, len(found), f"{scores[0]}-{scores[-1]}" if found else "-"]
-        row.append(f"{min(sizes)}-{max(sizes)}" if found else "-")
-        row += [sum(bool(one.candidate.minimal) for one in found)] if on_board else []
-        rows.append(row)
-    columns = ["given", "minimal"] if on_board else ["pieces"]
-    return ["level", "challenges", "scores", *columns], rows
-
-
-def _size(one: Graded) -> int:
-    """How many pieces are given, or chosen."""
-    challenge = one.posed.challenge
-    return len(challenge.pieces) if one.candidate.shape else len(challenge.given)
-
-
-def _board(puzzle: PuzzleSet, name: str | None) -> Board | None:
-    """The board to make challenges on; None when the set has none.
-
-    Raises:
-        InputError: when there is none of that name.
-    """
-    if name is None:
-        return usual_board(puzzle.boards)
-    for board in puzzle.boards:
-        if board.id == name:
-            return board
-    known = [board.id for board in puzzle.boards]
-    are = f"its boards are {', '.join(known)}" if known else "it has no board at all"
-    message = f"{puzzle.name} has no board {shown(name)}; {are}{did_you_mean(name, known)}"
-    raise InputError.of("--board", message)
 
 
 def _given(puzzle: PuzzleSet, board: Board | None, given: str | None) -> int | str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,15 +14,7 @@ from fabkit.cli.context import NO_EXIT, Context, takes
 from fabkit.cli.options import flag, option
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, many, printable, shown
-from fabkit.core.files import (
-    Staging,
-    digest,
-    folder_lock,
-    json_text,
-    outside_failures,
-    read_json,
-    remove_leftovers,
-)
+from fabkit.core.files import digest, json_text, read_json, writing
 from fabkit.core.signals import at_stop
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.puzzles.snowflakes import COUNT_S, DECIDE_S
@@ -90,7 +83,11 @@ def snowflakes(
     Exit code 1 if there are none, or some could not be decided.
     """
     report, puzzle, folder = context.report, context.puzzle, context.folder
-    _refuse_other(folder, puzzle)  # before hours have been spent
+    with suppress(FileNotFoundError):  # before hours have been spent
+        other = read_json(folder / LIST).get("set")
+        if other != puzzle.name:
+            message = f"holds the snowflakes of {shown(other)}; choose another folder with -o"
+            raise InputError.of(printable(str(folder / LIST)), message)
 
     from fabkit.jobs.checkpoint import Checkpoint
     from fabkit.puzzles.snowflakes.query import SnowflakeQuery
@@ -159,29 +156,12 @@ def _tell(
     return 0 if listed and not unknown else NO_EXIT
 
 
-def _refuse_other(folder: Path, puzzle: PuzzleSet) -> None:
-    """Refuses a folder with another set's snowflakes, or with those of a newer fabkit."""
-    path = folder / LIST
-    try:
-        other = read_json(path).get("set")
-    except FileNotFoundError:
-        return
-    if other != puzzle.name:
-        message = f"holds the snowflakes of {shown(other)}; choose another folder with -o"
-        raise InputError.of(printable(str(path)), message)
-
-
 def _put(folder: Path, files: Iterable[tuple[str, str]]) -> list[Path]:
     """Writes files, each a name and a text, all or none of them."""
     paths = []
-    remove_leftovers(folder)
-    with (
-        folder_lock(folder),
-        outside_failures(f"cannot write {folder}"),
-        Staging(folder) as staging,
-    ):
+    with writing(folder) as staging:
         for name, text in files:
-            staging.path(name).write_text(text, encoding="utf-8", newline="\n")
+            staging.path(name).write_bytes(text.encode())
             paths.append(folder / name)
         staging.commit()
     return paths

@@ -75,6 +75,7 @@ def solve(
     from fabkit.solve.answer import solve as answer_to
     from fabkit.solve.engines.engine import BudgetSpentError, Effort
     from fabkit.solve.posing import pose
+    from fabkit.solve.told import document
 
     questions = {"--first": first, "--count": count, "--all": all, "--unique": unique}
     question = options.exclusive(questions | {"--starts": starts})[2:] or "first"
@@ -101,7 +102,7 @@ def solve(
     if difficulty and rating is None:
         report.warn("the difficulty is not known: no try of a person's kind came to an end")
     if context.json:
-        report.document(answers.document(posed, answer, rating))
+        report.document(document(posed, answer, rating))
     # The answer is told before its files are made: a proof may take longer, and fail.
     with report.shares("of the proof") as told:
         effort = Effort(budget_s, told)
@@ -145,11 +146,11 @@ def _draw(
     """Writes the drawings that were asked for; returns them."""
     if svg is None and steps is None:
         return []
-    from fabkit.cli.answers import in_words
     from fabkit.model.entry import entry_of
     from fabkit.output.challenge import challenge_sheet, steps_sheet
     from fabkit.solve.answer import SOLVED, solve
     from fabkit.solve.engines.engine import Effort
+    from fabkit.solve.told import in_words
 
     found = answer.solutions
     if answer.status == SOLVED and not found:  # a count lists none

@@ -216,6 +216,19 @@ class Staging:
                 (self._folder / name).replace(self.target / name)
 
 
+@contextlib.contextmanager
+def writing(folder: Path) -> Iterator[Staging]:
+    """A folder to oneself, and where to stage what is written into it.
+
+    Raises:
+        OutsideError: when the folder is in use or cannot be written.
+    """
+    remove_leftovers(folder)
+    doing = f"cannot write in {printable(str(folder))}"
+    with folder_lock(folder), outside_failures(doing), Staging(folder) as staging:
+        yield staging
+
+
 def write_whole(path: Path, content: str | bytes) -> None:
     """Writes one file, whole or not at all; its folder is made when needed.
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import Any
 
 from fabkit.core.errors import InputError
 from fabkit.model.drawing import Numbering
@@ -13,7 +14,7 @@ from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import Piece, at_anchor, orientations
 from fabkit.model.placement import placements
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.model.puzzle import Challenge, PuzzleSet, rings_in_units
 from fabkit.solve.problem import ExactCoverProblem, Option, Permutation
 
 #: A solution on the board: for each piece its cells.
@@ -52,6 +53,26 @@ class PosedChallenge:
         """The row and column by which a challenge file names a cell."""
         row, col = self.puzzle.lattice.row_col(cell)
         return row - self._origin[0], col - self._origin[1]
+
+    def drawn(self, cells: frozenset[Cell]) -> tuple[str, list[Any]]:
+        """Cells as files draw them: ``cells``, or ``outline`` where they are no squares.
+
+        Example:
+            >>> from fabkit.model.challengeload import find_challenge
+            >>> from fabkit.model.library import load_set
+            >>> fridgeiq = load_set("fridgeiq")
+            >>> square = find_challenge(fridgeiq, "square_01")
+            >>> pose(fridgeiq, square).drawn(square.region)
+            ('outline', [(0, 0), (3, 0), (3, 3), (0, 3)])
+        """
+        lattice = self.puzzle.lattice
+        if lattice.cells_per_unit == 1:
+            return "cells", sorted(list(self.row_col(cell)) for cell in cells)
+        rings = [
+            [tuple(int(x) if x == int(x) else x for x in corner) for corner in ring]
+            for ring in rings_in_units(lattice, rings_of_cells(lattice, cells))
+        ]
+        return "outline", rings[0] if len(rings) == 1 else rings
 
     def layout(self, solution: Iterable[int]) -> Layout:
         """A solution, given as positions of options, on the board, given pieces included.
@@ -197,8 +218,3 @@ def _symmetries(
         if -1 not in found and permutation not in seen:
             seen.add(permutation)
             yield permutation
-
-
-def outlines(puzzle: PuzzleSet, layout: Layout) -> dict[str, tuple[tuple[Cell, ...], ...]]:
-    """The outline of every piece of a layout, in frame points."""
-    return {piece: rings_of_cells(puzzle.lattice, cells) for piece, cells in layout.items()}

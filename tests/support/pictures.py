@@ -1,7 +1,7 @@
 """Challenges and solutions drawn with shapely, and what is wrong with a drawn solution.
 
 Pieces and regions are drawn from the set files, which are read here a second time; solutions
-are what `outlines` makes of them. No cell of a lattice is believed.
+are what `rings_of_cells` makes of them. No cell of a lattice is believed.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ import shapely
 from shapely import affinity, box
 
 from fabkit.model.lattice import LATTICES, Cell, Ring
+from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import in_units
 from fabkit.solve.engines.engine import Solution
-from fabkit.solve.posing import PosedChallenge, outlines
+from fabkit.solve.posing import PosedChallenge
 from tests.conftest import ROOT
 
 Shape = Any  # shapely has no types
@@ -92,14 +93,15 @@ def congruent(form: Shape, shape: Shape, turn_degrees: int, flips: bool) -> bool
 
 @cache
 def even_odd(lattice: str, rings: tuple[Ring, ...]) -> Shape:
-    """The shape that `outlines` describes."""
+    """The shape that the rings describe."""
     shapes = [shapely.Polygon(in_units(LATTICES[lattice], ring)) for ring in rings]
     return reduce(shapely.symmetric_difference, map(shapely.make_valid, shapes))
 
 
 def laid(posed: PosedChallenge, solution: Solution) -> dict[str, Shape]:
-    drawn = outlines(posed.puzzle, posed.layout(solution))
-    return {piece: even_odd(posed.puzzle.lattice.name, rings) for piece, rings in drawn.items()}
+    lattice, layout = posed.puzzle.lattice, posed.layout(solution)
+    drawn = {piece: rings_of_cells(lattice, cells) for piece, cells in layout.items()}
+    return {piece: even_odd(lattice.name, rings) for piece, rings in drawn.items()}
 
 
 # --- drawing ----------------------------------------------------------------------------------

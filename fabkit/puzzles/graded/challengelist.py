@@ -10,20 +10,15 @@ from fabkit import __version__
 from fabkit.core.errors import InputError, many, printable, shown
 from fabkit.core.files import (
     NewerSchemaError,
-    Staging,
-    folder_lock,
     json_text,
     outside_failures,
     read_json,
-    remove_leftovers,
+    writing,
 )
-from fabkit.model.lattice import Cell
 from fabkit.model.library import set_argument
-from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import PuzzleSet, rings_in_units, usual_board
+from fabkit.model.puzzle import PuzzleSet, usual_board
 from fabkit.puzzles.graded.grading import LEVEL_NAMES, Graded
 from fabkit.puzzles.graded.making import ENGINES, Made
-from fabkit.solve.posing import PosedChallenge
 
 LIST, FOLDER = "challenges.json", "challenges"
 
@@ -63,8 +58,7 @@ def _entry(made: Made, one: Graded) -> dict[str, Any]:
         **_statement(made, one),
         **({"shape": candidate.shape} if candidate.shape else {"minimal": candidate.minimal}),
         "solution": {
-            piece: next(iter(drawn(one.posed, cells).values()))
-            for piece, cells in candidate.solution.items()
+            piece: one.posed.drawn(cells)[1] for piece, cells in candidate.solution.items()
         },
         "count": candidate.count,
         "count_up_to_symmetry": 1,
@@ -75,22 +69,24 @@ def _entry(made: Made, one: Graded) -> dict[str, Any]:
             "tries": round(rating.tries, 3),
             "free_moves": round(rating.free_moves, 3),
         },
-        "file": _file(one),
+        "file": file_name(one),
     }
 
 
-def _file(one: Graded) -> str:
+def file_name(one: Graded) -> str:
+    """The name of a challenge's file in the folder."""
     return f"{FOLDER}/{one.posed.challenge.id}.toml"
 
 
 def _statement(made: Made, one: Graded) -> dict[str, Any]:
     """What a challenge file says."""
     challenge, board = one.posed.challenge, made.query.board
-    region = drawn(one.posed, challenge.region) if board is None else {"board": board.id}
-    said: dict[str, Any] = {"id": challenge.id, **region, "pieces": list(challenge.pieces)}
+    drawn = one.posed.drawn
+    region = drawn(challenge.region) if board is None else ("board", board.id)
+    said = dict([("id", challenge.id), region, ("pieces", list(challenge.pieces))])
     if board is not None:
         said["given"] = [
-            {"piece": given.piece, **drawn(one.posed, given.cells)} for given in challenge.given
+            dict([("piece", given.piece), drawn(given.cells)]) for given in challenge.given
         ]
     return said
 
@@ -120,26 +116,25 @@ def title(one: Graded) -> str:
     return f"{one.rating.level} ({one.rating.score:.1f}): {what}"
 
 
-def drawn(posed: PosedChallenge, cells: frozenset[Cell]) -> dict[str, Any]:
-    """Cells as a challenge file draws them: ``cells``, or ``outline`` where they are no squares.
+def table(made: Made) -> tuple[list[str], list[list[object]]]:
+    """The levels, and how many challenges of what sizes they have: a head and rows."""
+    on_board = made.query.board is not None
+    rows: list[list[object]] = []
+    for level, found in made.levels.items():
+        scores = [f"{one.rating.score:.1f}" for one in found]
+        sizes = [_size(one) for one in found]
+        row = [level, len(found), f"{scores[0]}-{scores[-1]}" if found else "-"]
+        row.append(f"{min(sizes)}-{max(sizes)}" if found else "-")
+        row += [sum(bool(one.candidate.minimal) for one in found)] if on_board else []
+        rows.append(row)
+    columns = ["given", "minimal"] if on_board else ["pieces"]
+    return ["level", "challenges", "scores", *columns], rows
 
-    Example:
-        >>> from fabkit.model.challengeload import find_challenge
-        >>> from fabkit.model.library import load_set
-        >>> from fabkit.solve.posing import pose
-        >>> fridgeiq = load_set("fridgeiq")
-        >>> square = find_challenge(fridgeiq, "square_01")
-        >>> drawn(pose(fridgeiq, square), square.region)
-        {'outline': [[0, 0], [3, 0], [3, 3], [0, 3]]}
-    """
-    lattice = posed.puzzle.lattice
-    if lattice.cells_per_unit == 1:
-        return {"cells": sorted(list(posed.row_col(cell)) for cell in cells)}
-    rings = [
-        [[int(x) if x == int(x) else x, int(y) if y == int(y) else y] for x, y in ring]
-        for ring in rings_in_units(lattice, rings_of_cells(lattice, cells))
-    ]
-    return {"outline": rings[0] if len(rings) == 1 else rings}
+
+def _size(one: Graded) -> int:
+    """How many pieces are given, or chosen."""
+    challenge = one.posed.challenge
+    return len(challenge.pieces) if one.candidate.shape else len(challenge.given)
 
 
 def refuse_folder(folder: Path, puzzle: PuzzleSet) -> None:
@@ -164,17 +159,15 @@ def write(folder: Path, made: Made) -> Path:
         InputError: as `refuse_folder` does.
         OutsideError: when the folder is in use or cannot be written.
     """
-    remove_leftovers(folder)
-    with folder_lock(folder), outside_failures(f"cannot write in {printable(str(folder))}"):
+    with writing(folder) as staging:
         before = _files_of_list(folder / LIST, made.puzzle)
         texts = {
-            _file(one): f"# {title(one)}\n{_toml(_statement(made, one))}" for one in made.graded
+            file_name(one): f"# {title(one)}\n{_toml(_statement(made, one))}" for one in made.graded
         }
         texts[LIST] = json_text(document(made))
-        with Staging(folder) as staging:
-            for name, text in texts.items():
-                staging.path(name).write_text(text, encoding="utf-8", newline="\n")
-            staging.commit()
+        for name, text in texts.items():
+            staging.path(name).write_bytes(text.encode())
+        staging.commit()
         for name in before - texts.keys():
             (folder / name).unlink(missing_ok=True)
     return folder / LIST

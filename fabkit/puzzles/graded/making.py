@@ -7,8 +7,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fabkit.core.errors import OutsideError
-from fabkit.model.puzzle import Board, Challenge, PuzzleSet
+from fabkit.core.errors import InputError, OutsideError, did_you_mean, shown
+from fabkit.model.puzzle import Board, Challenge, PuzzleSet, usual_board
 from fabkit.puzzles.graded.grading import LEVEL_NAMES, Gathered, Graded, Source, gather
 from fabkit.puzzles.graded.starting import ENGINE, Positions
 from fabkit.puzzles.graded.subsets import Subsets
@@ -40,6 +40,23 @@ class StartsQuery:
     given: int | str | None = None
     levels: tuple[str, ...] = LEVEL_NAMES
     seed: int = 1
+
+
+def board_named(puzzle: PuzzleSet, name: str | None) -> Board | None:
+    """The board to make challenges on; None when the set has none.
+
+    Raises:
+        InputError: when there is none of that id.
+    """
+    if name is None:
+        return usual_board(puzzle.boards)
+    for board in puzzle.boards:
+        if board.id == name:
+            return board
+    known = [board.id for board in puzzle.boards]
+    are = f"its boards are {', '.join(known)}" if known else "it has no board at all"
+    message = f"{puzzle.name} has no board {shown(name)}; {are}{did_you_mean(name, known)}"
+    raise InputError.of("--board", message)
 
 
 @dataclass(frozen=True)
