@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from fabkit.cli.context import NO_EXIT, Context, takes
 from fabkit.cli.options import argument, option
-from fabkit.cli.report import Report
 from fabkit.core.errors import many
 
 if TYPE_CHECKING:
-    from fabkit.certify import Certificate, ImpossibleShapes, Verdict
+    from fabkit.certify import Certificate
+
+#: What a sum shows, by the kind of argument.
+_SUMS = {"area": "the areas do not add up", "colouring": "a colouring does not add up"}
 
 
 @takes()
@@ -31,64 +33,49 @@ def certify(
     proofs = read(Path(file))
     with report.shares("checked") as told:
         verdict = judge(proofs, set, told)
-    if not verdict.holds:
-        report.say(f"refused: {proofs.name}: {verdict.reason}")
+    stated = proofs.problem if isinstance(proofs, Certificate) else proofs
+    pieces, turned = [piece.id for piece in stated.pieces], "" if stated.flips else "not "
+    how = f"{many(verdict.nodes, 'branch node')} replayed"
+    said: dict[str, Any]
     if isinstance(proofs, Certificate):
-        said = _certificate(proofs, verdict, report)
+        given = len(proofs.problem.given)
+        claim, about = f"{proofs.name} {_claim(proofs)}", f"it is {proofs.name}"
+        how, more = _SUMS.get(proofs.argument.by, how), f"{many(given, 'piece')} given"
+        said = {
+            "challenge": proofs.challenge,
+            "holds": verdict.holds,
+            "claim": proofs.claim.plain,
+            "pieces": pieces,
+            "given": given,
+            "flips": stated.flips,
+            "leftover": proofs.problem.leftover,
+        }
     else:
-        said = _shapes(proofs, verdict, report)
+        count = len(proofs.shapes)
+        shapes = f"{many(count, 'shape')} of {proofs.parity} parity"
+        claim, about = f"{proofs.set} has no solution on any of {shapes}", "it is about the pieces"
+        about, more = f"{about} of {proofs.set}", f"all proofs together: sha256 {proofs.sha256}"
+        said = {
+            "holds": verdict.holds,
+            "parity": proofs.parity,
+            "pieces": pieces,
+            "flips": stated.flips,
+            "shapes": count,
+            "proved": verdict.shapes,
+            "certificates_sha256": proofs.sha256 if verdict.holds else None,
+        }
+    if verdict.holds:
+        report.say(f"holds: {claim} (pieces {' '.join(pieces)}; {how})")
+        if verdict.not_compared:
+            only = "so only what the file itself draws is proved, not that"
+            report.warn(f"{verdict.not_compared}, {only} {about}")
+        report.detail(f"pieces may {turned}be turned over; {more}")
+    else:
+        report.say(f"refused: {proofs.name}: {verdict.reason}")
     said |= {"reason": verdict.reason, "nodes": verdict.nodes, "compared": verdict.compared}
     seconds = round(time.monotonic() - start, 3)
     report.document({"file": file, "set": proofs.set, **said, "seconds": seconds})
     return 0 if verdict.holds else NO_EXIT
-
-
-def _certificate(certificate: Certificate, verdict: Verdict, report: Report) -> dict[str, Any]:
-    """Says what holds; returns what scripts are told."""
-    problem = certificate.problem
-    pieces = [piece.id for piece in problem.pieces]
-    if verdict.holds:
-        how = f"pieces {' '.join(pieces)}; {_how(certificate, verdict)}"
-        report.say(f"holds: {certificate.name} {_claim(certificate)} ({how})")
-        _warn(verdict, f"that it is {certificate.name}", report)
-        given = f"{many(len(problem.given), 'piece')} given"
-        report.detail(f"pieces may {'' if problem.flips else 'not '}be turned over; {given}")
-    return {
-        "challenge": certificate.challenge,
-        "holds": verdict.holds,
-        "claim": certificate.claim.plain,
-        "pieces": pieces,
-        "given": len(problem.given),
-        "flips": problem.flips,
-        "leftover": problem.leftover,
-    }
-
-
-def _shapes(file: ImpossibleShapes, verdict: Verdict, report: Report) -> dict[str, Any]:
-    """Says what holds; returns what scripts are told."""
-    pieces, shapes = [piece.id for piece in file.pieces], len(file.shapes)
-    if verdict.holds:
-        how = f"pieces {' '.join(pieces)}; {many(verdict.nodes, 'branch node')} replayed"
-        on = f"any of {many(shapes, 'shape')} of {file.parity} parity"
-        report.say(f"holds: {file.set} has no solution on {on} ({how})")
-        _warn(verdict, f"that it is about the pieces of {file.set}", report)
-        proofs = f"all proofs together: sha256 {file.sha256}"
-        report.detail(f"pieces may {'' if file.flips else 'not '}be turned over; {proofs}")
-    return {
-        "holds": verdict.holds,
-        "parity": file.parity,
-        "pieces": pieces,
-        "flips": file.flips,
-        "shapes": shapes,
-        "proved": verdict.shapes,
-        "certificates_sha256": file.sha256 if verdict.holds else None,
-    }
-
-
-def _warn(verdict: Verdict, what: str, report: Report) -> None:
-    if verdict.not_compared:
-        only = "so only what the file itself draws is proved, not"
-        report.warn(f"{verdict.not_compared}, {only} {what}")
 
 
 def _claim(certificate: Certificate) -> str:
@@ -109,12 +96,3 @@ def _claim(certificate: Certificate) -> str:
     if claim.count_up_to_symmetry is not None:
         said += f", {claim.count_up_to_symmetry:,} up to symmetry"
     return said
-
-
-def _how(certificate: Certificate, verdict: Verdict) -> str:
-    """The argument in plain words."""
-    if certificate.argument.by == "area":
-        return "the areas do not add up"
-    if certificate.argument.by == "colouring":
-        return "a colouring does not add up"
-    return f"{many(verdict.nodes, 'branch node')} replayed"

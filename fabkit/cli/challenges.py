@@ -75,17 +75,10 @@ def challenges(
         more = f" to {last.name}" if last != first else ""
         report.say(f"wrote {written}, and for `fabkit solve --file` {first}{more}")
     report.document(challengelist.document(made))
-    return _verdict(made, report)
-
-
-def _verdict(made: Made, report: Report) -> int:
-    """Says what is missing; returns the exit code."""
-    count, wanted = len(made.graded), made.query.count
-    if count < wanted:
-        report.say(f"{count} of {many(wanted, 'challenge')}: {made.reason}")
+    if len(made.graded) < count:
+        report.say(f"{len(made.graded)} of {many(count, 'challenge')}: {made.reason}")
         return NO_EXIT
-    even = wanted // len(made.query.levels)
-    few = [level for level, found in made.levels.items() if len(found) < even]
+    few = [level for level, found in made.levels.items() if len(found) < count // len(levels)]
     if few:
         report.say(f"no more of {' and '.join(few)} were found; other levels make up for it")
     return 0

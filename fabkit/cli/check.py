@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,14 +14,12 @@ from fabkit.core.errors import InputError, many, printable, shown
 from fabkit.core.files import outside_failures
 from fabkit.model.library import shipped_names
 from fabkit.model.profile import SETTINGS, Profile
-from fabkit.model.profilefile import load_profile, preset_names
 
 if TYPE_CHECKING:
     from fabkit.verify.catalog import VerifyReport
     from fabkit.verify.check import CheckReport
     from fabkit.verify.reports import PartReport
     from fabkit.verify.taken import Taken
-
 
 #: How names of mesh files end.
 ENDINGS = (".stl", ".3mf", ".obj")
@@ -101,42 +97,21 @@ def _take(context: Context, names: Sequence[str], option: str) -> tuple[Taken, P
         InputError: when a file is no mesh, or there is none.
         OutsideError: when a file cannot be read.
     """
-    from fabkit.build.export import PROFILE
-    from fabkit.verify.recognise import recognise
+    from fabkit.build.meshes import take, take_unknown
 
-    profile, unit_mm = context.profile, context.puzzle.unit_mm
+    profile = context.profile
     files = _files(context, names, option)
-    if context.profiles or context.settings:
-        return take_files(files, context, [profile]), profile
-    candidates = [profile, *(load_profile([name], (), unit_mm) for name in preset_names())]
-    if not names:
-        with suppress(InputError):
-            # It has no name of its own: where it is a known one, that goes first.
-            beside = load_profile([str(context.folder / PROFILE)])
-            name, title = beside.name, beside.title
-            same = [one for one in candidates if replace(one, name=name, title=title) == beside]
-            candidates = [*same, beside, *candidates]
-    taken = take_files(files, context, candidates)
-    found = recognise(taken, candidates)
+    with context.report.progress() as progress:
+        if context.profiles or context.settings:
+            return take(files, context.puzzle, [profile], progress), profile
+        folder = None if names else context.folder
+        taken, found = take_unknown(files, context.puzzle, profile, folder, progress)
     if found is None:
         context.report.warn(
             f"the meshes were made with none of the known profiles; they are held against "
             f"{profile.name}. Name the right one with -p"
         )
     return taken, found or profile
-
-
-def take_files(files: Sequence[Path], context: Context, profiles: Sequence[Profile]) -> Taken:
-    """Reads meshes that may have been made with one of several profiles."""
-    from fabkit.mesh.files.reading import read_bodies
-    from fabkit.verify.taking import take
-
-    bodies = []
-    with context.report.progress() as progress:
-        for done, path in enumerate(files):
-            progress(done, len(files), f"reading {printable(path.name)}")
-            bodies += read_bodies(path)
-    return take(bodies, context.puzzle, *(profile.unit_mm for profile in profiles))
 
 
 def _finish(

@@ -31,22 +31,14 @@ WIDTH = option("--width PX", "Width of a PNG picture in pixels.", read=_width)
 
 @dataclass(frozen=True)
 class Target:
-    """A file to draw into.
-
-    Attributes:
-        path: the file, SVG or PNG as its name ends.
-        theme: the look of the drawing.
-        width_px: of a PNG picture; None for what suits the drawing.
-    """
+    """A file to draw into, SVG or PNG; the width of a picture is None for what suits it."""
 
     path: Path
     theme: str
     width_px: int | None
 
     def write(self, svg: str, report: Report) -> None:
-        """Writes a drawing, whole or not at all, and says which letters a picture lacks.
-
-        Readers of SVG files may have them.
+        """Writes a drawing, and says which letters a picture lacks; readers of SVG may have them.
 
         Raises:
             InputError: when it would be too high as a picture.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabkit.cli.check import take_files, tell_check, tell_verify
+from fabkit.cli.check import tell_check, tell_verify
 from fabkit.cli.context import NO_EXIT, PRINTED, Context, takes
 from fabkit.cli.options import flag
 from fabkit.cli.printing import (
@@ -87,34 +87,19 @@ def make(
 
 def _reports(context: Context, done: Export) -> list[dict[str, Any]]:
     """The reports of check and verify: those of before, if nothing has changed since."""
-    from fabkit.build import Place, Target, build
-    from fabkit.build.manifest import made_by
-    from fabkit.build.reports import check_contents, stored, verify_contents, write_contents
+    from fabkit.build.meshes import check_and_verify
+    from fabkit.build.reports import stored
 
-    report, folder, puzzle = context.report, context.folder, context.puzzle
-    profile, budget_s = context.profile, context.budget_s
-
-    def write(place: Place) -> None:
-        from fabkit.verify.catalog import verify
-        from fabkit.verify.check import check
-
-        # The files of this set as it is now: there may be others, of pieces that it had.
-        made = [folder / name for name in done.files if name.startswith("stl/")]
-        taken = take_files(made, context, [profile])
-        with report.progress() as progress:
-            verified = verify(taken, profile, budget_s, progress)
-            answers = [one.answered for one in verified.challenges]  # solved once, for both
-            checked = check(taken, profile, budget_s, progress, answers=answers)
-        tell_check(checked, report)
-        tell_verify(verified, report)
-        write_contents(check_contents(checked) | verify_contents(verified), place)
-
-    recipe = made_by(puzzle, profile, f"{budget_s}", but=("price.", "laser.", "filament."))
-    names = ("check.json", "check.html", "verify.json")
-    target = Target(names, recipe, write, about="stl")
-    if not build(folder, puzzle, profile, [target], context.force).made:
+    report, folder, files = context.report, context.folder, list(done.files)
+    asked = context.puzzle, context.profile, files, context.budget_s, context.force
+    with report.progress() as progress:
+        found = check_and_verify(folder, *asked, progress)
+    if found is None:
         report.say("already up to date: checked and verified before")
-    return [stored(folder, names[0]), stored(folder, names[2])]
+    else:
+        tell_check(found[0], report)
+        tell_verify(found[1], report)
+    return [stored(folder, name) for name in ("check.json", "verify.json")]
 
 
 def _booklet(context: Context) -> tuple[dict[str, Any] | None, list[str]]:

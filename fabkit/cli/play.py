@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fabkit.cli import options
 from fabkit.cli.context import PRINTED, Context, takes
 from fabkit.cli.options import argument, flag, option
 from fabkit.core.errors import many
 from fabkit.core.files import write_whole
-
-if TYPE_CHECKING:
-    from fabkit.output.card import Card
-
 
 CHALLENGES = option(
     "--challenges FILE",
@@ -161,7 +156,15 @@ def cards(
         names, warnings = making.write_cards(
             folder, puzzle, made, effective, not no_templates, progress, context.force
         )
-    report.table(["card", "number", "difficulty", "given"], [_row(card) for card in made])
+    rows: list[list[object]] = []
+    document: list[dict[str, object]] = []
+    for card in made:
+        said = {"id": card.challenge.id, "number": card.number, "board": card.board.id}
+        said |= {"level": card.level or None, "score": card.score}
+        given = [one.piece for one in card.challenge.given]
+        document.append({**said, "given": given})
+        rows.append([said["id"], card.number, card.difficulty or "not known", " ".join(given)])
+    report.table(["card", "number", "difficulty", "given"], rows)
     for name in names:
         report.detail(f"wrote {folder / name}")
     report.say(f"wrote {many(len(made), 'card')} to {folder / 'cards'}; print at 100 %")
@@ -171,24 +174,8 @@ def cards(
             "set": puzzle.name,
             "output": str(folder),
             "profile": effective.name,
-            "cards": [_document(card) for card in made],
+            "cards": document,
             "files": names,
             "warnings": warnings,
         }
     )
-
-
-def _row(card: Card) -> list[str]:
-    given = [one.piece for one in card.challenge.given]
-    return [card.challenge.id, str(card.number), card.difficulty or "not known", " ".join(given)]
-
-
-def _document(card: Card) -> dict[str, object]:
-    return {
-        "id": card.challenge.id,
-        "number": card.number,
-        "board": card.board.id,
-        "level": card.level or None,
-        "score": card.score,
-        "given": [one.piece for one in card.challenge.given],
-    }

@@ -91,8 +91,19 @@ def show(
 def _show_pieces(context: Context, target: drawings.Target | None) -> int:
     report, puzzle, profile = context.report, context.puzzle, context.profile
     pieces = puzzle.select(context.pieces)
-    rows = [_row(puzzle, one) for one in pieces]
-    report.table(list(rows[0]), [[_cell(value) for value in row.values()] for row in rows])
+    rows: list[dict[str, Any]] = [
+        {
+            "piece": piece.id,
+            "label": piece.label,
+            "colour": piece.colour,
+            "area": [area(puzzle.lattice, form) for form in piece.forms],
+            "corners": sum(len(ring) for ring in piece.forms[0].rings),
+            "orientations": len(orientations(puzzle.lattice, piece, puzzle.flips)),
+        }
+        for piece in pieces
+    ]
+    told = [row | {"area": " / ".join(f"{one:g}" for one in row["area"])} for row in rows]
+    report.table(list(rows[0]), [list(row.values()) for row in told])
     count, unit = many(len(pieces), "piece"), format_mm(profile.unit_mm)
     report.say(f"{puzzle.title}: {count}, area {puzzle.area_of(pieces):g}, unit {unit}")
     if target is not None:
@@ -105,23 +116,6 @@ def _show_pieces(context: Context, target: drawings.Target | None) -> int:
         report.warn(f"pieces have the same label: {alike}; give them others in {puzzle.source}")
     report.document({**summary(puzzle), "pieces": rows})
     return 0
-
-
-def _row(puzzle: PuzzleSet, piece: Piece) -> dict[str, Any]:
-    """What is said of a piece; ``area`` holds one number for each flat form."""
-    return {
-        "piece": piece.id,
-        "label": piece.label,
-        "colour": piece.colour,
-        "area": [area(puzzle.lattice, form) for form in piece.forms],
-        "corners": sum(len(ring) for ring in piece.forms[0].rings),
-        "orientations": len(orientations(puzzle.lattice, piece, puzzle.flips)),
-    }
-
-
-def _cell(value: object) -> str:
-    """A value in the terminal's table."""
-    return " / ".join(f"{one:g}" for one in value) if isinstance(value, list) else str(value)
 
 
 def _alike(pieces: Sequence[Piece]) -> str:
@@ -146,8 +140,11 @@ def _show_catalog(context: Context, target: drawings.Target | None) -> int:
     entries = catalog_entries(puzzle)
     if not entries:
         raise InputError.of(puzzle.name, f"comes without a catalog{_how_to_make_one(puzzle)}")
-    head = ["snowflake", "parity", "moves", "solutions", "difficulty"]
-    report.table(head, [_snowflake(entry) for entry in entries])
+    rows = []
+    for one in entries:
+        count, score = known_count(one["count"], one["count_complete"]), one["difficulty"]["score"]
+        rows.append([one["id"], one["parity"], _moves(one["flips"]), count, score])
+    report.table(["snowflake", "parity", "moves", "solutions", "difficulty"], rows)
     report.say(f"{puzzle.title}: {many(len(entries), 'snowflake')}")
     if target is not None:
         from fabkit.output.challenge import snowflake_sheet
@@ -167,12 +164,6 @@ def _how_to_make_one(puzzle: PuzzleSet) -> str:
     except InputError as error:
         return f", and {command} cannot make one: it {error.faults[0].message}"
     return f"; {command} makes one"
-
-
-def _snowflake(entry: dict[str, Any]) -> list[object]:
-    count = known_count(entry["count"], entry["count_complete"])
-    score = entry["difficulty"]["score"]
-    return [entry["id"], entry["parity"], _moves(entry["flips"]), count, score]
 
 
 def _moves(flips: bool) -> str:

@@ -76,6 +76,7 @@ def solve(
     from fabkit.solve.engines.engine import BudgetSpentError, Effort
     from fabkit.solve.posing import pose
     from fabkit.solve.told import document
+    from fabkit.solve.transcript import certificate as proof
 
     questions = {"--first": first, "--count": count, "--all": all, "--unique": unique}
     question = options.exclusive(questions | {"--starts": starts})[2:] or "first"
@@ -110,9 +111,15 @@ def solve(
         try:
             if cnf is not None:
                 written += _write_cnf(cnf, posed, question, answer, effort, report)
-            if certificate is not None:
-                claim = _claim(question, answer)
-                written += _write_certificate(certificate, posed, claim, effort, report)
+            claim = _claim(question, answer)
+            if certificate is not None and claim:
+                write_whole(certificate, json_text(proof(posed, claim, effort), indent=None))
+                written.append(certificate)
+            elif certificate is not None:
+                report.warn(
+                    f"{certificate} was not written: a certificate proves that a challenge is "
+                    "impossible, that its solution is unique (--unique), or its count (--count)"
+                )
         except BudgetSpentError:
             report.warn("the budget was spent before the proof was complete; it was not written")
     for path in written:
@@ -177,26 +184,6 @@ def _claim(question: str, answer: Answer) -> str:
     if question == "unique" and answer.unique:
         return "unique"
     return "count" if question in ("count", "all") and answer.count is not None else ""
-
-
-def _write_certificate(
-    path: Path, posed: PosedChallenge, claim: str, effort: Effort, report: Report
-) -> list[Path]:
-    """What `fabkit certify` reads.
-
-    Raises:
-        InputError: when the certificate of a count would be too long.
-    """
-    from fabkit.solve.transcript import certificate
-
-    if not claim:
-        report.warn(
-            f"{path} was not written: a certificate proves that a challenge is impossible, that "
-            "its solution is unique (--unique), or its count (--count)"
-        )
-        return []
-    write_whole(path, json_text(certificate(posed, claim, effort), indent=None))
-    return [path]
 
 
 def _write_cnf(
