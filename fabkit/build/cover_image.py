@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from fabkit.model.entry import KINDS, Entry, challenge_of
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import Challenge, PuzzleSet, in_units
+from fabkit.model.puzzle import Challenge, PuzzleSet, in_units, usual_board
 from fabkit.solve.engines.engine import Effort
 from fabkit.solve.engines.search import Search, nodes_in
 from fabkit.solve.obstacles import obstacle
@@ -41,6 +41,14 @@ def showpiece(puzzle: PuzzleSet, among: Sequence[_Asked]) -> _Asked:
     most = max(len(one.pieces) for one in among)
     large = [one for one in among if len(one.pieces) == most]
     return min(large, key=lambda one: _slimness(puzzle, one))
+
+
+def usual(puzzle: PuzzleSet) -> str | None:
+    """None for the usual board; without one the challenge that shows most."""
+    if usual_board(puzzle.boards) is not None or not puzzle.challenges:
+        return None
+    solvable = [one for one in puzzle.challenges if one.answer != "impossible"]
+    return showpiece(puzzle, solvable or puzzle.challenges).id
 
 
 def faces_up(

@@ -30,6 +30,7 @@ from fabkit.solve.posing import pose
 #: So long, in seconds, a solution of one challenge is sought. What is found does not depend on it:
 #: either the search ends before, or it is told that it did not.
 BUDGET_S = 60.0
+_MOST_NAMED = 8
 _LEVEL_NAMES = frozenset(name for name, _ in LEVELS)
 #: What of a challenge list is a challenge; the rest is what was found out about it.
 _STATED = ("id", "title", "board", "cells", "outline", "pieces", "pieces_count", "given")
@@ -103,6 +104,29 @@ def gather(
         found.append(entry if entry.solution else _solved(puzzle, entry, images, wish.budget_s))
     progress(len(wanted), len(wanted), "")
     return sorted(found, key=lambda entry: KINDS.index(entry.kind))
+
+
+def the_one(
+    puzzle: PuzzleSet,
+    name: str | None,
+    file: Path | None,
+    budget_s: float,
+    folder: Path,
+    progress: Progress,
+) -> Entry:
+    """The challenge of an id, or the only one of a file.
+
+    Raises:
+        InputError: when there is none, or several.
+    """
+    files, only = () if file is None else (file,), () if name is None else (name,)
+    if file is not None and not only:  # which there are is known without solving any
+        entries = gather(puzzle, Selection(files, budget_s=0.0), folder)
+        if len(entries) > 1:
+            ids = name_some([entry.id for entry in entries], _MOST_NAMED)
+            message = f"holds {len(entries)} challenges; choose one with --challenge: {ids}"
+            raise InputError.of(printable(str(file)), message)
+    return gather(puzzle, Selection(files, only, budget_s), folder, progress)[0]
 
 
 def solved_ones(

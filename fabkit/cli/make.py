@@ -12,7 +12,6 @@ from fabkit.cli.printing import (
     SLICER,
     TIME_LIMIT,
     export_of,
-    magnets_words,
     tell_export,
     tell_slices,
 )
@@ -155,7 +154,7 @@ def _summary(
         ["to cut", f"{count('.dxf')} DXF, {count('.svg', 'svg')} SVG", "dxf/, svg/, *-sheets/"],
         ["check", verdict(checked), "check.html"],
         ["verify", f"{verdict(verified)}: {right} of {asked}", "verify.json"],
-        ["magnets", magnets_words(bill) or "none", "bom.csv"],
+        ["magnets", bill.magnets_words or "none", "bom.csv"],
         ["filament", f"{bill.grams:.0f} g of {bill.profile.filament}", "bom.csv"],
         ["material", f"{bill.cost:.2f} {bill.profile.currency}", "bom.csv"],
     ]

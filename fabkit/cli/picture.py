@@ -11,7 +11,7 @@ from fabkit.cli.options import flag, option
 from fabkit.core.errors import InputError, shown
 from fabkit.core.files import write_whole
 from fabkit.model.challengeload import find_challenge
-from fabkit.model.puzzle import Challenge, PuzzleSet, usual_board
+from fabkit.model.puzzle import Challenge
 
 if TYPE_CHECKING:
     from fabkit.solve.posing import Layout
@@ -55,12 +55,13 @@ def picture(
     Exit code 1 if the challenge has no solution.
     """
     from fabkit.build.assembly_layout import assembled
+    from fabkit.build.cover_image import usual
     from fabkit.output.render.picture import render
     from fabkit.output.render.scene import View
 
     width, height = size
     report, puzzle = context.report, context.puzzle
-    asked = find_challenge(puzzle, _usual(puzzle) if challenge is None else challenge)
+    asked = find_challenge(puzzle, usual(puzzle) if challenge is None else challenge)
     profile = context.profile
     layout = _solution(asked, context)
     if layout is None:
@@ -81,16 +82,6 @@ def picture(
         }
     )
     return 0
-
-
-def _usual(puzzle: PuzzleSet) -> str | None:
-    """None for the usual board; without one the challenge that shows most."""
-    from fabkit.build.cover_image import showpiece
-
-    if usual_board(puzzle.boards) is not None or not puzzle.challenges:
-        return None
-    solvable = [one for one in puzzle.challenges if one.answer != "impossible"]
-    return showpiece(puzzle, solvable or puzzle.challenges).id
 
 
 def _solution(challenge: Challenge, context: Context) -> Layout | None:

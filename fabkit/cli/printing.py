@@ -221,7 +221,7 @@ def tell_bill(bill: Bill, report: Report) -> None:
     profile = bill.profile
     rows = []
     if bill.magnets:
-        rows.append([magnets_words(bill), str(bill.magnets), "", f"{bill.magnets_cost:.2f}"])
+        rows.append([bill.magnets_words, str(bill.magnets), "", f"{bill.magnets_cost:.2f}"])
     for line in bill.filament:
         name = f"{profile.filament} {line.colour} for {' '.join(line.pieces)}"
         rows.append([name, f"{line.grams:.1f} g", f"{line.metres:.2f} m", f"{line.cost:.2f}"])
@@ -236,15 +236,6 @@ def tell_bill(bill: Bill, report: Report) -> None:
         report.say(f"{plates}, {took} to print, says {bill.sliced.slicer}")
     for note in bill.notes:
         report.say(note)
-
-
-def magnets_words(bill: Bill) -> str:
-    """How many magnets of what kind a set takes, in words; empty for none."""
-    if not bill.magnets:
-        return ""
-    profile = bill.profile
-    size = f"{profile.magnet_diameter_mm:g} x {format_mm(profile.magnet_height_mm)}"
-    return f"{many(bill.magnets, 'magnet')} {profile.magnet_grade}, {size}"
 
 
 _FOLDER = Path("output") / "coupon"

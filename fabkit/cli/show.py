@@ -11,15 +11,13 @@ from fabkit.cli import drawings, options
 from fabkit.cli.context import NO_EXIT, NOT_IN_TIME, Context, takes
 from fabkit.cli.options import flag, option
 from fabkit.cli.shipped import summary
-from fabkit.core.errors import InputError, many, name_some, printable
+from fabkit.core.errors import InputError, many, printable
 from fabkit.core.units import format_mm
 from fabkit.model.catalog import catalog_entries
 from fabkit.model.entry import Entry
 from fabkit.model.library import set_argument
 from fabkit.model.piece import Piece, orientations
 from fabkit.model.puzzle import PuzzleSet, area
-
-_MOST_NAMED = 8
 
 
 @takes("set", "pieces", "profiles", "settings", "budget_s")
@@ -51,7 +49,11 @@ def show(
         drawn = {"--solution": solution, "--steps": steps, "--grid": grid}
         options.refuse(drawn, "is about a challenge; add --challenge ID or --file FILE")
         return (_show_catalog if catalog else _show_pieces)(context, target)
-    entry = _entry(context, challenge, file)
+    from fabkit.build.entries import the_one
+
+    puzzle = context.puzzle
+    with context.report.progress() as told:
+        entry = the_one(puzzle, challenge, file, context.budget_s, context.folder, told)
     lacking = (solution or steps) and entry.solution is None
     _tell_challenge(context, entry)
     if lacking:
@@ -60,7 +62,7 @@ def show(
     elif target is not None:
         from fabkit.output.challenge import challenge_sheet, steps_sheet
 
-        puzzle, unit_mm, look = context.puzzle, context.profile.unit_mm, target.theme
+        unit_mm, look = context.profile.unit_mm, target.theme
         shown = entry if solution else replace(entry, solution=None)
         target.write(
             steps_sheet(puzzle, entry, unit_mm, look)
@@ -178,29 +180,6 @@ def known_count(count: int, complete: bool) -> str:
         ('24', '63,404 or more')
     """
     return f"{count:,}" if complete else f"{count:,} or more"
-
-
-def _entry(context: Context, challenge: str | None, file: Path | None) -> Entry:
-    """The challenge that is meant: the one of an id, or the only one of a file.
-
-    Raises:
-        InputError: when there is none, or several.
-    """
-    from fabkit.build.entries import Selection, gather
-
-    puzzle, folder = context.puzzle, context.folder
-    files = () if file is None else (file,)
-    only = () if challenge is None else (challenge,)
-    if file is not None and not only:  # which there are is known without solving any
-        entries = gather(puzzle, Selection(files, budget_s=0.0), folder)
-        if len(entries) > 1:
-            ids = name_some([entry.id for entry in entries], _MOST_NAMED)
-            message = f"holds {len(entries)} challenges; choose one with --challenge: {ids}"
-            raise InputError.of(printable(str(file)), message)
-    with context.report.progress() as told:
-        selection = Selection(files, only, context.budget_s)
-        (entry,) = gather(puzzle, selection, folder, told)
-    return entry
 
 
 def _tell_challenge(context: Context, entry: Entry) -> None:

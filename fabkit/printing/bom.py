@@ -232,6 +232,18 @@ class Bill:
         return sum(len(piece.magnets) for piece in self.pieces)
 
     @property
+    def magnets_size(self) -> str:
+        """How large each is."""
+        height = format_mm(self.profile.magnet_height_mm)
+        return f"{self.profile.magnet_diameter_mm:g} x {height}"
+
+    @property
+    def magnets_words(self) -> str:
+        """How many of what kind; empty for none."""
+        kind = f"{self.profile.magnet_grade}, {self.magnets_size}"
+        return f"{many(self.magnets, 'magnet')} {kind}" if self.magnets else ""
+
+    @property
     def magnets_cost(self) -> float:
         """What they cost."""
         return round(self.magnets * self.profile.magnet_price, 2)
@@ -419,8 +431,8 @@ def bill_csv(bill: Bill) -> str:
         row = {"item": "piece", "name": piece.piece, "count": 1, "size": size}
         rows.append(row | {"colour": piece.colour, "note": f"poles {poles}" if poles else ""})
     if bill.magnets:
-        size = f"{profile.magnet_diameter_mm:g} x {format_mm(profile.magnet_height_mm)}"
-        row = {"item": "magnet", "name": profile.magnet_grade, "count": bill.magnets, "size": size}
+        row = {"item": "magnet", "name": profile.magnet_grade, "count": bill.magnets}
+        row["size"] = bill.magnets_size
         price, cost = f"{profile.magnet_price:.2f}", f"{bill.magnets_cost:.2f}"
         rows.append(row | {"price": price, "cost": cost})
     for line in bill.filament:
