@@ -20,10 +20,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from solvers import ONE_THREAD, ROOT, compare
+
+#: How often each command runs.
 ROUNDS = 5
-#: What a command prints where it is not wanted, and what else one thread needs.
-ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
 
 
 @dataclass(frozen=True)
@@ -340,8 +340,6 @@ def main() -> int:
     kept = True
     for name in names:
         if name == "solvers":
-            from solvers import compare
-
             kept &= compare(wanted.small)
             continue
         bench = BENCHMARKS[name]
