@@ -1,10 +1,11 @@
-"""Pieces in their boards, measured on meshes: against plain boolean volumes, and planted faults."""
+"""Pieces in their boards of holes or seats, measured on meshes: against plain boolean volumes, and planted faults."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import manifold3d
 import numpy as np
@@ -17,19 +18,23 @@ from fabkit.mesh.boards.ballassembly import BallTable
 from fabkit.mesh.boards.lying import LIFT_MM, balls_lying
 from fabkit.mesh.boards.part import BoardPart
 from fabkit.mesh.boards.play import play
+from fabkit.mesh.boards.proud import proud_mm
 from fabkit.mesh.boards.reading import read_boards
-from fabkit.mesh.boards.seated import balls_in_board
+from fabkit.mesh.boards.seated import balls_in_board, stubs_in_board
 from fabkit.mesh.boards.storeys import Storeys
 from fabkit.mesh.finding import Finding
+from fabkit.mesh.fitting.assembly import Assembly
+from fabkit.mesh.part import take_in
+from fabkit.mesh.stubs import on_stubs
 from fabkit.model.accessory import accessories
 from fabkit.model.balls import flat_poses
 from fabkit.model.lattice import LATTICES
 from fabkit.model.piece import at_anchor
 from fabkit.model.profilefile import load_profile
-from fabkit.verify.answers import answer_catalog
+from fabkit.verify.answers import Answered, answer_catalog
 from tests.support import seats
 from tests.support.ballmeshes import Sizes, mirrored
-from tests.support.seats import FIT, PITCH_MM, failing
+from tests.support.seats import FIT, PITCH_MM, STARS, failing
 
 PROFILE = load_profile()
 RULES = ["free", "insert", "play", "loose", "turn", "rest", "neighbours"]
@@ -128,53 +133,30 @@ BODY = FIT.piece("indigo").body
 assert BODY is not None
 
 
+#: By default those of which each names another rule.
+FAULTS: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
+    ("all holes 0.3 mm too small", "loose", {}, {"hole_mm": 12.2}),
+    ("floors too low", "rest", {}, {"floor_off_mm": -0.2}),
+    ("channels too wide", "turn", {}, {"channel_mm": 1.8}),
+    ("holes and channels too wide", "play", {}, {"channel_mm": 0.4, "hole_mm": 12.8}),
+    ("a link too thick", "free", {"links": {0: 9.6}}, {}),
+    ("a hole that no ball enters", "free", {}, {"moved": {7: (0.0, 0.0, -0.7)}}),
+    ("a hole off its place", "free", {}, {"moved": {7: (0.4, 0.0, 0.0)}}),
+    ("a channel too narrow", "free", {}, {"narrow": 8.8}),
+    ("floors too high", "free", {}, {"floor_off_mm": 0.1}),
+    ("links too thin", "rest", {"link": 8.0}, {}),
+    ("a ball too big", "free", {"balls": {4: 12.7}}, {}),
+    ("a ball off its place", "free", {"moved": {4: (0.0, 0.5, 0.0)}}, {}),
+]
+
+
 @pytest.mark.parametrize(
-    ("fault", "rule", "sizes", "numbers"),
-    [
-        ("all holes 0.3 mm too small", "loose", {}, {"hole_mm": 12.2}),
-        pytest.param(
-            "a hole that no ball enters",
-            "free",
-            {},
-            {"moved": {7: (0.0, 0.0, -0.7)}},
-            marks=pytest.mark.integration,
-        ),
-        pytest.param(
-            "a hole off its place",
-            "free",
-            {},
-            {"moved": {7: (0.4, 0.0, 0.0)}},
-            marks=pytest.mark.integration,
-        ),
-        pytest.param(
-            "a channel too narrow", "free", {}, {"narrow": 8.8}, marks=pytest.mark.integration
-        ),
-        pytest.param(
-            "floors too high", "free", {}, {"floor_off_mm": 0.1}, marks=pytest.mark.integration
-        ),
-        ("floors too low", "rest", {}, {"floor_off_mm": -0.2}),
-        ("channels too wide", "turn", {}, {"channel_mm": 1.8}),
-        ("holes and channels too wide", "play", {}, {"channel_mm": 0.4, "hole_mm": 12.8}),
-        ("a link too thick", "free", {"links": {0: 9.6}}, {}),
-        pytest.param("links too thin", "rest", {"link": 8.0}, {}, marks=pytest.mark.integration),
-        pytest.param(
-            "a ball too big", "free", {"balls": {4: 12.7}}, {}, marks=pytest.mark.integration
-        ),
-        pytest.param(
-            "a ball off its place",
-            "free",
-            {"moved": {4: (0.0, 0.5, 0.0)}},
-            {},
-            marks=pytest.mark.integration,
-        ),
-    ],
+    "faults", [FAULTS[:5], pytest.param(FAULTS[5:], marks=pytest.mark.integration)]
 )
-def test_a_planted_fault_is_noticed(
-    fault: str, rule: str, sizes: dict[str, object], numbers: dict[str, object]
-) -> None:
-    part = seats.piece("indigo", Sizes(segments=32, **sizes))  # type: ignore[arg-type]
-    on = seats.holes(columns=4, **numbers)  # type: ignore[arg-type]
-    assert rule in failing(judged(part, on)), fault
+def test_planted_faults_are_noticed(faults: list[tuple[str, str, Any, Any]]) -> None:
+    for fault, rule, sizes, numbers in faults:
+        part = seats.piece("indigo", Sizes(segments=32, **sizes))
+        assert rule in failing(judged(part, seats.holes(columns=4, **numbers))), fault
 
 
 @pytest.mark.integration
@@ -221,15 +203,14 @@ def fit_board() -> BoardPart:
 
 
 @cache
-def solved() -> object:
+def solved() -> Answered:
     (one,) = answer_catalog(FIT, None)
     return one
 
 
-def assembled(parts: dict[str, BallPart], on: BoardPart | None):  # type: ignore[no-untyped-def]
-    one = solved()
+def assembled(parts: dict[str, BallPart], on: BoardPart | None) -> Assembly:
     table = BallTable(parts, on, PROFILE)
-    return table.assemble("board", one.challenge.region, one.layout)  # type: ignore[attr-defined]
+    return table.assemble("board", solved().challenge.region, solved().layout)
 
 
 def test_a_solved_board_is_put_together() -> None:
@@ -245,17 +226,13 @@ def test_a_faulty_board_or_piece_is_told_in_the_assembly() -> None:
     tight = assembled(fit_parts(), seats.holes(10, 5, hole_mm=11.5))
     assert not tight.ok
     assert all("and the board overlap" in message for message in tight.messages)
-    big = seats.piece("red", Sizes(segments=32, ball=18.5))
-    wide = assembled({**fit_parts(), "red": big}, None)
+    wide, near, edge = (
+        assembled({**fit_parts(), "red": seats.piece("red", Sizes(segments=n, ball=mm))}, None)
+        for n, mm in ((32, 18.5), (64, 17.9), (32, 16.0))
+    )
     assert any("red" in message and "overlap" in message for message in wide.messages)
     assert wide.overlap_mm3 > 0.1
-    near = assembled(
-        {**fit_parts(), "red": seats.piece("red", Sizes(segments=64, ball=17.9))}, None
-    )
     assert any("leave a gap of 0.0" in message for message in near.messages)
-    edge = assembled(
-        {**fit_parts(), "red": seats.piece("red", Sizes(segments=32, ball=16.0))}, None
-    )
     assert edge.outside_mm == pytest.approx(0.5, abs=0.05)
 
 
@@ -268,6 +245,57 @@ def test_a_mirrored_piece_does_not_go_where_the_layout_says() -> None:
     refusal = "yellow: does not have the shape that the solution asks for"
     with pytest.raises(InputError, match=refusal):
         assembled({**fit_parts(), "yellow": wrong}, fit_board())
+
+
+# --- pieces on stubs -----------------------------------------------------------------------
+
+
+@cache
+def stub_board() -> BoardPart:
+    return seats.seats()
+
+
+def judged_stub(name: str, on: BoardPart, **numbers: float) -> dict[str, Finding]:
+    found = stubs_in_board({"piece": seats.star(name, **numbers)}, on, STARS.lattice, PROFILE)
+    return {finding.rule.removeprefix("seat-"): finding for finding in found["piece"]}
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("name", ["red", "pink"])
+def test_a_good_piece_on_stubs_keeps_all_rules(name: str) -> None:
+    found = judged_stub(name, stub_board())
+    assert not failing(found), found
+    assert list(found) == ["free", "insert", "play", "loose", "turn", "rest", "proud"]
+    assert found["proud"].value == pytest.approx(2.0, abs=0.01)
+    assert found["play"].value == pytest.approx(0.4, abs=0.02)
+
+
+@pytest.mark.every(7)
+@pytest.mark.parametrize(
+    ("rule", "piece", "numbers"),
+    [
+        ("proud", {"height_mm": 1.4}, {}),
+        ("free", {"stub_mm": 10.6}, {}),
+        ("loose", {"stub_mm": 10.2}, {}),
+        ("play", {"stub_mm": 9.6}, {}),
+        ("free", {"height_mm": 2.5}, {}),
+        ("free", {}, {"shallow": {3: 0.5}}),
+        ("free", {}, {"missing": [5]}),
+    ],
+)
+def test_planted_faults_of_stubs_are_noticed(
+    rule: str, piece: dict[str, float], numbers: dict[str, object]
+) -> None:
+    on = seats.seats(**numbers) if numbers else stub_board()
+    assert rule in failing(judged_stub("orange", on, **piece))
+
+
+def test_upside_down_it_falls_into_a_board_without_floor() -> None:
+    """What holds a piece up that is turned over is the plate between the seats."""
+    one = seats.star("orange")
+    hollow = stub_board().manifold - seats.block((-9.5, -62.0, 2.0), (130.0, 10.0, 30.0))
+    on = seats.board_part(hollow, "seats", STARS.boards[0], 20.0, stub_board().rest_mm)
+    assert proud_mm(one, STARS.lattice, on) < 1.5
 
 
 # --- our own exports ----------------------------------------------------------------------
@@ -286,3 +314,21 @@ def test_exports_of_iqfit_keep_all_rules(tmp_path: Path) -> None:
     assert [step[0] for step in told] == list(range(11))
     solved_board = assembled(named, on)
     assert solved_board.ok, solved_board.messages
+
+
+@pytest.mark.integration
+def test_exports_of_iqstars_keep_all_rules(tmp_path: Path) -> None:
+    profile = load_profile((), (), STARS.unit_mm)
+    *bodies, hollow = seats.exported(
+        [*STARS.pieces, accessories(STARS, profile)[0]], STARS, tmp_path
+    )
+    parts = take_in(bodies, STARS, profile.unit_mm).parts
+    (on,) = read_boards([hollow], STARS, profile.unit_mm)
+    stubs = {
+        piece.id: one
+        for piece, part in zip(STARS.pieces, parts, strict=True)
+        if (one := on_stubs(part, STARS.lattice, profile.unit_mm))
+    }
+    assert len(stubs) == len(STARS.pieces)
+    found = stubs_in_board(stubs, on, STARS.lattice, profile)
+    assert [(f.rule, f.message) for some in found.values() for f in some if not f.ok] == []

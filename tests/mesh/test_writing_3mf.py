@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -29,7 +26,6 @@ from fabkit.mesh.files.writing3mf import (
     write_3mf,
 )
 from fabkit.output.png import Patch, thumbnail
-from tests.conftest import ROOT
 
 CORE = "{http://schemas.microsoft.com/3dmanufacturing/core/2015/02}"
 
@@ -129,21 +125,6 @@ def test_the_package_holds_the_picture_and_what_slicers_look_for() -> None:
     assert names == ["A", "A", "B & <co>", "B & <co>", "B letter"]
     extruders = [m.get("value") for m in root.iter("metadata") if m.get("key") == "extruder"]
     assert extruders == ["1", "1", "2"]
-
-
-@pytest.mark.integration
-def test_two_processes_write_the_same_bytes() -> None:
-    code = (
-        "from tests.mesh.test_writing_3mf import *; import sys;"
-        "print(hashlib.sha256(write_3mf(two_boxes())).hexdigest())"
-    )
-    said = [
-        subprocess.run(
-            [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-        ).stdout.strip()
-        for _ in range(2)
-    ]
-    assert said == [hashlib.sha256(write_3mf(two_boxes())).hexdigest()] * 2
 
 
 def test_what_the_library_refuses_is_told() -> None:

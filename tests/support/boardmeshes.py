@@ -16,12 +16,9 @@ from shapely import Polygon, affinity
 
 #: How fine circles are: chords lie less than 0.005 mm inside.
 SEGMENTS = 96
-THICKNESS_MM, LAYER_MM = 7.0, 0.2
-
-
-COLUMNS, ROWS = 10, 5
+THICKNESS_MM, LAYER_MM, BALL_MM, LINK_MM = 7.0, 0.2, 12.0, 9.0
 #: The cells of IQ Fit's board, by column and row from below.
-CELLS = list(itertools.product(range(COLUMNS), range(ROWS)))
+CELLS = list(itertools.product(range(10), range(5)))
 SQUARE = shapely.box(0, -160, 160, 0)
 
 
@@ -70,17 +67,11 @@ def layers_up(height_mm: float) -> float:
 
 @dataclass
 class Frame:
-    """A frame around a region with the way of a sliding lid, and that lid.
-
-    Attributes:
-        region: in mm.
-        rest_mm: on what pieces rest.
-        top_mm: how high they reach.
-    """
+    """A frame around a region with the way of a sliding lid, and that lid."""
 
     region: Polygon
-    rest_mm: float
-    top_mm: float
+    rest_mm: float  # on what pieces rest
+    top_mm: float  # how high they reach
     clearance_mm: float = 0.25
     wall_mm: float = 4.0
     relief_mm: float = 1.0
@@ -89,7 +80,6 @@ class Frame:
     lid_mm: float = 2.0
     lid_clearance_mm: float = 0.2
     ledge_mm: float = 5.0
-    shift: tuple[float, float] = (0.0, 0.0)
     extra: list[Manifold] = field(default_factory=list)
 
     @property
@@ -98,8 +88,7 @@ class Frame:
 
     @property
     def opening(self) -> Any:
-        grown = self.region.buffer(self.clearance_mm, join_style="mitre", mitre_limit=20)
-        return affinity.translate(grown, *self.shift)
+        return self.region.buffer(self.clearance_mm, join_style="mitre", mitre_limit=20)
 
     @property
     def relieved(self) -> Any:
@@ -165,53 +154,32 @@ def holes_board(
     cells: Sequence[tuple[int, int]],
     pitch_mm: float = 15.0,
     hole_mm: float = 12.5,
-    link_mm: float = 9.0,
-    channel_mm: float = 0.2,
-    ball_mm: float = 12.0,
-    floor_off_mm: float = 0.0,
-    missing: Sequence[int] = (),
-    moved: dict[int, tuple[float, float, float]] | None = None,
-    blind: Sequence[int] = (),
-    narrow: float | None = None,
+    channel_mm: float = 0.2,  # beside a link
+    floor_off_mm: float = 0.0,  # by which all floors of channels are too high
+    missing: Sequence[int] = (),  # numbers of the bores that are left out
+    moved: dict[int, tuple[float, float, float]] | None = None,  # along x and y, in diameter
+    blind: Sequence[int] = (),  # numbers of the bores that end 3 mm above the bottom
+    narrow: float | None = None,  # the width of the first channel, if it has its own
     **frame: Any,
 ) -> tuple[Manifold, Frame]:
-    """A board for balls; cells are (column, row), x to the right and y up.
-
-    Args:
-        cells: of the region.
-        pitch_mm: of the lattice.
-        hole_mm: of each bore.
-        link_mm: of a link.
-        channel_mm: beside it.
-        ball_mm: of a ball.
-        floor_off_mm: by which all floors of channels are too high.
-        missing: numbers of the bores that are left out.
-        moved: by the numbers of bores: how far off each is along x and y, and in diameter.
-        blind: numbers of the bores that end 3 mm above the bottom.
-        narrow: the width of the first channel, if it is another than that of the rest.
-        frame: more for the frame.
-    """
+    """A board for balls; cells are (column, row), x to the right and y up."""
     squares = [shapely.box(x, y, x + 1, y + 1) for x, y in cells]
     region = affinity.scale(shapely.union_all(squares), pitch_mm, pitch_mm, origin=(0, 0))
-    rest = layers_up(pitch_mm + ball_mm / 2 + 1)
-    around = Frame(region, rest, rest + ball_mm / 2, relief_mm=0.0, notch_mm=0.0, **frame)
+    rest = layers_up(pitch_mm + BALL_MM / 2 + 1)
+    around = Frame(region, rest, rest + BALL_MM / 2, relief_mm=0.0, notch_mm=0.0, **frame)
     cuts, middles = [], [((x + 0.5) * pitch_mm, (y + 0.5) * pitch_mm) for x, y in cells]
     for number, (x, y) in enumerate(middles):
         dx, dy, wider = (moved or {}).get(number, (0.0, 0.0, 0.0))
         if number not in missing:
             low = 3.0 if number in blind else -1.0
             cuts.append(bore(x + dx, y + dy, hole_mm + wider, low, rest + 20))
-    width, floor = link_mm + 2 * channel_mm, rest - link_mm / 2 + floor_off_mm
-    first = True
-    for x, y in cells:
-        for dx, dy in ((1, 0), (0, 1)):
-            if (x + dx, y + dy) in cells:
-                line = shapely.LineString(
-                    [middles[cells.index((x, y))], middles[cells.index((x + dx, y + dy))]]
-                )
-                wide = narrow if first and narrow else width
-                cuts.append(extruded(line.buffer(wide / 2, cap_style="flat"), floor, rest + 20))
-                first = False
+    width, floor = narrow or LINK_MM + 2 * channel_mm, rest - LINK_MM / 2 + floor_off_mm
+    for (x, y), middle in zip(cells, middles, strict=True):
+        for beside in ((x + 1, y), (x, y + 1)):
+            if beside in cells:
+                line = shapely.LineString([middle, middles[cells.index(beside)]])
+                cuts.append(extruded(line.buffer(width / 2, cap_style="flat"), floor, rest + 20))
+                width = LINK_MM + 2 * channel_mm
     return around.frame() - united(cuts), around
 
 
@@ -248,22 +216,16 @@ def tray_board(region: Polygon, floor_mm: float = 2.0, **frame: Any) -> tuple[Ma
 POCKET_MM = 0.7
 
 
-def snapping_board(region: Polygon, floor_mm: float = 3.6) -> tuple[Manifold, Frame]:
+def snapping_board(region: Polygon) -> tuple[Manifold, Frame]:
     """A tray whose long sides have pockets for hooks, its top the lid's seat."""
-    frame = Frame(region, floor_mm, floor_mm + THICKNESS_MM, lid_mm=0.0, notch_mm=0.0)
+    frame = Frame(region, 3.6, 3.6 + THICKNESS_MM, lid_mm=0.0, notch_mm=0.0)
     board = frame.frame()
-    x0, y0, x1, y1 = frame.outer.bounds
+    x0, _, x1, _ = frame.outer.bounds
     middle, top = region.envelope.centroid.y, frame.lid_low_mm
-    assert y0 < middle < y1
     for side, way in ((x0, 1), (x1, -1)):
-        profile = Polygon(
-            [
-                (side - way, top - 8.0 + 2.0),
-                (side - way, top - 11.0),
-                (side + way * POCKET_MM, top - 11.0),
-                (side + way * POCKET_MM, top - 8.0 + 0.3),
-            ]
-        )
+        out, deep = side - way, side + way * POCKET_MM
+        corners = [(out, top - 6.0), (out, top - 11.0), (deep, top - 11.0), (deep, top - 7.7)]
+        profile = Polygon(corners)
         board -= along_y(profile, middle - 6.2, middle + 6.2)
     return board, frame
 
@@ -273,26 +235,17 @@ def snapping_lid(
     tongue_mm: float = 9.0,
     tongue_thick_mm: float = 1.6,
     catch_mm: float = 0.5,
-    clearance_mm: float = 0.2,
-    plate_mm: float = 2.0,
 ) -> Manifold:
     """The lid of such a board, plate down, a tongue on each of two sides."""
+    clearance_mm, plate_mm = 0.2, 2.0
     x0, y0, x1, _ = frame.outer.bounds
     middle, face = frame.region.envelope.centroid.y, x1 + clearance_mm
     outer = face + tongue_thick_mm
     hook = clearance_mm + catch_mm
     tip, low = face - hook, plate_mm + tongue_mm
-    tongue = Polygon(
-        [
-            (face, plate_mm / 2),
-            (face, low - hook),
-            (tip, low),
-            (tip, low + 0.2),
-            (face, low + 0.2 + max(hook, 0.01) * 1.7),
-            (outer, low + 0.2 + max(hook, 0.01) * 1.7),
-            (outer, plate_mm / 2),
-        ]
-    )
+    end, root = low + 0.2 + max(hook, 0.01) * 1.7, plate_mm / 2
+    hooked = [(face, root), (face, low - hook), (tip, low), (tip, low + 0.2), (face, end)]
+    tongue = Polygon([*hooked, (outer, end), (outer, root)])
     other = affinity.scale(tongue, xfact=-1, origin=((x0 + x1) / 2, 0))
     plate = extruded(shapely.box(x0 + x1 - outer, y0, outer, 2 * middle - y0), 0, plate_mm)
     return united([plate, *(along_y(one, middle - 6, middle + 6) for one in (tongue, other))])

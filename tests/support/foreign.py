@@ -6,6 +6,7 @@ trigonometry shape them, trimesh makes them bodies. Lengths are in mm until the 
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -33,56 +34,31 @@ _CHORDS = 6
 
 @dataclass(frozen=True)
 class Make:
-    """How a body is made. Lengths in mm, angles in degrees.
-
-    Attributes:
-        unit: the grid unit.
-        inset: how far the sides lie inside the outline.
-        rounding: radius of every corner, also of those that turn inwards.
-        tip_cut: the part of both its edges that a tip of less than a right angle loses.
-        thickness: from back to face.
-        chamfers: at the back and at the face, 45 degrees.
-        fillet: rounds the edge of the face instead, with this radius.
-        taper: by how much the face is smaller than the back, on every side.
-        magnet: diameter of a blind hole in the back; 0 for none.
-        letter: cap height; 0 for none.
-        letter_font: what a label looks like, for cap height 1; the shipped font when None.
-        noise: largest error of a corner along each axis.
-        subdivided: how often every triangle is cut into four.
-        mirrored: the left hand for the right one.
-    """
+    """How a body is made. Lengths in mm."""
 
     unit: float = 20.0
     inset: float = 0.1
-    rounding: float = 0.0
-    tip_cut: float = 0.0
+    rounding: float = 0.0  # radius of every corner, also of those that turn inwards
+    tip_cut: float = 0.0  # the part of both its edges that a tip below a right angle loses
     thickness: float = 7.0
-    chamfers: tuple[float, float] = (0.0, 0.0)
-    fillet: float = 0.0
-    taper: float = 0.0
-    magnet: float = 0.0
-    letter: float = 0.0
-    letter_font: Callable[[str], BaseGeometry] | None = None
-    noise: float = 0.0
-    subdivided: int = 0
-    mirrored: bool = False
+    chamfers: tuple[float, float] = (0.0, 0.0)  # at back and face, 45 degrees
+    fillet: float = 0.0  # rounds the edge of the face instead
+    taper: float = 0.0  # by how much the face is smaller than the back, on every side
+    magnet: float = 0.0  # diameter of a blind hole in the back
+    letter: float = 0.0  # cap height
+    letter_font: Callable[[str], BaseGeometry] | None = None  # for cap height 1, if not the shipped
+    noise: float = 0.0  # largest error of a corner along each axis
+    subdivided: int = 0  # how often every triangle is cut into four
 
 
 @dataclass(frozen=True)
 class Stand:
-    """How a body lies in its file.
+    """How a body lies in its file."""
 
-    Attributes:
-        turn: degrees about z.
-        tilt: a proper rotation, made before the turn; lies as it was made when None.
-        origin: where the body's own origin comes, in mm.
-        length: the file's unit of length.
-    """
-
-    turn: float = 0.0
-    tilt: Points | None = None
-    origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    length: str = "mm"
+    turn: float = 0.0  # degrees about z
+    tilt: Points | None = None  # a proper rotation, made before the turn
+    origin: tuple[float, float, float] = (0.0, 0.0, 0.0)  # where its own comes, in mm
+    length: str = "mm"  # the file's unit of length
 
 
 # --- outlines -----------------------------------------------------------------------------
@@ -91,8 +67,6 @@ class Stand:
 def printed_outline(outline: Polygon, make: Make) -> Polygon:
     """An outline in grid units, as it is made: scaled, inset, tips cut, corners rounded; in mm."""
     area = affinity.scale(outline, make.unit, make.unit, origin=(0, 0))
-    if make.mirrored:
-        area = affinity.scale(area, -1, 1, origin=(0, 0))
     area = orient(area.buffer(-make.inset, join_style="mitre", mitre_limit=20))
     assert isinstance(area, Polygon)
     rings = []
@@ -110,8 +84,8 @@ def _corners(points: Points) -> Iterator[tuple[Points, Points, Points]]:
 
 def _turn(before: Points, here: Points, after: Points) -> float:
     """The angle by which a ring turns left at a corner."""
-    (ux, uy), (vx, vy) = here - before, after - here
-    return math.atan2(ux * vy - uy * vx, ux * vx + uy * vy)
+    u, v = complex(*(here - before)), complex(*(after - here))
+    return cmath.phase(v / u)
 
 
 def _without_tips(points: Points, part: float) -> Points:
@@ -136,11 +110,8 @@ def _rounded(points: Points, radius: float) -> Points:
         actual = reach / math.tan(abs(turn) / 2)
         inwards = math.copysign(1, turn) * np.array([-(here - before)[1], (here - before)[0]])
         middle = start + actual * inwards / np.linalg.norm(inwards)
-        first = start - middle
-        for k in range(_CHORDS + 1):
-            cos, sin = math.cos(turn * k / _CHORDS), math.sin(turn * k / _CHORDS)
-            arm = np.array([cos * first[0] - sin * first[1], sin * first[0] + cos * first[1]])
-            found.append(middle + arm)
+        arms = complex(*(start - middle)) * np.exp(1j * np.linspace(0, turn, _CHORDS + 1))
+        found += [middle + np.array([arm.real, arm.imag]) for arm in arms]
     return np.array(found)
 
 
@@ -209,24 +180,19 @@ def _levels(make: Make) -> list[tuple[float, float]]:
 def _stacked(area: Polygon, levels: Sequence[tuple[float, float]]) -> trimesh.Trimesh:
     """A body between rings that are moved in from level to level."""
     rings = [np.asarray(ring.coords)[:-1] for ring in (area.exterior, *area.interiors)]
-    vertices, faces = [], []
+    shells = []
     for ring in rings:
-        first = sum(len(one) for one in vertices)
         count = len(ring)
-        for z, inside in levels:
-            vertices.append(np.column_stack([moved_in(ring, inside), np.full(count, z)]))
-        for level in range(len(levels) - 1):
-            for i in range(count):
-                a, b = first + level * count + i, first + level * count + (i + 1) % count
-                faces += [(a, b, b + count), (a, b + count, a + count)]
+        at = np.arange(count * (len(levels) - 1))
+        beside = at + np.where(at % count == count - 1, 1 - count, 1)
+        faces = [(at, beside, beside + count), (at, beside + count, at + count)]
+        corners = [np.insert(moved_in(ring, inside), 2, z, axis=1) for z, inside in levels]
+        shells.append((np.concatenate(corners), np.concatenate([np.transpose(f) for f in faces])))
     for z, inside in (levels[0], levels[-1]):
         flat = Polygon(moved_in(rings[0], inside), [moved_in(one, inside) for one in rings[1:]])
         points, triangles = trimesh.creation.triangulate_polygon(flat, engine="manifold")
-        start = sum(len(one) for one in vertices)
-        vertices.append(np.column_stack([points, np.full(len(points), z)]))
-        order = (0, 1, 2) if z else (2, 1, 0)
-        faces += [tuple(start + int(t[k]) for k in order) for t in triangles]
-    mesh = trimesh.Trimesh(np.concatenate(vertices), np.array(faces), process=False)
+        shells.append((np.insert(points, 2, z, axis=1), triangles[:, :: 1 if z else -1]))
+    mesh = trimesh.util.concatenate([trimesh.Trimesh(*one, process=False) for one in shells])
     mesh.merge_vertices(digits_vertex=9)
     return mesh
 
@@ -237,8 +203,8 @@ def shell(mesh: trimesh.Trimesh, stand: Stand | None = None, name: str = "body")
     vertices = np.asarray(mesh.vertices)
     if stand.tilt is not None:
         vertices = vertices @ stand.tilt.T
-    cos, sin = math.cos(math.radians(stand.turn)), math.sin(math.radians(stand.turn))
-    vertices = vertices @ np.array([[cos, sin, 0], [-sin, cos, 0], [0, 0, 1]])
+    turn = trimesh.transformations.rotation_matrix(math.radians(stand.turn), (0, 0, 1))
+    vertices = vertices @ turn[:3, :3].T
     vertices = (vertices + stand.origin) * IN_LENGTHS[stand.length]
     exact = vertices.astype(np.float32).astype(float)
     merged, where = np.unique(exact, axis=0, return_inverse=True)
@@ -247,57 +213,13 @@ def shell(mesh: trimesh.Trimesh, stand: Stand | None = None, name: str = "body")
     return Body(name, merged, faces[(a != b) & (b != c) & (c != a)].astype(np.int64))
 
 
-def any_rotation(chance: Random) -> Points:
-    """A proper rotation, every one as likely."""
-    w, x, y, z = (chance.gauss(0, 1) for _ in range(4))
-    n = math.sqrt(w * w + x * x + y * y + z * z)
-    w, x, y, z = w / n, x / n, y / n, z / n
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-
-
 # --- files --------------------------------------------------------------------------------
 
 
 def write_stl(path: Path, *bodies: Body) -> Path:
     """One STL file; it does not tell where a body ends."""
-    path.write_bytes(
-        meshfiles.binary_stl(np.concatenate([body.vertices[body.faces] for body in bodies]))
-    )
-    return path
-
-
-def write_obj(path: Path, bodies: Sequence[Body], keyword: str = "o") -> Path:
-    """One OBJ file with an object (or group) for each body."""
-    lines, count = [], 1
-    for number, body in enumerate(bodies, start=1):
-        lines.append(f"{keyword} thing{number}")
-        lines += [f"v {x!r} {y!r} {z!r}" for x, y, z in body.vertices.tolist()]
-        lines += [f"f {a + count} {b + count} {c + count}" for a, b, c in body.faces.tolist()]
-        count += len(body.vertices)
-    path.write_text("\n".join(lines) + "\n", encoding="ascii")
-    return path
-
-
-def write_3mf(path: Path, bodies: Sequence[Body], unit: str = "millimeter") -> Path:
-    """One 3MF file, each body an object that is built where it lies."""
-    objects, items = [], []
-    for number, body in enumerate(bodies, start=1):
-        corners = "".join(
-            f'<vertex x="{x!r}" y="{y!r}" z="{z!r}"/>' for x, y, z in body.vertices.tolist()
-        )
-        faces = "".join(
-            f'<triangle v1="{a}" v2="{b}" v3="{c}"/>' for a, b, c in body.faces.tolist()
-        )
-        mesh = f"<mesh><vertices>{corners}</vertices><triangles>{faces}</triangles></mesh>"
-        objects.append(meshfiles.object3mf(number, mesh))
-        items.append(f'<item objectid="{number}"/>')
-    path.write_bytes(meshfiles.package(meshfiles.model("".join(objects), "".join(items), unit)))
+    triangles = np.concatenate([body.vertices[body.faces] for body in bodies])
+    path.write_bytes(meshfiles.binary_stl(triangles))
     return path
 
 
@@ -310,13 +232,7 @@ def read_files(*paths: Path) -> list[Body]:
 
 
 def random_make(chance: Random, unit: float, edge: float = 1.0) -> Make:
-    """Any construction within the limits that `tests.mesh.test_foreign_limits` states.
-
-    Args:
-        chance: where it comes from.
-        unit: the grid unit.
-        edge: the shortest edge of the set's outlines, in grid units.
-    """
+    """Any construction within the stated limits; `edge` is a set's shortest, in grid units."""
     short = unit * edge
     make = Make(
         unit=unit,
@@ -343,8 +259,9 @@ def random_make(chance: Random, unit: float, edge: float = 1.0) -> Make:
 
 def random_stand(chance: Random, turned_over: bool = False) -> Stand:
     """Anywhere, any way about z; with ``turned_over`` also tilted in any way."""
+    dice = np.array([chance.random() for _ in range(3)])
     return Stand(
         turn=chance.uniform(0, 360),
-        tilt=any_rotation(chance) if turned_over else None,
+        tilt=trimesh.transformations.random_rotation_matrix(dice)[:3, :3] if turned_over else None,
         origin=(chance.uniform(-90, 90), chance.uniform(-90, 90), chance.uniform(-50, 50)),
     )

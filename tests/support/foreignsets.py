@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from random import Random
-from typing import Any
 
 import trimesh
 from shapely import Polygon, affinity
@@ -13,28 +11,21 @@ from shapely import Polygon, affinity
 from fabkit.mesh.body import Body
 from fabkit.mesh.part import Outline, Part, take_in
 from fabkit.model.lattice import LATTICES, Point
-from fabkit.model.library import load_set
 from fabkit.model.piece import Form, Piece, is_image
 from fabkit.model.polygon import cells_of_rings, rings_of_cells
-from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.model.puzzle import PuzzleSet
 from tests.support import analytic, foreign
 from tests.support.foreign import Make
 
 SETS = ("fridgeiq", "iqblock", "cubimagici", "iqstars")
 
 
-def drawn(set_name: str) -> dict[str, analytic.Drawing]:
-    return {one.id: one for one in analytic.drawings(set_name)}
-
-
-def built(set_name: str, make: Make, seed: int = 0, **stand: Any) -> list[Body]:
+def built(set_name: str, make: Make) -> list[Body]:
     """Every piece of a set, each somewhere else."""
-    chance = Random(seed)
+    chance = Random(0)
     return [
         foreign.shell(
-            foreign.build(one.outline, make, one.label),
-            replace(foreign.random_stand(chance), **stand),
-            f"{chance.random()}",
+            foreign.build(one.outline, make, one.label), foreign.random_stand(chance), one.id
         )
         for one in analytic.drawings(set_name)
     ]
@@ -52,10 +43,7 @@ def outline_of(part: Part) -> Outline:
 def is_turned(outline: Outline, shape: Polygon) -> bool:
     """Whether an outline is a shape in grid units, turned about, not over: compared as areas."""
     seen = affinity.scale(outline.canonical, 1 / outline.unit_mm, 1 / outline.unit_mm)
-    x, y = seen.centroid.coords[0]
-    seen = affinity.translate(seen, -x, -y)
-    x, y = shape.centroid.coords[0]
-    shape = affinity.translate(shape, -x, -y)
+    seen, shape = (affinity.translate(a, -a.centroid.x, -a.centroid.y) for a in (seen, shape))
     turned = (affinity.rotate(shape, 30 * k, origin=(0, 0)) for k in range(12))
     return any(seen.symmetric_difference(one).area < 1e-6 for one in turned)
 
@@ -73,12 +61,6 @@ def verdict(part: Part, puzzle: PuzzleSet, piece: str) -> str:
     return "misread" if known else "strange"
 
 
-def verdicts(set_name: str, make: Make, **stand: Any) -> list[str]:
-    puzzle = load_set(set_name)
-    parts = read(built(set_name, make, **stand), puzzle, make.unit)
-    return [verdict(part, puzzle, one.id) for part, one in zip(parts, puzzle.pieces, strict=True)]
-
-
 def is_misread(part: Part, puzzle: PuzzleSet, piece: str, make: Make) -> bool:
     """Whether a body is taken for another piece.
 
@@ -91,20 +73,9 @@ def is_misread(part: Part, puzzle: PuzzleSet, piece: str, make: Make) -> bool:
     return said in ("misread", "mirrored")
 
 
-def user_set(
-    lattice_name: str,
-    outlines: Mapping[str, Sequence[Sequence[tuple[float, float]]]],
-    challenges: tuple[Challenge, ...] = (),
-) -> PuzzleSet:
-    """A set of somebody's own.
-
-    Args:
-        lattice_name: of its lattice.
-        outlines: for each piece its rings in grid units.
-        challenges: if it has some.
-    """
-    lattice = LATTICES[lattice_name]
-    assert lattice.step_squared[0] == lattice.step_squared[1]
+def user_set(outlines: Mapping[str, Sequence[Sequence[tuple[float, float]]]]) -> PuzzleSet:
+    """A set of somebody's own on quarter squares: for each piece its rings in grid units."""
+    lattice = LATTICES["quarter-square"]
     pieces = []
     for name, drawn in outlines.items():
         rings: list[tuple[Point, ...]] = [
@@ -114,20 +85,12 @@ def user_set(
         cells = cells_of_rings(lattice, rings)
         form = Form("", cells, rings_of_cells(lattice, cells))
         pieces.append(Piece(name, name, "#888888", (form,)))
-    return PuzzleSet("mine", "Mine", lattice, False, tuple(pieces), (), challenges, "mine.toml", "")
-
-
-def polygon_of(rings: Sequence[Sequence[tuple[float, float]]]) -> Polygon:
-    """An outline of `user_set` as an area in grid units."""
-    return Polygon(rings[0], rings[1:])
-
-
-RING = [[(0, 0), (3, 0), (3, 3), (0, 3)], [(1, 1), (1, 2), (2, 2), (2, 1)]]
+    return PuzzleSet("mine", "Mine", lattice, False, tuple(pieces), (), (), "mine.toml", "")
 
 
 USER_SETS = {
     "holes": {
-        "ring": RING,
+        "ring": [[(0, 0), (3, 0), (3, 3), (0, 3)], [(1, 1), (1, 2), (2, 2), (2, 1)]],
         "eye": [[(0, 0), (3, 0), (3, 2), (0, 2)], [(1, 1), (1.5, 1.5), (2, 1), (1.5, 0.5)]],
         "two holes": [
             [(0, 0), (5, 0), (5, 3), (0, 3)],
@@ -159,15 +122,6 @@ USER_SETS = {
         "small": [[(0, 0), (2, 0), (1, 1)]],
     },
 }
-
-
-def own_bodies(puzzle_name: str, make: Make, copies: int = 1, seed: int = 0) -> list[Body]:
-    chance = Random(seed)
-    return [
-        foreign.shell(foreign.build(polygon_of(rings), make), foreign.random_stand(chance), name)
-        for name, rings in USER_SETS[puzzle_name].items()
-        for _ in range(copies)
-    ]
 
 
 def strange_bodies() -> list[Body]:

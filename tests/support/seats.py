@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import manifold3d
 import numpy as np
-import shapely
-from shapely import Polygon
 
 from fabkit.drawing.draft import draft_things
 from fabkit.mesh.balls.part import BallPart
@@ -30,6 +28,7 @@ from fabkit.solid.export import write_stl
 from fabkit.solid.making import Maker
 from tests.support import boardmeshes
 from tests.support.ballmeshes import Sizes, body_of_solid, solid
+from tests.support.boardmeshes import hexagons
 
 PITCH_MM, UNIT_MM = 15.0, 20.0
 FIT, STARS = load_set("iqfit"), load_set("iqstars")
@@ -70,34 +69,26 @@ def board_part(made: Any, kind: str, board: Board, unit_mm: float, rest_mm: floa
     return BoardPart(body, body.vertices, kind, board, unit_mm, rest_mm)
 
 
-def middles(cells: Sequence[Cell]) -> list[tuple[float, float]]:
-    return [(UNIT_MM * x, UNIT_MM * y) for x, y in in_units(LATTICES["triangular"], cells)]
-
-
-def hexagons(cells: Sequence[Cell], inset_mm: float = 0.0) -> Polygon:
-    radius, corners = UNIT_MM / np.sqrt(3), np.radians(np.arange(30, 390, 60))
-    hexagon = np.column_stack([np.cos(corners), np.sin(corners)]) * radius
-    whole = shapely.union_all(
-        [Polygon(hexagon + middle).buffer(1e-6, join_style="mitre") for middle in middles(cells)]
-    )
-    return whole.buffer(-inset_mm, join_style="mitre")
+def middles(cells: Collection[Cell]) -> list[tuple[float, float]]:
+    places = in_units(LATTICES["triangular"], sorted(cells))
+    return [(UNIT_MM * x, UNIT_MM * y) for x, y in places]
 
 
 def seats(**numbers: Any) -> BoardPart:
     board = STARS.boards[0]
-    cells = sorted(board.cells)
-    made, frame = boardmeshes.seats_board(middles(cells), hexagons(cells), **numbers)
+    places = middles(board.cells)
+    made, frame = boardmeshes.seats_board(places, hexagons(places), **numbers)
     return board_part(made, "seats", board, UNIT_MM, frame.rest_mm)
 
 
 def star(name: str, stub_mm: float = 10.0, height_mm: float = 2.0) -> OnStubs:
     """A piece on stubs, read back."""
-    cells = sorted(STARS.piece(name).forms[0].cells)
-    made = boardmeshes.extruded(hexagons(cells, 0.1), height_mm, height_mm + 7.0)
-    for x, y in middles(cells):
+    places = middles(STARS.piece(name).forms[0].cells)
+    area = hexagons(places).buffer(-0.1, join_style="mitre")
+    made = boardmeshes.extruded(area, height_mm, height_mm + 7.0)
+    for x, y in places:
         made += boardmeshes.bore(x, y, stub_mm, 0.0, height_mm + 1.0)
-    body: Body = body_of_solid(made)
-    (part,) = take_in([body], STARS, UNIT_MM).parts
+    (part,) = take_in([body_of_solid(made)], STARS, UNIT_MM).parts
     found = on_stubs(part, STARS.lattice, UNIT_MM)
     assert found is not None
     return found

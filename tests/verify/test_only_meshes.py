@@ -114,8 +114,7 @@ def altered(puzzle: PuzzleSet) -> PuzzleSet:
         "N": puzzle.piece("A").forms,
     }
     strange = user_set(
-        "quarter-square",
-        {"M": [[(0, 0), (3, 0), (3, 3), (0, 3)]], "I": [[(0, 0), (5, 0), (5, 1), (0, 1)]]},
+        {"M": [[(0, 0), (3, 0), (3, 3), (0, 3)]], "I": [[(0, 0), (5, 0), (5, 1), (0, 1)]]}
     )
     forms |= {piece.id: piece.forms for piece in strange.pieces}
 

@@ -45,13 +45,10 @@ CHIRAL_LETTERS = "RLSQJN"
 #: Pieces with an angle of 45 degrees, whose tip is cut.
 TIPPED = "ARELOMTSDYI"
 LONG = "LTSNU"
-SHORT = "AREOMQDJBYI"
 #: Pieces whose magnet has more wall around it than it needs.
 ROOMY = "MQBYI"
 #: Pieces whose letter lies over their magnet.
 LETTER_OVER_MAGNET = "AREOMQDJBYI"
-#: Pieces whose shape tells the unit from the clearance: in a triangle both move all three edges.
-TELLING = "ARELOMTSQJBNYU"
 WITH_ISLANDS = "ARODQB"
 WITHOUT_ISLANDS = "ELMTSJNYIU"
 #: Good pieces to lie beside the faulty one: two that tell the unit, with simple letters.
@@ -90,34 +87,21 @@ def _good(order: Order, piece: str, before: str = "") -> tuple[Blueprint, Body]:
 
 @lru_cache(maxsize=512)
 def kit(order: Order, pieces: str, solved: bool = True) -> Kit:
-    """Some pieces of FridgeIQ with one challenge, which they solve; or all with all of its own.
-
-    Args:
-        order: what they are printed with.
-        pieces: their ids.
-        solved: whether there is that challenge; else there is none.
-    """
+    """Some pieces of FridgeIQ with one challenge, which they solve, or with none."""
     whole = _fridgeiq()
     chosen = tuple(whole.piece(piece) for piece in pieces)
-    puzzle = whole
-    if len(chosen) < len(whole.pieces):
-        challenges: tuple[Challenge, ...] = ()
-        if solved:
-            region = side_by_side(whole.lattice, chosen)
-            challenges = (Challenge("together", region, tuple(pieces), answer="solved"),)
-        puzzle = replace(whole, pieces=chosen, challenges=challenges)
+    challenges: tuple[Challenge, ...] = ()
+    if solved:
+        region = side_by_side(whole.lattice, chosen)
+        challenges = (Challenge("together", region, tuple(pieces), answer="solved"),)
+    puzzle = replace(whole, pieces=chosen, challenges=challenges)
     marked = order.profile().polarity == "alternating"
     good = {
         piece.id: _good(order, piece.id, "".join(one.id for one in puzzle.pieces[:which] if marked))
         for which, piece in enumerate(puzzle.pieces)
     }
-    return Kit(
-        order,
-        puzzle,
-        order.profile(),
-        {piece: blueprint for piece, (blueprint, _) in good.items()},
-        {piece: body for piece, (_, body) in good.items()},
-    )
+    blueprints, bodies = ({key: two[i] for key, two in good.items()} for i in (0, 1))
+    return Kit(order, puzzle, order.profile(), blueprints, bodies)  # type: ignore[arg-type]
 
 
 def side_by_side(lattice: Lattice, pieces: Sequence[Piece]) -> frozenset[Cell]:
@@ -147,7 +131,7 @@ def printed(blueprint: Blueprint, name: str) -> Body:
     return written(_workshop().build(blueprint), name)
 
 
-def written(solid: Any, name: str) -> Body:
+def written(solid: Any, name: str = "it.stl") -> Body:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         write_stl(solid, path)

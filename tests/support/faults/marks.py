@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from fabkit.drawing.magnets import Mark, Recess, with_poles
-from tests.support.faults.kits import LONG, MARKED, MARKED_INSIDE, MARKED_ROOMY, SHORT
-from tests.support.faults.planting import Case, Fault, Planted, beyond
+from tests.support.faults.kits import LONG, MARKED, MARKED_INSIDE, MARKED_ROOMY
+from tests.support.faults.planting import Case, Fault, Planted, beyond, limit
 
 
 def with_marks(case: Case, poles: str) -> Planted:
@@ -26,14 +26,6 @@ def missing(case: Case, _: float) -> Planted:
 def needless(case: Case, _: float) -> Planted:
     """Marks where poles do not alternate."""
     return with_marks(case, case.random.choice(("SN", "NS", "SS")))
-
-
-def needless_on_short(case: Case, _: float) -> Planted:
-    return with_marks(case, "S")
-
-
-def both(case: Case, _: float) -> Planted:
-    return with_marks(case, "SS")
 
 
 def at_wrong_magnet(case: Case, _: float) -> Planted:
@@ -58,17 +50,9 @@ def depth_off(case: Case, size: float) -> Planted:
     return changed(case, high_mm=marked(case)[2].high_mm + 0.05 * size * case.sign())
 
 
-def too_shallow(case: Case, size: float) -> Planted:
-    return changed(case, high_mm=marked(case)[2].high_mm - 0.05 * size)
-
-
 def shallow_inside(case: Case, size: float) -> Planted:
     """In a closed cavity: its bottom is the lower end."""
     return changed(case, low_mm=marked(case)[2].low_mm + 0.05 * size)
-
-
-def too_narrow(case: Case, size: float) -> Planted:
-    return changed(case, diameter_mm=marked(case)[2].diameter_mm - 0.05 * size)
 
 
 def too_wide(case: Case, size: float) -> Planted:
@@ -102,35 +86,12 @@ FAULTS = [
     Fault("mark missing", "pole-mark", missing, LONG, MARKED),
     Fault("mark missing inside", "pole-mark", missing, LONG, MARKED_INSIDE),
     Fault("mark at the wrong magnet", "pole-mark", at_wrong_magnet, LONG, MARKED),
-    Fault("mark inside, at the wrong magnet", "pole-mark", at_wrong_magnet, LONG, MARKED_INSIDE),
-    Fault("marks at both magnets", "pole-mark", both, LONG, MARKED),
     Fault("mark where poles do not alternate", "pole-mark", needless, LONG),
-    Fault(
-        "mark on a short piece, where poles do not alternate", "pole-mark", needless_on_short, SHORT
-    ),
     Fault("mark in the ceiling", "pole-mark", astray, LONG, MARKED_INSIDE),
     Fault("mark of another depth", "mark-depth", depth_off, LONG, MARKED, (1.5, 5), limited=True),
-    Fault("mark too shallow", "mark-depth", too_shallow, LONG, MARKED, (1.5, 5), limited=True),
-    Fault(
-        "mark inside too shallow",
-        "mark-depth",
-        shallow_inside,
-        LONG,
-        MARKED_INSIDE,
-        (1.5, 5),
-        limited=True,
-    ),
-    Fault("mark too narrow", "mark-diameter", too_narrow, LONG, MARKED, (1.5, 9), True),
+    limit("mark inside too shallow", "mark-depth", shallow_inside, 1.5, 5, LONG, MARKED_INSIDE),
     Fault("mark too wide", "mark-diameter", too_wide, LONG, MARKED, (1.5, 9)),
-    Fault(
-        "mark too near",
-        "mark-wall",
-        near_mouth,
-        LONG,
-        MARKED_ROOMY,
-        (1.2, 1.9),
-        limited=True,
-        at_limit="TSNU",  # that of L lies in a corner
-    ),
+    # That of L lies in a corner.
+    limit("mark too near", "mark-wall", near_mouth, 1.2, 1.9, LONG, MARKED_ROOMY, at_limit="TSNU"),
     Fault("mark too deep inside", "mark-floor", thin_floor, LONG, MARKED_INSIDE, (1.3, 1.9)),
 ]

@@ -40,13 +40,6 @@ def same_twice(case: Case, _: float) -> Planted:
     return case.mesh(*together(own, own))
 
 
-def copy_into(case: Case, _: float) -> Planted:
-    """A second copy in the same file, a little beside the first one."""
-    size = np.ptp(case.body.vertices, axis=0)
-    away = case.body.vertices + size * [case.random.uniform(0.05, 0.9) for _ in range(3)]
-    return case.mesh(*together((case.body.vertices, case.body.faces), (away, case.body.faces)))
-
-
 def copy_beside(case: Case, _: float) -> Planted:
     """A second copy in the same file, clear of the first one: a part of its own."""
     away = case.body.vertices + np.array([case.random.uniform(70, 90), 0.0, 0.0])
@@ -108,11 +101,6 @@ def face_of_no_extent(case: Case, _: float) -> Planted:
     return case.mesh(np.vstack([vertices, (vertices[a] + vertices[b]) / 2]), np.array(faces))
 
 
-def face_of_two_corners(case: Case, _: float) -> Planted:
-    a, b, _c = case.random.choice(case.body.faces.tolist())
-    return case.mesh(case.body.vertices, np.vstack([case.body.faces, [[a, a, b]]]))
-
-
 def corner_through_wall(case: Case, _: float) -> Planted:
     """A corner of the face, pushed down through the back."""
     top = case.profile.thickness_mm
@@ -125,16 +113,6 @@ def corner_through_wall(case: Case, _: float) -> Planted:
         return vertices
 
     return case.moved(push)
-
-
-def spike_through_piece(case: Case, _: float) -> Planted:
-    """The middle of a side's triangle, pulled through the piece and out at the other side."""
-    vertices, faces = case.body.vertices, case.body.faces
-    which = case.random.choice(side_faces(case))
-    a, b, c = faces[which]
-    normal = np.cross(vertices[b] - vertices[a], vertices[c] - vertices[a])
-    tip = vertices[[a, b, c]].mean(axis=0) - normal / np.linalg.norm(normal) * 90
-    return case.mesh(*with_tip(vertices, faces, which, tip))
 
 
 def half_missing(case: Case, _: float) -> Planted:
@@ -161,20 +139,6 @@ def spike_on_face(case: Case, _: float) -> Planted:
     tip = vertices[faces[which]].mean(axis=0)
     tip[2] += case.random.uniform(0.1, 4)
     return case.mesh(*with_tip(vertices, faces, which, tip))
-
-
-def side_faces(case: Case) -> list[int]:
-    """The triangles of the outline's upright sides."""
-    corners = case.body.vertices[case.body.faces]
-    low, high = (
-        case.profile.foot_chamfer_mm,
-        case.profile.thickness_mm - case.profile.top_chamfer_mm,
-    )
-    rim = np.isclose(corners[:, :, 2], low, atol=1e-3) | np.isclose(
-        corners[:, :, 2], high, atol=1e-3
-    )
-    tall = np.ptp(corners[:, :, 2], axis=1) > high - low - 1e-2
-    return [int(i) for i in np.flatnonzero(rim.all(axis=1) & tall)]
 
 
 def with_tip(vertices: Points, faces: Faces, which: int, tip: Points) -> tuple[Points, Faces]:

@@ -32,10 +32,6 @@ def no_chamfer(case: Case, _: float) -> Planted:
     return case.rebuilt(face=case.blueprint.outline, top_chamfer_mm=0.0)
 
 
-def no_foot_chamfer(case: Case, _: float) -> Planted:
-    return case.rebuilt(foot=case.blueprint.outline, foot_chamfer_mm=0.0)
-
-
 def steep_foot(case: Case, size: float) -> Planted:
     """The foot chamfer's width as asked for, its height less: it leans out more."""
     lean = min(85.0, 46 * size)

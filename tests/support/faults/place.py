@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
-from shapely import Polygon, affinity
 
 from tests.support.faults.planting import Case, Planted, Points
 
@@ -18,10 +16,6 @@ def scaled(case: Case, size: float, axes: Sequence[float]) -> Planted:
 
 def scaled_alike(case: Case, size: float) -> Planted:
     return scaled(case, size * 0.002 * case.sign(), (1, 1, 1))
-
-
-def scaled_flat(case: Case, size: float) -> Planted:
-    return scaled(case, size * 0.002 * case.sign(), (1, 1, 0))
 
 
 def scaled_up(case: Case, size: float) -> Planted:
@@ -54,29 +48,6 @@ def on_its_face(case: Case, _: float) -> Planted:
     return turned(case, (2, case.random.uniform(0, 360)), (0, 180))
 
 
-def on_its_side(case: Case, _: float) -> Planted:
-    return turned(
-        case, (2, case.random.uniform(0, 360)), (case.random.randrange(2), 90 * case.sign())
-    )
-
-
 def mirrored_mesh(case: Case, _: float) -> Planted:
     vertices = case.body.vertices * [-1.0, 1.0, 1.0]
     return case.mesh(vertices, case.body.faces[:, ::-1])
-
-
-def mirrored_outline(case: Case, _: float) -> Planted:
-    """The mirror image of the piece, with its letter the right way round."""
-
-    def mirror(area: Polygon) -> Polygon:
-        return affinity.scale(area, xfact=-1, origin=(0, 0)).reverse()
-
-    one, (x, _y) = case.blueprint, case.label.centre_mm
-    recesses = [replace(r, centre_mm=(-r.centre_mm[0], r.centre_mm[1])) for r in one.recesses]
-    return case.rebuilt(
-        outline=mirror(one.outline),
-        face=mirror(one.face),
-        foot=mirror(one.foot),
-        recesses=tuple(recesses),
-        label=replace(case.label, front=case.label.front.moved(-2 * x, 0.0)),
-    )

@@ -150,39 +150,21 @@ class Case:
 
 @dataclass(frozen=True)
 class Fault:
-    """A kind of fault.
-
-    Attributes:
-        name: for people.
-        rule: which must name it: a rule's id, or words of an assembly's message.
-        plant: plants it with a size; 1 is the limit for those that have one.
-        pieces: on which it can be planted.
-        order: what the pieces are printed with.
-        clear: between which sizes it is clearly a fault; None for those without a size.
-        limited: whether it has a limit, so that nothing at all may be said of a size of 0.9.
-        at: where it must be named: on the part, among the set's findings, or where the parts
-            are put together.
-        also: the other rules that rightly name it, too, at a size of 1.1.
-        blames: whether the other pieces may be blamed, too.
-        at_limit: the pieces on which it can be planted at its limit, if not on all.
-        company: how many good pieces lie beside it. Of a few a strange one may decide what the
-            grid unit is taken for, and all the others are wrong.
-        adds: whether the fault is a part beside the piece, which is good.
-    """
+    """A kind of fault."""
 
     name: str
-    rule: str
-    plant: Callable[[Case, float], Planted]
-    pieces: str = ALL
+    rule: str  # that must name it: its id, or words of an assembly's message
+    plant: Callable[[Case, float], Planted]  # with a size; 1 is the limit, if there is one
+    pieces: str = ALL  # on which it can be planted
     order: Order | Callable[[float], Order] = PLAIN
-    clear: tuple[float, float] | None = None
-    limited: bool = False
-    at: str = "part"
-    also: tuple[str, ...] = ()
-    blames: bool = False
-    at_limit: str = ""
+    clear: tuple[float, float] = (0.0, 0.0)  # between these sizes it is clearly a fault
+    limited: bool = False  # whether nothing at all may be said of a size of 0.9
+    at: str = "part"  # where it must be named: also "set", or "assembly"
+    blames: bool = False  # whether the other pieces may be blamed, too
+    at_limit: str = ""  # pieces on which it can be planted at its limit, if not on all
+    #: Good pieces beside it. Of a few a strange one may decide what the unit is taken for.
     company: int = 2
-    adds: bool = False
+    adds: bool = False  # whether the fault is a part beside the piece, which is good
 
     def __str__(self) -> str:
         return self.name
@@ -192,47 +174,31 @@ class Fault:
         """Whether it can be planted on one of many pieces of a set without harm to the others."""
         return self.at == "part" and not self.blames and self.company == 2 and not self.adds
 
-    def planted(
-        self, size: float, seed: int, piece: str | None = None, whole: bool = False
-    ) -> Planted:
-        """The fault with that size, at a seeded place on a seeded piece.
-
-        Args:
-            size: relative to the limit; without meaning for faults that have no size.
-            seed: decides on the piece and the place.
-            piece: on this one.
-            whole: in the whole set, not beside two other pieces.
-        """
+    def planted(self, size: float, seed: int, piece: str | None = None) -> Planted:
+        """The fault with that size, at a seeded place on a seeded piece, or on this one."""
         random = Random(f"{self.name} {seed}")
         near = self.limited and abs(size - 1) < 0.15
         chosen = random.choice((near and self.at_limit) or self.pieces)
         piece = piece or chosen
         order = self.ordered(size)
         beside = [one for one in COMPANIONS if one != piece][: self.company]
-        pieces = ALL if whole else piece + "".join(beside)
-        return self.plant(Case(kit(order, pieces), piece, random), size)
+        return self.plant(Case(kit(order, piece + "".join(beside)), piece, random), size)
 
     def ordered(self, size: float) -> Order:
         """What the pieces are printed with."""
         return self.order if isinstance(self.order, Order) else self.order(size)
 
-    def clearly(self, seed: int, piece: str | None = None, whole: bool = False) -> Planted:
+    def clearly(self, seed: int, piece: str | None = None) -> Planted:
         """The fault with a seeded size that is clearly too much."""
-        low, high = self.clear or (0.0, 0.0)
-        size = Random(f"size of {self.name} {seed}").uniform(low, high)
-        return self.planted(size, seed, piece, whole)
+        size = Random(f"size of {self.name} {seed}").uniform(*self.clear)
+        return self.planted(size, seed, piece)
 
 
 def limit(
-    name: str,
-    rule: str,
-    plant: Callable[[Case, float], Planted],
-    low: float,
-    high: float,
-    **more: Any,
+    name: str, rule: str, plant: Any, low: float, high: float, *on: Any, **more: Any
 ) -> Fault:
-    """A fault with a limit, clearly one between two sizes."""
-    return Fault(name, rule, plant, clear=(low, high), limited=True, **more)
+    """A fault with a limit, clearly one between two sizes; on which pieces, and their order."""
+    return Fault(name, rule, plant, *on, clear=(low, high), limited=True, **more)
 
 
 #: So many pieces of a set may be faulty, for the others to tell the unit.
@@ -244,16 +210,10 @@ QUICK = "YMEITLAJNDRUOBQS"
 def in_one_set(
     faults: Sequence[Fault], size: float, good: int = 2, bare: bool = False
 ) -> Iterator[tuple[Planted, dict[str, Fault]]]:
-    """Faults on several pieces of one set, as few sets as that takes.
+    """Faults that share on several pieces of one set, as few sets as that takes.
 
-    Args:
-        faults: that `shares` is true of.
-        size: of those with a limit; the others are clearly faults.
-        good: how many good pieces lie beside them.
-        bare: whether pieces are bare where letter and magnets play no part.
-
-    Yields:
-        A set, and which fault is on the body of which name.
+    Those with a limit have that size. So many good pieces lie beside them. Pieces may be bare
+    where letter and magnets play no part. With each set: which fault the body of a name has.
     """
     left = list(faults)
     while left:
@@ -270,7 +230,7 @@ def in_one_set(
         bodies = dict(made.bodies)
         for piece, fault in on_piece.items():
             case = Case(made, piece, Random(fault.name))
-            low, high = (size, size) if fault.limited else fault.clear or (0.0, 0.0)
+            low, high = (size, size) if fault.limited else fault.clear
             planted = fault.plant(case, case.random.uniform(low, high))
             (bodies[piece],) = planted.bodies[len(case.others) :]
         named = {made.bodies[piece].name: fault for piece, fault in on_piece.items()}

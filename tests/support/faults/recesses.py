@@ -16,16 +16,8 @@ def bore_off(case: Case, size: float) -> Planted:
     return case.with_bores(wider_mm=0.05 * size * case.sign())
 
 
-def bore_wide(case: Case, size: float) -> Planted:
-    return case.with_bores(wider_mm=0.05 * size)
-
-
 def crest_off(case: Case, size: float) -> Planted:
     return case.with_bores(higher_mm=0.05 * size * case.sign())
-
-
-def ribs_high(case: Case, size: float) -> Planted:
-    return case.with_bores(higher_mm=-0.05 * size)
 
 
 def ribs_missing(case: Case, _: float) -> Planted:
@@ -70,10 +62,6 @@ def tapered_bore(case: Case, size: float) -> Planted:
 
 def depth_off(case: Case, size: float) -> Planted:
     return case.with_recess(high_mm=case.recess.high_mm + 0.1 * size * case.sign())
-
-
-def too_deep(case: Case, size: float) -> Planted:
-    return case.with_recess(high_mm=case.recess.high_mm + 0.1 * size)
 
 
 def mouth_off(case: Case, size: float) -> Planted:
