@@ -23,18 +23,8 @@ from tests.support.mutations import mutated, surprises
 from tests.support.published import Sample, iqfit_samples, iqstars_samples
 
 DOMINOES = """
-[set]
-name = "dominoes"
-lattice = "square"
-moves = "rotations"
-
-[[piece]]
-id = "A"
-cells = [[0, 0], [0, 1]]
-
-[[piece]]
-id = "B-2"
-cells = [[0, 0], [0, 1]]
+set = { name = "dominoes", lattice = "square", moves = "rotations" }
+piece = [{ id = "A", cells = [[0, 0], [0, 1]] }, { id = "B-2", cells = [[0, 0], [0, 1]] }]
 """
 STRIP = '\n[[board]]\nid = "strip"\nsize = [1, 4]\n'
 HOUSE = '\n[[board]]\nid = "house"\noutline = [[3, 5], [5, 5], [5, 7], [3, 7]]\n'

@@ -212,21 +212,15 @@ def test_large_boards_of_large_pieces_are_judged(tmp_path: Path) -> None:
 # --- holes, hostile titles, counts --------------------------------------------------------------
 
 RINGS = """
+piece = [
+  {{ id = "O", label = "Ab1", cells = {ring} }},
+  {{ id = "I", label = "Θ", cells = [[0, 0], [0, 1], [0, 2]] }},
+]
 [set]
 name = "rings"
 title = "Rings & <b>bold</b> \\"ones\\""
 lattice = "{lattice}"
 moves = "rotations"
-
-[[piece]]
-id = "O"
-label = "Ab1"
-cells = {ring}
-
-[[piece]]
-id = "I"
-label = "Θ"
-cells = [[0, 0], [0, 1], [0, 2]]
 """
 RING = [[0, 0], [0, 1], [0, 2], [1, 0], [1, 2], [2, 0], [2, 1], [2, 2]]
 HEXAGONS = [[0, 0], [0, 1], [1, 1], [2, 1], [2, 0], [1, -1]]
@@ -261,23 +255,13 @@ def test_a_piece_with_a_hole_is_printed_with_its_hole(
 COUNTED = """
 set = { name = "counted", lattice = "square", moves = "rotations", unit = "20 mm" }
 board = [{ id = "tray", size = [4, 4] }]
-
-[[piece]]
-id = "D"
-count = 8
-rows = ["XX"]
-
-[[piece]]
-id = "red"
-count = 2
-label = "R"
-colour = "#cc0000"
-rows = ["XX", "X."]
-
-[[challenge]]
-id = "dominoes"
-board = "tray"
-pieces = ["D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8"]
+piece = [
+  { id = "D", count = 8, rows = ["XX"] },
+  { id = "red", count = 2, label = "R", colour = "#cc0000", rows = ["XX", "X."] },
+]
+challenge = [
+  { id = "dominoes", board = "tray", pieces = ["D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8"] },
+]
 """
 
 

@@ -9,7 +9,7 @@ from fabkit.drawing.draft import draft_all
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
 from fabkit.output.pieces import piece_sheet
-from tests.support.drawings import near, of_class, pixels, rings, root_of, shapes, texts
+from tests.support.drawings import of_class, pixels, rings, root_of, shapes, texts
 
 
 def test_pieces_are_as_large_as_their_dimension_lines_say() -> None:
@@ -23,7 +23,8 @@ def test_pieces_are_as_large_as_their_dimension_lines_say() -> None:
         lines = [rings(path)[0] for path in of_class(root, "measure")]
         spans = [line for line in lines if max(np.ptp(line, axis=0)) > 5]
         for index, blueprint in enumerate(draft_all(puzzle, some, profile)):
-            ys, xs = np.nonzero(near(found, blueprint.colour, 3))
+            wanted = [int(blueprint.colour[i : i + 2], 16) for i in (1, 3, 5)]
+            ys, xs = np.nonzero(np.abs(found.astype(int) - wanted).max(axis=2) <= 3)
             left, bottom, right, top = blueprint.outline.bounds
             for axis, (shown, wanted) in enumerate(((xs, right - left), (ys, top - bottom))):
                 assert abs((np.ptp(shown) + 1) / per_mm - wanted) < 0.6  # less its edge

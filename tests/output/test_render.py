@@ -140,12 +140,6 @@ def test_edges_are_inked_and_flats_are_not() -> None:
     assert inked[around].min() < plain[around].min() - 30
 
 
-def test_nothing_cannot_be_drawn() -> None:
-    nothing = ShadedMesh(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64), RED, "none")
-    with pytest.raises(ValueError, match="nothing"):
-        render([nothing], View())
-
-
 def test_round_things_look_round_and_flat_things_flat() -> None:
     normals = corner_normals(BALL.vertices, BALL.faces)
     assert (normals * BALL.vertices[BALL.faces] / 6).sum(axis=2).min() > 0.995

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from itertools import pairwise
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 # --- of IQ Fit and of IQ Stars -----------------------------------------------------------------
 
 
-def test_there_are_as_many_as_asked(run: Run) -> None:
+def count_of(puzzle: PuzzleSet, challenge: Challenge) -> int:
+    return Count().count(pose(puzzle, challenge).problem, Effort()).count
+
+
+def test_there_are_as_many_as_asked_and_no_two_are_alike(run: Run) -> None:
+    """Also not by half a turn of the board of IQ Fit; that of IQ Stars has no turn but the whole."""
     expected = [f"start-{n:03}" for n in range(1, run.count + 1)]
     assert [entry["id"] for entry in run.entries] == expected
     assert {file.name for file in (run.folder / "challenges").iterdir()} == {
@@ -75,34 +80,6 @@ def test_there_are_as_many_as_asked(run: Run) -> None:
     assert run.document["made"]["command"] == (
         f"fabkit challenges {run.puzzle.name} --count {run.count} --seed 1"
     )
-
-
-def count_of(puzzle: PuzzleSet, challenge: Challenge) -> int:
-    return Count().count(pose(puzzle, challenge).problem, Effort()).count
-
-
-def test_each_is_unique_by_another_engine(run: Run) -> None:
-    """Found by the search and proved by SAT, here each is counted along the frontier."""
-    for entry in run.entries:
-        assert (entry["count"], entry["unique_by"]) == (1, ["search", "sat"])
-        assert count_of(run.puzzle, run.challenge(entry)) == 1
-
-
-def test_minimal_ones_need_every_given(run: Run) -> None:
-    """And of the others some given piece can be spared."""
-    assert 3 * sum(entry["minimal"] for entry in run.entries) >= run.count
-    for entry in run.entries:
-        challenge = run.challenge(entry)
-        spared = [
-            count_of(run.puzzle, Challenge("", challenge.region, challenge.pieces, rest))
-            for one in challenge.given
-            for rest in [tuple(other for other in challenge.given if other != one)]
-        ]
-        assert entry["minimal"] == all(count > 1 for count in spared)
-
-
-def test_no_two_are_alike(run: Run) -> None:
-    """Also not by half a turn of the board of IQ Fit; that of IQ Stars has no turn but the whole."""
     seen = set()
     for entry in run.entries:
         given = [(g["piece"], cell) for g in entry["given"] for cell in g["cells"]]
@@ -113,22 +90,34 @@ def test_no_two_are_alike(run: Run) -> None:
     assert len(seen) == run.count
 
 
-def test_solutions_fill_the_board_with_the_pieces(run: Run) -> None:
+def test_each_is_unique_and_as_minimal_as_it_says(run: Run, capsys: Capture) -> None:
+    """Found by the search and proved by SAT, here each is counted along the frontier."""
     board = [[row, col] for row, n in enumerate(ROWS[run.puzzle.name]) for col in range(n)]
     for entry in run.entries:
-        solution = entry["solution"]
+        assert (entry["count"], entry["unique_by"]) == (1, ["search", "sat"])
+        challenge, solution = run.challenge(entry), entry["solution"]
+        assert count_of(run.puzzle, challenge) == 1
+        spared = [
+            count_of(run.puzzle, Challenge("", challenge.region, challenge.pieces, rest))
+            for one in challenge.given
+            for rest in [tuple(other for other in challenge.given if other != one)]
+        ]
+        assert entry["minimal"] == all(count > 1 for count in spared)
         assert sorted(cell for cells in solution.values() for cell in cells) == board
         given = {given["piece"]: given["cells"] for given in entry["given"]}
         assert given.items() <= solution.items()
         assert solution.keys() == {piece.id for piece in run.puzzle.pieces}
+    assert 3 * sum(entry["minimal"] for entry in run.entries) >= run.count
+    for entry in run.entries[:: run.count // 4]:  # as a user solves it
+        file = str(run.folder / entry["file"])
+        assert main(["solve", run.puzzle.name, "--file", file, "--unique", "--json", "-q"]) == 0
+        assert json.loads(capsys.readouterr().out)["solutions"] == [entry["solution"]]
 
 
 def test_they_are_graded_and_spread(run: Run) -> None:
     scores = [entry["difficulty"]["score"] for entry in run.entries]
-    assert all(one <= other for one, other in pairwise(scores))
-    counts = dict.fromkeys(LEVEL_NAMES, 0)
-    for entry in run.entries:
-        counts[entry["level"]] += 1
+    assert scores == sorted(scores)
+    counts = dict.fromkeys(LEVEL_NAMES, 0) | Counter(entry["level"] for entry in run.entries)
     assert counts == run.document["levels"]
     if run.puzzle.name == "iqfit":
         assert set(counts.values()) == {24}
@@ -138,18 +127,8 @@ def test_they_are_graded_and_spread(run: Run) -> None:
     for entry in run.entries[::15]:
         rating = difficulty(pose(run.puzzle, run.challenge(entry)).problem, 1)
         assert rating is not None
-        assert (round(rating.score, 3), rating.level) == (
-            entry["difficulty"]["score"],
-            entry["level"],
-        )
-
-
-def test_a_user_solves_one(run: Run, capsys: Capture) -> None:
-    for entry in run.entries[:: run.count // 4]:
-        file = str(run.folder / entry["file"])
-        assert main(["solve", run.puzzle.name, "--file", file, "--unique", "--json", "-q"]) == 0
-        (solution,) = json.loads(capsys.readouterr().out)["solutions"]
-        assert solution == entry["solution"]
+        said = (entry["difficulty"]["score"], entry["level"])
+        assert (round(rating.score, 3), rating.level) == said
 
 
 # --- the command -----------------------------------------------------------------------------------
@@ -243,30 +222,21 @@ SQUARE = '[[piece]]\nid = "{id}"\ncells = [[0, 0], [0, 1], [1, 0], [1, 1]]\n'
 CORNER = '[[piece]]\nid = "{id}"\ncells = [[0, 0], [1, 0], [1, 1]]\n'
 
 
-@pytest.mark.parametrize(
-    ("drawn", "ids", "board", "reason"),
-    [
-        (SQUARE, "AB", "size = [3, 3]", "the region has 9 cells, the pieces cover 8"),
+def test_a_board_without_solution_or_none(here: Path, capsys: Capture) -> None:
+    for drawn, ids, reason in (
+        (SQUARE, "AB", "the region has 9 cells, the pieces cover 8"),
         # Three corners do not make a square, though nothing plain stands against it.
-        (CORNER, "ABC", "size = [3, 3]", "the search tried everything"),
-    ],
-)
-def test_a_board_without_solution(
-    drawn: str, ids: str, board: str, reason: str, here: Path, capsys: Capture
-) -> None:
-    pieces = "".join(drawn.format(id=one) for one in ids)
-    text = f'{MINE.format(lattice="square")}[[board]]\nid = "tray"\n{board}\n{pieces}'
-    Path("mine.toml").write_text(text)
-    assert main(["challenges", "mine.toml"]) == 1
-    said = capsys.readouterr().out
-    assert said == f"0 of 20 challenges: no solution fills tray: {reason}\n"
-    assert not (here / "output").exists()
-
-
-def test_a_set_without_a_board_that_is_not_suited(here: Path, capsys: Capture) -> None:
+        (CORNER, "ABC", "the search tried everything"),
+    ):
+        head = MINE.format(lattice="square") + '[[board]]\nid = "tray"\nsize = [3, 3]\n'
+        Path("mine.toml").write_text(head + "".join(drawn.format(id=one) for one in ids))
+        assert main(["challenges", "mine.toml"]) == 1
+        said = capsys.readouterr().out
+        assert said == f"0 of 20 challenges: no solution fills tray: {reason}\n"
     Path("mine.toml").write_text(MINE.format(lattice="triangular") + SQUARE.format(id="A"))
     assert main(["challenges", "mine.toml"]) == 2
     assert "mine: has no board, and its pieces are hexagons" in capsys.readouterr().err
+    assert not (here / "output").exists()
 
 
 def test_a_spent_budget_is_told(here: Path, capsys: Capture) -> None:

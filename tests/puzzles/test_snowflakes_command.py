@@ -212,7 +212,9 @@ def test_the_command_makes_the_same_again(here: Path) -> None:
 # --- runs ------------------------------------------------------------------------------------------
 
 
-def test_a_second_run_goes_on(seven: Path, here: Path, capsys: Capture) -> None:
+def test_a_second_run_goes_on_and_workers_make_no_difference(
+    seven: Path, here: Path, capsys: Capture
+) -> None:
     shutil.copytree(seven, "out")
     assert names("out") == ["runs", "snowflakes.json", "snowflakes.svg"]
     first, (run,) = files(), Path("out/runs").iterdir()
@@ -224,9 +226,6 @@ def test_a_second_run_goes_on(seven: Path, here: Path, capsys: Capture) -> None:
         f"going on with the run in {run}: 17 tasks done already"
     )
     assert files() == first
-
-
-def test_workers_make_no_difference(here: Path) -> None:
     made("dots.toml", "--resume", "kept", folder="one")
     assert names("one") == ["snowflakes.json", "snowflakes.svg"]
     made("dots.toml", "--workers", "2", folder="two")
@@ -269,31 +268,24 @@ def test_checkpoints_of_another_question(
 NO_SHAPE = "two: has pieces of area 2 together, and no symmetric shape of {} parity has that"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["two.toml"], f"{NO_SHAPE.format('even, odd or mixed')}; choose others with --pieces"),
-        (["two.toml", "--parity", "odd"], f"{NO_SHAPE.format('odd')}; choose others with --pieces"),
-        (
-            ["half.toml"],
-            "piece A: has a corner at (0.5, 0.5); snowflakes are searched for with pieces whose "
-            "corners are whole numbers",
-        ),
-        (
-            ["iqstars"],
-            "iqstars: lies on the triangular lattice; snowflakes have the square's symmetry, so the "
-            "lattice must be of squares",
-        ),
-        (["dots.toml", "--proof", "two.toml"], '--proof: "two.toml" is a file; expected a folder'),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_refused(arguments: list[str], message: str, here: Path, capsys: Capture) -> None:
+REFUSED = {
+    "two.toml": f"{NO_SHAPE.format('even, odd or mixed')}; choose others with --pieces",
+    "two.toml --parity odd": f"{NO_SHAPE.format('odd')}; choose others with --pieces",
+    "half.toml": "piece A: has a corner at (0.5, 0.5); snowflakes are searched for with pieces whose "
+    "corners are whole numbers",
+    "iqstars": "iqstars: lies on the triangular lattice; snowflakes have the square's symmetry, so the "
+    "lattice must be of squares",
+    "dots.toml --proof two.toml": '--proof: "two.toml" is a file; expected a folder',
+}
+
+
+def test_refused(here: Path, capsys: Capture) -> None:
     quarter = '\n[[piece]]\nid = "{}"\noutline = [[0, 0], [1, 0], [0.5, 0.5]]\n'
     half = HEAD.format("half", "quarter-square", "rotations")
     Path("half.toml").write_text(half + "".join(map(quarter.format, "ABCD")))
-    assert main(["snowflakes", *arguments, "--workers", "1"]) == 2
-    assert capsys.readouterr() == ("", f"fabkit: {message}\n")
+    for arguments, message in REFUSED.items():
+        assert main(["snowflakes", *arguments.split(), "--workers", "1"]) == 2
+        assert capsys.readouterr() == ("", f"fabkit: {message}\n")
 
 
 def test_a_folder_that_is_in_use_or_on_a_full_disk(here: Path, capsys: Capture) -> None:

@@ -166,7 +166,7 @@ class Measured:
         ]
 
 
-def silhouette(pixels: Any, dpi: int, colour: str = "#b5b0a4") -> Measured:
+def silhouette(pixels: Any, dpi: float, colour: str = "#b5b0a4") -> Measured:
     """Measures the one area of a colour on a page, with the line around it."""
     mm = 25.4 / dpi
     wanted = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]

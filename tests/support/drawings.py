@@ -118,9 +118,3 @@ def pixels(source: str, per_mm: float) -> tuple[NDArray[np.uint8], float]:
     picture = Image.open(io.BytesIO(png_of(source, round(width * per_mm))))
     # The page's corners are round, and nothing is behind them.
     return np.asarray(picture.convert("RGB")), picture.width / width
-
-
-def near(found: NDArray[np.uint8], colour: str, within: int = 12) -> NDArray[np.bool_]:
-    """Where a picture has a colour."""
-    wanted = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
-    return np.abs(found.astype(np.int16) - wanted).max(axis=2) <= within

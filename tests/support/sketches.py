@@ -191,54 +191,29 @@ class Sketch:
         }
 
 
+def on(rows: int, cols: int, *pieces: Piece, lattice: str = "square", **changes: Any) -> Sketch:
+    return Sketch(LATTICES[lattice], board(lattice, rows, cols), pieces, **changes)
+
+
+_DOMINOES = tuple(map(domino, "abcd"))
+_MIRRORED = squares("b", (0, 1), (1, 1), (2, 1), (2, 0))
+_SHORT, _LONG, _BLOCK = (board("square", *size) for size in ((1, 2), (1, 4), (2, 2)))
 SKETCHES = {
-    "copies": Sketch(SQUARE, board("square", 2, 4), tuple(map(domino, "abcd"))),
-    "copies and one": Sketch(SQUARE, board("square", 3, 3), (*map(domino, "abc"), corner("x"))),
-    "flips": Sketch(SQUARE, board("square", 3, 4), (*map(ell, "abc"),), flips=True),
-    "flips apart": Sketch(
-        SQUARE,
-        board("square", 2, 4),
-        (ell("a"), squares("b", (0, 1), (1, 1), (2, 1), (2, 0))),
-    ),
-    "more of one hand": Sketch(
-        SQUARE,
-        board("square", 3, 4),
-        (ell("a"), ell("c"), squares("b", (0, 1), (1, 1), (2, 1), (2, 0))),
-    ),
-    "leftover": Sketch(
-        SQUARE, board("square", 3, 3), (*map(domino, "ab"), corner("x")), leftover=True
-    ),
-    "given": Sketch(
-        SQUARE,
-        board("square", 2, 4),
-        tuple(map(domino, "abcd")),
-        given=(Given("b", cells("square", (0, 1), (1, 1))),),
-    ),
-    "all given": Sketch(
-        SQUARE, board("square", 1, 2), (domino("a"),), given=(Given("a", board("square", 1, 2)),)
-    ),
-    "forms": Sketch(
-        SQUARE,
-        board("square", 2, 3),
-        (
-            flat("square", "a", board("square", 1, 2), board("square", 2, 2)),
-            flat("square", "b", board("square", 2, 2), board("square", 1, 2)),
-        ),
-    ),
+    "copies": on(2, 4, *_DOMINOES),
+    "copies and one": on(3, 3, *_DOMINOES[:3], corner("x")),
+    "flips": on(3, 4, *map(ell, "abc"), flips=True),
+    "flips apart": on(2, 4, ell("a"), _MIRRORED),
+    "more of one hand": on(3, 4, ell("a"), ell("c"), _MIRRORED),
+    "leftover": on(3, 3, *_DOMINOES[:2], corner("x"), leftover=True),
+    "given": on(2, 4, *_DOMINOES, given=(Given("b", cells("square", (0, 1), (1, 1))),)),
+    "all given": on(1, 2, domino("a"), given=(Given("a", _SHORT),)),
+    "forms": on(2, 3, flat("square", "a", _SHORT, _BLOCK), flat("square", "b", _BLOCK, _SHORT)),
     # A symmetry carries one long form, or two short ones, round on the same cells.
-    "forms of two sizes": Sketch(
-        SQUARE,
-        board("square", 1, 8),
-        tuple(flat("square", one, board("square", 1, 2), board("square", 1, 4)) for one in "abc"),
-    ),
+    "forms of two sizes": on(1, 8, *(flat("square", one, _SHORT, _LONG) for one in "abc")),
     "apart and touching": Sketch(
-        SQUARE,
-        cells("square", (0, 0), (0, 1), (1, 2), (1, 3), (4, 0), (5, 0)),
-        tuple(map(domino, "abc")),
+        SQUARE, cells("square", (0, 0), (0, 1), (1, 2), (1, 3), (4, 0), (5, 0)), _DOMINOES[:3]
     ),
-    "hole": Sketch(
-        SQUARE, board("square", 3, 3) - cells("square", (1, 1)), tuple(map(domino, "abcd"))
-    ),
+    "hole": Sketch(SQUARE, board("square", 3, 3) - cells("square", (1, 1)), _DOMINOES),
     "quarters": Sketch(
         QUARTER,
         board("quarter-square", 1, 2),
@@ -250,28 +225,27 @@ SKETCHES = {
         (quarters("a", 0, 1, 7), quarters("b", 0, 1, 7), quarters("c", 0, 1)),
         flips=True,
     ),
-    "hexagons": Sketch(
-        HEXAGONS,
-        board("triangular", 2, 3),
-        (
-            hexagons("a", (0, 0), (0, 1)),
-            hexagons("b", (0, 0), (1, 0)),
-            hexagons("c", (0, 0), (0, 1)),
+    "hexagons": on(
+        2,
+        3,
+        *(
+            hexagons(one, (0, 0), end)
+            for one, end in zip("abc", ((0, 1), (1, 0), (0, 1)), strict=True)
         ),
+        lattice="triangular",
     ),
-    "hexagons flipped": Sketch(
-        HEXAGONS,
-        board("triangular", 3, 3),
-        tuple(hexagons(one, (0, 0), (0, 1), (1, 1)) for one in "abc"),
+    "hexagons flipped": on(
+        3,
+        3,
+        *(hexagons(one, (0, 0), (0, 1), (1, 1)) for one in "abc"),
+        lattice="triangular",
         flips=True,
     ),
-    "does not fit": Sketch(
-        SQUARE, board("square", 2, 3), (squares("a", (0, 0), (0, 1), (0, 2), (0, 3)), domino("b"))
-    ),
+    "does not fit": on(2, 3, flat("square", "a", _LONG), domino("b")),
 }
 
 # Two dominoes in a square of two by two: cells 0 to 3, one kind with two copies: item 4.
-TWO = Sketch(SQUARE, board("square", 2, 2), (domino("a"), domino("b")))
+TWO = on(2, 2, *_DOMINOES[:2])
 TWICE = {"answer": "count", "count": 2, "count_labelled": 4, "count_up_to_symmetry": None}
 IMPOSSIBLE = {"answer": "impossible"}
 

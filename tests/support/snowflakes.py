@@ -12,6 +12,7 @@ from functools import cache, partial, reduce
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import shapely
 from shapely.affinity import affine_transform, translate
 
@@ -36,7 +37,9 @@ def catalog_faults(catalog: dict[str, Any], name: str) -> list[str]:
     entries, unknown = catalog["challenges"], catalog["unknown"]
     for listed, judge in ((entries, faults), (unknown, shape_faults)):
         found += [f"{one.get('id')}: {said}" for one in listed for said in judge(one, name, pieces)]
-        keys = [(PARITIES.index(one["parity"]), _farthest(one), one["id"]) for one in listed]
+        keys = [
+            (PARITIES.index(one["parity"]), np.max(one["half_width"]), one["id"]) for one in listed
+        ]
         found += ["not in order"] if keys != sorted(keys) else []
     drawn = [(one["id"], together(map(even_odd, one["outlines"]))) for one in (*entries, *unknown)]
     for (one, shape), (other, theirs) in combinations(drawn, 2):
@@ -50,54 +53,39 @@ def catalog_faults(catalog: dict[str, Any], name: str) -> list[str]:
 
 def _sum_faults(catalog: dict[str, Any], part: dict[str, Any]) -> list[str]:
     """Whether the steps of a search add up, and to what is listed."""
-    found = []
-    listed, open_ones = (
+    searches = [one for one in catalog["complete"] if one["parity"] == part["parity"]]
+    # Where both are searched, what needs no flip is listed without.
+    listed, unknown = (
         [
             one
             for one in catalog[key]
-            # Where both are searched, what needs no flip is listed without.
             if one["parity"] == part["parity"] and one["flips"] <= part["flips"]
         ]
         for key in ("challenges", "unknown")
     )
-    if part["candidates"] != part["solved"] + sum(part["impossible"].values()) + part["unknown"]:
-        found.append("candidates are not the solved, the impossible and the unknown ones")
-    if not part["unions"] >= part["full_area"] >= part["candidates"]:
-        found.append("a step leaves more than there were")
-    searches = [one for one in catalog["complete"] if one["parity"] == part["parity"]]
+    judged = part["solved"] + sum(part["impossible"].values()) + part["unknown"]
     is_clear = len(searches) == 1 or not any(one["unknown"] for one in searches)
-    if is_clear and (part["solved"], part["unknown"]) != (len(listed), len(open_ones)):
-        found.append("not so many are listed")
-    for one in (*listed, *open_ones):
-        if one["flips"] not in [search["flips"] for search in searches]:
-            found.append(f"{one['id']} has other moves")
-        if part["rigid"] and not one.get("rigid", True):
-            found.append(f"{one['id']} is not rigid")
-        widths = one["half_width"]
-        if one.get("centre") == "odd":
-            widths = widths[::-1]
-        limits = part["half_width_max"]
-        pairs = zip(widths, limits, strict=True) if "centre" in one else [(widths, limits)]
-        if any(width > limit for width, limit in pairs):
-            found.append(f"{one['id']} lies beyond what was searched")
-    return found
-
-
-def _farthest(entry: dict[str, Any]) -> int:
-    return max(entry["half_width"]) if entry["parity"] == "mixed" else entry["half_width"]
+    counts = (part["solved"], part["unknown"])
+    told = {
+        "candidates are not those that were judged": part["candidates"] != judged,
+        "a step adds some": not part["unions"] >= part["full_area"] >= part["candidates"],
+        "not so many are listed": is_clear and counts != (len(listed), len(unknown)),
+    }
+    for one in (*listed, *unknown):
+        widths = np.atleast_1d(one["half_width"])[:: -1 if one.get("centre") == "odd" else 1]
+        told |= {
+            f"{one['id']} has other moves": one["flips"] not in [s["flips"] for s in searches],
+            f"{one['id']} is not rigid": part["rigid"] and not one.get("rigid", True),
+            f"{one['id']} lies beyond": bool((widths > part["half_width_max"]).any()),
+        }
+    return [said for said, is_wrong in told.items() if is_wrong]
 
 
 # --- an entry ---------------------------------------------------------------------------------
 
 
 def faults(entry: dict[str, Any], name: str, pieces: Sequence[str] = ()) -> list[str]:
-    """What is wrong with a snowflake and its solution.
-
-    Args:
-        entry: of the catalog.
-        name: of a shipped set, or the path of a set's file.
-        pieces: those that must be used; none for all.
-    """
+    """What is wrong with a snowflake of a set, by name or path, and its solution of all pieces or some."""
     if KEYS - entry.keys():
         return [f"{key} is missing" for key in sorted(KEYS - entry.keys())]
     found = shape_faults(entry, name, pieces)
