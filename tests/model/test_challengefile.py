@@ -79,28 +79,26 @@ def test_everything_can_be_said_in_toml_and_in_json(tmp_path: Path) -> None:
     assert (found.flips, found.answer) == (True, "impossible")
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("wednesday.toml", "wednesday"),
-        ("my puzzle (2).toml", "my-puzzle-2"),
-        ("Übung.txt", "bung"),
-        ("…toml", "toml"),
-        ("COM1.toml", "challenge-COM1"),
-        (f"{'x' * 90}.toml", "x" * 40),
-        ("--", "challenge"),
-        ("mine.JSON", "mine"),
-    ],
-)
-def test_a_challenge_is_called_like_its_file(
-    name: str, expected: str, dominoes: PuzzleSet, tmp_path: Path
-) -> None:
+CALLED = {
+    "wednesday.toml": "wednesday",
+    "my puzzle (2).toml": "my-puzzle-2",
+    "Übung.txt": "bung",
+    "…toml": "toml",
+    "COM1.toml": "challenge-COM1",
+    f"{'x' * 90}.toml": "x" * 40,
+    "--": "challenge",
+    "mine.JSON": "mine",
+}
+
+
+def test_a_challenge_is_called_like_its_file(dominoes: PuzzleSet, tmp_path: Path) -> None:
     """With an ending that tells nothing, the content tells what it is."""
-    if not name.endswith("JSON"):
-        assert load(dominoes, tmp_path, 'pieces = ["A"]', name).id == expected
-    if not name.endswith("toml") or name == "…toml":
-        found = load(dominoes, tmp_path, '\n {"pieces": ["A"]}', name)
-        assert (found.id, found.pieces) == (expected, ("A",))
+    for name, expected in CALLED.items():
+        if not name.endswith("JSON"):
+            assert load(dominoes, tmp_path, 'pieces = ["A"]', name).id == expected
+        if not name.endswith("toml") or name == "…toml":
+            found = load(dominoes, tmp_path, '\n {"pieces": ["A"]}', name)
+            assert (found.id, found.pieces) == (expected, ("A",))
 
 
 def said_of(sample: Sample, numbers: bool) -> dict[str, Any]:

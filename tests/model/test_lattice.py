@@ -85,13 +85,6 @@ def test_symmetries_are_isometries_and_cells_have_rows(
     assert {lattice.row_col(cell) for cell in lattice.cells_at(row, col)} == {(row, col)}
 
 
-def test_neighbours_of_a_hexagon_are_one_unit_away() -> None:
-    lattice = LATTICES["triangular"]
-    middle, *around = (lattice.cells_at(*place)[0] for place in ((0, 0), (1, 0), (0, 1)))
-    for cell in around:
-        assert math.dist(*in_units(lattice, [middle, cell])) == pytest.approx(1)
-
-
 @pytest.mark.parametrize(
     ("ring", "message"),
     [

@@ -68,21 +68,18 @@ def test_a_drawing_may_be_turned_and_mirrored_as_it_is_seen(tmp_path: Path) -> N
         assert covered.symmetric_difference(moved).area < 1e-6, transform
 
 
-@pytest.mark.parametrize(
-    ("root", "unit"),
-    [
-        ('width="10cm" height="10cm" viewBox="0 0 50 50"', 10),
-        ('width="100mm" viewBox="-5 -5 100 20"', 20),
-        ('width="2in" height="2in" viewBox="0 0 50.8 50.8"', 20),
-        ('width="300" height="300"', 20 / 25.4 * 96),
-        ('width="72pt" height="72pt" viewBox="0 0 25.4 25.4"', 20),
-    ],
-)
-def test_the_size_on_paper_counts(root: str, unit: float, tmp_path: Path) -> None:
-    shape = f'<rect x="3" width="{2 * unit}" height="{unit}"/>'
-    assert svg_cells(tmp_path, shape, root=root) == squares((0, 0), (0, 1))
-    with pytest.raises(SvgError, match="off the lattice"):
-        svg_cells(tmp_path, shape.replace(f'"{unit}"', f'"{unit * 1.1}"'), root=root)
+def test_the_size_on_paper_counts(tmp_path: Path) -> None:
+    for root, unit in {
+        'width="10cm" height="10cm" viewBox="0 0 50 50"': 10,
+        'width="100mm" viewBox="-5 -5 100 20"': 20,
+        'width="2in" height="2in" viewBox="0 0 50.8 50.8"': 20,
+        'width="300" height="300"': 20 / 25.4 * 96,
+        'width="72pt" height="72pt" viewBox="0 0 25.4 25.4"': 20,
+    }.items():
+        shape = f'<rect x="3" width="{2 * unit}" height="{unit}"/>'
+        assert svg_cells(tmp_path, shape, root=root) == squares((0, 0), (0, 1))
+        with pytest.raises(SvgError, match="off the lattice"):
+            svg_cells(tmp_path, shape.replace(f'"{unit}"', f'"{unit * 1.1}"'), root=root)
 
 
 def test_the_tolerance_is_a_fiftieth_of_a_unit(tmp_path: Path) -> None:

@@ -328,8 +328,7 @@ def test_lines_do_not_part_what_belongs_together_and_break_long_words() -> None:
 
 
 def test_every_form_and_every_snowflake_has_a_name(entries: list[Entry]) -> None:
-    for language in LANGUAGES:
-        words = load_words("booklet", language)
+    for words in (load_words("booklet", language) for language in LANGUAGES):
         others = [form_said(words, other) for other in ("spine-9", "double", "triple-2")]
         for name in ("spine", "single", "double-2", "triple", "4-prong", "7-prong-3"):
             told = form_said(words, name)
@@ -401,32 +400,27 @@ def test_hostile_titles_are_text_and_nothing_else(
         assert mark not in one.pdf
 
 
-@pytest.mark.parametrize(
-    ("unit_mm", "changes", "paper", "language", "message"),
-    [
-        (20, {"drop": True}, None, "en", "fridgeiq: there are no challenges for a booklet"),
-        (20, {"solution": None}, None, "en", "fridgeiq: no solution is known of square_02"),
-        (20, {}, "a3", "en", '--paper: there is no paper "a3"; there are a5, a4, letter'),
-        (20, {}, None, "es", '--language: there are no texts in "es"'),
-        (40, {}, "a5", "en", "170 x 215.7 mm; the least paper that would do is a4"),
-        (70, {}, "a4", "en", "290 x 335.7 mm; leave --paper out, and there will be a page to"),
-        (150, {}, "a4", "en", "leave --paper out, and it will be drawn smaller"),
-    ],
-)
-def test_what_cannot_be_made_is_refused(
-    unit_mm: float,
-    changes: dict[str, Any],
-    paper: str,
-    language: str,
-    message: str,
-    entries: list[Entry],
-) -> None:
+REFUSED: list[tuple[int, dict[str, Any], str | None, str, str]] = [
+    (20, {"drop": True}, None, "en", "fridgeiq: there are no challenges for a booklet"),
+    (20, {"solution": None}, None, "en", "fridgeiq: no solution is known of square_02"),
+    (20, {}, "a3", "en", '--paper: there is no paper "a3"; there are a5, a4, letter'),
+    (20, {}, None, "es", '--language: there are no texts in "es"'),
+    (40, {}, "a5", "en", "170 x 215.7 mm; the least paper that would do is a4"),
+    (70, {}, "a4", "en", "290 x 335.7 mm; leave --paper out, and there will be a page to"),
+    (150, {}, "a4", "en", "leave --paper out, and it will be drawn smaller"),
+]
+
+
+def test_what_cannot_be_made_is_refused(entries: list[Entry]) -> None:
     (square,) = [one for one in entries if one.id == "square_02"]
-    few = [replace(square, **changes)] if "drop" not in changes else []
-    profile = replace(load_profile(), unit_mm=unit_mm)
-    with pytest.raises(InputError) as caught:
-        booklet(load_set("fridgeiq"), few, profile, language, paper)
-    told = str(caught.value)
-    assert message in told
-    assert "\n" not in told
-    assert unit_mm == 20 or told.startswith(f"--paper: {paper} is too small: the challenge does")
+    for unit_mm, changes, paper, language, message in REFUSED:
+        few = [replace(square, **changes)] if "drop" not in changes else []
+        profile = replace(load_profile(), unit_mm=unit_mm)
+        with pytest.raises(InputError) as caught:
+            booklet(load_set("fridgeiq"), few, profile, language, paper)
+        told = str(caught.value)
+        assert message in told
+        assert "\n" not in told
+        assert unit_mm == 20 or told.startswith(
+            f"--paper: {paper} is too small: the challenge does"
+        )

@@ -28,8 +28,6 @@ pytestmark = [browser.needed, pytest.mark.integration]
 
 #: A title that would run something, or turn the text after it around.
 HOSTILE = '<img src=x onerror=alert(1)>"& שלום'
-#: So long, in ms, something is waited for on a busy machine.
-LONG_MS = 120_000
 SETS = {
     "fridgeiq": "triangle_01", "iqfit": "board", "iqblock": "square", "iqstars": "board",
     "cubimagici": "tray",
@@ -58,7 +56,7 @@ class Viewer:
 
     def rested(self) -> Any:
         """The state once all is loaded and nothing moves any more."""
-        for _ in range(LONG_MS // 100):
+        for _ in range(1200):  # two minutes, on a busy machine
             found = state(self.page)
             if found["ready"] and found["resting"]:
                 return found

@@ -78,13 +78,6 @@ def test_shapes_of_all_fridgeiq_pieces(
     assert len(found) == count
 
 
-def test_pieces_that_do_not_fit() -> None:
-    for parity in PARITIES:
-        field = Field.of(FRIDGEIQ.lattice, parity, 1)
-        for pieces in (FRIDGEIQ.pieces, FRIDGEIQ.select("U"), FRIDGEIQ.select("LU")):
-            assert by_closure(field, pieces, False, True) == set()
-
-
 # --- what the closure drops -------------------------------------------------------------------------
 
 

@@ -158,7 +158,8 @@ def test_the_file_is_what_is_drawn(one: Print) -> None:
     assert blueprint.outline.difference(above).area < 0.005 * above.area
 
 
-def test_balls_are_those_of_the_set(one: Print) -> None:
+def test_balls_are_those_of_the_set_inside_their_own_cells(one: Print) -> None:
+    """In each of its poses on a board."""
     blueprint, pose = one.blueprint, np.array(one.blueprint.pose)
     body = IQFIT.piece(blueprint.piece).body
     assert np.linalg.det(pose) == pytest.approx(1)
@@ -170,12 +171,10 @@ def test_balls_are_those_of_the_set(one: Print) -> None:
     left, front, right, back = blueprint.outline.bounds
     assert left == front == pytest.approx((blueprint.pitch_mm - blueprint.ball_mm) / 2)
     assert right - left > back - front
-
-
-def test_a_piece_keeps_inside_its_own_cells(one: Print) -> None:
-    """In each of its poses on a board."""
-    blueprint, body = one.blueprint, IQFIT.piece(one.blueprint.piece).body
-    pitch_mm = blueprint.pitch_mm
+    solid, pitch_mm = blueprint.solid_mm3, blueprint.pitch_mm
+    assert (solid_mm3(blueprint), letter_mm3(blueprint)) == (solid, 0)
+    assert 0.2 * solid < printed_mm3(blueprint, profile()) < solid
+    assert printed_mm3(blueprint, replace(profile(), nozzle_mm=2.0)) == solid
 
     def region(cells: frozenset) -> shapely.Polygon:
         (ring,) = rings_in_units(SQUARE, rings_of_cells(SQUARE, cells))
@@ -213,13 +212,6 @@ def test_the_slicer_has_nothing_against_it(tmp_path: Path) -> None:
     grams = printed_mm3(found.blueprint, chosen) / 1000 * chosen.filament_density
     assert grams == pytest.approx(verdict["grams"], rel=0.08)
     assert grams > verdict["grams"]
-
-
-def test_the_estimate(one: Print) -> None:
-    chosen, solid = profile(), one.blueprint.solid_mm3
-    assert (solid_mm3(one.blueprint), letter_mm3(one.blueprint)) == (solid, 0)
-    assert 0.2 * solid < printed_mm3(one.blueprint, chosen) < solid
-    assert printed_mm3(one.blueprint, replace(chosen, nozzle_mm=2.0)) == solid
 
 
 @pytest.mark.parametrize("high_mm", [2.0, 20.0])
@@ -284,22 +276,22 @@ def test_a_flat_piece_and_a_ring(closed: bool, tmp_path: Path) -> None:
 # --- refusals -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        (["ball.diameter=15 mm"], "balls of 15 mm do not fit beside each other, 15 mm apart; choose a smaller ball.diameter or a larger unit"),
-        (["ball.link=11.9 mm"], "a link of 11.9 mm is too wide for balls of 12 mm: 11.88 mm is the most"),
-        (["ball.flat=4.5 mm"], "would lean 48.6 deg from the vertical there, and printer.overhang is 45 deg; choose a ball.flat of 4.242 mm or less"),
-        (["printer.overhang=40 deg"], "choose a ball.flat of 3.856 mm or less"),
-        (["ball.link=6 mm"], "links of 6 mm with their middles 4.2 mm above the bed would lie on less than 0.8 mm of it; choose a ball.link of 6.452 mm or more"),
-        (["ball.link=8 mm"], "a ball of 12 mm on an upright link of 8 mm would lean 48.2 deg from the vertical, and printer.overhang is 45 deg; choose a ball.link of 8.486 mm or more"),
-        (["ball.link=10.205 mm"], "choose a ball.link or ball.flat that is 0.1 mm larger or smaller"),
-    ],
-)  # fmt: skip
-def test_sizes_that_make_no_piece(settings: list[str], said: str) -> None:
-    with pytest.raises(BlueprintError) as refusal:
-        draft_ball(IQFIT, IQFIT.piece("green"), profile("default", *settings))
-    assert said in str(refusal.value)
+SIZES = [
+    ("ball.diameter=15 mm", "balls of 15 mm do not fit beside each other, 15 mm apart; choose a smaller ball.diameter or a larger unit"),
+    ("ball.link=11.9 mm", "a link of 11.9 mm is too wide for balls of 12 mm: 11.88 mm is the most"),
+    ("ball.flat=4.5 mm", "would lean 48.6 deg from the vertical there, and printer.overhang is 45 deg; choose a ball.flat of 4.242 mm or less"),
+    ("printer.overhang=40 deg", "choose a ball.flat of 3.856 mm or less"),
+    ("ball.link=6 mm", "links of 6 mm with their middles 4.2 mm above the bed would lie on less than 0.8 mm of it; choose a ball.link of 6.452 mm or more"),
+    ("ball.link=8 mm", "a ball of 12 mm on an upright link of 8 mm would lean 48.2 deg from the vertical, and printer.overhang is 45 deg; choose a ball.link of 8.486 mm or more"),
+    ("ball.link=10.205 mm", "choose a ball.link or ball.flat that is 0.1 mm larger or smaller"),
+]  # fmt: skip
+
+
+def test_sizes_that_make_no_piece() -> None:
+    for settings, said in SIZES:
+        with pytest.raises(BlueprintError) as refusal:
+            draft_ball(IQFIT, IQFIT.piece("green"), profile("default", settings))
+        assert said in str(refusal.value)
 
 
 @pytest.mark.integration
@@ -317,23 +309,23 @@ def test_what_a_refusal_says_will_do(settings: list[str], tmp_path: Path) -> Non
     check_solid(print_ball(IQFIT.piece("green"), chosen, tmp_path / "p.stl"), chosen)
 
 
-@pytest.mark.parametrize(
-    ("piece", "said"),
-    [
-        # Prongs to both sides hold the piece in that plane; another goes up, and on from there.
-        (
-            drawn((*CROSS, (0, 0, 1), (0, 1, 1)), (*CROSS_BONDS, (0, 6), (6, 7))),
-            "ball [0, 1, 1] would hang in the air when the longest row lies on the bed: no link",
-        ),
-        (
-            drawn((*CROSS, (0, 0, 1), (1, 0, 1)), (*CROSS_BONDS, (0, 6), (1, 7), (6, 7))),
-            "the link between balls [0, 0, 1] and [1, 0, 1] would hang in the air",
-        ),
-        (drawn(((0, 0, 0), (1, 0, 0), (1, 1, 0)), ((0, 1), (1, 2))), "it has no single longest"),
-        (Piece("p", "p", "#808080", ()), "expected one that is made of balls"),
-    ],
-)
-def test_pieces_that_hang_in_the_air(piece: Piece, said: str) -> None:
-    with pytest.raises(BlueprintError) as refusal:
-        draft_ball(IQFIT, piece, profile())
-    assert said in str(refusal.value)
+IN_THE_AIR = [
+    # Prongs to both sides hold the piece in that plane; another goes up, and on from there.
+    (
+        drawn((*CROSS, (0, 0, 1), (0, 1, 1)), (*CROSS_BONDS, (0, 6), (6, 7))),
+        "ball [0, 1, 1] would hang in the air when the longest row lies on the bed: no link",
+    ),
+    (
+        drawn((*CROSS, (0, 0, 1), (1, 0, 1)), (*CROSS_BONDS, (0, 6), (1, 7), (6, 7))),
+        "the link between balls [0, 0, 1] and [1, 0, 1] would hang in the air",
+    ),
+    (drawn(((0, 0, 0), (1, 0, 0), (1, 1, 0)), ((0, 1), (1, 2))), "it has no single longest"),
+    (Piece("p", "p", "#808080", ()), "expected one that is made of balls"),
+]
+
+
+def test_pieces_that_hang_in_the_air() -> None:
+    for piece, said in IN_THE_AIR:
+        with pytest.raises(BlueprintError) as refusal:
+            draft_ball(IQFIT, piece, profile())
+        assert said in str(refusal.value)

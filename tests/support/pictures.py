@@ -33,23 +33,14 @@ NOTHING = 1e-9
 
 @dataclass(frozen=True)
 class Drawing:
-    """A challenge as it is drawn.
+    """A challenge as it is drawn."""
 
-    Attributes:
-        region: what is to be covered.
-        forms: of every piece the flat forms that it can show.
-        turn_degrees: by multiples of this the forms may be turned,
-        flips: and mirrored.
-        given: where some pieces lie.
-        leftover: whether a part of the region may stay bare.
-    """
-
-    region: Shape
-    forms: dict[str, list[Shape]]
-    turn_degrees: int
-    flips: bool
+    region: Shape  # what is to be covered
+    forms: dict[str, list[Shape]]  # of every piece the flat forms that it can show
+    turn_degrees: int  # by multiples of this the forms may be turned,
+    flips: bool  # and mirrored
     given: dict[str, Shape] = field(default_factory=dict)
-    leftover: bool = False
+    leftover: bool = False  # a part of the region may stay bare
 
 
 # --- judging ----------------------------------------------------------------------------------
@@ -199,16 +190,11 @@ def cell_drawn(lattice: str, cell: Cell) -> Shape:
         return hexagon(cell[0] / 2, cell[1] / math.sqrt(12))
     size = 2 if lattice == "square" else 6
     (col, x), (row, y) = divmod(cell[0], size), divmod(cell[1], size)
-    square = box(col, row, col + 1, row + 1)
     if lattice == "square":
-        return square
-    corners = shapely.get_coordinates(square)[:4].tolist()
-    middle = shapely.Point(col + x / 6, row + y / 6)
-    quarters = [
-        shapely.Polygon([one, other, (col + 0.5, row + 0.5)])
-        for one, other in zip(corners, (*corners[1:], corners[0]), strict=True)
-    ]
-    return next(quarter for quarter in quarters if quarter.contains(middle))
+        return box(col, row, col + 1, row + 1)
+    (across, up), (mx, my) = np.sign((x - 3, y - 3)) / 2, (col + 0.5, row + 0.5)
+    corners = [(mx + across + side * up, my + up - side * across) for side in (1, -1)]
+    return shapely.Polygon([(mx, my), *corners])
 
 
 def drawn_from_cells(posed: PosedChallenge) -> Drawing:
