@@ -136,25 +136,6 @@ def test_what_is_not_solved_in_time_is_told_and_nothing_to_do_is_refused(tmp_pat
         gather(load_set(str(path)))
 
 
-@pytest.mark.parametrize(
-    ("title", "message"),
-    [
-        ("<script>alert(1)</script> \"'&amp; %s {x}", ""),
-        ("שלום עולם 日本語 " + "é" * 80, ""),
-        ("a\u202eb", "cannot be printed"),
-        ("x" * 101, "101 characters long; at most 100"),
-    ],
-)
-def test_any_text_that_can_be_printed_is_a_title(title: str, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "mine.toml"
-    path.write_text(TRIO.replace('answer = "solved"', f"title = {json.dumps(title)}"))
-    if message:
-        with pytest.raises(InputError, match=rf"challenge\[0\]\.title: .*{message}"):
-            load_set(str(path))
-    else:
-        assert title in [entry.title for entry in gather(load_set(str(path)))]
-
-
 # --- files ------------------------------------------------------------------------------------------
 
 

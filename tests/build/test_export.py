@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
-import subprocess
 import sys
-import time
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +15,6 @@ import pytest
 from fabkit.cli import main
 from fabkit.core.files import LOCK_NAME, folder_lock
 from fabkit.model.profilefile import dump_profile, load_profile
-from tests.conftest import ROOT
 from tests.support.built import built
 from tests.support.pairset import PAIR
 
@@ -128,6 +123,15 @@ def test_what_a_file_needs_stays_with_the_file(export: Said) -> None:
     again = export("stl", "-p", "flippable")
     assert (again["written"], again["pause_heights_mm"]) == (0, [4.2])
     assert (OUT / "profile.toml").read_text() == dump_profile(load_profile(["flippable"]))
+    # Of files that are made together one may be gone, also from the manifest.
+    small = ["-s", "laser.sheet_width=60 mm", "-s", "laser.sheet_depth=60 mm"]
+    sheet = OUT / "svg-sheets/sheet-2.svg"
+    for forgotten in (False, True):
+        export("svg", *small)
+        sheet.unlink()
+        if forgotten:
+            export("dxf", *small, "--force")
+        assert written(export("svg", *small)) == {"svg-sheets/sheet-2.svg"}
 
 
 @pytest.mark.usefixtures("exported")
@@ -335,64 +339,3 @@ def test_what_a_killed_process_has_left_goes(export: Said) -> None:
         assert part.exists()
     assert export()["written"] == 0
     assert not part.exists()
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
-def test_a_stopped_run_leaves_nothing_half_written(name: str, export: Said) -> None:
-    child = subprocess.Popen(
-        [sys.executable, "-m", "fabkit", "export-step", "fridgeiq", "-o", "out"],
-        env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    while not list(OUT.glob(".fabkit-*/step/*.step")) and child.poll() is None:
-        time.sleep(0.01)
-    child.send_signal(getattr(signal, name))
-    _, errors = child.communicate(timeout=60)
-    assert {n: c for n, c in contents().items() if not n.startswith(".fabkit-")} == {}
-    if name != "SIGKILL":
-        assert child.returncode == 128 + getattr(signal, name)
-        assert errors.splitlines()[-1] == "fabkit: stopped; no file is half-written"
-        assert not list(OUT.glob(".fabkit-*.part")), "staged files were left behind"
-    export()
-    assert not list(OUT.glob(".fabkit-*.part"))
-
-
-@pytest.mark.integration
-def test_same_inputs_same_bytes_in_another_process() -> None:
-    """Also when the other process wrote other files before, in another order."""
-    for folder, kinds in (("1", ("step", "stl", "3mf")), ("2", ("3mf", "stl", "step"))):
-        for kind in kinds:
-            command = [sys.executable, "-m", "fabkit", f"export-{kind}", "pair.toml", "-o", folder]
-            environment = {**os.environ, "PYTHONHASHSEED": folder, "PYTHONPATH": str(ROOT)}
-            subprocess.run(command, check=True, env=environment, capture_output=True)
-    assert contents(Path("1")) == contents(Path("2"))
-
-
-@pytest.mark.integration
-@pytest.mark.skipif(os.geteuid() != 0 or sys.platform != "linux", reason="needs to mount a tmpfs")
-@pytest.mark.parametrize(
-    ("command", "size"),
-    [
-        ("export-stl pair.toml", "64k"),
-        ("export-3mf pair.toml", "32k"),
-        ("plate pair.toml", "32k"),
-        ("export-dxf pair.toml", "32k"),
-        ("export-svg pair.toml", "4k"),
-        ("coupon", "256k"),
-        ("make pair.toml", "256k"),
-    ],
-)
-def test_a_really_full_disk(
-    command: str, size: str, capfd: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(disk)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
-        pytest.skip("this machine does not let root mount a tmpfs")
-    try:
-        assert main([*command.split(), "-o", str(disk / "out")]) == 3
-        assert "the disk is full; nothing was changed" in capfd.readouterr().err
-        assert contents(disk / "out") == {}
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)

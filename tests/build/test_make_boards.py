@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -105,26 +104,6 @@ def test_a_board_is_made_as_the_profile_says(said: Said) -> None:
     assert set(warning.removeprefix("no longer part of the set: ").split(", ")) == gone
 
 
-# --- the faults that a check must find ------------------------------------------------------------
-
-
-@pytest.mark.integration
-def test_a_board_of_another_set_fails(said: Said) -> None:
-    said("export-stl", "trio.toml", "-o", "out")
-    said("export-stl", "pentominoes.toml", "-o", "other", "--piece", "box")
-    shutil.copyfile("other/stl/box.stl", "out/stl/tray.stl")
-    found = said("check", "trio.toml", "-o", "out", code=1)
-    assert not found["ok"]
-    assert all(piece["ok"] for piece in found["pieces"].values())
-    # It is not what was written: gone, it is built again.
-    Path("out/stl/tray.stl").unlink()
-    assert written(said("export-stl", "trio.toml", "-o", "out")) == {"stl/tray.stl"}
-    assert said("check", "trio.toml", "-o", "out")["ok"]
-
-
-# --- the same bytes -------------------------------------------------------------------------------
-
-
 # --- two colours ----------------------------------------------------------------------------------
 
 
@@ -201,20 +180,16 @@ def level(corners: Any, faces: Any, height_mm: float, way: int) -> float:
 # --- a slicer -------------------------------------------------------------------------------------
 
 
-def sliced(said: Said, *arguments: str) -> Any:
-    document = said("make", *arguments, "-o", "out", "--slice")
-    assert document["ok"]
-    assert document["slice"]["printable"]
-    return document["slice"]
-
-
 @pytest.mark.every(3)
 @prusa_slicer
 @pytest.mark.long
 @pytest.mark.parametrize("profile", ["default", "compact"])
 @pytest.mark.parametrize("puzzle", [*shipped_names(), "pentominoes.toml"])
 def test_every_set_is_printable_with_its_board(puzzle: str, profile: str, said: Said) -> None:
-    found = sliced(said, puzzle, "-p", profile)
+    document = said("make", puzzle, "-p", profile, "-o", "out", "--slice")
+    found = document["slice"]
+    assert document["ok"]
+    assert found["printable"]
     names = sorted(one["name"] for plate in found["plates"] for one in plate["objects"])
     drawn = load_set(puzzle)
     boards = [board.id for board in drawn.boards if not board.optional]

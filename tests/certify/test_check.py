@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from fabkit.certify import Verdict, check, parse
 from fabkit.certify.cover import derive
-from fabkit.certify.tiling import TILINGS
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.puzzle import Challenge, Given
 from tests.conftest import ROOT
@@ -242,24 +241,6 @@ def test_another_problem_s_checksum_is_refused() -> None:
     assert judged(document).reason == f"problem_sha256 is {wrong}, the problem's is {right}"
 
 
-@pytest.mark.parametrize("lattice", TILINGS)
-@pytest.mark.parametrize("change", ["step", "up", "cells", "turn_degrees"])
-def test_a_wrong_constant_of_a_lattice_is_noticed(
-    lattice: str, change: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    true = TILINGS[lattice]
-    wrong: Document = {
-        "step": (true.step[0], true.step[1] * 1.01),
-        "up": (true.up[0], true.up[1] * 1.01),
-        "cells": tuple(tuple((x * 0.9, y) for x, y in cell) for cell in true.cells),
-        "turn_degrees": 120 if true.turn_degrees == 60 else 180,
-    }
-    sketch = next(one for one in SKETCHES.values() if one.lattice.name == lattice)
-    document = certificate(sketch)
-    monkeypatch.setitem(TILINGS, lattice, replace(true, **{change: wrong[change]}))
-    assert not judged(document).holds
-
-
 # --- the house -------------------------------------------------------------------------------------------
 
 
@@ -280,8 +261,7 @@ def test_progress_never_goes_back_and_ctrl_c_gets_through() -> None:
     shares: list[float] = []
     assert check(file, shares.append).holds
     assert shares == sorted(shares)
-    assert shares[0] >= 0
-    assert shares[-1] == 1.0
+    assert (shares[0] >= 0, shares[-1]) == (True, 1.0)
 
     def stop(share: float) -> None:
         raise KeyboardInterrupt

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -207,15 +205,3 @@ def test_a_certificate_of_a_renamed_set_is_refused(capsys: Capture) -> None:
     ):
         assert main(["certify", written(other, set=name)]) == 1
         assert f"refused: {name} mine: {reason}" in capsys.readouterr().out
-
-
-def test_a_process_of_its_own_loads_no_solver() -> None:
-    file = written(certificate(SKETCHES["copies"]))
-    code = (
-        "import sys; from fabkit.cli import main; main(sys.argv[1:]); "
-        "print([m for m in sys.modules if m.split('.')[0] in ('numba', 'cadquery', 'OCP') "
-        "or m.startswith('fabkit.solve')])"
-    )
-    command = [sys.executable, "-c", code, "certify", file]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"

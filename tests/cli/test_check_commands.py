@@ -237,8 +237,10 @@ def test_a_mesh_that_is_no_piece_is_strange(plain: Path, capsys: Capture) -> Non
     lines = [f"v {x} {y} {z}" for x, y, z in corners]
     lines += ["f 1 3 2", "f 1 2 4", "f 2 3 4", "f 3 1 4"]
     (plain / "output/trio/stl/pyramid.obj").write_text("\n".join(lines))
-    code, found = document(capsys, "check", "trio.toml")
+    errors = ["--printer-error", "0.1mm", "--hole-error", "0.3mm"]
+    code, found = document(capsys, "check", "trio.toml", *errors)
     assert code == 1
+    assert [found["tolerance"][f"{one}_error_mm"] for one in ("side", "hole")] == [0.1, 0.3]
     assert [f["rule"] for f in found["findings"] if not f["ok"]] == ["strange"]
     assert [one["ok"] for one in found["assemblies"]] == [True]
     assert found["pieces"]["L"]["ok"]

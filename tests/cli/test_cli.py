@@ -15,9 +15,8 @@ from typer.main import get_command
 from fabkit import __version__
 from fabkit.cli import main
 from fabkit.cli.main import app
-from fabkit.core.errors import InputError
 from fabkit.model.library import load_set, shipped_names
-from fabkit.model.profilefile import load_profile, preset_names
+from fabkit.model.profilefile import preset_names
 
 Capture = pytest.CaptureFixture[str]
 
@@ -116,12 +115,6 @@ def test_a_dumped_profile_is_the_same_profile(name: str, capsys: Capture, tmp_pa
     named = json.loads(out(capsys, "profiles", "dump", name, "--json"))
     read = json.loads(out(capsys, "profiles", "dump", "mine.toml", "--json"))
     assert {**named, "name": ""} == {**read, "name": ""}
-
-
-def test_all_contradictions_of_a_profile_come_together() -> None:
-    with pytest.raises(InputError) as caught:
-        load_profile([], ["label.faces=both", "thickness=2 mm", "label.depth=1 mm"])
-    assert {fault.key for fault in caught.value.faults} == {"label.faces", "label.depth", "recess"}
 
 
 def test_later_profiles_and_settings_win(capsys: Capture, tmp_path: Path) -> None:

@@ -49,37 +49,20 @@ def found(posed: PosedChallenge, name: str, limit: int | None) -> tuple[Solution
 
 # --- shipped sets -------------------------------------------------------------------------------
 
-BOX = [challenge.id for challenge in load_set("fridgeiq").challenges]
+WHOLE = [("fridgeiq", challenge.id) for challenge in load_set("fridgeiq").challenges][::6]
+WHOLE += [("iqblock", "square"), ("cubimagici", "tray"), ("iqstars", "board"), ("iqfit", "board")]
+WHOLE += [(PENTOMINOES, "8x8")]
 
 
-@pytest.mark.every(6)
-@pytest.mark.parametrize("name", BOX)
-def test_box_challenges(name: str) -> None:
-    puzzle = load_set("fridgeiq")
-    posed = pose(puzzle, find_challenge(puzzle, name))
-    solutions = found(posed, "search", 2000)
-    assert bool(solutions) == (posed.challenge.answer == "solved")
-    first = engine_named("search").first(posed.problem, Effort()).solutions
-    assert_right(posed, asked("fridgeiq", name), {*solutions[:: len(solutions) // 20 + 1], *first})
-
-
-BOARDS = [
-    ("iqblock", "square"),
-    ("cubimagici", "tray"),
-    ("iqstars", "board"),
-    ("iqfit", "board"),
-    (PENTOMINOES, "8x8"),
-]
-names_of_boards = [Path(name).stem for name, _ in BOARDS]
-
-
-@pytest.mark.parametrize(("name", "board"), BOARDS, ids=names_of_boards)
-def test_boards(name: str, board: str) -> None:
+@pytest.mark.parametrize(("name", "asked_for"), WHOLE, ids=[Path(a).stem + b for a, b in WHOLE])
+def test_whole_regions(name: str, asked_for: str) -> None:
     puzzle = load_set(name)
-    posed = pose(puzzle, find_challenge(puzzle, board))
+    posed = pose(puzzle, find_challenge(puzzle, asked_for))
     solutions = found(posed, "search", 2000)
-    assert solutions
-    assert_right(posed, asked(name, board), solutions[:: len(solutions) // 30 + 1])
+    assert bool(solutions) == (posed.challenge.answer != "impossible")
+    first = engine_named("search").first(posed.problem, Effort()).solutions
+    some = {*solutions[:: len(solutions) // 20 + 1], *first}
+    assert_right(posed, asked(name, asked_for), some)
 
 
 def given_drawn(name: str) -> dict[str, tuple[dict[str, Shape], dict[str, Shape]]]:
@@ -182,18 +165,8 @@ def test_planted_faults_are_seen() -> None:
     shifted = faults(drawing, lying | {"N": moved(lying["N"], 0.5)})
     assert "the region is not covered" in shifted
     assert any("overlaps" in fault or fault == "the region is left" for fault in shifted)
-    missing = {piece: shape for piece, shape in lying.items() if piece != "S"}
-    assert faults(drawing, missing) == ["S is missing", "the region is not covered"]
     swapped = lying | {"B": lying["S"], "S": lying["B"]}
     assert sorted(faults(drawing, swapped)) == ["B is not as drawn", "S is not as drawn"]
-    double = faults(drawing, lying | {"B": lying["Q"]})
-    assert double in (
-        ["B overlaps Q", "the region is not covered"],
-        ["Q overlaps B", "the region is not covered"],
-    )
-    assert "E is not asked for" in faults(drawing, lying | {"E": lying["J"]})
     away = {piece: moved(shape, 1) for piece, shape in lying.items()}
     assert faults(drawing, away) == ["the region is left", "the region is not covered"]
     assert faults(replace(drawing, leftover=True), away) == ["the region is left"]
-    turned = {piece: affinity.rotate(shape, 45) for piece, shape in lying.items()}
-    assert len([one for one in faults(drawing, turned) if "as drawn" in one]) == len(lying)

@@ -5,9 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from functools import cache
@@ -19,22 +16,16 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
 from fabkit.core.errors import OutsideError, to_install
-from fabkit.model.library import load_set
 from fabkit.solve.engines.apart import OutsideEngine, answers
 from fabkit.solve.engines.cpsat import CpSat
 from fabkit.solve.engines.engine import Effort, Outcome, Solution
 from fabkit.solve.engines.mip import Mip
 from fabkit.solve.engines.sat import Sat
-from fabkit.solve.posing import pose
 from fabkit.solve.problem import ExactCoverProblem, Option
-from tests.conftest import ROOT
 from tests.support.oracle import Oracle
 from tests.support.problems import dominoes, impossible_rectangle, pigeons, problems
 
 ENGINES: tuple[type[OutsideEngine], ...] = (Sat, CpSat, Mip)
-#: "At once", even on a busy machine.
-SHORT_S = 2.0
-
 every_engine = pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.name)
 
 
@@ -109,32 +100,7 @@ def test_what_can_be_asked(engine: type[OutsideEngine]) -> None:
     assert spent.count == len(spent.solutions)
 
 
-@pytest.mark.integration
-@every_engine
-def test_a_puzzle_of_hundreds_of_placements(engine: type[OutsideEngine]) -> None:
-    fridge = load_set("fridgeiq")
-    challenge = next(one for one in fridge.challenges if one.id == "square_10")
-    posed = pose(fridge, challenge)
-    outcome = engine().first(posed.problem, Effort(60))
-    layout = posed.layout(outcome.solutions[0])
-    covered = [cell for cells in layout.values() for cell in cells]
-    assert sorted(covered) == sorted(challenge.region)
-    assert sorted(layout) == sorted(challenge.pieces)
-
-
 # Budgets
-
-
-@pytest.mark.integration
-@every_engine
-def test_a_spent_budget_keeps_what_was_found(engine: type[OutsideEngine]) -> None:
-    for budget_s in (2, 4, 8, 16, 32):  # a busy machine needs longer for its first solution
-        outcome = engine().enumerate(dominoes(8), Effort(budget_s))
-        assert not outcome.complete
-        assert outcome.count == len(set(outcome.solutions))
-        if outcome.count:
-            return
-    pytest.fail("nothing was kept")
 
 
 def test_a_search_in_the_middle_of_its_depths_is_ended() -> None:
@@ -142,75 +108,6 @@ def test_a_search_in_the_middle_of_its_depths_is_ended() -> None:
 
 
 # Ctrl-C, a killed parent, broken children
-
-SEARCH = """
-import subprocess
-class Told(subprocess.Popen):
-    def __init__(self, *args, **settings):
-        super().__init__(*args, **settings)
-        print(self.pid, flush=True)
-subprocess.Popen = Told
-from fabkit.solve.engines.engine import Effort
-from tests.solve.test_apart import ENDLESS, ENGINES
-from tests.support.problems import pigeons
-engine = next(one for one in ENGINES if one.name == {name!r})
-engine().enumerate(ENDLESS if {name!r} != "sat" else pigeons(14), Effort())
-"""
-
-
-def is_alive(process: int) -> bool:
-    """Whether a process runs; one that only waits to be noticed does not."""
-    try:
-        os.kill(process, 0)
-        status = Path(f"/proc/{process}/stat").read_text()
-    except (ProcessLookupError, FileNotFoundError):
-        return False
-    return status.rpartition(")")[2].split()[0] != "Z"
-
-
-@contextlib.contextmanager
-def searching(engine: type[OutsideEngine]) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """A process in which an engine searches without end, and the number of its child."""
-    command = [sys.executable, "-c", SEARCH.format(name=engine.name)]
-    with subprocess.Popen(
-        command,
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as parent:
-        try:
-            assert parent.stdout is not None
-            child = int(parent.stdout.readline())
-            time.sleep(1.5)  # it loads its library and is in the middle of its search
-            assert is_alive(child)
-            yield parent, child
-        finally:
-            parent.kill()
-
-
-linux_only = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-
-
-@pytest.mark.integration
-@linux_only
-@every_engine
-def test_the_child_outlives_neither_ctrl_c_nor_its_parent(engine: type[OutsideEngine]) -> None:
-    with searching(engine) as (parent, child):
-        parent.kill()
-        end = time.monotonic() + SHORT_S
-        while is_alive(child):
-            assert time.monotonic() < end
-            time.sleep(0.01)
-    with searching(engine) as (parent, child):
-        os.killpg(parent.pid, signal.SIGINT)  # as the terminal does
-        assert parent.wait(SHORT_S) != 0
-        assert not is_alive(child)
-        assert parent.stderr is not None
-        complaint = parent.stderr.read()
-    assert complaint.count("Traceback") == 1, "the child has complained too"
-    assert complaint.endswith("KeyboardInterrupt\n")
 
 
 def be_killed(_task: Any, _answer: Callable[[Any], None]) -> None:

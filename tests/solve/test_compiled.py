@@ -6,7 +6,6 @@ import errno
 import importlib.util
 import os
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -46,7 +45,6 @@ def run(
     *arguments: str,
     home: str = "home",
     code: str = "from fabkit.cli import main; raise SystemExit(main())",
-    prepare: Callable[[], None] | None = None,
 ) -> tuple[str, list[str]]:
     """Runs the copy; returns standard output, and standard error but for progress.
 
@@ -56,7 +54,7 @@ def run(
     kept = {"HOME": str(folder / home), "XDG_CACHE_HOME": str(folder / home / "cache")}
     done = subprocess.run(
         [sys.executable, "-W", "always::UserWarning", "-c", code, *arguments],
-        capture_output=True, text=True, check=True, cwd=folder, preexec_fn=prepare,
+        capture_output=True, text=True, check=True, cwd=folder,
         env={**clean, **kept, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(folder)},
     )  # fmt: skip
     return done.stdout, [line for line in done.stderr.splitlines() if "% of the" not in line]
@@ -93,18 +91,6 @@ def test_beside_a_read_only_package_the_user_s_folder_is_used(installed: Path) -
     assert kept
     assert run(installed, *COUNT) == (ANSWER, [])
     assert compiled(installed / "home") == kept
-
-
-@pytest.mark.integration
-def test_a_full_disk_stops_nothing(installed: Path) -> None:
-    """The limit lets files be made, but nothing be written into them: the same for root."""
-
-    def full() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-
-    assert run(installed, *COUNT, prepare=full) == (ANSWER, [])
-    assert [name for name in compiled(installed) if name.endswith(".nbc")] == []
-    assert [path.name for path in installed.rglob("*.tmp.*")] == []
 
 
 @pytest.mark.integration
