@@ -318,20 +318,16 @@ def test_a_snowflake_s_id_is_its_own(tmp_path: Path) -> None:
     assert (own.kind, len(own.pieces)) == ("challenge", 4)
 
 
-def test_balls_lie_on_one_lattice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_balls_lie_on_one_lattice(tmp_path: Path) -> None:
     fit = load_set("iqfit")
-    piece = fit.pieces[0]
-    per_unit = fit.lattice.per_unit
-    ring = [[x / per_unit, y / per_unit] for x, y in piece.forms[0].rings[0]]
+    piece, unit = fit.pieces[0], fit.lattice.per_unit
+    ring = [[x / unit, y / unit] for x, y in piece.forms[0].rings[0]]
     entry = {"id": "m", "parity": "mixed", "outlines": [[ring]], "solution": {piece.id: [ring]}}
     document = {"schema": 1, "set": "iqfit", "complete": [], "challenges": [entry | {"count": 1}]}
     path = tmp_path / "mixed.json"
     path.write_text(json.dumps(document))
-    assert main(["booklet", "iqfit", "--challenges", str(path), "-o", "mine.pdf"]) == 2
-    assert capsys.readouterr().err == (
-        f'fabkit: {path}: challenges[0].parity: is "mixed", of pieces half a unit apart, but balls '
-        'lie on one lattice; expected "even" or "odd"\n'
-    )
+    with pytest.raises(InputError, match=r'\[0\]\.parity: is "mixed".* expected "even" or "odd"'):
+        gather(fit, Selection(files=(path,)))
 
 
 def test_files_that_do_not_do_are_refused(tmp_path: Path) -> None:

@@ -34,10 +34,6 @@ def redraw(old: str = "[2, 2], [0, 2]", new: str = "[2, 2], [1, 1]") -> None:
     Path("pair.toml").write_text(text.replace(old, new))
 
 
-def without_q() -> str:
-    return PAIR[: PAIR.index('[[piece]]\nid = "Q"')]
-
-
 def contents(folder: Path = OUT) -> dict[str, bytes]:
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
@@ -195,7 +191,11 @@ def test_other_code_makes_everything_again(export: Said, monkeypatch: pytest.Mon
             "keep profiles apart with -o",
         ),
         (redraw, [], "another drawing or profile: 2 files (svg, svg-sheets)"),
-        (lambda: Path("pair.toml").write_text(without_q()), [], "no longer part of the set: svg/Q"),
+        (
+            lambda: Path("pair.toml").write_text(PAIR[: PAIR.index('[[piece]]\nid = "Q"')]),
+            [],
+            "no longer part of the set: svg/Q",
+        ),
         (
             lambda: (OUT / "profile.toml").write_text("# mine"),
             [],

@@ -23,6 +23,7 @@ from fabkit.puzzles.snowflakes.catalog import impossible_shapes
 from fabkit.puzzles.snowflakes.field import Field
 from fabkit.puzzles.snowflakes.query import SnowflakeQuery
 from fabkit.puzzles.snowflakes.search import combined_sha256, search, try_all, unpacked
+from tests.solve.test_transcript import change_items
 from tests.support.flakes import Document, Flake, filed, flake_of, reason, square_flake, verdict_on
 from tests.support.sketches import corner, domino, flat, squares
 
@@ -184,23 +185,13 @@ def random_flake(rng: random.Random) -> Flake:
     return replace(whole, pieces=tuple(pieces), flips=rng.random() < 0.5)
 
 
-def change_items(items: list[int], rng: random.Random) -> list[int]:
-    at, new = rng.randrange(len(items) + 1), rng.choice([*items, 0, 1, 2, 10**30])
-    ways = (
-        items[:at] + items[at + 1 :],
-        [*items[:at], new, *items[at:]],
-        [*items[:at], new, *items[at + 1 :]],
-        items[:at],
-        items[at:] + items[:at],
-    )
-    return rng.choice(ways)
-
-
 def changed(flake: Flake, shape: Document, rng: random.Random) -> tuple[Flake, Document]:
     """A file's rules or a proof, changed in one way."""
     way = rng.randrange(7)
     if way == 0:
-        return flake, shape | {"items": change_items(shape["items"], rng)}
+        items = shape["items"][:]
+        change_items(items, rng)
+        return flake, shape | {"items": items}
     if way == 1:
         n = len(flake.cells)
         first = rng.choice([None, *range(n - 1, n + len(flake.kinds) + 1)])

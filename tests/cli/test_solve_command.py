@@ -25,13 +25,6 @@ FIELDS = ["schema", "set", "challenge", "status", "count", "count_labelled", "co
           "solutions"]  # fmt: skip
 QUESTIONS = ("--first", "--count", "--all", "--unique")
 UNABLE = {("count", "--first"), ("count", "--all"), ("mip", "--count")}
-#: The cells of the boards by row and column, row by row.
-BOARDS = {
-    "iqblock": [8] * 8,
-    "cubimagici": [7] * 7,
-    "iqfit": [10] * 5,
-    "iqstars": [7, 6, 7, 6],
-}
 
 
 @pytest.fixture(autouse=True)
@@ -113,17 +106,19 @@ def test_fridgeiq_for_scripts(
 
 
 @pytest.mark.parametrize(
-    ("name", "count", "orbits"),
+    ("name", "rows", "count", "orbits"),
     [
-        ("iqblock", 48, 6),
-        ("cubimagici", 816, 102),
-        ("iqstars", 381, 381),
-        ("iqfit", 301_350, 150_675),
+        ("iqblock", [8] * 8, 48, 6),
+        ("cubimagici", [7] * 7, 816, 102),
+        ("iqstars", [7, 6, 7, 6], 381, 381),
+        ("iqfit", [10] * 5, 301_350, 150_675),
     ],
 )
-def test_boards_for_scripts(name: str, count: int, orbits: int, capsys: Capture) -> None:
+def test_boards_for_scripts(
+    name: str, rows: list[int], count: int, orbits: int, capsys: Capture
+) -> None:
     """The pieces lie as cells by row and column."""
-    region = [(row, col) for row, length in enumerate(BOARDS[name]) for col in range(length)]
+    region = [(row, col) for row, length in enumerate(rows) for col in range(length)]
     expected = {
         "--first": [0, ["solved", None, None, 1, None, None, 1]],
         "--count": [0, ["solved", count, count, None, orbits, False, 0]],
@@ -257,12 +252,11 @@ def test_a_solution_is_drawn(capsys: Capture) -> None:
     assert "… and 1 more, with --json" in said
 
 
-@pytest.mark.parametrize("challenge", ["triangle_03"])
-def test_quarter_squares_are_drawn_as_letters(challenge: str, capsys: Capture) -> None:
+def test_quarter_squares_are_drawn_as_letters(capsys: Capture) -> None:
     """Each letter is that of the piece which lies where it stands; six by three to a square."""
-    assert main(["solve", "fridgeiq", challenge, "--json"]) == 0
+    assert main(["solve", "fridgeiq", "triangle_03", "--json"]) == 0
     (solution,) = json.loads(capsys.readouterr().out)["solutions"]
-    assert main(["solve", "fridgeiq", challenge]) == 0
+    assert main(["solve", "fridgeiq", "triangle_03"]) == 0
     *lines, blank, _ = capsys.readouterr().out.splitlines()
     shapes = {piece: shapely.Polygon(ring) for piece, ring in solution.items()}
     left, low, right, high = shapely.union_all(list(shapes.values())).bounds

@@ -187,6 +187,3 @@ def test_the_challenge_is_drawn(arguments: list[str], words: str, capsys: Captur
     assert capsys.readouterr().out.endswith("\nwrote new/s.svg\n")
     text = "".join(ET.parse("new/s.svg").getroot().itertext())
     assert words in text
-
-
-# --- files that are not what they should be ---------------------------------------------------------

@@ -63,11 +63,6 @@ class Running:
         self.process.wait(timeout=60)
         return time.monotonic() - start
 
-    def has_answered(self) -> bool:
-        """Whether it had told all it had to tell, and nothing of a stop, when it ended."""
-        out, err = self.said()
-        return "solutions" in out and STOPPED not in err
-
     def said(self) -> tuple[str, str]:
         """What it wrote to standard output and standard error, once it has ended."""
         if not self._said:
@@ -173,7 +168,9 @@ def test_ctrl_c_stops_the_first_compilation(later_s: float, tmp_path: Path) -> N
         if command.process.poll() is None:
             seconds = command.stop()
             # On its way out Python hears no signal any more, and dies of it in silence.
-            if command.process.returncode != 0 and not command.has_answered():
+            out, err = command.said()
+            whole = "solutions" in out and STOPPED not in err
+            if command.process.returncode != 0 and not whole:
                 command.check(seconds, COMPILING_LIMIT_S)
         else:
             assert later_s > 0

@@ -84,13 +84,6 @@ def test_boards(
         assert orbits in (None, answer.count_up_to_symmetry)
 
 
-@pytest.mark.integration
-def test_large_boards_by_the_other_engine() -> None:
-    assert solve(posed("iqfit"), "count", "search").count_up_to_symmetry == 150_675
-    for challenge, count in (("6x10", 9356), ("8x8", 520)):
-        assert Count().count(posed(PENTOMINOES, challenge).problem, Effort()).count == count
-
-
 def test_mirrors_count_only_where_pieces_hold_each_other_s_images() -> None:
     """Of the one-sided pentominoes in 3 x 30 the mirrors make half as many; not without one."""
     one = posed(ONESIDED)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from statistics import correlation, fmean
+from statistics import fmean
 
 import pytest
 from hypothesis import given
@@ -58,45 +57,29 @@ def test_the_impossible_has_no_rating(capsys: Capture) -> None:
     assert "difficulty" not in json.loads(capsys.readouterr().out)
 
 
-def spearman(one: Sequence[float], other: Sequence[float]) -> float:
-    """The rank correlation of two lists, from -1 to 1; equal values share the mean of their ranks."""
-    ranks = []
-    for values in (one, other):
-        places = sorted(values)
-        ranks.append([places.index(v) + (places.count(v) - 1) / 2 for v in values])
-    return correlation(*ranks)
-
-
 @pytest.mark.parametrize(
-    ("samples", "least", "rising"),
+    ("samples", "rising"),
     [
-        (iqfit_samples(), 0.8, ["starter", "junior", "expert", "wizard"]),
-        (iqstars_samples(), 0.9, ["starter", "junior", "expert", "master"]),
+        (iqfit_samples(), ["starter", "junior", "expert", "wizard"]),
+        (iqstars_samples(), ["starter", "junior", "expert", "master"]),
     ],
     ids=["iqfit", "iqstars"],
 )
 def test_ratings_follow_the_levels_of_the_booklets(
-    samples: list[Sample], least: float, rising: list[str]
+    samples: list[Sample], rising: list[str]
 ) -> None:
     """Hints of single cells change a challenge without a piece placed, so they are left out.
 
     The masters of IQ Fit that are known rate somewhat below its experts, though far above its
     juniors; the other levels rise one by one.
     """
-    levels: list[str] = []
-    scores: list[float] = []
+    scores: dict[str, list[float]] = {}
     for sample in samples:
         if not sample.hints:
             rating = difficulty(pose(sample.puzzle, sample.challenge).problem, sample.solutions)
             assert rating is not None
-            levels.append(sample.challenge.id.partition("-")[0])
-            scores.append(rating.score)
-    assert len(scores) >= 8
-    assert spearman([ORDER.index(level) for level in levels], scores) >= least
-    mean = {
-        level: fmean(s for one, s in zip(levels, scores, strict=True) if one == level)
-        for level in set(levels)
-    }
+            scores.setdefault(sample.challenge.id.partition("-")[0], []).append(rating.score)
+    mean = {level: fmean(found) for level, found in scores.items()}
     assert all(mean[easier] < mean[harder] for easier, harder in pairwise(rising))
     assert mean["master"] > mean["junior"] + 2
 

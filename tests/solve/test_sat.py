@@ -43,20 +43,6 @@ def test_models_of_a_formula_are_the_solutions(problem: ExactCoverProblem) -> No
         assert refutes("0", [*clauses, *units]) == (choice not in solutions)
 
 
-@pytest.mark.integration
-@given(problem=problems())
-def test_a_proof_refutes_its_own_formula_only(problem: ExactCoverProblem) -> None:
-    expected = Oracle().enumerate(problem, Effort(), limit=50)
-    assume(expected.complete)
-    plain, exhausted = formula(problem), formula(problem, expected.solutions)
-    proof = refutation(exhausted, Effort())
-    assert proof is not None
-    assert refutes(proof, exhausted.clauses)
-    if expected.count:
-        assert refutation(plain, Effort()) is None
-        assert not refutes(proof, plain.clauses)
-
-
 def test_the_impossible_rectangle_is_refuted() -> None:
     posed = formula(impossible_rectangle())
     proof = refutation(posed, Effort())

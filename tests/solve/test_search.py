@@ -140,21 +140,6 @@ def test_progress_never_decreases_and_ends_at_one(posed: PosedChallenge, slice_:
         assert 0 <= shares[0] <= shares[-1] <= 1.0 + 1e-12
 
 
-@pytest.mark.parametrize("engine", [Search(), Count()], ids=lambda one: one.name)
-@pytest.mark.parametrize("side", [4, 8])
-def test_progress_of_every_engine(engine: Engine, side: int) -> None:
-    told: list[float] = []
-    effort = Effort(None if side == 4 or engine.name == "count" else 0.5, told.append)
-    outcome = engine.count(dominoes(side), effort)
-    assert told == sorted(told)
-    assert all(0 <= share <= 1 for share in told)
-    if outcome.complete:
-        assert told[-1] == 1.0
-        assert outcome.count == {4: 36, 8: 12_988_816}[side]
-    else:
-        assert told[-1] < 1.0
-
-
 def test_wide_boards_are_searched_as_well() -> None:
     """A board of more than 64 cells, and one of more than 128, against the frontier."""
     stars = load_set("iqstars")

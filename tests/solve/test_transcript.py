@@ -296,23 +296,13 @@ def test_some_of_the_pieces() -> None:
             assert judged(written(one, ("impossible", "unique")[count])).holds
         found.add(min(count, 2))
     assert found == {0, 1, 2}
+    by_sat = engine_named("sat").unique(one.problem, Effort())
+    assert by_sat.count == min(2, count)
     document["problem"]["pieces_count"] -= 1
     document["problem_sha256"] = checksum(document["problem"])
     assert not judged(document).holds
     with pytest.raises(InputError, match="so no cell may be left over"):
         pose(sketch.puzzle, sketch.challenge, leftover=True)
-
-
-@pytest.mark.parametrize(
-    "engine",
-    ["sat", *(pytest.param(one, marks=pytest.mark.integration) for one in ("cp-sat", "mip"))],
-)
-def test_some_of_the_pieces_by_libraries(engine: str) -> None:
-    sketch = replace(SOME[-1], pieces_count=3)
-    problem = sketch.posed.problem
-    found = engine_named(engine).unique(problem, Effort())
-    assert found.count == min(2, len(sketch.solutions))
-    assert all(problem.is_solved_by(one) for one in found.solutions)
 
 
 # --- changes ----------------------------------------------------------------------------------------
