@@ -38,6 +38,13 @@ def test_version(capsys: Capture) -> None:
 
 
 COMMANDS = get_command(app).commands
+MINE = """name = "mine"
+lattice = "square"
+moves = "rotations"
+[[piece]]
+id = "I"
+cells = [[0, 0], [0, 1]]
+"""
 
 
 def test_help_names_every_command_in_its_group(capsys: Capture) -> None:
@@ -149,10 +156,7 @@ def test_export_as_json_keeps_standard_output_clean(capsys: Capture) -> None:
 
 
 def test_the_set_s_own_unit_yields_to_the_user(capsys: Capture, tmp_path: Path) -> None:
-    (tmp_path / "mine.toml").write_text(
-        '[set]\nname = "mine"\nlattice = "square"\nmoves = "rotations"\nunit = "25 mm"\n'
-        '[[piece]]\nid = "I"\ncells = [[0, 0], [0, 1]]\n'
-    )
+    (tmp_path / "mine.toml").write_text(f'[set]\nunit = "25 mm"\n{MINE}')
     assert "unit 25 mm" in out(capsys, "show", "mine.toml")
     assert "unit 12 mm" in out(capsys, "show", "mine.toml", "-p", "compact")
     assert "unit 30 mm" in out(capsys, "show", "mine.toml", "-s", "unit=30 mm")
@@ -186,10 +190,7 @@ def test_what_pictures_and_cards_cannot_be_made_of(
     (tmp_path / "start.json").write_text(START)
     (tmp_path / "corner.json").write_text(CORNER)
     (tmp_path / "plain.json").write_text('{"cells": [0, 1, 2, 3, 8, 9, 10, 11], "pieces": ["0"]}')
-    (tmp_path / "mine.toml").write_text(
-        '[set]\nname = "mine"\nlattice = "square"\nmoves = "rotations"\n'
-        '[[piece]]\nid = "I"\ncells = [[0, 0], [0, 1]]\n'
-    )
+    (tmp_path / "mine.toml").write_text(f"[set]\n{MINE}")
     before = sorted(tmp_path.rglob("*"))
     assert main(arguments) == code
     captured = capsys.readouterr()
@@ -221,11 +222,7 @@ def test_work_is_done_even_if_nobody_can_read_of_it(where: str, tmp_path: Path) 
 
 
 def test_a_title_that_the_terminal_cannot_show_is_spelt_out(tmp_path: Path) -> None:
-    (tmp_path / "mine.toml").write_text(
-        '[set]\nname = "mine"\ntitle = "Größe"\nlattice = "square"\nmoves = "rotations"\n'
-        '[[piece]]\nid = "I"\ncells = [[0, 0], [0, 1]]\n',
-        encoding="utf-8",
-    )
+    (tmp_path / "mine.toml").write_text(f'[set]\ntitle = "Größe"\n{MINE}', encoding="utf-8")
     result = subprocess.run(
         [sys.executable, "-m", "fabkit", "show", "mine.toml"],
         capture_output=True, text=True, check=True, env={**os.environ, "PYTHONIOENCODING": "ascii"},
