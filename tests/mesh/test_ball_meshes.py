@@ -46,26 +46,23 @@ def bonded_pairs(shape: BallBody) -> frozenset[frozenset[tuple[int, ...]]]:
 
 def is_turned(shape: BallBody, other: BallBody) -> bool:
     """Whether one shape is the other one turned: by trying, without any order or image."""
-    corner = np.array(shape.balls).min(axis=0)
-    moved = replace(shape, balls=tuple(map(tuple, np.array(shape.balls) - corner)))
-    for rotation in ROTATIONS:
-        places = np.array([turned(rotation, ball) for ball in other.balls])
-        places -= places.min(axis=0)
-        image = replace(other, balls=tuple(map(tuple, places.tolist())))
-        if set(image.balls) == set(moved.balls) and bonded_pairs(image) == bonded_pairs(moved):
-            return True
-    return False
+
+    def there(places: np.ndarray, of: BallBody) -> tuple[set[tuple[int, ...]], object]:
+        moved = replace(of, balls=tuple(map(tuple, (places - places.min(axis=0)).tolist())))
+        return set(moved.balls), bonded_pairs(moved)
+
+    own = there(np.array(shape.balls), shape)
+    images = (np.array([turned(way, ball) for ball in other.balls]) for way in ROTATIONS)
+    return any(there(image, other) == own for image in images)
 
 
-def poses_of(shape: BallBody) -> set[tuple[frozenset[Cell], frozenset[Cell]]]:
+def poses_of(shape: BallBody) -> set[tuple[frozenset[Cell], ...]]:
     """How a shape lies flat: cells, and which of them a ball hangs below; moves divided out."""
     found = set()
     for one in flat_poses(shape):
         dx, dy = LATTICES["square"].anchor(one.cells)
-        cells, hanging = (
-            frozenset((x - dx, y - dy) for x, y in some) for some in (one.cells, one.hanging)
-        )
-        found.add((cells, hanging))
+        both = (one.cells, one.hanging)
+        found.add(tuple(frozenset((x - dx, y - dy) for x, y in some) for some in both))
     return found
 
 
@@ -99,11 +96,9 @@ def test_foreign_meshes_are_read_back(name: str, sizes: Sizes) -> None:
     assert_read(part, BODIES[name], sizes)
 
 
-@pytest.mark.every(4)
-@pytest.mark.parametrize("seed", range(4))
-def test_nothing_depends_on_how_the_mesh_lies(seed: int) -> None:
+def test_nothing_depends_on_how_the_mesh_lies() -> None:
     body = made(BODIES["orange"], COARSE)
-    still, moved = read(body), read(thrown(body, seed))
+    still, moved = read(body), read(thrown(body, 0))
     assert moved.shape == still.shape
     assert moved.diameters_mm == pytest.approx(still.diameters_mm, abs=1e-3)
     assert moved.links_mm == pytest.approx(still.links_mm, abs=1e-3)
@@ -131,11 +126,9 @@ def test_a_ball_that_six_links_leave() -> None:
     assert_read(read(thrown(made(middle, sizes), 2)), middle, sizes)
 
 
-@pytest.mark.every(3)
-@pytest.mark.parametrize("seed", range(3))
-def test_corners_that_are_a_hundredth_off_do_no_harm(seed: int) -> None:
+def test_corners_that_are_a_hundredth_off_do_no_harm() -> None:
     body = made(BODIES["blue"])
-    shaken = np.random.default_rng(seed).uniform(-0.01, 0.01, body.vertices.shape)
+    shaken = np.random.default_rng(0).uniform(-0.01, 0.01, body.vertices.shape)
     part = read(replace(body, vertices=body.vertices + shaken))
     assert part.shape is not None
     assert is_turned(part.shape, BODIES["blue"])

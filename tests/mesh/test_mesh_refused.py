@@ -139,9 +139,8 @@ def test_stl_and_obj(name: str, content: bytes | str, expected: str, tmp_path: P
 def test_more_triangles_than_are_read(tmp_path: Path) -> None:
     said = "a.stl: holds more than 2000000 triangles; make the mesh coarser"
     many = 2_000_001
-    assert (
-        message(tmp_path, "a.stl", bytes(80) + struct.pack("<I", many) + bytes(50 * many)) == said
-    )
+    content = bytes(80) + struct.pack("<I", many) + bytes(50 * many)
+    assert message(tmp_path, "a.stl", content) == said
 
 
 def test_large_files_are_not_read(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.body import Points
 from fabkit.mesh.fitting.assembly import Assembly, Table
-from fabkit.mesh.part import Part
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile, preset_names
 from fabkit.verify.answers import Answered
@@ -155,15 +154,6 @@ def test_a_profile_that_does_not_fit_is_not_recognised() -> None:
 # --- put together: against shapely's distances, and with planted shifts ------------------------
 
 
-def table(set_name: str, pieces: str = "", **moved: Part) -> Table:
-    found = taken(set_name, PLAIN, pieces)
-    return Table(found.pieces() | moved, found.puzzle.lattice, PLAIN.profile())
-
-
-def assemble(one: Answered, on: Table) -> Assembly:
-    return on.assemble(one.challenge.id, one.challenge.region, one.layout)
-
-
 #: The pieces of square_02, which the shifted ones belong to.
 SQUARE = "BDJNQSY"
 
@@ -174,27 +164,32 @@ def square() -> Answered:
     return one.answered
 
 
-def with_moved(piece: str, *places: Points) -> list[Assembly]:
-    """FridgeIQ's square with the corners of one piece elsewhere."""
-    part = taken("fridgeiq", PLAIN, SQUARE).pieces()[piece]
-    return [
-        assemble(square(), table("fridgeiq", SQUARE, **{piece: replace(part, vertices=there)}))
-        for there in places
-    ]
+def corners() -> Points:
+    """Those of a piece of the square."""
+    return taken("fridgeiq", PLAIN, SQUARE).pieces()["N"].vertices
 
 
-def with_shifted(piece: str, *shifts: tuple[float, float]) -> list[Assembly]:
-    """With one piece beside its place."""
-    corners = taken("fridgeiq", PLAIN, SQUARE).pieces()[piece].vertices
-    return with_moved(piece, *(corners + np.array([x, y, 0.0]) for x, y in shifts))
+def with_moved(*places: Points) -> list[Assembly]:
+    """FridgeIQ's square with the corners of that piece elsewhere."""
+    found, one = taken("fridgeiq", PLAIN, SQUARE), square()
+    parts, assemblies = found.pieces(), []
+    for there in places:
+        moved = {**parts, "N": replace(parts["N"], vertices=there)}
+        on = Table(moved, found.puzzle.lattice, PLAIN.profile())
+        assemblies.append(on.assemble(one.challenge.id, one.challenge.region, one.layout))
+    return assemblies
+
+
+def with_shifted(*shifts: tuple[float, float]) -> list[Assembly]:
+    """With that piece beside its place."""
+    return with_moved(*(corners() + np.array([x, y, 0.0]) for x, y in shifts))
 
 
 def test_a_shifted_part_overlaps_as_much_as_it_must() -> None:
     """A part 0.7 mm beside its place overlaps neighbours by 0.5 mm, and leaves gaps of 0.9."""
-    piece = "N"
-    for result in with_shifted(piece, (0.7, 0.0), (-0.7, 0.0), (0.0, 0.7), (0.0, -0.7)):
+    for result in with_shifted((0.7, 0.0), (-0.7, 0.0), (0.0, 0.7), (0.0, -0.7)):
         assert not result.ok
-        assert all(piece in message.split() for message in result.messages)
+        assert all("N" in message.split() for message in result.messages)
         complaints = " ".join(result.messages)
         assert "overlap by" in complaints or "out of the region" in complaints
         assert ("out of the region" in complaints) == (result.outside_mm > 0.1)
@@ -209,7 +204,7 @@ def test_a_shifted_part_overlaps_as_much_as_it_must() -> None:
 )
 def test_gaps_are_kept_to_their_limits(shift_mm: float, near: bool, wide: bool) -> None:
     """Neighbours lie 0.2 mm apart; the least gap is 0.1 mm, the greatest along an edge 0.5."""
-    found = with_shifted("N", (shift_mm, 0.0), (0.0, -shift_mm))
+    found = with_shifted((shift_mm, 0.0), (0.0, -shift_mm))
     complaints = [message for result in found for message in result.messages]
     assert all(result.ok for result in found) == (not near)
     assert any("along an edge" in message for message in complaints) == wide
@@ -220,10 +215,9 @@ def test_gaps_are_kept_to_their_limits(shift_mm: float, near: bool, wide: bool) 
 
 def test_a_turned_part_leaves_a_wedge() -> None:
     """Along each edge the gap is near at one end, and too wide at the other."""
-    corners = taken("fridgeiq", PLAIN, SQUARE).pieces()["N"].vertices
-    middle_mm = corners.mean(axis=0)
+    middle_mm = corners().mean(axis=0)
     cos, sin = np.cos(np.radians(3)), np.sin(np.radians(3))
     turn = np.array([[cos, sin, 0], [-sin, cos, 0], [0, 0, 1]])
-    (result,) = with_moved("N", (corners - middle_mm) @ turn + middle_mm)
+    (result,) = with_moved((corners() - middle_mm) @ turn + middle_mm)
     assert any("along an edge" in message for message in result.messages)
     assert result.overlap_mm3 > 1
