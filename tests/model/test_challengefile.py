@@ -180,22 +180,17 @@ def test_ids_that_are_numbers_and_flips_against_the_rules(tmp_path: Path) -> Non
     assert load(fit, tmp_path, "flips = true").flips
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
+def test_files_that_are_no_text_or_too_much(dominoes: PuzzleSet, tmp_path: Path) -> None:
+    for name, content, message in (
         ("latin.toml", "# Stück".encode("latin-1"), "is not UTF-8 text (byte 4)"),
         ("large.json", b" " * (8 * 1024**2 + 1), "is larger than 8 MiB; expected a challenge file"),
         ("deep.json", b'{"outline": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "is nested too deeply"),
         ("a.json", b'{"board": ' + b"[" * 400 + b"]" * 400 + b"}", 'board: expected "strip" or "house", found [[[[[…]]]]]'),
-    ],
-)  # fmt: skip
-def test_files_that_are_no_text_or_too_much(
-    name: str, content: bytes, message: str, dominoes: PuzzleSet, tmp_path: Path
-) -> None:
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(InputError) as refused:
-        load_challenge(tmp_path / name, dominoes)
-    assert str(refused.value) == f"{tmp_path}/{name}: {message}"
+    ):  # fmt: skip
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError) as refused:
+            load_challenge(tmp_path / name, dominoes)
+        assert str(refused.value) == f"{tmp_path}/{name}: {message}"
 
 
 @pytest.mark.parametrize("kind", ["toml", "json"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,7 +14,6 @@ import pytest
 from fabkit.build import export
 from fabkit.drawing.draft import draft_all
 from fabkit.model.library import load_set
-from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
 from fabkit.solid.export import NamedSolid, write_step, write_stl
 from fabkit.solid.pieces import Workshop
@@ -23,84 +21,61 @@ from tests.conftest import ROOT
 from tests.support import analytic
 from tests.support.prints import NO_STUBS
 
-EXPORTS = [
-    pytest.param(("iqstars", ("default",), (NO_STUBS, "board.make=none"))),
-    pytest.param(("fridgeiq", ("compact",), ("recess.fit=ribs",)), marks=pytest.mark.integration),
-    pytest.param(("fridgeiq", ("flippable",), ()), marks=pytest.mark.long),
-    pytest.param(("cubimagici", ("default",), ("board.make=none",)), marks=pytest.mark.long),
-]
 
-
-@dataclass(frozen=True)
-class Exported:
-    """A folder of STEP files, and what they must hold."""
-
-    folder: Path
-    set_name: str
-    profile: Profile
-    drawings: list[analytic.Drawing]
-    colours: dict[str, str]
-    volumes_mm3: dict[str, float]
-
-    @property
-    def ids(self) -> list[str]:
-        return [drawing.id for drawing in self.drawings]
-
-
-@pytest.fixture(scope="session", params=EXPORTS, ids=str)
-def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Exported:
-    set_name, presets, changes = request.param
-    folder = tmp_path_factory.mktemp("step")
-    puzzle, profile = load_set(set_name), load_profile(presets, changes)
-    done = export(puzzle, profile, ["step"], folder)
-    drawings = analytic.drawings(set_name)
-    volumes_mm3 = {}
-    for drawing in drawings:
-        cap_height_mm = done.pieces[drawing.id]["cap_height_mm"]
-        glyph = analytic.glyph(drawing.label, cap_height_mm)
-        volumes_mm3[drawing.id] = analytic.volume_mm3(drawing, profile, glyph.area_mm2)
-    colours = {drawing.id: drawing.colour for drawing in drawings if drawing.colour}
-    return Exported(folder, set_name, profile, drawings, colours, volumes_mm3)
-
-
-def check_part(part: cq.Assembly, expected: Exported) -> None:
-    """One valid solid of the right volume, colour and place."""
-    solid = part.obj
-    assert isinstance(solid, cq.Shape)
-    assert len(solid.Solids()) == 1
-    assert solid.isValid()
-    assert solid.Volume() == pytest.approx(expected.volumes_mm3[part.name], rel=1e-5)
-    colour = expected.colours[part.name]
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    assert part.color is not None
-    assert part.color.toTuple() == pytest.approx((*channels, 1.0), abs=1e-3)
-    (drawing,) = (one for one in expected.drawings if one.id == part.name)
-    box = solid.moved(part.loc).BoundingBox()
-    left, bottom, right, top = analytic.printed(drawing.outline, expected.profile).bounds
-    assert (box.xmin, box.ymin, box.zmin) == pytest.approx((left, bottom, 0), abs=1e-5)
-    top_mm = expected.profile.thickness_mm
-    assert (box.xmax, box.ymax, box.zmax) == pytest.approx((right, top, top_mm), abs=1e-5)
-
-
-def test_files_hold_named_coloured_solids(exported: Exported) -> None:
+@pytest.mark.parametrize(
+    ("set_name", "presets", "changes"),
+    [
+        ("iqstars", ("default",), (NO_STUBS, "board.make=none")),
+        pytest.param("fridgeiq", ("compact",), ("recess.fit=ribs",), marks=pytest.mark.integration),
+        pytest.param("fridgeiq", ("flippable",), (), marks=pytest.mark.long),
+        pytest.param("cubimagici", ("default",), ("board.make=none",), marks=pytest.mark.long),
+    ],
+)
+def test_files_hold_named_coloured_solids(
+    set_name: str, presets: tuple[str, ...], changes: tuple[str, ...], tmp_path: Path
+) -> None:
     """One file for each piece and one for the set; they open as plain shapes, too."""
-    files = {path.stem: path for path in (exported.folder / "step").iterdir()}
-    assert set(files) == set(exported.ids)
-    for name in exported.ids[:4]:
+    puzzle, profile = load_set(set_name), load_profile(presets, changes)
+    done = export(puzzle, profile, ["step"], tmp_path)
+    drawings = {one.id: one for one in analytic.drawings(set_name)}
+    volumes_mm3 = {}
+    for name, drawing in drawings.items():
+        glyph = analytic.glyph(drawing.label, done.pieces[name]["cap_height_mm"])
+        volumes_mm3[name] = analytic.volume_mm3(drawing, profile, glyph.area_mm2)
+
+    def check(part: cq.Assembly) -> None:
+        """One valid solid of the right volume, colour and place."""
+        solid, drawing = part.obj, drawings[part.name]
+        assert isinstance(solid, cq.Shape)
+        assert len(solid.Solids()) == 1
+        assert solid.isValid()
+        assert solid.Volume() == pytest.approx(volumes_mm3[part.name], rel=1e-5)
+        channels = [int(drawing.colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        assert part.color is not None
+        assert part.color.toTuple() == pytest.approx((*channels, 1.0), abs=1e-3)
+        box = solid.moved(part.loc).BoundingBox()
+        left, bottom, right, top = analytic.printed(drawing.outline, profile).bounds
+        low, high = (left, bottom, 0), (right, top, profile.thickness_mm)
+        assert (box.xmin, box.ymin, box.zmin) == pytest.approx(low, abs=1e-5)
+        assert (box.xmax, box.ymax, box.zmax) == pytest.approx(high, abs=1e-5)
+
+    files = {path.stem: path for path in (tmp_path / "step").iterdir()}
+    assert set(files) == set(drawings)
+    for name in list(drawings)[:4]:
         (part,) = cq.Assembly.importStep(str(files[name])).children
         assert part.name == name
-        check_part(part, exported)
-    path = str(exported.folder / f"{exported.set_name}.step")
-    assert "'2000-01-01T00:00:00'" in Path(path).read_text()[:2000]
-    whole = cq.Assembly.importStep(path)
-    assert whole.name == exported.set_name
-    assert [part.name for part in whole.children] == exported.ids
+        check(part)
+    path = tmp_path / f"{set_name}.step"
+    assert "'2000-01-01T00:00:00'" in path.read_text()[:2000]
+    whole = cq.Assembly.importStep(str(path))
+    assert whole.name == set_name
+    assert [part.name for part in whole.children] == list(drawings)
     for part in whole.children:
-        check_part(part, exported)
-    solids = cq.importers.importStep(path).solids().vals()
+        check(part)
+    solids = cq.importers.importStep(str(path)).solids().vals()
     assert all(solid.isValid() for solid in solids)
     volumes = sorted(solid.Volume() for solid in solids)
-    assert volumes == pytest.approx(sorted(exported.volumes_mm3.values()), rel=1e-5)
+    assert volumes == pytest.approx(sorted(volumes_mm3.values()), rel=1e-5)
 
 
 def write_all(
