@@ -1,90 +1,182 @@
-"""`fabkit snowflakes` killed and stopped: the same command goes on, and its catalog is the same."""
+"""`fabkit snowflakes` killed again and again, and stopped: the catalog is the same in the end."""
 
 from __future__ import annotations
 
 import os
+import random
 import signal
+import sqlite3
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from fabkit.cli import main
-from fabkit.jobs.checkpoint import Checkpoint
-from tests.support.tasks import child, said, say, wait_for
+from fabkit.jobs.checkpoint import CHECKPOINT_NAME, Checkpoint
+from tests.support.tasks import Child, child, said, say, scheduler, wait_for, worker
 
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks into /proc"),
 ]
 
+KILLS = 20
+FILES = ["snowflakes.json", "snowflakes.svg"]
 #: Five squares make many shapes that may fall apart.
 DOTS = '[set]\nname = "dots"\nlattice = "square"\nmoves = "rotations"\n' + "".join(
     f'\n[[piece]]\nid = "{name}"\ncells = [[0, 0]]\n' for name in "ABCDE"
 )
-WISH = ["--wandering", "--max-half-width", "12"]
 #: Ten tasks of the search, 23 of tries, and 35 that count solutions.
-TASKS = 10 + 23 + 35
-#: After how many tasks it is ended, with how many workers, and how.
-ENDS = [
-    (1, "2", signal.SIGTERM),
-    (8, "2", signal.SIGKILL),
-    (15, "2", signal.SIGINT),
-    (30, "2", signal.SIGKILL),
-    (40, "1", signal.SIGHUP),
-    (60, "1", signal.SIGKILL),
-]
+WISH = ["--wandering", "--max-half-width", "12"]
+WAVES = {"search": 10, "try": 23, "count": 35}
+TASKS = sum(WAVES.values())
+#: So many results may be put between the moment of a kill and the kill.
+AHEAD = 3
 
 
 def command(log: str, moment: int, *arguments: str) -> None:
-    """The command, and a line in a log for every result; after so many it waits for its end."""
+    """What a killed process does: the command, and a line in a log for every result that is put.
+
+    A few results after the moment at which it is to be killed it waits, so that it never is
+    quicker than the kill, however busy the machine.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     put = Checkpoint.put
 
     def telling(checkpoint: Checkpoint, key: str, result: bytes) -> None:
+        if len(said(Path(log))) >= moment + AHEAD:
+            time.sleep(60.0)
         put(checkpoint, key, result)
         say(log, f"1 {key}")
-        if len(said(Path(log))) >= moment:
-            time.sleep(60.0)
 
     Checkpoint.put = telling  # type: ignore[method-assign]
     sys.argv[1:] = ["snowflakes", *arguments]
     raise SystemExit(main())
 
 
-def test_ended_again_and_again_it_writes_the_same(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+class Run:
+    """A search in a folder, begun again and again."""
+
+    def __init__(self, folder: Path, *where: str) -> None:
+        self.log, self.out, self.kept = folder / "log", folder / "out", folder / "kept"
+        (folder / "dots.toml").write_text(DOTS)
+        places = ["-o", str(self.out), "--resume", str(self.kept)]
+        self.arguments = [str(folder / "dots.toml"), *WISH, *where, *places]
+
+    def call(self, moment: int = TASKS) -> str:
+        """What a process does that is going to be killed when so many tasks are done."""
+        arguments = [str(self.log), moment, *self.arguments]
+        return f"from tests.puzzles.test_snowflakes_killed import command; command(*{arguments!r})"
+
+    def done(self) -> set[str]:
+        """What the checkpoint holds, read while nobody has it open."""
+        path = self.kept / CHECKPOINT_NAME
+        if not path.exists():
+            return set()
+        with sqlite3.connect(path) as connection:
+            found = {key for (key,) in connection.execute("SELECT key FROM results")}
+        connection.close()
+        return found
+
+    def told(self) -> list[str]:
+        """What the log says was put, as often as it was."""
+        return self.log.read_text().split()[1::2] if self.log.exists() else []
+
+    def files(self) -> list[bytes]:
+        return [(self.out / name).read_bytes() for name in FILES]
+
+    def wrote_nothing(self) -> bool:
+        return not [path for path in self.out.rglob("*") if path.name != ".fabkit.lock"]
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
+    run = Run(tmp_path_factory.mktemp("unbroken"), "--workers", "1")
+    assert main(["snowflakes", *run.arguments, "-q"]) == 0
+    waves = Counter(name for key in run.done() for name in key.split("/") if name in WAVES)
+    assert waves == WAVES
+    return run.files()
+
+
+def kill_at(run: Run, moment: int, chance: random.Random, one: Child) -> None:
+    """Kills it when so many tasks are done in all; or, when they are already, while it starts."""
+    if len(said(run.log)) < moment:
+        wait_for(run.log, moment, one)
+        time.sleep(chance.uniform(0.0, 0.03))
+    else:
+        time.sleep(chance.uniform(0.0, 1.5))
+    one.process.kill()
+    _, err = one.end()
+    assert "Traceback" not in err
+    assert one.left() == []
+
+
+def kill_and_go_on(run: Run, halfway: Callable[[], object] = lambda: None) -> None:
+    """Kills a search again and again, and lets it end at last."""
+    chance, held = random.Random(2), set[str]()
+    for number, moment in enumerate(sorted(chance.sample(range(TASKS - AHEAD), KILLS))):
+        with child(run.call(moment)) as one:
+            if number == KILLS // 2:
+                halfway()
+            kill_at(run, moment, chance, one)
+        now = run.done()
+        assert held <= now
+        assert len(now) < TASKS
+        held = now
+        # The kill may have come between a result and its line, and lines are what is waited for.
+        for key in sorted(now - set(run.told())):
+            say(str(run.log), f"1 {key}")
+        assert run.wrote_nothing()
+    with child(run.call()) as one:
+        out, err = one.end()
+        assert (one.process.returncode, "Traceback" in err) == (0, False)
+        assert one.left() == []
+    words = f"going on with the run in {run.kept}: {len(held)} tasks done already"
+    assert out.splitlines()[0] == words
+    # Nothing that was put was done again.
+    assert set(Counter(run.told()).values()) == {1}
+    assert len(run.done()) == TASKS
+
+
+def test_killed_at_random_moments(unbroken: list[bytes], tmp_path: Path) -> None:
+    run = Run(tmp_path, "--workers", "2")
+    kill_and_go_on(run)
+    assert run.files() == unbroken
+
+
+def test_killed_on_a_cluster(unbroken: list[bytes], tmp_path: Path) -> None:
+    """Of two workers, one of which is killed halfway."""
+    pytest.importorskip("distributed")
+    with scheduler(tmp_path) as (address, _), worker(address) as one, worker(address):
+        run = Run(tmp_path, "--cluster", address)
+        kill_and_go_on(run, halfway=one.kill)
+        assert one.wait() == -signal.SIGKILL
+    assert run.files() == unbroken
+
+
+@pytest.mark.parametrize(
+    ("moment", "workers", "how"),
+    [(15, "2", signal.SIGINT), (1, "2", signal.SIGTERM), (40, "1", signal.SIGHUP)],
+)
+def test_signals_stop_it(
+    moment: int, workers: str, how: signal.Signals, unbroken: list[bytes], tmp_path: Path
 ) -> None:
-    log, out, kept = (tmp_path / name for name in ("log", "out", "kept"))
-    (tmp_path / "dots.toml").write_text(DOTS)
-    wish = [str(tmp_path / "dots.toml"), *WISH, "-o"]
-    assert main(["snowflakes", *wish, str(tmp_path / "one"), "--workers", "1", "-q"]) == 0
-    arguments = [*wish, str(out), "--resume", str(kept)]
-    for moment, workers, how in ENDS:
-        told = [str(log), moment, *arguments, "--workers", workers]
-        module = "from tests.puzzles.test_snowflakes_killed import command"
-        with child(f"{module}; command(*{told!r})") as one:
-            wait_for(log, moment, one)
-            os.kill(one.process.pid, how)
-            _, err = one.end()
-            assert one.left() == []
-        lines = [line for line in err.splitlines() if "% of the " not in line]
-        if how == signal.SIGKILL:
-            assert (one.process.returncode, lines) == (-how, [])
-        else:
-            assert one.process.returncode == 128 + how
-            assert lines == [
-                "fabkit: stopped; what is done is kept: the same command with "
-                f"--resume {kept} goes on"
-            ]
-        assert not [path for path in out.rglob("*") if path.name != ".fabkit.lock"]
-    keys = log.read_text().split()[1::2]
-    assert set(Counter(keys).values()) == {1}  # nothing that was put was done again
-    assert len(keys) < TASKS
-    assert main(["snowflakes", *arguments]) == 0
-    words = f"going on with the run in {kept}: {len(keys)} tasks done already"
-    assert capsys.readouterr().out.splitlines()[0] == words
-    for name in ("snowflakes.json", "snowflakes.svg"):
-        assert (out / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
+    """The same command then goes on, and what it writes is the same."""
+    run = Run(tmp_path, "--workers", workers)
+    with child(run.call(moment)) as one:
+        wait_for(run.log, moment, one)
+        os.kill(one.process.pid, how)
+        out, err = one.end()
+        assert one.process.returncode == 128 + how
+        assert one.left() == []
+    assert out == ""
+    assert [line for line in err.splitlines() if "% of the " not in line] == [
+        f"fabkit: stopped; what is done is kept: the same command with --resume {run.kept} goes on"
+    ]
+    assert run.wrote_nothing()
+    assert moment <= len(run.done()) < TASKS
+    assert main(["snowflakes", *run.arguments, "-q"]) == 0
+    assert run.files() == unbroken
