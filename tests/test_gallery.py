@@ -133,6 +133,7 @@ def test_every_picture_of_the_readme_is_drawn_by_a_command(gallery: Any) -> None
         assert not one.page or one.take.endswith(".pdf")
 
 
+@pytest.mark.integration
 def test_a_picture_is_drawn_and_a_failing_command_is_told(
     gallery: Any, pair: str, tmp_path: Path
 ) -> None:

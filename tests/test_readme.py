@@ -73,6 +73,7 @@ def run_all(commands: list[tuple[str, str]], capsys: pytest.CaptureFixture[str])
             Path(into).write_text(capsys.readouterr().out)
 
 
+@pytest.mark.integration
 def test_quick_commands_run_in_order(examples: Path, capsys: pytest.CaptureFixture[str]) -> None:
     quick = [one for one in COMMANDS if is_quick(one[0]) and "--count" not in one[0]]
     assert len(quick) > 18

@@ -85,12 +85,13 @@ def test_a_set_of_other_pieces_has_no_catalog(tmp_path: Path) -> None:
 # --- what is there ----------------------------------------------------------------------------------
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("name", "challenge"),
     [
         ("iqstars", "board"),
-        pytest.param("iqfit", "board", marks=pytest.mark.integration),
-        pytest.param("fridgeiq", "square_06", marks=pytest.mark.integration),
+        ("iqfit", "board"),
+        ("fridgeiq", "square_06"),
     ],
 )
 def test_the_rating_is_that_of_solve(name: str, challenge: str, said: Callable[..., Any]) -> None:
@@ -302,6 +303,7 @@ def test_no_two_challenges_have_one_id(
     assert [one.id for one in found if one.kind == "board"] == ["made-tray", "tray"]
 
 
+@pytest.mark.integration
 def test_a_snowflake_s_id_is_its_own(tmp_path: Path) -> None:
     flake = FEW[0]
     folder = listed(tmp_path / "out", "fridgeiq", {flake: "Q"})

@@ -76,6 +76,7 @@ def test_make_after_a_change_leaves_nothing_to_be_done(said: Callable[..., Any])
     assert "stl/Q.stl" in warning
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("first")
 def test_make_checks_again_what_changed(
     said: Callable[..., Any], capsys: pytest.CaptureFixture[str]

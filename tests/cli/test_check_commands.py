@@ -107,6 +107,7 @@ def test_nothing_but_meshes_counts(command: str, here: Path, capsys: Capture) ->
     assert second == report(command)
 
 
+@pytest.mark.integration
 def test_drawings_altered_after_the_export_change_no_answer_of_verify(
     plain: Path, capsys: Capture
 ) -> None:

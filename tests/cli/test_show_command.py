@@ -57,6 +57,7 @@ def test_a_challenge_its_solution_and_its_steps(capsys: pytest.CaptureFixture[st
     assert len(list(of_class(root_of(Path("s.svg").read_text()), "faint-line"))) == 1
 
 
+@pytest.mark.integration
 def test_what_has_no_solution_is_drawn_without_one(capsys: pytest.CaptureFixture[str]) -> None:
     show = ("show", "fridgeiq", "--challenge", "rectangle_02_b", "-o", "r.svg")
     assert "drawn in r.svg" in said(capsys, *show)

@@ -90,6 +90,7 @@ def test_an_answer_that_needs_no_proof_gets_no_certificate(
     assert files() == []
 
 
+@pytest.mark.integration
 def test_a_count_that_is_too_large_to_be_certified_is_refused_with_its_size(
     capsys: Capture,
 ) -> None:

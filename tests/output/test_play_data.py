@@ -65,7 +65,9 @@ def test_turns_and_flips_are_those_of_the_plane(name: str) -> None:
                 assert Polygon(outer, holes).contains(Point(x * sx, y * sy).buffer(size / 4))
 
 
-@pytest.mark.parametrize("only", ["triangle_01", "mixed1-4-eaa5febe52"])
+@pytest.mark.parametrize(
+    "only", [pytest.param("triangle_01", marks=pytest.mark.integration), "mixed1-4-eaa5febe52"]
+)
 def test_the_data_is_that_of_the_entry(only: str) -> None:
     puzzle, (entry,) = entries_of("fridgeiq", only)
     script = data_script(play_data(puzzle, [entry], 20.0))
@@ -112,6 +114,7 @@ def test_the_label_of_a_straight_piece_stands_in_its_middle(tmp_path: Path) -> N
         assert way["label"][:2] == [sum(xs) / 4, sum(ys) / 4]
 
 
+@pytest.mark.integration
 def test_a_set_with_all_its_snowflakes_stays_small() -> None:
     entries = snowflakes()
     assert len(entries) == 146

@@ -100,6 +100,7 @@ def test_samples_show_the_triangle_that_they_lie_in() -> None:
     assert (raster.rasterise(x, y, near, faces[:, ::-1], 60, 60).face == -1).all()
 
 
+@pytest.mark.integration
 def test_the_same_scene_gives_the_same_bytes() -> None:
     """Also with the noise of another kernel; but not when something moved."""
     lumps, view = [block((0, 0, 0), (30, 20, 4)), BALL], View(48, 30)

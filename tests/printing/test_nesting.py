@@ -107,6 +107,7 @@ def layouts(engine: str) -> list[list[list[Placement]]]:
     return [nest(*one, engine) for one in sets]
 
 
+@pytest.mark.integration
 def test_two_processes_give_the_same_layouts_and_polygons_use_notches() -> None:
     """Where boxes need two rooms, polygons need one, with a corner kept free."""
     code = "from tests.printing.test_nesting import ENGINES, layouts; "
