@@ -7,6 +7,7 @@ marked ``long`` are more of the same.
 
 from __future__ import annotations
 
+import gc
 import json
 import signal
 from collections import Counter
@@ -50,6 +51,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if name in item.keywords and not config.getoption(f"--{name}"):
                 item.add_marker(skip)
+
+
+def pytest_collection_finish() -> None:
+    """What is imported by now stays: to look through it for garbage takes a tenth of a run."""
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 100)
 
 
 def _thin_out(items: list[pytest.Item]) -> None:

@@ -67,7 +67,7 @@ REAL = {
     "squares": ("iqblock", "", "even", 5, True),
     "copies": ("mine", "abcdxyz", "odd", 3, True),
 }
-QUICK = ("few", "squares", "copies")
+QUICK = ("squares", "copies")
 
 
 @pytest.mark.parametrize(

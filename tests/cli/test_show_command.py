@@ -183,6 +183,7 @@ def test_a_letter_that_cannot_be_printed_is_left_out(capsys: pytest.CaptureFixtu
     assert not Path("no.svg").exists()
 
 
+@pytest.mark.integration
 def test_a_catalog_has_its_letters_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
     out = said(capsys, "show", "fridgeiq", "--catalog", "-o", "c.svg")
     rows = [line.split() for line in out.splitlines()]

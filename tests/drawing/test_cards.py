@@ -217,6 +217,7 @@ def block(tmp_path: Path) -> tuple[PuzzleSet, Path]:
     return puzzle, listed(tmp_path, puzzle, entry(puzzle, "start-001"), entry(puzzle, "start-002"))
 
 
+@pytest.mark.integration
 def test_cards_are_written_and_their_templates_measure(
     block: tuple[PuzzleSet, Path], tmp_path: Path, said: Callable[..., Any]
 ) -> None:

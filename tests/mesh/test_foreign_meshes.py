@@ -146,6 +146,7 @@ def test_chirality_is_kept_however_a_body_lies(magnet: float, letter: float) -> 
         assert verdict(part, puzzle, one.id) == "right", one.id
 
 
+@pytest.mark.integration
 def test_a_file_with_several_bodies(tmp_path: Path) -> None:
     puzzle, drawings = load_set("cubimagici"), analytic.drawings("cubimagici")
     bodies = [

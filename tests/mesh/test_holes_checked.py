@@ -140,6 +140,7 @@ def test_a_holes_chamfer_is_judged_at_its_limit() -> None:
         assert ("foot-chamfer" in found) == wrong
 
 
+@pytest.mark.integration
 @pytest.mark.every(2)
 @pytest.mark.parametrize("low_mm", [0.0, 6.7])
 def test_a_skin_over_a_hole_is_found(low_mm: float) -> None:
@@ -164,6 +165,7 @@ def test_a_hole_of_another_width_is_found(wider_mm: float, rule: str) -> None:
     assert rule in failed(case.outlined(hole_wider(case.blueprint.outline, wider_mm)))
 
 
+@pytest.mark.integration
 @pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("order", "wall_mm", "wrong"),

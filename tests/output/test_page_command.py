@@ -208,6 +208,7 @@ def test_bad_input(pair: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert not Path("output").exists()
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("unpainted")
 def test_a_board_larger_than_the_bed_is_played_on_all_the_same(
     pair: str, said: Callable[..., Any]

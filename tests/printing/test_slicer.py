@@ -178,6 +178,7 @@ GRANDCHILD = (
 )
 
 
+@pytest.mark.integration
 def test_one_that_hangs_is_stopped_with_all_its_children(tmp_path: Path) -> None:
     note = tmp_path / "note"
     message = failure(fake_slicer(tmp_path, GRANDCHILD.format(note=str(note))), tmp_path, limit_s=2)

@@ -279,6 +279,7 @@ SOME = [
 ]
 
 
+@pytest.mark.integration
 def test_some_of_the_pieces() -> None:
     """Against trying every choice of pieces in every way: counted, certified, impossible, unique."""
     found = set()

@@ -116,6 +116,7 @@ def test_turning_pieces_over_is_told_where_both_faces_are_alike() -> None:
     assert (found.possible, found.tried, found.newly) == (True, 1, ("rectangle_02_b",))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("piece", "challenge", "solved"),
     [
