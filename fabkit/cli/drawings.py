@@ -56,7 +56,6 @@ class Target:
                 raise InputError("--width", error.faults) from None
             if unknown := missing_glyphs(svg):
                 report.warn(missing_note(unknown, "an empty box"))
-        report.say(f"drawn in {self.path}")
 
 
 def target(path: Path | None, theme: str | None, width_px: int | None) -> Target | None:

@@ -55,11 +55,7 @@ def show(
     with context.report.progress() as told:
         entry = the_one(puzzle, challenge, file, context.budget_s, context.folder, told)
     lacking = (solution or steps) and entry.solution is None
-    _tell_challenge(context, entry)
-    if lacking:
-        why = "has no solution" if entry.status == "impossible" else NOT_IN_TIME
-        context.report.say(f"{entry.id} {why}; nothing was drawn")
-    elif target is not None:
+    if target is not None and not lacking:
         from fabkit.output.challenge import challenge_sheet, steps_sheet
 
         unit_mm, look = context.profile.unit_mm, target.theme
@@ -70,6 +66,12 @@ def show(
             else challenge_sheet(puzzle, shown, unit_mm, theme=look, grid=grid),
             context.report,
         )
+    _tell_challenge(context, entry)
+    if lacking:
+        why = "has no solution" if entry.status == "impossible" else NOT_IN_TIME
+        context.report.say(f"{entry.id} {why}; nothing was drawn")
+    elif target is not None:
+        context.report.say(f"drawn in {target.path}")
     context.report.document(
         {
             "set": context.puzzle.name,
@@ -104,15 +106,16 @@ def _show_pieces(context: Context, target: drawings.Target | None) -> int:
         }
         for piece in pieces
     ]
+    if target is not None:
+        from fabkit.output.pieces import piece_sheet
+
+        target.write(piece_sheet(puzzle, pieces, profile, target.theme, report.warn), report)
     told = [row | {"area": " / ".join(f"{one:g}" for one in row["area"])} for row in rows]
     report.table(list(rows[0]), [list(row.values()) for row in told])
     count, unit = many(len(pieces), "piece"), format_mm(profile.unit_mm)
     report.say(f"{puzzle.title}: {count}, area {puzzle.area_of(pieces):g}, unit {unit}")
     if target is not None:
-        from fabkit.output.pieces import piece_sheet
-
-        sheet = piece_sheet(puzzle, pieces, profile, target.theme, report.warn)
-        target.write(sheet, report)
+        report.say(f"drawn in {target.path}")
     alike = _alike(pieces)
     if alike:
         report.warn(f"pieces have the same label: {alike}; give them others in {puzzle.source}")
@@ -142,6 +145,10 @@ def _show_catalog(context: Context, target: drawings.Target | None) -> int:
     entries = catalog_entries(puzzle)
     if not entries:
         raise InputError.of(puzzle.name, f"comes without a catalog{_how_to_make_one(puzzle)}")
+    if target is not None:
+        from fabkit.output.challenge import snowflake_sheet
+
+        target.write(snowflake_sheet(puzzle, entries, target.theme), report)
     rows = []
     for one in entries:
         count, score = known_count(one["count"], one["count_complete"]), one["difficulty"]["score"]
@@ -149,9 +156,7 @@ def _show_catalog(context: Context, target: drawings.Target | None) -> int:
     report.table(["snowflake", "parity", "moves", "solutions", "difficulty"], rows)
     report.say(f"{puzzle.title}: {many(len(entries), 'snowflake')}")
     if target is not None:
-        from fabkit.output.challenge import snowflake_sheet
-
-        target.write(snowflake_sheet(puzzle, entries, target.theme), report)
+        report.say(f"drawn in {target.path}")
     report.document({"set": puzzle.name, "challenges": list(entries)})
     return 0
 
