@@ -92,6 +92,7 @@ def test_verify_says_when_the_catalog_claims_too_much(plain: Path, capsys: Captu
     assert "FAILED: 1 of 2 challenges" in out
 
 
+@pytest.mark.integration
 @pytest.mark.every(2)
 @pytest.mark.parametrize("command", ["check", "verify"])
 def test_nothing_but_meshes_counts(command: str, here: Path, capsys: Capture) -> None:

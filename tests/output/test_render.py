@@ -115,6 +115,7 @@ def test_the_same_scene_gives_the_same_bytes() -> None:
     assert render([block((0, 0, 0), (30, 20, 4.2)), lumps[1]], view) != first
 
 
+@pytest.mark.integration
 def test_the_ground_takes_a_shadow() -> None:
     lumps, view = [block((0, 0, 0), (20, 20, 20))], View(60, 40, 0.0, 40.0)
     # The lamp stands behind on the left, so the shadow falls to the right and to the front.
