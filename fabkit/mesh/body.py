@@ -1,8 +1,10 @@
-"""A body: the triangles of one part, as a file gave them."""
+"""A mesh: the triangles of one part as a file gave them, and as the libraries take them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,3 +29,38 @@ class Body:
     name: str
     vertices: Points
     faces: Faces
+
+    @cached_property
+    def as_trimesh(self) -> Any:
+        """It as a `trimesh.Trimesh`: the same corners and triangles in the same order.
+
+        Made once, of the very arrays: whoever wants to change it copies it first.
+
+        Example:
+            >>> corners = np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], float)
+            >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
+            >>> Body("pyramid", corners, faces).as_trimesh.is_watertight
+            True
+        """
+        from trimesh import Trimesh
+
+        return Trimesh(self.vertices, self.faces, process=False, validate=False)
+
+    @cached_property
+    def manifold(self) -> Any:
+        """It as a `manifold3d.Manifold`, in single precision; made once.
+
+        Nothing (``is_empty()``) where its edges do not have two triangles each; its ``status()``
+        says why.
+
+        Example:
+            >>> corners = np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], float)
+            >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
+            >>> round(Body("pyramid", corners, faces).manifold.volume(), 3)
+            10.667
+        """
+        import manifold3d
+
+        vertices = np.ascontiguousarray(self.vertices, dtype=np.float32)
+        faces = np.ascontiguousarray(self.faces, dtype=np.uint32)
+        return manifold3d.Manifold(manifold3d.Mesh(vertices, faces))

@@ -11,26 +11,8 @@ import shapely
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.body import Body
-
 #: Areas seen from above that are smaller than this are what rounding leaves.
 _NO_AREA_MM2 = 1e-9
-
-
-def manifold_of(body: Body) -> Any:
-    """A body as manifold3d has it, in single precision.
-
-    Example:
-        >>> corners = np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], float)
-        >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
-        >>> round(manifold_of(Body("pyramid", corners, faces)).volume(), 3)
-        10.667
-    """
-    import manifold3d
-
-    vertices = np.ascontiguousarray(body.vertices, dtype=np.float32)
-    faces = np.ascontiguousarray(body.faces, dtype=np.uint32)
-    return manifold3d.Manifold(manifold3d.Mesh(vertices, faces))
 
 
 def is_solid(manifold: Any) -> bool:

@@ -9,7 +9,7 @@ from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
 from fabkit.mesh.body import Body
-from fabkit.mesh.manifold import is_solid, manifold_of
+from fabkit.mesh.manifold import is_solid
 from fabkit.mesh.section import parts
 
 
@@ -60,7 +60,7 @@ def parted(body: Body, area: BaseGeometry, low_mm: float, high_mm: float) -> tup
 
 
 def _solid(body: Body) -> Any:
-    solid = manifold_of(body)
+    solid = body.manifold
     if not is_solid(solid):
         raise ValueError(f"{body.name} bounds no volume")
     return solid

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from fabkit.mesh.body import Body, Points
-from fabkit.mesh.manifold import is_solid, manifold_of
+from fabkit.mesh.manifold import is_solid
 from fabkit.mesh.section import Sections
 from fabkit.mesh.topology import signed_volume
 
@@ -47,7 +47,7 @@ class StraightBody:
     @cached_property
     def manifold(self) -> Any:
         """The mesh for boolean operations."""
-        return manifold_of(self.straight)
+        return self.straight.manifold
 
     @cached_property
     def is_solid(self) -> bool:
