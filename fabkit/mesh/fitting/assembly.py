@@ -15,6 +15,7 @@ from fabkit.mesh.body import Points
 from fabkit.mesh.finding import TINY_MM
 from fabkit.mesh.fitting.laying import Laid, Pose
 from fabkit.mesh.part import Part
+from fabkit.mesh.seen import reach_out_mm
 from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
 from fabkit.model.profile import Profile
 
@@ -24,6 +25,8 @@ END_ZONE_MM = 3.0
 _REACH_UNITS = 0.25
 #: … and along edges up to this, so that no other edge of a sharp corner comes into the way.
 _EDGE_REACH_MM = 0.8 * END_ZONE_MM
+#: Gaps that differ by less are one: more is in the last digit of single precision.
+_SAME_GAP_MM = 1e-5
 #: Less overlap than this (mm3) is what single precision makes of faces that touch.
 TINY_MM3 = 1e-3
 
@@ -105,13 +108,23 @@ class Table:
         poses = {key: self._laid[key].poses(cells) for key, cells in layout.items()}
         found: dict[tuple[str, str], Beside] = {}
         keys = sorted(layout)
+        unit_mm = self._laid[keys[0]].outline.unit_mm if keys else 0.0
+        area = region_mm(self._lattice, region, unit_mm)
+        roomy = area.buffer(TINY_MM)
+        shapely.prepare(roomy)
         boxes = {key: self._laid[key].shadow_at(poses[key][0]).bounds for key in keys}
         for i, one in enumerate(keys):
             for other in keys[i + 1 :]:
                 if _near(boxes[one], boxes[other], _reach_mm(self._laid[one])):
                     found[one, other] = self._measured(one, other, poses)
         outside = {
-            key: max(self._outside_mm(key, pose, region) for pose in poses[key]) for key in keys
+            key: max(
+                0.0
+                if roomy.covers(shadow := self._laid[key].shadow_at(pose))
+                else reach_out_mm(shadow, area)
+                for pose in poses[key]
+            )
+            for key in keys
         }
         messages = [
             *(
@@ -166,15 +179,6 @@ class Table:
                 messages.append(f"{pair} {gap}; at most {most_mm:g} mm is asked for")
         return messages
 
-    def _outside_mm(self, key: str, pose: Pose, region: frozenset[Cell]) -> float:
-        """How far a part reaches out of a region."""
-        laid = self._laid[key]
-        area = region_mm(self._lattice, region, laid.outline.unit_mm)
-        rest = laid.shadow_at(pose).difference(area.buffer(TINY_MM))
-        if rest.is_empty:
-            return 0.0
-        return float(shapely.distance(shapely.points(shapely.get_coordinates(rest)), area).max())
-
 
 def _sticking_out(outside: Mapping[str, float]) -> list[str]:
     return [
@@ -207,27 +211,33 @@ def _reach_mm(laid: Laid) -> float:
 
 
 def _measure(one: Laid, other: Laid, relative: Pose, lattice: Lattice) -> Beside:
-    edge_gaps = _edge_gaps(one, other, relative, lattice)
+    there, reach_mm = other.placed(other.section, relative), _reach_mm(one)
+    edge_gaps = _edge_gaps(one, other, there, relative, lattice)
+    # Cuts are nowhere nearer to each other than the parts, and what is seen from above is nowhere
+    # farther apart: mostly both are the same, and nothing is left to measure in space.
+    most_mm = min(one.section.distance(there), reach_mm)
     if not (one.part.is_solid and other.part.is_solid):
         # There is no volume to speak of, which the assembly tells; their outlines still lie apart.
-        apart_mm = one.section.distance(other.placed(other.section, relative))
-        return Beside(0.0, min(apart_mm, _reach_mm(one)), edge_gaps)
+        return Beside(0.0, most_mm, edge_gaps)
+    if one.is_below_shadow and other.is_below_shadow:
+        least_mm = one.part.shadow.distance(other.shadow_at(relative))
+        if least_mm > most_mm - _SAME_GAP_MM and least_mm > 0:
+            return Beside(0.0, most_mm, edge_gaps)
     moved = other.part.manifold.transform(other.matrix(relative))
-    both = one.part.manifold ^ moved
-    overlap_mm3 = max(0.0, float(both.volume()))
-    gap_mm = (
-        0.0 if overlap_mm3 > TINY_MM3 else float(one.part.manifold.min_gap(moved, _reach_mm(one)))
-    )
-    return Beside(overlap_mm3, gap_mm, edge_gaps)
+    overlap_mm3 = max(0.0, float((one.part.manifold ^ moved).volume()))
+    if overlap_mm3 > TINY_MM3:
+        return Beside(overlap_mm3, 0.0, edge_gaps)
+    # The library looks no farther than it must.
+    gap_mm = float(one.part.manifold.min_gap(moved, most_mm + TINY_MM))
+    return Beside(overlap_mm3, min(gap_mm, most_mm), edge_gaps)
 
 
 def _edge_gaps(
-    one: Laid, other: Laid, relative: Pose, lattice: Lattice
+    one: Laid, other: Laid, there: BaseGeometry, relative: Pose, lattice: Lattice
 ) -> tuple[float, float] | None:
     """The least and the greatest gap along shared edges, normal to them, at mid-height."""
     move, (dx, dy) = relative
     cells = frozenset((x + dx, y + dy) for x, y in map(move, other.outline.cells))
-    here, there = one.section, other.placed(other.section, relative)
     gaps: list[float] = []
     for start, end in _shared_edges(lattice, one.outline.cells, cells):
         a, b = np.array(start) * one.step_mm, np.array(end) * one.step_mm
@@ -237,7 +247,7 @@ def _edge_gaps(
         along = (b - a) / length
         # The first part lies to the left of its own edges, so outwards is to the right.
         outwards = np.array([along[1], -along[0]])
-        gaps += _gaps_between(here, there, a, along, outwards, length)
+        gaps += _gaps_between(one.section, there, a, along, outwards, length)
     return (min(gaps), max(gaps)) if gaps else None
 
 

@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
+import shapely
 from shapely import Polygon, affinity, union_all
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.errors import InputError
 from fabkit.mesh.body import Points
+from fabkit.mesh.finding import TINY_MM
 from fabkit.mesh.part import Outline, Part
 from fabkit.mesh.section import filled
 from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
@@ -47,6 +49,12 @@ class Laid:
         whole = filled(self.part.sections.at(self.part.thickness_mm / 2))
         holes = [Polygon(ring) for ring in self.part.shadow.interiors]
         return whole.difference(union_all(holes)) if holes else whole
+
+    @cached_property
+    def is_below_shadow(self) -> bool:
+        """Whether all of the mesh lies below its outline seen from above, the largest one."""
+        x, y = self.part.vertices[:, :2].T
+        return bool(shapely.contains_xy(self.part.shadow.buffer(TINY_MM), x, y).all())
 
     def poses(self, cells: Iterable[Cell]) -> list[Pose]:
         """The moves that carry the part's own cells onto others, at least one.
