@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -173,6 +174,29 @@ def circle_of(area: BaseGeometry) -> Circle:
     radii = np.hypot(*(points - centre).T)
     x, y = centre.tolist()
     return Circle(x, y, 2 * radius, 2 * float(radii.min()), 2 * float(radii.max()))
+
+
+def cylinders_mm(areas: Sequence[BaseGeometry]) -> tuple[float, float]:
+    """The diameters of the largest upright cylinder inside a bore, and of the smallest around it.
+
+    They are measured on the mesh as it is, chords and all: what goes in has to pass every cut,
+    and between two corners a polygon's side lies inside the circle that was drawn. A bore of 16
+    sides with its corners on a circle of 10.1 mm takes 9.91 mm.
+
+    Args:
+        areas: the bore's cuts, from where it begins to where it ends; what stands free in them
+            is looked past.
+
+    Example:
+        >>> from shapely import Point, affinity
+        >>> bore = Point(3, 4).buffer(5, quad_segs=64)
+        >>> [round(mm, 2) for mm in cylinders_mm([bore, affinity.translate(bore, 0.2, 0)])]
+        [9.8, 10.2]
+    """
+    cuts = [filled(area) for area in areas]
+    room = parts(shapely.intersection_all(cuts))
+    inside_mm = 2 * shapely.maximum_inscribed_circle(room[0], 1e-3).length if room else 0.0
+    return inside_mm, 2 * float(shapely.minimum_bounding_radius(union_all(cuts)))
 
 
 def _fit(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:

@@ -10,6 +10,8 @@ from random import Random
 
 import numpy as np
 import pytest
+import shapely
+from shapely import Point, Polygon
 
 from fabkit.build.artifacts import Artifacts
 from fabkit.model.accessory import things
@@ -299,6 +301,12 @@ def flat_of_sharpest_tip_mm(one: Print) -> float:
     return min(math.dist(a, b) for a, b in zip(points, np.roll(points, -1, axis=0), strict=True))
 
 
+def across_mm(bore: Polygon) -> float:
+    """Twice how near a bore's sides come to its middle: what goes in."""
+    middle = measure.fit_circle(measure.corners(bore.exterior))
+    return 2 * float(bore.exterior.distance(Point(middle.x_mm, middle.y_mm)))
+
+
 def recesses(one: Print) -> dict[str, tuple[float, float]]:
     profile, mesh = one.profile, one.mesh
     low_mm, high_mm = analytic.recess_heights_mm(profile)
@@ -320,8 +328,7 @@ def recesses(one: Print) -> dict[str, tuple[float, float]]:
         right["recess-diameter"] = ribs.root.diameter_mm, 5e-3
         right["rib-crest"] = ribs.crest.diameter_mm, 5e-3
     else:
-        circle = measure.fit_circle(measure.corners(bores[0].exterior))
-        right["recess-diameter"] = circle.diameter_mm, 5e-3
+        right["recess-diameter"] = across_mm(bores[0]), 5e-3
     if not profile.embedded:
         foot = measure.flat_part(mesh, 0.0, DOWN)
         holes = measure.holes(foot)
@@ -329,6 +336,6 @@ def recesses(one: Print) -> dict[str, tuple[float, float]]:
         # and in a concave corner 2.4 times.
         right["bed-wall"] = min(measure.wall_mm(foot, hole) for hole in holes), 0.025
         rim = measure.fit_circle(measure.corners(holes[0].exterior))
-        bore_mm = right["recess-diameter"][0]
+        bore_mm = float(2 * shapely.minimum_bounding_radius(bores[0]))
         right["mouth"] = (rim.diameter_mm - bore_mm) / 2, 5e-3
     return right

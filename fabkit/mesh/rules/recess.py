@@ -10,7 +10,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.magnets import bores, magnet_count
 from fabkit.mesh.anatomy import Anatomy
-from fabkit.mesh.cavities import Cavity, Circle, circle_of
+from fabkit.mesh.cavities import Cavity, Circle, circle_of, cylinders_mm
 from fabkit.mesh.finding import Finding, at_least, at_most, between, counted
 from fabkit.mesh.identity import Identity
 from fabkit.mesh.part import Part
@@ -49,12 +49,14 @@ def recess_findings(
     if not recesses or not profile.has_recesses:
         return
     circles = [circle_of(recess.middle) for recess in recesses]
-    beside_mouth = [
-        (circle_of(area), recess)
-        for recess, circle in zip(recesses, circles, strict=True)
-        for area in _bore_cuts(recess, circle, profile)
-    ]
-    yield from _bores([c for c, _ in beside_mouth], [r for _, r in beside_mouth], profile)
+    yield from _bores(
+        [
+            cylinders_mm(_bore_cuts(recess, circle, profile))
+            for recess, circle in zip(recesses, circles, strict=True)
+        ],
+        recesses,
+        profile,
+    )
     yield _empty(recesses)
     yield from _heights(part, recesses, profile)
     yield from _floors(part, recesses, anatomy.labels, profile)
@@ -108,22 +110,24 @@ def _expected_counts(
 
 
 def _bores(
-    circles: Sequence[Circle], recesses: Sequence[Cavity], profile: Profile
+    cylinders: Sequence[tuple[float, float]], recesses: Sequence[Cavity], profile: Profile
 ) -> Iterator[Finding]:
+    """Between the largest cylinder that goes in and the smallest around there is the bore: both
+    are as wide as asked for, so it is neither narrow nor wide, oval, tapered, bent nor bumpy."""
     asked = bores(profile)
-    diameter, widest = _worst([c.diameter_mm for c in circles], asked.widest_mm, recesses)
-    limit = (asked.widest_mm - TOLERANCE_MM, asked.widest_mm + TOLERANCE_MM)
-    yield between("recess-diameter", diameter, limit, "mm", "the bore", widest)
-    if asked.crest_mm is None:
-        off = [c.outer_mm - c.inner_mm for c in circles]
-        worst, where = _worst(off, 0.0, recesses)
-        yield at_most(
-            "recess-round", worst, 2 * TOLERANCE_MM, "mm", "how far the bore is from round", where
-        )
-        return
-    crest, where = _worst([c.inner_mm for c in circles], asked.crest_mm, recesses)
-    limit = (asked.crest_mm - TOLERANCE_MM, asked.crest_mm + TOLERANCE_MM)
-    yield between("rib-crest", crest, limit, "mm", "the circle between the ribs", where)
+    inside = [inside_mm for inside_mm, _ in cylinders]
+    low_mm, high_mm = asked.widest_mm - TOLERANCE_MM, asked.widest_mm + TOLERANCE_MM
+    mm, where = _worst([around_mm for _, around_mm in cylinders], asked.widest_mm, recesses)
+    what = "the smallest cylinder around the bore"
+    if asked.crest_mm is None and max(mm - high_mm, 0.0) <= max(low_mm - min(inside), 0.0):
+        mm, where = min(inside), recesses[inside.index(min(inside))].middle
+        what = "the largest cylinder that goes into the bore"
+    yield between("recess-diameter", mm, (low_mm, high_mm), "mm", what, where)
+    if asked.crest_mm is not None:
+        crest, where = _worst(inside, asked.crest_mm, recesses)
+        limit = (asked.crest_mm - TOLERANCE_MM, asked.crest_mm + TOLERANCE_MM)
+        what = "the largest cylinder that goes between the ribs"
+        yield between("rib-crest", crest, limit, "mm", what, where)
 
 
 def _heights(part: Part, recesses: Sequence[Cavity], profile: Profile) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.faults import kits, letters, marks, mesh, outline, place, recesses, sets
+from tests.support.faults import kits, letters, marks, mesh, outline, place, recesses, sets, solids
 from tests.support.faults.planting import Fault, as_it_is, limit
 from tests.support.prints import Order
 
@@ -72,7 +72,7 @@ FAULTS: list[Fault] = [
         order=kits.RIBBED,
         at_limit=kits.ROOMY,
     ),
-    limit("oval bore", "recess-round", recesses.oval_bore, 2, 8, at_limit=kits.ROOMY),
+    limit("oval bore", "recess-diameter", recesses.oval_bore, 2, 8, at_limit=kits.ROOMY),
     Fault("tapered bore", "recess-diameter", recesses.tapered_bore, clear=(4, 16)),
     limit("crests off", "rib-crest", recesses.crest_off, 2, 8, order=kits.RIBBED),
     Fault("no ribs", "rib-crest", recesses.ribs_missing, order=kits.RIBBED),
@@ -107,6 +107,7 @@ FAULTS: list[Fault] = [
         "recess through the piece", "cut-through", recesses.through_the_piece, order=kits.UNLETTERED
     ),
     *marks.FAULTS,
+    *solids.FAULTS,
     # Letters.
     Fault("letter cut through", "cut-through", letters.letter_cut_through, kits.WITHOUT_ISLANDS),
     limit("letter of another depth", "label-depth", letters.letter_depth_off, 2, 9),
