@@ -3,8 +3,9 @@ where it comes from, a picture, and the pause for the magnets.
 
 Both families of slicers name the layer *before* which the printer pauses, by the height of its top,
 and pause before the first layer whose top is not below that. So the height written here is not the
-pause height (the top of the last layer before the magnets) but that of the layer above it: written
-as it is, the pause would come one layer too early, with the cavity not yet at its full depth.
+pause height (the top of the last layer before the magnets) but just above it: written as it is, the
+pause would come one layer too early, with the cavity not yet at its full depth, and as the top of
+the next layer it would come too late where somebody slices the file with thinner layers.
 """
 
 from __future__ import annotations
@@ -121,6 +122,8 @@ def _patch(blueprint: PartDrawing, rows: Rows) -> Patch:
     return Patch(outline, blueprint.colour, tuple(moved))
 
 
+#: A pause is written so far above the cavity: less than any layer, more than slicers round.
+_ABOVE_CAVITY_MM = 0.01
 #: What the printer's display says meanwhile. Printers show ASCII.
 MESSAGE = "Insert the magnets"
 #: PrusaSlicer's part. Its importer is in ``src/libslic3r/Format/3mf.cpp``.
@@ -134,6 +137,7 @@ def pause_parts(pause_height_mm: float, profile: Profile) -> dict[str, bytes]:
 
     PrusaSlicer 2.5 has been tried: with layers of 0.2 mm and a cavity that ends at 4.2 mm it
     prints the layer that ends at 4.2 mm, pauses, and closes the cavity with the one to 4.4 mm.
+    With layers of 0.1, 0.15 or 0.3 mm, too, it prints nothing over the cavity before the pause.
 
     OrcaSlicer's part follows its importer and has not been tried. It is read only when a file's
     settings are loaded, which Bambu Studio does for files whose ``Application`` begins with
@@ -156,20 +160,20 @@ def pause_parts(pause_height_mm: float, profile: Profile) -> dict[str, bytes]:
         >>> print(parts[PRUSA_PART].decode(), end="")
         <?xml version="1.0" encoding="utf-8"?>
         <custom_gcodes_per_print_z>
-        <code print_z="4.4" type="1" extruder="1" color="" extra="Insert the magnets" gcode="M601"/>
+        <code print_z="4.21" type="1" extruder="1" color="" extra="Insert the magnets" gcode="M601"/>
         <mode value="SingleExtruder"/>
         </custom_gcodes_per_print_z>
     """
     layer_before_pause(pause_height_mm, profile)
-    next_mm = f"{round(pause_height_mm + profile.layer_mm, 6):g}"
+    above_mm = f"{round(pause_height_mm + _ABOVE_CAVITY_MM, 6):g}"
     mode = "MultiExtruder" if is_coloured(profile) else "SingleExtruder"
     # Type 1 is ``CustomGCode::Type::PausePrint`` in the sources of both.
     stop = (
         f'type="1" extruder="1" color="" extra={quoteattr(MESSAGE)} gcode="M601"/>\n'
         f'<mode value="{mode}"/>\n'
     )
-    prusa = f'<code print_z="{next_mm}" {stop}'
-    orca = f'<plate>\n<plate_info id="1"/>\n<layer top_z="{next_mm}" {stop}</plate>\n'
+    prusa = f'<code print_z="{above_mm}" {stop}'
+    orca = f'<plate>\n<plate_info id="1"/>\n<layer top_z="{above_mm}" {stop}</plate>\n'
     return {
         part: f'<?xml version="1.0" encoding="utf-8"?>\n<{root}>\n{content}</{root}>\n'.encode()
         for part, root, content in (

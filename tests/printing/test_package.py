@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from shapely import LineString, Point
 
 from fabkit.drawing.draft import draft_all
 from fabkit.model.library import load_set
@@ -20,6 +21,7 @@ from fabkit.printing.slicer.settings import print_settings
 from tests.support.platefiles import Thing, box, hollow, prusa_slicer, write_plate
 
 FLIPPABLE = load_profile(["flippable"])
+MIDDLE = Point(60, 60)
 BODY = hollow(box((0, 0, 0), (20, 20, 5.2)), box((5, 5, 1.0), (15, 15, 4.2)))
 
 
@@ -35,6 +37,24 @@ def layers_around_pauses(gcode: str) -> list[tuple[float, float]]:
             printed = top
             stops = [(before, after or printed) for before, after in stops]
     return stops
+
+
+def layers_over_the_cavity(gcode: str) -> tuple[list[float], list[float]]:
+    """Tops of the layers with a line over the middle of the box, before the pause and after it."""
+    found: tuple[list[float], list[float]] = ([], [])
+    top, x, y, paused = 0.0, 0.0, 0.0, False
+    for line in gcode.splitlines():
+        paused |= line == "M601"
+        if line.startswith(";Z:"):
+            top = float(line[3:])
+        words = {word[0]: word[1:] for word in line.split(";")[0].split()[1:]}
+        if line.startswith("G1 ") and {"X", "Y"} & set(words):
+            there = float(words.get("X", x)), float(words.get("Y", y))
+            is_over = LineString([(x, y), there]).distance(MIDDLE) < 3
+            if float(words.get("E", 0)) > 0 and is_over and top not in found[paused]:
+                found[paused].append(top)
+            x, y = there
+    return found
 
 
 def sliced(profile: Profile, parts: dict[str, bytes], folder: Path) -> str:
@@ -58,7 +78,7 @@ def test_prusaslicer_pauses_between_the_open_and_the_closing_layer(tmp_path: Pat
     gcode = sliced(FLIPPABLE, parts, tmp_path)
     assert layers_around_pauses(gcode) == [(4.2, 4.4)]
     # The pause height itself would be a layer too early.
-    early = {name: content.replace(b'"4.4"', b'"4.2"') for name, content in parts.items()}
+    early = {name: content.replace(b'"4.21"', b'"4.2"') for name, content in parts.items()}
     assert layers_around_pauses(sliced(FLIPPABLE, early, tmp_path)) == [(4.0, 4.2)]
 
 
@@ -75,6 +95,23 @@ def test_prusaslicer_pauses_there_with_other_layers(
         assert found == pytest.approx((height_mm, height_mm + layers[1]), abs=1e-6)
 
 
+@prusa_slicer
+@pytest.mark.integration
+@pytest.mark.parametrize("layer_mm", [0.1, 0.15, 0.2, 0.3])
+def test_nothing_lies_over_the_cavity_before_the_pause_whatever_the_layers(
+    layer_mm: float, tmp_path: Path
+) -> None:
+    """The file is made for layers of 0.2 mm; who slices it chooses others."""
+    other = replace(FLIPPABLE, layer_mm=layer_mm)
+    gcode = sliced(other, pause_parts(4.2, FLIPPABLE), tmp_path)
+    [(last_mm, _)] = layers_around_pauses(gcode)
+    assert last_mm >= 4.0 + 1e-6  # the magnet of 3 mm on the floor of 1 mm does not stand out
+    before, after = layers_over_the_cavity(gcode)
+    assert before
+    assert max(before) == pytest.approx(1.0, abs=0.6 * layer_mm)  # the floor alone
+    assert min(after) == pytest.approx(4.2, abs=1.6 * layer_mm)
+
+
 def test_the_parts_say_the_same_thing_twice() -> None:
     two = replace(FLIPPABLE, inlay="letter")
     for profile, mode in ((FLIPPABLE, "SingleExtruder"), (two, "MultiExtruder")):
@@ -83,7 +120,7 @@ def test_the_parts_say_the_same_thing_twice() -> None:
         prusa, orca = ET.fromstring(parts[PRUSA_PART]), ET.fromstring(parts[ORCA_PART])
         assert (prusa.tag, orca.tag) == ("custom_gcodes_per_print_z", "custom_gcodes_per_layer")
         (code,), (layer,) = prusa.findall("code"), orca.findall("plate/layer")
-        assert (code.attrib.pop("print_z"), layer.attrib.pop("top_z")) == ("4.4", "4.4")
+        assert (code.attrib.pop("print_z"), layer.attrib.pop("top_z")) == ("4.21", "4.21")
         assert code.attrib == layer.attrib
         assert code.get("type") == "1"
         assert orca.find("plate/plate_info").attrib == {"id": "1"}  # type: ignore[union-attr]

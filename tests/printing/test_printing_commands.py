@@ -66,7 +66,7 @@ def test_plates(pair: str, said: Callable[..., Any]) -> None:
     assert [one["file"] for one in document["plates"]] == ["plates/plate-1.3mf"]
     assert document["plates"][0]["pause_height_mm"] == 4.2
     archive = zipfile.ZipFile(out / "plates/plate-1.3mf")
-    assert b'print_z="4.4" type="1"' in archive.read(PAUSE)
+    assert b'print_z="4.21" type="1"' in archive.read(PAUSE)
     assert (out / "plates/plate-1.svg").read_text().startswith("<svg")
     bodies = read_bodies(out / "plates/plate-1.3mf")
     areas = [shapely.MultiPoint(body.vertices[:, :2]).convex_hull for body in bodies]
