@@ -15,7 +15,7 @@ from fabkit.build.reports import write_contents
 from fabkit.build.targets import Built, Place, Progress, Target, build, silent
 from fabkit.core.errors import InputError, many
 from fabkit.core.files import digest, json_text
-from fabkit.model.accessory import Accessory, Thing, things
+from fabkit.model.accessory import Accessory, Thing, as_printed, things
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import dump_profile
@@ -251,6 +251,8 @@ class Export:
             ``pause_height_mm`` and ``cap_height_mm``.
         edited: what is told of a profile that had been changed by hand.
         left_behind: finds what in the folder does not belong to the set as it is now.
+        face_down: ids of the pieces that are printed face down. Their 3MF files lie so; STL and
+            STEP files lie as drawn, back down, and are to be turned over in the slicer.
     """
 
     folder: Path
@@ -258,6 +260,7 @@ class Export:
     pieces: dict[str, dict[str, Any]]
     edited: tuple[str, ...]
     left_behind: Callable[[], list[str]]
+    face_down: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -312,7 +315,11 @@ def export(
         return list(_left_behind(folder, puzzle, all_targets))
 
     files, notes = shown_files(built, PROFILE), pieces_in(built.files)
-    return Export(folder, files, notes, tuple(built.warnings), left_behind)
+    flat = [] if puzzle.made_of_balls else [one.id for one in wanted if isinstance(one, Piece)]
+    as_drawn = {f"stl/{one}.stl" for one in flat} | {f"step/{one}.step" for one in flat}
+    turned = as_printed(puzzle, profile).facing == "down" and as_drawn & set(files)
+    face_down = tuple(flat) if turned else ()
+    return Export(folder, files, notes, tuple(built.warnings), left_behind, face_down)
 
 
 def shown_files(built: Built, *but: str) -> dict[str, dict[str, Any]]:

@@ -68,6 +68,7 @@ def _export(kind: str, context: Context) -> None:
             "pieces": done.pieces,
             "magnets": done.magnets,
             "pause_heights_mm": done.pause_heights_mm,
+            "face_down": list(done.face_down),
             "warnings": list(done.warnings),
         }
     )
@@ -91,6 +92,12 @@ def tell_export(
         holding = sum(bool(one["magnets_mm"]) for one in done.pieces.values())
         pieces, magnets = many(holding, "piece"), many(done.magnets, "magnet")
         report.say(f"{magnets} {size} in {pieces}, {profile.fit} fit")
+    if done.face_down:
+        pieces = many(len(done.face_down), "piece")
+        report.say(
+            f"{pieces} to print face down: turn the STL or STEP files over in the slicer; 3MF files "
+            "and plates already lie that way"
+        )
     for height_mm in done.pause_heights_mm:
         report.say(f"pause the print at {format_mm(height_mm)} and put the magnets in")
     _warn(done, report, warnings)

@@ -112,6 +112,20 @@ def test_manifest_tells_the_truth(export: Said) -> None:
     assert contents() == before  # the others are left alone, and the bytes are the same
 
 
+def test_what_is_printed_face_down_is_said(
+    export: Said, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """3MF files lie as they are printed; STL files lie as drawn, and the command says so."""
+    assert export("stl")["face_down"] == []
+    assert export("stl", "--piece", "Q", "-s", "plate.face=down")["face_down"] == ["Q"]
+    assert export("3mf", "--piece", "Q", "-s", "plate.face=down")["face_down"] == []
+    capsys.readouterr()
+    some = ["--piece", "red", "-o", str(tmp_path / "stars")]
+    assert main(["export-stl", "iqstars", *some]) == 0
+    said = capsys.readouterr().out
+    assert "1 piece to print face down: turn the STL or STEP files over in the slicer" in said
+
+
 def test_what_a_file_needs_stays_with_the_file(export: Said) -> None:
     """The pause of an STL file is told also after STEP files with another profile."""
     assert export("stl", "-p", "flippable")["pause_heights_mm"] == [4.2]
