@@ -16,46 +16,67 @@ from fabkit.mesh.files.reading import read_bodies
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile, preset_names
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.verify import taking
 from fabkit.verify.catalog import VerifyReport, verify
 from fabkit.verify.check import CheckReport, check
 from fabkit.verify.recognise import recognise
-from fabkit.verify.taken import Taken
+from fabkit.verify.taking import Taken
+from fabkit.verify.taking import take as take_bodies
 
 
 def take(
-    files: Sequence[Path], puzzle: PuzzleSet, profiles: Sequence[Profile], progress: Progress
-) -> Taken:
-    """Reads meshes that may have been made with one of several profiles."""
+    files: Sequence[Path],
+    puzzle: PuzzleSet,
+    asked: Profile,
+    progress: Progress,
+    known: bool = False,
+) -> tuple[Taken, Profile | None]:
+    """Reads meshes, and finds out with which profile they were made.
+
+    That may be the one beside them, the one that is asked for, or a shipped one. `make`, `check`
+    and `verify` all read meshes with the unit of that profile alone, so that they agree.
+
+    Args:
+        files: the mesh files.
+        puzzle: the set.
+        asked: the profile that was asked for, or the usual one.
+        progress: told before each file.
+        known: whether it is known to be the right one.
+
+    Returns:
+        The parts; and the profile, or None when it is none of them.
+    """
     bodies = []
     for done, path in enumerate(files):
         progress(done, len(files), f"reading {printable(path.name)}")
         bodies += read_bodies(path)
-    return taking.take(bodies, puzzle, *(profile.unit_mm for profile in profiles))
+    if known:
+        return take_bodies(bodies, puzzle, asked.unit_mm), asked
+    candidates = [asked, *(load_profile([name], (), puzzle.unit_mm) for name in preset_names())]
+    candidates = [*_beside(files, candidates), *candidates]
+    taken = take_bodies(bodies, puzzle, candidates[0].unit_mm)
+    units = dict.fromkeys(one.unit_mm for one in candidates)
+    found = recognise(taken, [one for one in candidates if one.unit_mm == candidates[0].unit_mm])
+    if found is None and len(units) > 1:
+        taken = take_bodies(bodies, puzzle, *units)
+        found = recognise(taken, candidates)
+        if found is not None and puzzle.boards:
+            taken = take_bodies(bodies, puzzle, found.unit_mm)
+    return taken, found
 
 
-def take_unknown(
-    files: Sequence[Path],
-    puzzle: PuzzleSet,
-    usual: Profile,
-    folder: Path | None,
-    progress: Progress,
-) -> tuple[Taken, Profile | None]:
-    """Reads meshes that tell themselves with which profile they were made.
+def _beside(files: Sequence[Path], known: Sequence[Profile]) -> list[Profile]:
+    """The profile in the output folder that files are in; where it is a known one, that first.
 
-    That may be the usual one, the one in their output folder, or a shipped one; None when it is
-    none of them.
+    It has no name of its own.
     """
-    candidates = [usual, *(load_profile([name], (), puzzle.unit_mm) for name in preset_names())]
-    with suppress(InputError):
-        if folder is not None:
-            # It has no name of its own: where it is a known one, that goes first.
+    folders = dict.fromkeys(up for path in files for up in path.absolute().parents[:2])
+    for folder in folders:
+        with suppress(InputError):
             beside = load_profile([str(folder / PROFILE)])
             name, title = beside.name, beside.title
-            same = [one for one in candidates if replace(one, name=name, title=title) == beside]
-            candidates = [*same, beside, *candidates]
-    taken = take(files, puzzle, candidates, progress)
-    return taken, recognise(taken, candidates)
+            same = [one for one in known if replace(one, name=name, title=title) == beside]
+            return [*same, beside]
+    return []
 
 
 def check_and_verify(
@@ -76,10 +97,12 @@ def check_and_verify(
 
     def write(place: Place) -> None:
         stl = [folder / name for name in files if name.startswith("stl/")]
-        taken = take(stl, puzzle, [profile], progress)
+        taken, _ = take(stl, puzzle, profile, progress, known=True)
         verified = verify(taken, profile, budget_s, progress)
-        answers = [one.answered for one in verified.challenges]  # solved once, for both
-        checked = check(taken, profile, budget_s, progress, answers=answers)
+        # Solved and put together once, for both.
+        answers = [one.answered for one in verified.challenges]
+        assemblies = [one.assembly for one in verified.challenges if one.assembly]
+        checked = check(taken, profile, budget_s, progress, None, answers, assemblies)
         found.append((checked, verified))
         write_contents(check_contents(checked) | verify_contents(verified), place)
 

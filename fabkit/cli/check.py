@@ -10,7 +10,7 @@ from fabkit.cli import options
 from fabkit.cli.context import NO_EXIT, PRINTED, Context, takes
 from fabkit.cli.options import argument, option
 from fabkit.cli.report import Report
-from fabkit.core.errors import InputError, many, printable, shown
+from fabkit.core.errors import InputError, many, name_some, printable, shown
 from fabkit.core.files import outside_failures
 from fabkit.model.library import shipped_names
 from fabkit.model.profile import SETTINGS, Profile
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fabkit.verify.catalog import VerifyReport
     from fabkit.verify.check import CheckReport
     from fabkit.verify.reports import PartReport
-    from fabkit.verify.taken import Taken
+    from fabkit.verify.taking import Taken
 
 #: How names of mesh files end.
 ENDINGS = (".stl", ".3mf", ".obj")
@@ -97,15 +97,18 @@ def _take(context: Context, names: Sequence[str], option: str) -> tuple[Taken, P
         InputError: when a file is no mesh, or there is none.
         OutsideError: when a file cannot be read.
     """
-    from fabkit.build.meshes import take, take_unknown
+    from fabkit.build.meshes import take
 
     profile = context.profile
     files = _files(context, names, option)
     with context.report.progress() as progress:
-        if context.profiles or context.settings:
-            return take(files, context.puzzle, [profile], progress), profile
-        folder = None if names else context.folder
-        taken, found = take_unknown(files, context.puzzle, profile, folder, progress)
+        known = bool(context.profiles or context.settings)
+        taken, found = take(files, context.puzzle, profile, progress, known)
+    if taken.copies:
+        context.report.say(
+            f"{many(len(taken.copies), 'part')} in files of two formats, looked at once: "
+            + name_some(taken.copies)
+        )
     if found is None:
         context.report.warn(
             f"the meshes were made with none of the known profiles; they are held against "
@@ -181,22 +184,30 @@ def check(
     return _finish(context, found, limits, not files, check_contents(found))
 
 
+#: Tables of more parts than this list only those that fail, and no more than this.
+_MOST_ROWS = 18
+#: More lines than this on what is wrong are no summary.
+_MOST_LINES = 16
+
+
 def tell_check(found: CheckReport, report: Report) -> None:
-    """Prints a report: the table, then what fails, then the verdict."""
+    """Prints a report: the table, then one line for each cause, then the verdict."""
+    from fabkit.verify.check import causes
+
     shown = ("gap-least", "wall", "recess-diameter", "recess-depth")
+    parts = found.all_parts
+    if len(parts) > _MOST_ROWS:
+        parts = tuple(part for part in parts if part.failed)[:_MOST_ROWS]
     rows = []
-    for part in found.all_parts:
-        fails = ", ".join(finding.rule for finding in part.failed) or "-"
+    for part in parts:
+        fails = name_some([finding.rule for finding in part.failed], 3) or "-"
         rows.append([part.name, part.words, *(_value(part, rule) for rule in shown), fails])
-    report.table(["part", "is", "gap", "wall", "bore", "depth", "fails"], rows)
-    for part in found.all_parts:
-        for finding in part.findings:
-            report.finding(finding.ok, f"{part.key}: {finding.rule}: {finding.message}")
-    for finding in found.findings:
-        report.finding(finding.ok, f"{finding.rule}: {finding.message}")
-    for assembly in found.assemblies:
-        for message in assembly.messages:
-            report.say(f"{assembly.challenge}: {message}")
+    if rows:
+        report.table(["part", "is", "gap", "wall", "bore", "depth", "fails"], rows)
+    if report.verbose:
+        _tell_all(found, report)
+    else:
+        _tell_lines([str(one) for one in causes(found)], report)
     if found.tolerance is not None:
         from fabkit.verify.page import tolerance_words
 
@@ -209,6 +220,27 @@ def tell_check(found: CheckReport, report: Report) -> None:
     checked = f"{many(len(found.all_parts), 'part')}, {rules} rules, {together}"
     verdict = "passed" if found.ok else "FAILED"
     report.say(f"{verdict}: {checked}; held against profile {found.profile.name}")
+
+
+def _tell_lines(lines: Sequence[str], report: Report) -> None:
+    """Prints what is wrong, the first lines of very many."""
+    for line in lines[:_MOST_LINES]:
+        report.say(line)
+    if len(lines) > _MOST_LINES:
+        more = f"{len(lines) - _MOST_LINES} more lines: -v, --json or check.html have all of them"
+        report.say(f"… and {more}")
+
+
+def _tell_all(found: CheckReport, report: Report) -> None:
+    """Prints every finding."""
+    for part in found.all_parts:
+        for finding in part.findings:
+            report.say(f"{part.name}: {finding.rule}: {finding.message}")
+    for finding in found.findings:
+        report.say(f"{finding.rule}: {finding.message}")
+    for assembly in found.assemblies:
+        for message in assembly.messages:
+            report.say(f"{assembly.challenge}: {message}")
 
 
 def _value(part: PartReport, rule: str) -> str:
@@ -241,17 +273,21 @@ def verify(
 
 def tell_verify(found: VerifyReport, report: Report) -> None:
     """Prints a report: what is not as it should be, and the verdict."""
+    from fabkit.verify.catalog import challenge_causes
+
     taken = found.taken
-    for at, identity in sorted(enumerate(taken.identities), key=lambda one: one[1].key):
-        read = bool(taken.words(at)["read"])
-        report.detail(f"{taken.names[at]} is {identity.words}{'' if read else ', not read'}")
-        if read and identity.piece and not identity.as_drawn:
-            mirror = " but its mirror image" if identity.mirrored else ""
-            report.warn(f"{identity.key} has not the outline that the set's file draws{mirror}")
+    for part, identity in sorted(
+        zip(taken.parts, taken.identities, strict=True), key=lambda one: one[1].key
+    ):
+        report.detail(f"{part.name} is {identity.words}")
     for finding in found.findings:
         report.finding(finding.ok, f"{finding.rule}: {finding.message}")
+    _tell_lines(challenge_causes(found), report)
     for one in found.challenges:
-        report.finding(one.ok, f"{one.answered.challenge.id}: {one.message}")
+        if one.ok and one.answered.challenge.answer != one.answered.status:
+            report.say(f"{one.answered.challenge.id}: {one.message}")
+        else:
+            report.detail(f"{one.answered.challenge.id}: {one.message}")
     if found.flips is not None:
         report.say(found.flips.message)
     if found.least_gap_mm is not None and found.least_gap_mm > 0:
@@ -262,5 +298,7 @@ def tell_verify(found: VerifyReport, report: Report) -> None:
     right = sum(one.ok for one in found.challenges)
     verdict = "verified" if found.ok else "FAILED"
     parts = many(len(found.taken.identities), "part")
-    asked = many(len(found.challenges), "challenge")
-    report.say(f"{verdict}: {right} of {asked} answered as the catalog says, from {parts}")
+    asked = f"{right} of {many(len(found.challenges), 'challenge')} answered as the catalog says"
+    if not found.challenges:
+        asked = "the set has no challenge and no board to solve"
+    report.say(f"{verdict}: {asked}, from {parts}")

@@ -1,20 +1,25 @@
-"""Solving a catalog with the outlines that were read from meshes, and nothing else."""
+"""Solving a set's challenges with the outlines that were read from meshes, and nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from fabkit.core.errors import many, name_some
+from fabkit.mesh.identity import Identity
+from fabkit.model.challengeload import find_challenge
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import Form, Piece, at_anchor
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge, PuzzleSet
-from fabkit.solve.answer import SOLVED, solve
+from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, solve
 from fabkit.solve.engines.engine import Effort
 from fabkit.solve.posing import Layout, pose
 
 #: Told the number of challenges done, of all, and which comes next.
 Progress = Callable[[int, int, str], None]
+#: What is not claimed to be solvable is searched no longer than this (s).
+_UNCLAIMED_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,7 @@ class Answered:
         layout: the solution, for each piece its cells; empty without one.
         missing: the pieces that are missing.
         engine: what decided.
+        drawn: the answer with the pieces as the set's file draws them; empty when all pieces are.
     """
 
     challenge: Challenge
@@ -34,22 +40,48 @@ class Answered:
     layout: Layout
     missing: tuple[str, ...] = ()
     engine: str = ""
+    drawn: str = ""
+
+    @property
+    def expected(self) -> str:
+        """What the catalog says, else what the pieces as drawn answer."""
+        if self.challenge.answer or self.missing:
+            return self.challenge.answer or SOLVED
+        return self.drawn or self.status
 
     @property
     def ok(self) -> bool:
-        """Whether this is what the catalog says."""
-        return self.status == (self.challenge.answer or SOLVED)
+        """Whether this is what the catalog says; what it does not say may stay unknown."""
+        if not self.challenge.answer and UNKNOWN in (self.status, self.drawn):
+            return True
+        return self.status == self.expected
+
+
+def asked(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
+    """The challenges of a set, and its boards with all pieces as `fabkit solve` takes them.
+
+    Boards come behind, those that are no challenge anyhow; and only those that the pieces can
+    cover by their area, unless there is nothing else.
+    """
+    cells = sum(len(piece.forms[0].cells) for piece in puzzle.pieces)
+    known = {one.id for one in puzzle.challenges}
+    whole = {one.region for one in puzzle.challenges if len(one.pieces) == len(puzzle.pieces)}
+    boards = [one for one in puzzle.boards if one.id not in known and one.cells not in whole]
+    full = [one for one in boards if len(one.cells) == cells]
+    if not full and not puzzle.challenges:
+        full = boards
+    return (*puzzle.challenges, *(find_challenge(puzzle, one.id) for one in full))
 
 
 def read_set(puzzle: PuzzleSet, pieces: Mapping[str, Piece]) -> PuzzleSet:
     """The set with the pieces that meshes are, in place of those that its file draws.
 
     Args:
-        puzzle: gives the challenges and the pieces' order.
+        puzzle: gives the challenges, boards among them, and the pieces' order.
         pieces: those that were read, by id.
     """
     read = tuple(pieces[piece.id] for piece in puzzle.pieces if piece.id in pieces)
-    return replace(puzzle, pieces=read)
+    return replace(puzzle, pieces=read, challenges=asked(puzzle))
 
 
 def canonical_form(lattice: Lattice, cells: frozenset[Cell]) -> Form:
@@ -69,7 +101,8 @@ def answer_catalog(
 
     Args:
         puzzle: a set as `read_set` gives it.
-        budget_s: seconds for each challenge; without end when None.
+        budget_s: seconds for each challenge; without end when None. Boards, and challenges of
+            which no answer is claimed, get ten at most.
         progress: told before each challenge.
         flips: allows pieces to be turned over, whatever the rules say.
     """
@@ -78,13 +111,91 @@ def answer_catalog(
     for done, challenge in enumerate(puzzle.challenges):
         progress(done, len(puzzle.challenges), challenge.id)
         missing = tuple(piece for piece in challenge.pieces if piece not in known)
-        asked = replace(challenge, flips=challenge.flips or flips)
         if missing:
             answers.append(Answered(challenge, "missing", {}, missing))
             continue
-        posed = pose(puzzle, asked)
-        answer = solve(posed, "first", effort=Effort(budget_s))
+        posed = pose(puzzle, replace(challenge, flips=challenge.flips or flips))
+        limit_s = budget_s if challenge.answer else min(budget_s or _UNCLAIMED_S, _UNCLAIMED_S)
+        answer = solve(posed, "first", effort=Effort(limit_s))
         layout = posed.layout(answer.solutions[0]) if answer.solutions else {}
         answers.append(Answered(challenge, answer.status, layout, (), answer.engine))
     progress(len(puzzle.challenges), len(puzzle.challenges), "")
     return answers
+
+
+def answer_all(
+    puzzle: PuzzleSet,
+    pieces: Mapping[str, Piece],
+    identities: Sequence[Identity],
+    budget_s: float | None,
+    progress: Progress = lambda done, total, name: None,
+) -> list[Answered]:
+    """The answers to a set's challenges with the pieces that meshes are, beside those as drawn.
+
+    Args:
+        puzzle: the set.
+        pieces: those that were read, by id.
+        identities: which pieces are not as drawn: challenges with these are solved twice.
+        budget_s: seconds for each challenge.
+        progress: told before each challenge.
+    """
+    answers = answer_catalog(read_set(puzzle, pieces), budget_s, progress)
+    other = {one.piece for one in identities if one.piece and not one.as_drawn}
+    twice = [one for one in answers if not one.missing and other & {*one.challenge.pieces}]
+    unclaimed = tuple(one.challenge for one in twice if not one.challenge.answer)
+    drawn = {one.id: one.answer for one in puzzle.challenges}
+    for one in answer_catalog(replace(puzzle, challenges=unclaimed), budget_s, progress):
+        drawn[one.challenge.id] = one.status
+    return [replace(one, drawn=drawn[one.challenge.id]) if one in twice else one for one in answers]
+
+
+def unlike(
+    identities: Sequence[Identity], files: Sequence[str], answers: Sequence[Answered]
+) -> list[str]:
+    """What is to be said of pieces that are not as drawn, and what that changes, in sentences.
+
+    Args:
+        identities: of the parts.
+        files: the parts' names.
+        answers: as `answer_all` gives them.
+
+    Returns:
+        One sentence on the mirror images, one on the others; none when there are none.
+    """
+    found = []
+    pairs = [(one, file) for one, file in zip(identities, files, strict=True) if one.piece]
+    for what in ("the mirror image of {} in the set's file", "not {} as the set's file draws {}"):
+        mirrored = what.startswith("the mirror")
+        here = [
+            (str(one.piece), file)
+            for one, file in sorted(pairs, key=lambda pair: pair[0].key)
+            if not one.as_drawn and (one.mirrored and one.piece in one.alike) == mirrored
+        ]
+        if not here:
+            continue
+        several, ids = len(here) > 1, {piece for piece, _ in here}
+        said = what.format(name_some(sorted(ids)), "them" if several else "it")
+        files_ = name_some([file for _, file in here])
+        found.append(
+            f"{files_} {'are' if several else 'is'} {said}; with {'them' if several else 'it'} "
+            + _changes([one for one in answers if one.drawn and ids & {*one.challenge.pieces}])
+        )
+    return found
+
+
+def _changes(answers: Sequence[Answered]) -> str:
+    """What pieces change in the answers to their challenges, in words."""
+
+    def ids(status: str, drawn: str) -> list[str]:
+        return [o.challenge.id for o in answers if (o.status, o.drawn) == (status, drawn)]
+
+    newly, lost, told = ids(SOLVED, IMPOSSIBLE), ids(IMPOSSIBLE, SOLVED), []
+    if newly:
+        are = "are" if len(newly) > 1 else "is"
+        count = many(len(newly), "challenge")
+        told.append(f"{count} that {are} impossible as drawn can be solved ({name_some(newly)})")
+    if lost:
+        others = f"{len(lost)} {'others' if len(lost) > 1 else 'other'} no longer"
+        count = others if newly else f"{many(len(lost), 'challenge')} can no longer be solved"
+        told.append(f"{count} ({name_some(lost)})")
+    return ", and ".join(told) or "no challenge has another answer"

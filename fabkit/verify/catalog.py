@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fabkit.core.errors import many, name_some
 from fabkit.mesh.finding import DIGITS, TINY_MM, Finding
 from fabkit.mesh.fitting.assembly import TINY_MM3, Assembly
 from fabkit.mesh.identity import set_findings
@@ -13,9 +14,19 @@ from fabkit.model.accessory import as_printed
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet, rings_in_units
-from fabkit.solve.answer import IMPOSSIBLE, SOLVED
-from fabkit.verify.answers import Answered, Progress, answer_catalog, read_set
-from fabkit.verify.taken import Taken
+from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN
+from fabkit.verify.answers import (
+    Answered,
+    Progress,
+    answer_all,
+    answer_catalog,
+    read_set,
+    unlike,
+)
+from fabkit.verify.taking import Taken
+
+#: So many challenges or files of one message are named.
+_NAMED = 4
 
 
 @dataclass(frozen=True)
@@ -46,11 +57,16 @@ class Verified:
     @property
     def message(self) -> str:
         """What is to be said of it, in a sentence."""
-        answered, expected = self.answered, self.answered.challenge.answer or SOLVED
+        answered, claimed = self.answered, self.answered.challenge.answer
         if answered.missing:
             return f"not answered: {', '.join(answered.missing)} missing"
-        if answered.status != expected:
-            return f"{answered.status}, and the catalog says {expected}"
+        if not answered.ok:
+            says = "the catalog says" if claimed else "with the pieces as drawn it is"
+            return f"{answered.status}, and {says} {answered.expected}"
+        if answered.status != SOLVED and not claimed:
+            as_drawn = answered.drawn in ("", answered.status)
+            why = ", as with the pieces as drawn" if as_drawn else ""
+            return f"{answered.status}{'' if answered.status == UNKNOWN else why}"
         if not self.fits:
             return f"{answered.status}, but " + "; ".join(
                 self.assembly.messages if self.assembly else ()
@@ -111,8 +127,15 @@ class VerifyReport:
         """Whether the physical set is the puzzle."""
         return all(one.ok for one in self.findings) and all(one.ok for one in self.challenges)
 
+    @property
+    def unlike(self) -> list[str]:
+        """What is to be said of pieces that are not as the set's file draws them."""
+        files = [part.name for part in self.taken.parts]
+        return unlike(self.taken.identities, files, [one.answered for one in self.challenges])
+
     def document(self) -> dict[str, Any]:
-        """For JSON; the same for the same meshes, however they are named, ordered or turned."""
+        """For JSON; but for the files' names the same for the same meshes, however they are named,
+        ordered or turned."""
         puzzle = self.taken.puzzle
         keys = [(identity.key, at) for at, identity in enumerate(self.taken.identities)]
         gap = self.least_gap_mm
@@ -120,6 +143,7 @@ class VerifyReport:
             "set": puzzle.name,
             "ok": self.ok,
             "findings": [finding.document() for finding in self.findings],
+            "unlike": self.unlike,
             "pieces": {key: self.taken.words(at) for key, at in sorted(keys)},
             "every_solution_gap_mm": None if gap is None else round(gap, DIGITS),
             "challenges": [_challenge(puzzle, one) for one in self.challenges],
@@ -138,7 +162,7 @@ def _challenge(puzzle: PuzzleSet, one: Verified) -> dict[str, Any]:
     return {
         "challenge": answered.challenge.id,
         "ok": one.ok,
-        "expected": answered.challenge.answer or SOLVED,
+        "expected": answered.expected,
         "status": answered.status,
         "engine": answered.engine,
         "message": one.message,
@@ -165,8 +189,8 @@ def verify(
         progress: told before each challenge.
     """
     puzzle = taken.puzzle
-    physical = read_set(puzzle, taken.read_pieces())
-    answers = answer_catalog(physical, budget_s, progress)
+    pieces = taken.read_pieces()
+    answers = answer_all(puzzle, pieces, taken.identities, budget_s, progress)
     solved, limits = [one for one in answers if one.layout], as_printed(puzzle, profile)
     assemblies = {one.challenge: one for one in taken.assemble(solved, limits, progress)}
     verified = [Verified(one, assemblies.get(one.challenge.id)) for one in answers]
@@ -174,7 +198,7 @@ def verify(
         taken,
         tuple(set_findings(taken.identities, puzzle)),
         tuple(verified),
-        None if puzzle.flips else _flips(taken, physical, answers, budget_s),
+        None if puzzle.flips else _flips(taken, read_set(puzzle, pieces), answers, budget_s),
         taken.least_gap_mm(),
     )
 
@@ -189,3 +213,33 @@ def _flips(
     turned = answer_catalog(replace(physical, challenges=tuple(hard)), budget_s, flips=True)
     newly = tuple(one.challenge.id for one in turned if one.status == SOLVED)
     return Flips(True, newly, len(hard))
+
+
+def challenge_causes(report: VerifyReport) -> list[str]:
+    """What `verify` has to say against the challenges, and of pieces that are not as drawn.
+
+    Args:
+        report: what was found.
+
+    Returns:
+        One line for each cause; challenges of one message are told together.
+    """
+    told = [*report.unlike]
+    files = [
+        part.name
+        for part, one in zip(report.taken.parts, report.taken.identities, strict=True)
+        if not one.piece
+    ]
+    if files:
+        told.append(f"{name_some(files, _NAMED)}: no piece of the set")
+    explained = bool(report.unlike)
+    found: dict[str, list[str]] = {}
+    for one in report.challenges:
+        if not one.ok and not (explained and one.answered.drawn and not one.answered.ok):
+            found.setdefault(one.message, []).append(one.answered.challenge.id)
+    for message, ids in list(found.items())[: 2 * _NAMED]:
+        told.append(f"{name_some(ids, _NAMED)}: {message}")
+    more = list(found.values())[2 * _NAMED :]
+    if more:
+        told.append(f"{many(sum(map(len, more)), 'other challenge')} failed; --json lists them")
+    return told

@@ -2,21 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
+from fabkit.core.errors import many, name_some
 from fabkit.mesh.finding import DIGITS, Finding, counted
 from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.fitting.tolerance import PrinterError, Tolerance
 from fabkit.mesh.identity import set_findings
-from fabkit.mesh.part import LENGTHS_MM
 from fabkit.model.accessory import as_printed
 from fabkit.model.profile import Profile
-from fabkit.verify.answers import Answered, Progress, answer_catalog, read_set
-from fabkit.verify.boards import inspect_boards
-from fabkit.verify.reports import BoardReport, PartReport
-from fabkit.verify.taken import Taken
+from fabkit.verify.answers import Answered, Progress, answer_all, unlike
+from fabkit.verify.reports import PartReport
+from fabkit.verify.taking import RECOGNITION_RULES, SOUND_RULES, Taken
+
+#: So many files or challenges of one message are named.
+_NAMED = 4
+#: Values of pieces are one that differ by no more than this, or by this part of themselves.
+_SAME, _SAME_PART = 0.02, 0.01
+#: What follows from a grid unit or a clearance that is not what it should be, for all pieces.
+_OF_UNIT = ("gap-least", "gap-most", "clearance", "read-back", "tip", "board-read")
+_OF_GAPS = ("gap-least", "gap-most")
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What is wrong, once.
+
+    Attributes:
+        rule: that fails.
+        message: one sentence.
+        files: in which; none when it is the set.
+    """
+
+    rule: str
+    message: str
+    files: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """As it is printed: where, what."""
+        where = f"{name_some(self.files, _NAMED)}: " if self.files else ""
+        return f"{where}{self.rule}: {self.message}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +59,7 @@ class CheckReport:
         findings: on the set as a whole.
         parts: one for each part that may be a piece, in the set's order.
         boards: one for each board and lid.
+        answers: to the set's challenges.
         assemblies: one for each challenge that was put together.
         tolerance: whether rows close as a printer prints them; None when that was not asked.
     """
@@ -37,7 +68,8 @@ class CheckReport:
     profile: Profile
     findings: tuple[Finding, ...]
     parts: tuple[PartReport, ...]
-    boards: tuple[BoardReport, ...]
+    boards: tuple[PartReport, ...]
+    answers: tuple[Answered, ...]
     assemblies: tuple[Assembly, ...]
     tolerance: Tolerance | None = None
 
@@ -57,11 +89,16 @@ class CheckReport:
         )
 
     def document(self) -> dict[str, Any]:
-        """For JSON; the same for the same meshes, however they are named, ordered or turned."""
+        """For JSON; but for the files' names the same for the same meshes, however they are named,
+        ordered or turned."""
         found: dict[str, Any] = {
             "set": self.taken.puzzle.name,
             "ok": self.ok,
             "profile": self.profile.name,
+            "causes": [
+                {"rule": one.rule, "files": list(one.files), "message": one.message}
+                for one in causes(self)
+            ],
             "findings": [finding.document() for finding in self.findings],
             "pieces": {part.key: part.document() for part in self.parts},
             "boards": {part.key: part.document() for part in self.boards},
@@ -94,6 +131,7 @@ def check(
     progress: Progress = lambda done, total, name: None,
     error: PrinterError | None = None,
     answers: Sequence[Answered] | None = None,
+    assemblies: Sequence[Assembly] | None = None,
 ) -> CheckReport:
     """Inspects every part, and puts the parts together as the catalog's solutions do.
 
@@ -104,40 +142,151 @@ def check(
         progress: told what is being done.
         error: of the printer, to ask whether rows still close.
         answers: of the catalog, where they are known already, as by `verify`.
+        assemblies: their solutions put together, where that is known as well.
     """
     puzzle, limits = taken.puzzle, as_printed(taken.puzzle, profile)
-    parts = taken.inspect(limits, progress)
-    seated = taken.inspect_seated(limits, progress)
-    parts = [part.with_findings(seated.get(part.piece or "", [])) for part in parts]
-    order = {piece.id: number for number, piece in enumerate(puzzle.pieces)}
-    parts.sort(key=lambda one: (order.get(one.piece or "", len(order)), one.key))
     if answers is None:
-        answers = answer_catalog(read_set(puzzle, taken.read_pieces()), budget_s, progress)
+        pieces = taken.read_pieces()
+        answers = answer_all(puzzle, pieces, taken.identities, budget_s, progress)
     solved = [one for one in answers if one.layout]
+    if assemblies is None:
+        assemblies = taken.assemble(solved, limits, progress)
+    left = [one.challenge.id for one in answers if not one.ok]
+    named = f" ({', '.join(left)})" if left else ""
+    what = f"challenges that were not answered as the catalog says{named}"
     return CheckReport(
         taken,
         profile,
-        (*_set_findings(taken, profile), _together(answers)),
-        tuple(parts),
-        tuple(inspect_boards(taken.boards, puzzle, limits, progress)),
-        tuple(taken.assemble(solved, limits, progress)),
+        (
+            *set_findings(taken.identities, puzzle),
+            *taken.together(),
+            counted("put-together", len(left), 0, what),
+        ),
+        taken.inspect(limits, progress),
+        taken.inspect_boards(limits, progress),
+        tuple(answers),
+        tuple(assemblies),
         taken.tolerance(solved, limits, error) if error else None,
     )
 
 
-def _together(answers: Sequence[Answered]) -> Finding:
-    """Whether all challenges that have a solution were put together."""
-    left = [one.challenge.id for one in answers if not one.ok]
-    named = f" ({', '.join(left)})" if left else ""
-    what = f"challenges that were not answered as the catalog says{named}"
-    return counted("put-together", len(left), 0, what)
+# --- one cause, one line ---------------------------------------------------------------------
 
 
-def _set_findings(taken: Taken, profile: Profile) -> list[Finding]:
-    found = set_findings(taken.identities, taken.puzzle)
-    name = next(name for name, mm in LENGTHS_MM.items() if mm == taken.length_mm)
-    message = f"lengths in the files are in {name}"
-    if name != "mm":
-        message += "; slicers take them for mm: scale the files"
-    found.append(Finding("lengths", name == "mm", taken.length_mm, 1.0, "mm", message))
-    return [*found, *taken.together(profile)]
+def causes(report: CheckReport) -> list[Cause]:
+    """What is wrong with a set, one line for each cause.
+
+    A part that is not recognised, or whose mesh is not sound, is told once; what all pieces have
+    in common is told once for the set; gaps that follow from the clearance, solutions that follow
+    from a piece are left out. Nothing is left out that has no cause before it.
+
+    Args:
+        report: what was found.
+
+    Returns:
+        None only when nothing fails.
+    """
+    of_set = {one.rule: one for one in report.findings if not one.ok}
+    failing = {
+        part.key: [one for one in part.failed if not _follows(one, part)]
+        for part in report.all_parts
+    }
+    alike = dict(_alike(report.parts, failing))
+    folded = set(alike)
+    if "unit" in alike:
+        folded |= set(_OF_UNIT)
+    if "clearance" in of_set:
+        folded |= set(_OF_GAPS)
+    found = [
+        Cause(rule, of_set[rule].message) for rule in ("lengths", "clearance") if rule in of_set
+    ]
+    if "unit" in alike:
+        found = [one for one in found if one.rule != "clearance"]
+    found += alike.values()
+    mirrored = unlike(
+        report.taken.identities,
+        [part.name for part in report.taken.parts],
+        report.answers,
+    )
+    found += [Cause("shape", sentence) for sentence in mirrored]
+    rest = [
+        (part, one)
+        for part in report.all_parts
+        for one in failing[part.key]
+        if one.rule not in folded and not (one.rule == "shape" and part.piece)
+    ]
+    found += _by_message(rest)
+    if "missing" in of_set or "twice" in of_set:
+        found += [
+            Cause(rule, of_set[rule].message) for rule in ("missing", "twice") if rule in of_set
+        ]
+    found += _unanswered(report.answers)
+    blamed = {part.key for part in report.all_parts if part.failed}
+    if not folded & {"unit", *_OF_GAPS}:
+        found += _assemblies(report, blamed)
+    return found or [Cause(rule, one.message) for rule, one in of_set.items()]
+
+
+def _follows(finding: Finding, part: PartReport) -> bool:
+    """Whether a finding only says that a mesh that is not sound cannot be measured."""
+    is_sound = all(one.ok for one in part.findings if one.rule in SOUND_RULES)
+    known = (*SOUND_RULES, *RECOGNITION_RULES)
+    return not is_sound and finding.value is None and finding.rule not in known
+
+
+def _alike(
+    parts: Sequence[PartReport], failing: dict[str, list[Finding]]
+) -> Iterator[tuple[str, Cause]]:
+    """What all recognised pieces fail with the same value, by its rule."""
+    pieces = [part for part in parts if part.piece]
+    if len(pieces) < 2:
+        return
+    for rule in dict.fromkeys(one.rule for part in pieces for one in failing[part.key]):
+        found = [one for part in pieces for one in failing[part.key] if one.rule == rule]
+        values = [one.value for one in found if one.value is not None]
+        if not len(pieces) == len(found) == len(values) or rule in SOUND_RULES:
+            continue
+        if max(values) - min(values) <= max(_SAME, _SAME_PART * abs(max(values))):
+            message = f"all {len(pieces)} pieces: {found[0].message}"
+            yield rule, Cause(rule, message)
+
+
+def _by_message(found: Iterable[tuple[PartReport, Finding]]) -> Iterator[Cause]:
+    """What fails on single parts: those of one message together, and of one rule when many."""
+    found = list(found)
+    rules = Counter(one.rule for _, one in found)
+
+    def key(pair: tuple[PartReport, Finding]) -> tuple[str, str]:
+        _, one = pair
+        return one.rule, "" if rules[one.rule] > _NAMED else one.message
+
+    order = list(dict.fromkeys(map(key, found)))
+    for group, pairs in groupby(sorted(found, key=lambda pair: order.index(key(pair))), key):
+        parts, findings = zip(*pairs, strict=True)
+        message = findings[0].message
+        if len({one.message for one in findings}) > 1:
+            message += f" (in {parts[0].name})"
+        yield Cause(group[0], message, tuple(part.name for part in parts))
+
+
+def _unanswered(answers: Sequence[Answered]) -> Iterator[Cause]:
+    """Challenges with another answer than the catalog's, but for those that a cause explains."""
+    left = [one for one in answers if not one.ok and not one.missing and not one.drawn]
+    for status, some in groupby(sorted(left, key=lambda one: one.status), lambda one: one.status):
+        ids = [one.challenge.id for one in some]
+        message = f"{status}, and the catalog says otherwise: {name_some(ids, _NAMED)}"
+        yield Cause("put-together", f"{many(len(ids), 'challenge')} {message}")
+
+
+def _assemblies(report: CheckReport, blamed: set[str]) -> Iterator[Cause]:
+    """What solutions complain of that no piece was blamed for."""
+    told: dict[str, list[str]] = {}
+    for one in report.assemblies:
+        for message in one.messages:
+            if not blamed & set(re.findall(r"[\w-]+", message)):
+                told.setdefault(message, []).append(one.challenge)
+    most = list(told.items())[:_NAMED]
+    for message, ids in most:
+        yield Cause("put-together", f"{message} (in {name_some(ids, 2)})")
+    if len(told) > len(most):
+        yield Cause("put-together", f"{len(told) - len(most)} more pairs do not lie as they should")

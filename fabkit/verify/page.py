@@ -37,22 +37,21 @@ def check_sheet(report: CheckReport) -> CheckSheet:
         All texts and shapes; each piece turned so that its letter stands upright.
     """
     puzzle = report.taken.puzzle
-    turns = len(puzzle.lattice.moves(False))
     return CheckSheet(
         puzzle.title,
         report.profile.name,
         tuple(_row(finding, 0.0) for finding in report.findings),
-        tuple(_piece(part, turns) for part in report.all_parts),
+        tuple(map(_piece, report.all_parts)),
         (
-            _assemblies(report.assemblies, len(puzzle.challenges)),
+            _assemblies(report.assemblies, len(report.answers)),
             *([_stack_up(report.tolerance)] if report.tolerance else []),
         ),
     )
 
 
-def _piece(report: PartReport, turns: int) -> PieceSheet:
-    shown = report.shown(turns)
-    upright = partial(affinity.rotate, angle=shown.degrees, origin=(0, 0))
+def _piece(report: PartReport) -> PieceSheet:
+    shown = report.shown
+    upright = partial(affinity.rotate, angle=report.degrees, origin=(0, 0))
     return PieceSheet(
         key=report.key,
         title="" if report.words == report.key else report.words,
@@ -61,7 +60,7 @@ def _piece(report: PartReport, turns: int) -> PieceSheet:
         canonical=upright(shown.canonical) if shown.canonical else None,
         recesses=tuple(map(upright, shown.recesses)),
         letters=tuple(map(upright, shown.letters)),
-        rows=tuple(_row(finding, shown.degrees) for finding in report.findings),
+        rows=tuple(_row(finding, report.degrees) for finding in report.findings),
     )
 
 
@@ -99,12 +98,12 @@ def _assemblies(assemblies: tuple[Assembly, ...], challenges: int) -> Section:
         for one in assemblies
     ]
     intro = (
-        f"Solutions of {len(rows)} of the set's {many(challenges, 'challenge')}, put together from "
+        f"Solutions of {len(rows)} of the set's {many(challenges, 'challenge')}, assembled from "
         "the meshes."
     )
     if len(rows) < challenges:
         intro += " The others have no solution, none was found in time, or pieces are missing."
-    return Section("Put together", intro, _ASSEMBLY_HEAD, tuple(rows), "challenge")
+    return Section("Assembled", intro, _ASSEMBLY_HEAD, tuple(rows), "challenge")
 
 
 def _stack_up(found: Tolerance) -> Section:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from shapely import Polygon
@@ -15,12 +13,13 @@ from fabkit.mesh.anatomy import Anatomy
 from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.boards.part import BoardPart
 from fabkit.mesh.finding import DIGITS, Finding
-from fabkit.mesh.identity import Identity
 from fabkit.mesh.manifold import shadow_of
 from fabkit.mesh.outlines.edges import largest
 from fabkit.mesh.part import Part
 from fabkit.mesh.seen import shadow, size_mm
-from fabkit.mesh.straight import StraightBody
+
+#: What a part is: its mesh as it lies, and what was read of it.
+AnyPart = Part | BallPart | BoardPart
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,66 +31,46 @@ class Shown:
         canonical: its outline as drawn; None when it could not be read.
         recesses: the recesses for magnets.
         letters: the letter.
-        degrees: by how much it is turned so that the letter stands upright.
     """
 
     seen: BaseGeometry
     canonical: Polygon | None = None
     recesses: tuple[BaseGeometry, ...] = ()
     letters: tuple[BaseGeometry, ...] = ()
-    degrees: float = 0.0
 
 
-class PartReport(ABC):
+@dataclass(frozen=True, eq=False)
+class PartReport:
     """What was found on one part.
 
     Attributes:
-        findings: of every rule.
+        part: the part.
+        key: its name in reports, different from all others'.
+        words: what it is, for people.
+        piece: the id of the piece that it is, or None.
+        findings: of every rule; of a part that is not recognised only what the mesh is as such,
+            and what it was not recognised by.
+        anatomy: what is open in a flat piece; None for anything else.
+        degrees: by how much it is to be turned so that its letter stands upright.
     """
 
+    part: AnyPart
+    key: str
+    words: str
+    piece: str | None
     findings: tuple[Finding, ...]
+    anatomy: Anatomy | None = None
+    degrees: float = 0.0
 
     @property
-    @abstractmethod
     def name(self) -> str:
         """The file that it was in."""
-
-    @property
-    @abstractmethod
-    def key(self) -> str:
-        """Its name in reports, different from all others'."""
-
-    @property
-    @abstractmethod
-    def words(self) -> str:
-        """What it is, for people."""
-
-    @property
-    def piece(self) -> str | None:
-        """The id of the piece that it is, or None."""
-        return None
-
-    @property
-    @abstractmethod
-    def measures(self) -> dict[str, Any]:
-        """What is told of it in JSON besides the findings."""
-
-    @abstractmethod
-    def shown(self, turns: int) -> Shown:
-        """How a page shows it.
-
-        Args:
-            turns: how many turns the set's lattice has.
-        """
-
-    @abstractmethod
-    def with_findings(self, more: Sequence[Finding]) -> PartReport:
-        """The same with more findings behind its own."""
+        return self.part.name
 
     @property
     def ok(self) -> bool:
         """Whether it keeps every rule."""
-        return all(finding.ok for finding in self.findings)
+        return not self.failed
 
     @property
     def failed(self) -> list[Finding]:
@@ -99,186 +78,65 @@ class PartReport(ABC):
         return [finding for finding in self.findings if not finding.ok]
 
     @property
-    def watertight(self) -> bool:
-        """Whether its mesh is closed."""
-        return next(finding for finding in self.findings if finding.rule == "watertight").ok
-
-    def document(self) -> dict[str, Any]:
-        """For JSON."""
-        findings = [finding.document() for finding in self.findings]
-        return {"ok": self.ok, **self.measures, "findings": findings}
-
-
-class PieceReport(PartReport):
-    """What was found on a part that may be a piece.
-
-    Attributes:
-        part: the part.
-        identity: which piece it is.
-        findings: of every rule.
-    """
-
-    part: Part | BallPart
-    identity: Identity
-
-    @property
-    def name(self) -> str:
-        """The file that it was in."""
-        return self.part.name
-
-    @property
-    def key(self) -> str:
-        """Its name in reports."""
-        return self.identity.key
-
-    @property
-    def words(self) -> str:
-        """What it is, for people."""
-        return self.identity.words
-
-    @property
-    def piece(self) -> str | None:
-        """The id of the piece that it is, or None."""
-        return self.identity.piece
-
-
-@dataclass(frozen=True, eq=False)
-class FlatReport(PieceReport):
-    """What was found on a flat piece.
-
-    Attributes:
-        part: the part.
-        anatomy: what is open in it.
-        identity: which piece it is.
-        findings: of every rule.
-    """
-
-    part: Part
-    anatomy: Anatomy
-    identity: Identity
-    findings: tuple[Finding, ...]
-
-    @property
-    def measures(self) -> dict[str, Any]:
-        """What is told of it in JSON besides the findings."""
-        outline = self.part.outline
-        return {
-            "piece": self.identity.piece,
-            "is": self.identity.words,
-            "watertight": self.watertight,
-            "volume_mm3": round(self.part.volume_mm3, DIGITS),
-            "bbox_mm": [round(size, DIGITS) for size in self.part.size_mm],
-            "unit_mm": round(outline.unit_mm, DIGITS) if outline else None,
-            "inset_mm": round(outline.inset_mm, DIGITS) if outline else None,
-            "hausdorff_mm": round(outline.hausdorff_mm, DIGITS) if outline else None,
-        }
-
-    def with_findings(self, more: Sequence[Finding]) -> PartReport:
-        """The same with more findings behind its own."""
-        return replace(self, findings=(*self.findings, *more))
-
-    def shown(self, turns: int) -> Shown:
-        """How a page shows it: its letter upright."""
-        part, identity, anatomy = self.part, self.identity, self.anatomy
+    def shown(self) -> Shown:
+        """How a page shows it."""
+        part, anatomy = self.part, self.anatomy
+        if not isinstance(part, Part) or anatomy is None:
+            return Shown(_from_above(part))
         return Shown(
             seen=part.shadow,
             canonical=part.outline.canonical if part.outline else None,
             recesses=tuple(recess.middle for recess in anatomy.recesses),
             letters=tuple(label.middle for label in anatomy.labels if label.above),
-            degrees=-360.0 * identity.letter.turns / turns if identity.letter else 0.0,
         )
 
-
-@dataclass(frozen=True, eq=False)
-class BallReport(PieceReport):
-    """What was found on a piece that is made of balls.
-
-    Attributes:
-        part: the part.
-        identity: which piece it is.
-        findings: of every rule.
-    """
-
-    part: BallPart
-    identity: Identity
-    findings: tuple[Finding, ...]
-
-    @property
-    def measures(self) -> dict[str, Any]:
-        """What is told of it in JSON besides the findings."""
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
         part = self.part
-        return {
-            "piece": self.identity.piece,
-            "is": self.identity.words,
-            "watertight": self.watertight,
+        found: dict[str, Any] = {
+            "ok": self.ok,
+            "file": self.name,
+            "watertight": all(one.ok for one in self.findings if one.rule == "watertight"),
             "volume_mm3": round(part.volume_mm3, DIGITS),
             "bbox_mm": [round(size, DIGITS) for size in size_mm(part.straight)],
-            "pitch_mm": round(part.pitch_mm, DIGITS) if part.shape else None,
-            "balls_mm": [round(diameter, DIGITS) for diameter in part.diameters_mm],
-            "links_mm": [
-                None if math.isnan(diameter) else round(diameter, DIGITS)
-                for diameter in part.links_mm
-            ],
         }
-
-    def with_findings(self, more: Sequence[Finding]) -> PartReport:
-        """The same with more findings behind its own."""
-        return replace(self, findings=(*self.findings, *more))
-
-    def shown(self, turns: int) -> Shown:
-        """How a page shows it: from above."""
-        return Shown(_from_above(self.part))
-
-
-@dataclass(frozen=True, eq=False)
-class BoardReport(PartReport):
-    """What was found on a board, tray or lid.
-
-    Attributes:
-        called: its name in reports: the board's id, that with ``-lid``, or ``unknown-board-1``.
-        part: the part.
-        findings: of every rule.
-    """
-
-    called: str
-    part: BoardPart
-    findings: tuple[Finding, ...]
-
-    @property
-    def name(self) -> str:
-        """The file that it was in."""
-        return self.part.name
-
-    @property
-    def key(self) -> str:
-        """Its name in reports."""
-        return self.called
-
-    @property
-    def words(self) -> str:
-        """What it is, for people."""
-        return self.part.kind or "not read"
-
-    @property
-    def measures(self) -> dict[str, Any]:
-        """What is told of it in JSON besides the findings."""
-        return {
-            "kind": self.part.kind or None,
-            "board": self.part.board.id if self.part.board else None,
-            "watertight": self.watertight,
-            "volume_mm3": round(self.part.volume_mm3, DIGITS),
-            "bbox_mm": [round(size, DIGITS) for size in size_mm(self.part.straight)],
-        }
-
-    def with_findings(self, more: Sequence[Finding]) -> PartReport:
-        """The same with more findings behind its own."""
-        return replace(self, findings=(*self.findings, *more))
-
-    def shown(self, turns: int) -> Shown:
-        """How a page shows it: from above."""
-        return Shown(_from_above(self.part))
+        if isinstance(part, BoardPart):
+            found |= {"kind": part.kind or None, "board": part.board.id if part.board else None}
+        else:
+            found |= {"piece": self.piece, "is": self.words}
+        if isinstance(part, Part):
+            outline = part.outline
+            for name in ("unit_mm", "inset_mm", "hausdorff_mm"):
+                found[name] = round(getattr(outline, name), DIGITS) if outline else None
+        elif isinstance(part, BallPart):
+            found |= {
+                "pitch_mm": round(part.pitch_mm, DIGITS) if part.shape else None,
+                "balls_mm": [round(diameter, DIGITS) for diameter in part.diameters_mm],
+                "links_mm": [
+                    None if math.isnan(width) else round(width, DIGITS) for width in part.links_mm
+                ],
+            }
+        return found | {"findings": [finding.document() for finding in self.findings]}
 
 
-def _from_above(part: StraightBody) -> Polygon:
+def _from_above(part: AnyPart) -> Polygon:
     """A part as it is seen from above; projected, which is quick, if it bounds a volume."""
     return largest(shadow_of(part.manifold)) if part.is_solid else shadow(part.straight)
+
+
+def read_as(part: AnyPart) -> dict[str, Any]:
+    """How the outline or the balls of a piece were read, for JSON; empty when they were not."""
+    if isinstance(part, Part) and part.outline:
+        outline = part.outline
+        found: dict[str, Any] = {"cells": len(outline.cells)}
+        for name in ("unit_mm", "inset_mm", "hausdorff_mm", "area_off"):
+            found[name] = round(getattr(outline, name), DIGITS)
+        return found
+    if isinstance(part, BallPart) and part.shape:
+        return {
+            "balls": len(part.shape.balls),
+            "links": len(part.shape.bonds),
+            "unit_mm": round(part.pitch_mm, DIGITS),
+            "off_mm": round(part.off_mm, DIGITS),
+        }
+    return {}

@@ -156,7 +156,7 @@ def test_a_missing_piece_fails_both(here: Path, capsys: Capture) -> None:
     code, out, _ = run(capsys, "check", "trio.toml")
     assert code == 1
     assert "pieces of the set that are missing (Q): 1, where 0 is right" in out
-    assert "tray: board-lid: lids for the board tray: 0, where 1 is right" in out
+    assert "tray.stl: board-lid: lids for the board tray: 0, where 1 is right" in out
     code, out, _ = run(capsys, "verify", "trio.toml")
     assert code == 1
     assert "tray: not answered: Q missing" in out

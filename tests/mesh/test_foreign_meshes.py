@@ -159,7 +159,7 @@ def test_a_file_with_several_bodies(tmp_path: Path) -> None:
     path = foreign.write_stl(tmp_path / "plate.stl", *bodies)
     taken = take(foreign.read_files(path), puzzle, 20.0)
     assert sorted(one.key for one in taken.identities) == sorted(one.id for one in drawings)
-    assert taken.read.length_mm == 10.0
+    assert taken.length_mm == 10.0
     assert taken.common is not None
     assert taken.common.inset_mm == pytest.approx(0.15, abs=1e-3)
 

@@ -14,8 +14,7 @@ from fabkit.mesh.fitting.tolerance import PrinterError, Solution, tolerance
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import in_units
 from fabkit.verify.answers import answer_catalog, read_set
-from fabkit.verify.flat import read_piece
-from fabkit.verify.taking import take
+from fabkit.verify.taking import read_piece, take
 from tests.support.prints import Order, print_set
 from tests.support.shapes import body_of
 

@@ -10,8 +10,7 @@ from tempfile import TemporaryDirectory
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.reading import read_bodies
 from fabkit.model.library import load_set
-from fabkit.verify.flat import FlatTaken as Taken
-from fabkit.verify.taking import take
+from fabkit.verify.taking import Taken, take
 from tests.support.built import exported
 from tests.support.prints import Order, Print, print_set
 from tests.support.shapes import body_of

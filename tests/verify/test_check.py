@@ -253,7 +253,7 @@ def test_good_prints_have_no_faults_and_measure_what_they_are(
     report = check(replace(found, puzzle=puzzle), order.profile())
     assert everything(report) == []
     assert report.ok
-    parts = {one.identity.piece: one for one in report.parts}
+    parts = {one.piece: one for one in report.parts}
     prints = printed_set(set_name, order, pieces)
     assert parts.keys() == {one.drawing.id for one in prints}
     for one in prints[::4] if count else prints:

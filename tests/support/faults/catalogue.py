@@ -43,6 +43,7 @@ FAULTS: list[Fault] = [
         kits.UNLETTERED,
     ),
     Fault("swapped piece", "missing", sets.swapped_piece, at="set"),
+    Fault("swapped files", "file-name", sets.swapped_files, blames=True),
     Fault("wrong letter", "shape", letters.wrong_letter, "RELOTSQDJBNIU"),
     Fault("mirrored letter", "letter", letters.mirrored_letter, kits.CHIRAL_LETTERS),
     # So much is cut off the tips that sides are open there, beyond the ends that are left out.

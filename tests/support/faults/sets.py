@@ -46,6 +46,13 @@ def swapped_piece(case: Case, _: float) -> Planted:
     return case.planted(replace(other, name=case.name), faulty="")
 
 
+def swapped_files(case: Case, _: float) -> Planted:
+    """This piece in the file of another, and that one in the file of this."""
+    other, *rest = case.others
+    here, there = replace(case.body, name=other.name), replace(other, name=case.name)
+    return replace(case.planted(faulty=case.name), bodies=(here, there, *rest))
+
+
 def claimed_impossible(case: Case, _: float) -> Planted:
     """A challenge that the parts solve, of which the catalog says that it cannot be."""
     (challenge,) = case.kit.puzzle.challenges
