@@ -159,7 +159,7 @@ def test_a_missing_piece_fails_both(here: Path, capsys: Capture) -> None:
     assert "tray.stl: board-lid: lids for the board tray: 0, where 1 is right" in out
     code, out, _ = run(capsys, "verify", "trio.toml")
     assert code == 1
-    assert "tray: not answered: Q missing" in out
+    assert "tray, bar: not answered: Q missing" in out
 
 
 @pytest.mark.long
