@@ -12,7 +12,7 @@ from fabkit.mesh.finding import Finding, counted
 from fabkit.mesh.identity import Identity, identity_findings
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.label import label_findings
-from fabkit.mesh.rules.outline import Common, outline_findings
+from fabkit.mesh.rules.outline import Common, outline_findings, usual_corners_mm
 from fabkit.mesh.rules.polemark import mark_findings
 from fabkit.mesh.rules.printing import printing_findings
 from fabkit.mesh.rules.recess import recess_findings
@@ -30,6 +30,7 @@ def in_common(parts: Sequence[Part]) -> Common | None:
         unit_mm=median(outline.unit_mm for outline in read),
         inset_mm=median(outline.inset_mm for outline in read),
         thickness_mm=median(part.thickness_mm for part in parts),
+        corners_mm=usual_corners_mm(parts),
     )
 
 
@@ -55,16 +56,17 @@ def inspect(
         Findings in the order of the rules, those that are kept among them.
     """
     common = common or Common(profile.unit_mm, profile.inset_mm, part.thickness_mm)
+    level = anatomy.level or part  # heights are those above its back, whatever stands out of that
     through = union_all([cavity.middle for cavity in anatomy.through])
     where = through if anatomy.through else None
     what = "letters or recesses that are cut through"
     return [
         *sound_findings(part, anatomy, profile),
         *identity_findings(part, identity, profile),
-        *outline_findings(part, common, profile),
+        *outline_findings(level, anatomy, common, puzzle, profile),
         counted("cut-through", len(anatomy.through), 0, what, where),
-        *recess_findings(part, anatomy, identity, puzzle.lattice, profile),
-        *mark_findings(part, anatomy, identity, puzzle, profile),
-        *label_findings(part, anatomy.labels, profile),
-        *printing_findings(part, profile),
+        *recess_findings(level, anatomy, identity, puzzle.lattice, profile),
+        *mark_findings(level, anatomy, identity, puzzle, profile),
+        *label_findings(level, anatomy.labels, profile),
+        *printing_findings(level, profile, [one.high_mm for one in anatomy.hollows]),
     ]

@@ -8,7 +8,7 @@ from shapely import Polygon, maximum_inscribed_circle, union_all
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.glyphs import strokes_are_at_least
-from fabkit.mesh.cavities import Cavity
+from fabkit.mesh.features import Cavity
 from fabkit.mesh.finding import Finding, at_least, between
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.outline import TOLERANCE_MM

@@ -11,8 +11,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.magnets import left_to_right, poles
 from fabkit.drawing.outline import canonical_outline
-from fabkit.mesh.anatomy import Anatomy
-from fabkit.mesh.cavities import Cavity, circle_of
+from fabkit.mesh.features import Cavity, Features, circle_of
 from fabkit.mesh.finding import Finding, at_least, between, counted
 from fabkit.mesh.identity import Identity
 from fabkit.mesh.letters import turns_alike
@@ -29,18 +28,18 @@ _SAME = 0.01
 
 
 def mark_findings(
-    part: Part, anatomy: Anatomy, identity: Identity, puzzle: PuzzleSet, profile: Profile
+    part: Part, found: Features, identity: Identity, puzzle: PuzzleSet, profile: Profile
 ) -> Iterator[Finding]:
     """All findings on a part's marks of poles.
 
     Args:
         part: the part.
-        anatomy: its recesses and marks.
+        found: its recesses and marks.
         identity: which piece it is, and how its letter lies.
         puzzle: the set, in whose order poles alternate.
         profile: what is asked for.
     """
-    marks, recesses = anatomy.marks, anatomy.recesses
+    marks, recesses = found.marks, found.recesses
     if profile.polarity != "alternating":
         if profile.has_recesses:
             where = union_all([mark.middle for mark in marks]) if marks else None
@@ -48,19 +47,19 @@ def mark_findings(
         return
     if not profile.has_recesses or not recesses:
         return
-    yield from _right_ones(part, anatomy, identity, puzzle, profile)
+    yield from _right_ones(part, found, identity, puzzle, profile)
     if marks:
-        yield from _measures(part, anatomy, profile)
+        yield from _measures(part, found, profile)
 
 
 def _right_ones(
-    part: Part, anatomy: Anatomy, identity: Identity, puzzle: PuzzleSet, profile: Profile
+    part: Part, found: Features, identity: Identity, puzzle: PuzzleSet, profile: Profile
 ) -> Iterator[Finding]:
     """Whether the magnets that show their south poles are marked, once, and no others.
 
     Nothing is said of parts that are not their piece, or have another number of recesses.
     """
-    recesses = anatomy.recesses
+    recesses = found.recesses
     expected = [
         one
         for one in _expected(part, recesses, identity, puzzle, profile)
@@ -68,19 +67,19 @@ def _right_ones(
     ]
     if not expected:
         return
-    found = [0] * len(recesses)
+    counts = [0] * len(recesses)
     astray = []
-    for mark in anatomy.marks:
+    for mark in found.marks:
         which = _marked_by(mark, recesses, profile)
         if which is None:
             astray.append(mark.middle)
         else:
-            found[which] += 1
+            counts[which] += 1
 
     def wrong(asked: Sequence[int]) -> list[BaseGeometry]:
         return [
             recess.middle
-            for recess, count, right in zip(recesses, found, asked, strict=True)
+            for recess, count, right in zip(recesses, counts, asked, strict=True)
             if count != right
         ]
 
@@ -159,9 +158,9 @@ def _are_same(one: BaseGeometry, other: BaseGeometry) -> bool:
     return bool(one.symmetric_difference(other).area < _SAME * other.area)
 
 
-def _measures(part: Part, anatomy: Anatomy, profile: Profile) -> Iterator[Finding]:
+def _measures(part: Part, found: Features, profile: Profile) -> Iterator[Finding]:
     """How wide and deep marks are, and how much plastic is around and beyond them."""
-    marks = anatomy.marks
+    marks = found.marks
     asked = (
         ("mark-diameter", MARK_DIAMETER_MM, [circle_of(m.middle).diameter_mm for m in marks]),
         ("mark-depth", mark_span(profile).depth_mm, [mark.depth_mm for mark in marks]),
@@ -171,7 +170,7 @@ def _measures(part: Part, anatomy: Anatomy, profile: Profile) -> Iterator[Findin
         limit = (right_mm - TOLERANCE_MM, right_mm + TOLERANCE_MM)
         what = "the width of a pole's mark" if rule == "mark-diameter" else "its depth"
         yield between(rule, values[which], limit, "mm", what, marks[which].middle)
-    beyond = [_beyond_mm(part, mark, anatomy) for mark in marks]
+    beyond = [_beyond_mm(part, mark, found) for mark in marks]
     which = beyond.index(min(beyond))
     what = "the plastic beyond a pole's mark"
     least_mm, where = beyond_mark_mm(profile), marks[which].middle
@@ -183,10 +182,10 @@ def _measures(part: Part, anatomy: Anatomy, profile: Profile) -> Iterator[Findin
         yield at_least("mark-wall", walls[which], profile.bed_wall_mm, "mm", what, where)
 
 
-def _beyond_mm(part: Part, mark: Cavity, anatomy: Anatomy) -> float:
+def _beyond_mm(part: Part, mark: Cavity, found: Features) -> float:
     """Plastic from a mark's bottom to the letter or face that lies behind it."""
-    over = [one for one in anatomy.labels if one.middle.intersects(mark.middle)]
-    upwards = mark.below or any(abs(r.high_mm - mark.low_mm) < 1e-6 for r in anatomy.recesses)
+    over = [one for one in found.labels if one.middle.intersects(mark.middle)]
+    upwards = mark.below or any(abs(r.high_mm - mark.low_mm) < 1e-6 for r in found.recesses)
     if upwards:
         return min([one.low_mm for one in over if one.above] + [part.thickness_mm]) - mark.high_mm
     return mark.low_mm - max([one.high_mm for one in over if one.below] + [0.0])

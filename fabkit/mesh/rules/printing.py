@@ -6,7 +6,7 @@ A part is judged as it is printed: on its back, or turned over if the profile pr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from shapely import MultiPoint, Polygon
@@ -27,10 +27,18 @@ _ON_BED_MM = 0.01
 _SPECK_MM2 = 0.01
 
 
-def printing_findings(part: Part, profile: Profile) -> Iterator[Finding]:
-    """All findings on printing a part, with the face on the bed that the profile says."""
+def printing_findings(
+    part: Part, profile: Profile, hollows_mm: Sequence[float] = ()
+) -> Iterator[Finding]:
+    """All findings on printing a part, with the face on the bed that the profile says.
+
+    Args:
+        part: the part.
+        profile: what is asked for.
+        hollows_mm: the heights at which hollows end, which are faults of their own.
+    """
     yield _overhang(part, profile)
-    yield from _bridges(part, profile)
+    yield from _bridges(part, profile, hollows_mm)
     yield _bed(part, profile)
 
 
@@ -59,7 +67,7 @@ def _overhang(part: Part, profile: Profile) -> Finding:
     )
 
 
-def _bridges(part: Part, profile: Profile) -> Iterator[Finding]:
+def _bridges(part: Part, profile: Profile, hollows_mm: Sequence[float]) -> Iterator[Finding]:
     """Ceilings are bridged along their shorter side.
 
     With the face down those are the ends of a letter's strokes, and the floors of closed cavities.
@@ -68,7 +76,7 @@ def _bridges(part: Part, profile: Profile) -> Iterator[Finding]:
     to_bed = UP if profile.facing == "down" else DOWN
     for height_mm, facing in part.sections.flats():
         printed_mm = height_as_printed_mm(profile.facing, height_mm, part.thickness_mm)
-        if facing == to_bed and printed_mm > _ON_BED_MM:
+        if facing == to_bed and printed_mm > _ON_BED_MM and height_mm not in hollows_mm:
             ceilings = parts(part.sections.flat(height_mm, to_bed))
             spans += [(_span_mm(ceiling), ceiling) for ceiling in ceilings]
     if spans:

@@ -9,8 +9,7 @@ from shapely.affinity import rotate
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.magnets import bores, magnet_count
-from fabkit.mesh.anatomy import Anatomy
-from fabkit.mesh.cavities import Cavity, Circle, circle_of, cylinders_mm
+from fabkit.mesh.features import Cavity, Circle, Features, circle_of, cylinders_mm
 from fabkit.mesh.finding import Finding, at_least, at_most, between, counted
 from fabkit.mesh.identity import Identity
 from fabkit.mesh.part import Part
@@ -29,18 +28,18 @@ _LAYER_MM = 0.02
 
 
 def recess_findings(
-    part: Part, anatomy: Anatomy, identity: Identity, lattice: Lattice, profile: Profile
+    part: Part, found: Features, identity: Identity, lattice: Lattice, profile: Profile
 ) -> Iterator[Finding]:
     """All findings on a part's recesses.
 
     Args:
         part: the part.
-        anatomy: its recesses and letters.
+        found: its recesses and letters.
         identity: which piece it is, and how its letter lies.
         lattice: the set's.
         profile: what is asked for.
     """
-    recesses = anatomy.recesses
+    recesses = found.recesses
     expected = _expected_counts(part, identity, lattice, profile)
     if expected:
         right = min(expected, key=lambda count: (abs(count - len(recesses)), count))
@@ -59,7 +58,7 @@ def recess_findings(
     )
     yield _empty(recesses)
     yield from _heights(part, recesses, profile)
-    yield from _floors(part, recesses, anatomy.labels, profile)
+    yield from _floors(part, recesses, found.labels, profile)
     if not profile.embedded:
         yield from _mouths(recesses, circles, profile)
     yield from _walls(part, recesses, circles, profile)

@@ -27,7 +27,7 @@ FAULTS: list[Fault] = [
     Fault("most triangles missing", "watertight", mesh.half_missing, company=6),
     Fault("rough", "self-intersection", mesh.rough, clear=(0.02, 5), company=6),
     Fault("flattened", "volume", mesh.flattened, company=6),
-    Fault("spike on the face", "thickness", mesh.spike_on_face),
+    Fault("spike on the face", "even-face", mesh.spike_on_face),
     # Scale and place.
     limit("scaled", "unit", place.scaled_alike, 4, 15, at_limit=kits.ROOMY),
     limit("scaled in height", "thickness", place.scaled_up, 1.4, 10),
@@ -46,8 +46,9 @@ FAULTS: list[Fault] = [
     Fault("swapped files", "file-name", sets.swapped_files, blames=True),
     Fault("wrong letter", "shape", letters.wrong_letter, "RELOTSQDJBNIU"),
     Fault("mirrored letter", "letter", letters.mirrored_letter, kits.CHIRAL_LETTERS),
+    limit("blunt tips", "dent", outline.blunt_tip, 1.5, 9, kits.TIPPED),
     # So much is cut off the tips that sides are open there, beyond the ends that are left out.
-    limit("blunt tips", "read-back", outline.blunt_tip, 1.1, 1.3, kits.TIPPED, _WIDE),
+    Fault("tips cut off", "read-back", outline.tips_cut_off, kits.TIPPED, clear=(1.1, 1.3)),
     # Outline.
     limit("thickness off", "thickness", outline.thicker, 2, 20),
     limit("top chamfer off", "top-chamfer", outline.top_chamfered, 2, 5),

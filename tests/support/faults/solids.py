@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import manifold3d
 import numpy as np
 from manifold3d import CrossSection, Manifold
-from shapely import Point, Polygon, box
+from shapely import LinearRing, Point, Polygon, box
 from shapely.geometry.base import BaseGeometry
+from shapely.geometry.polygon import orient
 
 from fabkit.mesh.files.limits import sound_body
-from tests.support.faults.planting import Case, Fault, Planted
+from tests.support.faults import kits
+from tests.support.faults.planting import Case, Fault, Planted, Points
+
+#: Pieces with a corner that points inwards.
+INWARDS = "ARELOTJNU"
 
 
 def manifold(case: Case) -> Manifold:
@@ -20,7 +26,7 @@ def manifold(case: Case) -> Manifold:
 
 
 def made(case: Case, solid: Manifold) -> Planted:
-    mesh = solid.simplify(5e-4).to_mesh64()  # no slivers along the seams
+    mesh = solid.simplify(1e-3).to_mesh64()  # no slivers along the seams
     vertices = np.asarray(mesh.vert_properties)[:, :3].astype(np.float32).astype(float)
     faces = np.asarray(mesh.tri_verts).astype(np.int64)
     return case.planted(sound_body(case.name, vertices, faces, case.name))
@@ -71,8 +77,121 @@ def bumpy(bore: Polygon) -> BaseGeometry:
     return bore - Point(left, (bottom + top) / 2).buffer(0.2)
 
 
+# --- the outline ----------------------------------------------------------------------------
+
+
+def corners(around: LinearRing) -> list[tuple[Points, Points, float]]:
+    """The corners of a ring, material on its left: where, which way out, the angle in degrees."""
+    found = []
+    ring = np.asarray(around.coords)[:-1]
+    for before, here, after in zip(np.roll(ring, 1, 0), ring, np.roll(ring, -1, 0), strict=True):
+        back, on = (before - here, after - here)
+        back, on = back / np.linalg.norm(back), on / np.linalg.norm(on)
+        turn = on[0] * back[1] - on[1] * back[0]
+        degrees = math.degrees(math.atan2(turn, float(on @ back))) % 360
+        way = back + on if degrees < 180 else -(back + on)
+        if np.linalg.norm(way) > 1e-6:
+            found.append((here, -way / np.linalg.norm(way), degrees))
+    return found
+
+
+def corner_of(case: Case, least: float, most: float) -> tuple[Points, Points]:
+    """A corner of the printed outline between two angles: where, and which way is out."""
+    around = orient(case.blueprint.outline).exterior
+    place, way, _ = case.random.choice([one for one in corners(around) if least < one[2] < most])
+    return place, way
+
+
+def side_of(case: Case) -> tuple[Points, Points]:
+    """The middle of a long side, and which way is out."""
+    ring = np.asarray(orient(case.blueprint.outline).exterior.coords)
+    along = np.diff(ring, axis=0)
+    lengths = np.linalg.norm(along, axis=1)
+    which = case.random.choice(np.flatnonzero(lengths > 0.45 * lengths.max()).tolist())
+    dx, dy = along[which] / lengths[which]
+    share = case.random.uniform(0.3, 0.7)
+    return ring[which] + share * along[which], np.array([dy, -dx])
+
+
+def bulge_at_corner(case: Case, _: float) -> Planted:
+    """A cylinder in a corner that points outwards, which it leaves by 0.3 mm, its sides by more."""
+    place, way = corner_of(case, 85, 140)
+    middle = place - 0.7 * way
+    return made(case, manifold(case) + prism(Point(middle).buffer(1.0), 1.0, 6.0))
+
+
+def ridge_on_side(case: Case, _: float) -> Planted:
+    """From back to face, 0.14 mm high, a millimetre wide."""
+    place, way = side_of(case)
+    along = np.array([-way[1], way[0]]) / 2
+    corners = [
+        place + along - way,
+        place + along + 0.14 * way,
+        place - along + 0.14 * way,
+        place - along - way,
+    ]
+    low, high = (
+        case.profile.foot_chamfer_mm,
+        case.profile.thickness_mm - case.profile.top_chamfer_mm,
+    )
+    return made(case, manifold(case) + prism(Polygon(corners).convex_hull, low, high))
+
+
+def spike_on_side(case: Case, _: float) -> Planted:
+    """A cone of half a millimetre at some height."""
+    place, way = side_of(case)
+    cone = Manifold.cylinder(1.0, 0.8, 0.0, 24).rotate((0, 90, 0)).translate((-0.5, 0, 0))
+    turned = cone.rotate((0, 0, math.degrees(math.atan2(way[1], way[0]))))
+    return made(case, manifold(case) + turned.translate((*place, case.random.uniform(2, 5))))
+
+
+def filled_corner(case: Case, _: float) -> Planted:
+    """A fillet with a radius of 1 mm in a corner that points inwards."""
+    place, way = corner_of(case, 200, 360)
+    near = case.blueprint.outline.intersection(Point(place).buffer(6.0))
+    fillet = near.buffer(1.0).buffer(-1.0).intersection(
+        Point(place + way).buffer(3.0)
+    ) - near.buffer(-0.2)
+    low, high = (
+        case.profile.foot_chamfer_mm,
+        case.profile.thickness_mm - case.profile.top_chamfer_mm,
+    )
+    return made(case, manifold(case) + prism(fillet, low, high))
+
+
+def broken_tip(case: Case, _: float) -> Planted:
+    """The last 3 mm of a tip, as a fall breaks them off."""
+    drawn = orient(case.blueprint.canonical).exterior
+    tips = [one for one in corners(drawn) if one[2] < 50]
+    place, way, _angle = case.random.choice(tips)
+    end = case.blueprint.outline.distance(Point(place)) + 3.0
+    along = np.array([-way[1], way[0]])
+    ring = [place + a * along - b * way for a, b in ((-9, -9), (9, -9), (9, end), (-9, end))]
+    return made(case, manifold(case) - prism(Polygon(ring).convex_hull, -1.0, 99.0))
+
+
+def nub_under_back(case: Case, size: float) -> Planted:
+    room = case.blueprint.foot.buffer(-1.5)
+    for recess in case.blueprint.recesses:
+        room -= Point(recess.centre_mm).buffer(recess.bores.widest_mm / 2 + 1.5)
+    x, y = room.representative_point().coords[0]
+    return made(case, manifold(case) + prism(Point(x, y).buffer(0.6), -size, 1.0))
+
+
+def hollow_back(case: Case, _: float) -> Planted:
+    """The whole back but for a rim, 0.3 mm deep, as a bed that is not level leaves it."""
+    room = case.blueprint.foot.buffer(-1.0)
+    return made(case, manifold(case) - prism(room, -1.0, 0.3))
+
+
 FAULTS = [
     Fault("bore of 16 sides", "recess-diameter", bored(polygonal)),
     Fault("flattened bore", "recess-diameter", bored(flattened)),
     Fault("bump in a bore", "recess-diameter", bored(bumpy)),
+    Fault("bulge at a corner", "bump", bulge_at_corner),
+    Fault("ridge on a side", "bump", ridge_on_side),
+    Fault("spike on a side", "bump", spike_on_side),
+    Fault("fillet in a corner", "bump", filled_corner, INWARDS),
+    Fault("tip broken off", "dent", broken_tip, kits.TIPPED),
+    Fault("nub under the back", "even-back", nub_under_back, clear=(0.06, 0.1)),
 ]

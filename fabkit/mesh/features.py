@@ -1,0 +1,495 @@
+"""Features of a flat part, found once by following what its sections leave open: recesses for magnets,
+letters, marks of poles, holes and hollows; and what stands out of its back and face."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from shapely import Point, Polygon, get_coordinates, union_all
+from shapely.geometry.base import BaseGeometry
+
+from fabkit.mesh.body import Body
+from fabkit.mesh.manifold import between
+from fabkit.mesh.part import Part
+from fabkit.mesh.section import DOWN, UP, filled, hollows, parts
+from fabkit.model.layers import MARK_DIAMETER_MM
+
+#: Sections are taken this near (mm) above and below each height at which corners lie …
+_NEAR_MM = 0.01
+#: … those of level faces, and so many others: those with most corners. (An engraving has corners
+#: at many heights, where triangles were cut in two; sides that are curved have them, too.)
+_MOST_OTHERS = 12
+#: What is left open counts from this area (mm2); what is less is noise of single precision.
+_LEAST_MM2 = 0.02
+#: A notch in the side counts when a disc of this diameter (mm) finds room beside the outline.
+_NOTCH_MM = 0.8
+#: Back and face are where this part of the outline is filled; what stands out of them is a nub.
+_LEVEL_SHARE = 0.25
+#: What stands out by less (mm) than a nub is unevenness of the mesh.
+_NUB_MM = 0.02
+#: A cavity has a step where its area changes by this factor, as from a dimple to a recess.
+_STEP = 3.0
+#: A hole that goes through is part of the outline when it opens this part of a square unit.
+_HOLE_UNITS2 = 0.1
+#: A recess is deeper than this part of the thickness, a letter less.
+_RECESS_DEPTH = 0.25
+#: … and fills this part of the circle around it, ribs taken off; a square fills 0.64.
+_ROUND = 0.75
+#: One that is open at the side has room for a magnet of this diameter (mm); corners that are
+#: rounded all around leave less.
+_LEAST_MAGNET_MM = 2.0
+#: A mark of a pole is round: it fills this part of the circle around it …
+_MARK_ROUND = 0.85
+#: … and small: at most so many times as wide as it should be.
+_MARK_WIDE = 3
+#: A hollow is wider than the strokes of letters are: this part of a unit.
+_HOLLOW_UNITS = 0.2
+#: Chamfers of both faces that differ by no more than this are alike, in mm.
+_CHAMFERS_ALIKE_MM = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """A cut at one height.
+
+    Attributes:
+        height_mm: above the back.
+        low_mm: the height below it at which the next corners lie.
+        high_mm: the height above it at which the next corners lie.
+        material: what is cut.
+        outer: the same with its holes filled.
+        inside_mm: how far inside the part's outline its own lies, at most of its sides: what
+            chamfer, rounding or taper take at that height.
+    """
+
+    height_mm: float
+    low_mm: float
+    high_mm: float
+    material: BaseGeometry
+    outer: BaseGeometry
+    inside_mm: float
+
+
+@dataclass(frozen=True, eq=False)
+class Cavity:
+    """Something that is open inside a part's outline.
+
+    Attributes:
+        low_mm: where it begins.
+        high_mm: where it ends.
+        below: whether it is open at the back.
+        above: whether it is open at the face.
+        cuts: the slices it appears in and its area there, from low to high.
+        beside: whether it breaks through the side of the part.
+        in_side: whether it is nothing but a notch in the side.
+    """
+
+    low_mm: float
+    high_mm: float
+    below: bool
+    above: bool
+    cuts: tuple[tuple[Slice, BaseGeometry], ...]
+    beside: bool
+    in_side: bool = False
+
+    @property
+    def depth_mm(self) -> float:
+        """From its lower to its upper end."""
+        return self.high_mm - self.low_mm
+
+    @property
+    def middle(self) -> BaseGeometry:
+        """Its area halfway up."""
+        height = (self.low_mm + self.high_mm) / 2
+        return min(self.cuts, key=lambda cut: abs(cut[0].height_mm - height))[1]
+
+    @property
+    def room_mm(self) -> float:
+        """The diameter of the largest disc in its area halfway up."""
+        return max(map(_disc_mm, parts(self.middle)), default=0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """What is open in a part, and what stands out of it.
+
+    Attributes:
+        cuts: its slices, from low to high.
+        recesses: the cavities for magnets.
+        labels: the cavities that are letters, or parts of them.
+        through: holes from face to back that are no part of the outline.
+        marks: the dimples that mark south poles, in the back or in the ends of closed recesses.
+        hollows: wide cavities that are none of these.
+        nubs_mm: how far something stands out of the back, and out of the face.
+        level: the part without that, its back at height 0: all heights here are its.
+    """
+
+    cuts: tuple[Slice, ...]
+    recesses: tuple[Cavity, ...]
+    labels: tuple[Cavity, ...]
+    through: tuple[Cavity, ...]
+    marks: tuple[Cavity, ...]
+    hollows: tuple[Cavity, ...] = ()
+    nubs_mm: tuple[float, float] = (0.0, 0.0)
+    level: Part | None = None
+
+
+def features(part: Part) -> Features:
+    """Finds a part's recesses, letters, marks and holes, and tells them apart.
+
+    Edges that are rounded or chamfered and sides that lean leave no feature.
+
+    Args:
+        part: the part.
+
+    Returns:
+        Each of its cavities in its place, but for the holes of its outline.
+    """
+    nubs_mm = _nubs_mm(part)
+    part = _without(part, nubs_mm)
+    cuts = slices(part)
+    recesses: list[Cavity] = []
+    labels: list[Cavity] = []
+    through: list[Cavity] = []
+    marks: list[Cavity] = []
+    wide: list[Cavity] = []
+    for group in _opening_into_each_other(cavities(part, cuts)):
+        whole = _joined(group)
+        if whole.below and whole.above:
+            if not whole.beside and not _is_hole_of_outline(part, whole):
+                through.append(whole)
+            continue
+        is_closed = not whole.below and not whole.above
+        dimples = [one for one in group if is_closed and len(group) > 1 and _is_mark(one)]
+        shallow = [one for one in group if _is_hollow(part, one)]
+        rest = [one for one in group if one not in dimples and one not in shallow]
+        for own in _opening_into_each_other(rest):
+            cavity = _joined(own)
+            if shallow:  # which the cavity opens into: its depth is that from the part's own face
+                low_mm = whole.low_mm if whole.below else cavity.low_mm
+                high_mm = whole.high_mm if whole.above else cavity.high_mm
+                cavity = replace(cavity, below=whole.below, above=whole.above)
+                cavity = replace(cavity, low_mm=low_mm, high_mm=high_mm)
+            if _is_recess(cavity, part.thickness_mm):
+                recesses.append(cavity)
+            elif not cavity.in_side and not is_closed:
+                labels.append(cavity)
+        marks += dimples
+        wide += shallow
+    if any(recess.below for recess in recesses):
+        # Only then is the back where magnets go in; else a round thing there may be a full stop.
+        dimples = [one for one in labels if one.below and not one.above and _is_mark(one)]
+        labels = [one for one in labels if one not in dimples]
+        marks += dimples
+    return Features(
+        tuple(cuts),
+        tuple(recesses),
+        tuple(labels),
+        tuple(through),
+        tuple(marks),
+        tuple(wide),
+        nubs_mm,
+        part,
+    )
+
+
+# --- cuts -----------------------------------------------------------------------------------
+
+
+def slices(part: Part) -> list[Slice]:
+    """Cuts just above and below every height at which corners lie, from low to high.
+
+    Between two such heights every side is straight, so walls are thinnest at these cuts.
+    """
+    ring = get_coordinates(part.shadow.exterior)
+    sides = shapely.points((ring[1:] + ring[:-1]) / 2)
+    found = []
+    for low, high in itertools.pairwise(_main_levels(part)):
+        near = min(_NEAR_MM, (high - low) / 4)
+        for height in (low + near, high - near):
+            material = part.sections.at(height)
+            outer = filled(material)
+            inside = shapely.distance(sides, outer) if len(sides) and not outer.is_empty else 0.0
+            found.append(Slice(height, low, high, material, outer, float(np.median(inside))))
+    return found
+
+
+def _main_levels(part: Part) -> list[float]:
+    levels = part.sections.levels()
+    of_faces = {height for height, _ in part.sections.flats()} | {levels[0], levels[-1]}
+    below = np.searchsorted(np.array(levels), part.vertices[:, 2], side="right") - 1
+    corners = np.bincount(np.maximum(below, 0), minlength=len(levels))
+    others = [i for i, level in enumerate(levels) if level not in of_faces]
+    others.sort(key=lambda i: -int(corners[i]))
+    return sorted(of_faces | {levels[i] for i in others[:_MOST_OTHERS]})
+
+
+def _nubs_mm(part: Part) -> tuple[float, float]:
+    """How far below the back, and above the face, the part begins and ends."""
+    asked = _LEVEL_SHARE * part.shadow.area
+    found = []
+    for end, inwards in ((part.sections.low, 1), (part.sections.high, -1)):
+
+        def is_level(away: float, end: float = end, inwards: int = inwards) -> bool:
+            return bool(filled(part.sections.at(end + inwards * away)).area >= asked)
+
+        low_mm, high_mm = _NUB_MM, part.thickness_mm / 2
+        if is_level(low_mm) or not is_level(high_mm):
+            found.append(0.0)
+            continue
+        while high_mm - low_mm > 1e-4:
+            middle = (low_mm + high_mm) / 2
+            low_mm, high_mm = (low_mm, middle) if is_level(middle) else (middle, high_mm)
+        found.append(high_mm)
+    return found[0], found[1]
+
+
+def _without(part: Part, nubs_mm: tuple[float, float]) -> Part:
+    """A part without what stands out of its back and face, where its mesh bounds a volume."""
+    if not any(nubs_mm) or not part.is_solid:
+        return part
+    below_mm, above_mm = nubs_mm
+    mesh = between(part.manifold, below_mm, part.thickness_mm - above_mm).to_mesh()
+    vertices = np.asarray(mesh.vert_properties, dtype=float)[:, :3] - (0.0, 0.0, below_mm)
+    faces = np.asarray(mesh.tri_verts, dtype=np.int64)
+    return replace(part, body=Body(part.name, vertices, faces), vertices=vertices)
+
+
+# --- cavities -------------------------------------------------------------------------------
+
+
+def cavities(part: Part, cuts: Sequence[Slice]) -> list[Cavity]:
+    """The connected open spaces of a part, from low to high, holes of its outline among them.
+
+    Where one gets wider or narrower by a step another one begins.
+
+    Args:
+        part: the part.
+        cuts: its slices.
+    """
+    open_at = [_open_areas(part, cut) for cut in cuts]
+    group: dict[tuple[int, int], int] = {}
+    names = itertools.count()
+    for level, areas in enumerate(open_at):
+        for position, (area, _) in enumerate(areas):
+            below = {
+                group[level - 1, other]
+                for other, (under, _) in enumerate(open_at[level - 1] if level else [])
+                if _overlap(area, under) and not _is_step(cuts[level - 1], under, cuts[level], area)
+            }
+            name = min(below, default=None)
+            name = next(names) if name is None else name
+            group[level, position] = name
+            for key, other in group.items():
+                if other in below:
+                    group[key] = name
+    found = []
+    for name in sorted(set(group.values())):
+        by_level: dict[int, list[tuple[BaseGeometry, bool]]] = {}
+        for level, position in sorted(key for key, other in group.items() if other == name):
+            by_level.setdefault(level, []).append(open_at[level][position])
+        areas = [(cuts[i], union_all([area for area, _ in some])) for i, some in by_level.items()]
+        notches = [is_notch for some in by_level.values() for _, is_notch in some]
+        cavity = Cavity(
+            low_mm=areas[0][0].low_mm,
+            high_mm=areas[-1][0].high_mm,
+            below=0 in by_level,
+            above=len(cuts) - 1 in by_level,
+            cuts=tuple(areas),
+            beside=any(not cut.outer.buffer(1e-6).contains(area) for cut, area in areas),
+            in_side=all(notches),
+        )
+        found.append(cavity)
+    return sorted(found, key=lambda one: (one.low_mm, one.high_mm, one.middle.bounds))
+
+
+def _is_step(below: Slice, under: BaseGeometry, above: Slice, over: BaseGeometry) -> bool:
+    small, large = sorted((under.area, over.area))
+    return below.low_mm != above.low_mm and large > _STEP * small
+
+
+def _open_areas(part: Part, cut: Slice) -> list[tuple[BaseGeometry, bool]]:
+    """What is open at a slice: holes, and notches where something breaks through the side; and
+    whether it is a notch."""
+    holes = [hole for hole in hollows(cut.material) if hole.area > _LEAST_MM2]
+    # Chamfers, roundings and leaning sides leave a ring open all around, which is no notch.
+    inset = part.shadow.buffer(-cut.inside_mm, join_style="mitre", mitre_limit=10)
+    beside, reach = inset.difference(cut.outer), _NOTCH_MM / 2
+    grown = reach + cut.inside_mm
+    notches = [one.buffer(grown) & part.shadow for one in parts(beside.buffer(-reach))]
+    return [*((hole, False) for hole in holes), *((notch, True) for notch in notches)]
+
+
+def _opening_into_each_other(found: Sequence[Cavity]) -> list[list[Cavity]]:
+    """Cavities in groups of those that are one open space, its steps apart."""
+    groups: list[list[Cavity]] = []
+    for one in sorted(found, key=lambda one: one.low_mm):
+        touching = [group for group in groups if any(_meet(other, one) for other in group)]
+        groups = [group for group in groups if group not in touching]
+        groups.append([*itertools.chain(*touching), one])
+    return groups
+
+
+def _meet(lower: Cavity, upper: Cavity) -> bool:
+    return lower.high_mm == upper.low_mm and _overlap(lower.cuts[-1][1], upper.cuts[0][1])
+
+
+def _overlap(one: BaseGeometry, other: BaseGeometry) -> bool:
+    return bool(one.intersects(other) and one.intersection(other).area > _LEAST_MM2)
+
+
+def _joined(group: Sequence[Cavity]) -> Cavity:
+    """Cavities that open into each other as one."""
+    if len(group) == 1:
+        return group[0]
+    cuts = sorted((cut for one in group for cut in one.cuts), key=lambda cut: cut[0].height_mm)
+    return Cavity(
+        low_mm=min(one.low_mm for one in group),
+        high_mm=max(one.high_mm for one in group),
+        below=any(one.below for one in group),
+        above=any(one.above for one in group),
+        cuts=tuple(cuts),
+        beside=any(one.beside for one in group),
+        in_side=all(one.in_side for one in group),
+    )
+
+
+def _is_hollow(part: Part, cavity: Cavity) -> bool:
+    """Whether a cavity is too wide for a letter, and for a recess too shallow or not round."""
+    unit_mm = part.outline.unit_mm if part.outline else math.sqrt(part.shadow.area) / 2
+    return cavity.room_mm > _HOLLOW_UNITS * unit_mm and not _is_recess(cavity, part.thickness_mm)
+
+
+def _is_mark(cavity: Cavity) -> bool:
+    """Whether a cavity is round and small, and so marks a pole rather than being a letter."""
+    area = cavity.middle
+    if cavity.beside or not isinstance(area, Polygon) or area.interiors:
+        return False
+    return circle_of(area).outer_mm <= _MARK_WIDE * MARK_DIAMETER_MM and _fills(area) > _MARK_ROUND
+
+
+def _is_hole_of_outline(part: Part, cavity: Cavity) -> bool:
+    if part.outline is None:
+        return False
+    open_mm2 = cavity.middle.difference(part.outline.canonical).area
+    return bool(open_mm2 > _HOLE_UNITS2 * part.outline.unit_mm**2)
+
+
+def _is_recess(cavity: Cavity, thickness_mm: float) -> bool:
+    """Whether a cavity is for a magnet rather than a letter: round, and closed in or deep."""
+    if (cavity.below or cavity.above) and cavity.depth_mm < _RECESS_DEPTH * thickness_mm:
+        return False
+    lowest = cavity.cuts[len(cavity.cuts) // 4][1]
+    if cavity.beside:
+        return cavity.room_mm > _LEAST_MAGNET_MM
+    return isinstance(lowest, Polygon) and _fills(lowest) > _ROUND
+
+
+def _fills(area: BaseGeometry) -> float:
+    """Which part of the circle around it an area fills."""
+    return float(area.area / Point(0, 0).buffer(circle_of(area).outer_mm / 2).area)
+
+
+def _disc_mm(area: Polygon) -> float:
+    return 2 * float(shapely.maximum_inscribed_circle(area).length)
+
+
+def can_be_turned_over(part: Part, found: Features) -> bool:
+    """Whether a part can be played on either face: no recess is open, and both faces are alike.
+
+    Args:
+        part: the part.
+        found: its features.
+    """
+    front = any(label.above for label in found.labels)
+    back = any(label.below for label in found.labels)
+    chamfers = [
+        part.shadow.exterior.distance(filled(part.sections.flat(height, facing)).boundary)
+        for height, facing in ((0.0, DOWN), (part.thickness_mm, UP))
+    ]
+    return (
+        not any(recess.below or recess.above for recess in found.recesses)
+        and front == back
+        and abs(chamfers[0] - chamfers[1]) <= _CHAMFERS_ALIKE_MM
+    )
+
+
+# --- circles --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Circle:
+    """A circle laid through points.
+
+    Attributes:
+        x_mm: of its middle.
+        y_mm: of its middle.
+        diameter_mm: the least squares fit.
+        inner_mm: twice the least distance of a point from the middle.
+        outer_mm: twice the greatest distance.
+    """
+
+    x_mm: float
+    y_mm: float
+    diameter_mm: float
+    inner_mm: float
+    outer_mm: float
+
+
+def circle_of(area: BaseGeometry) -> Circle:
+    """The circle through the corners of an area's outline.
+
+    Of a bore with crush ribs the fit is through the roots: the corners in the outer half.
+
+    Example:
+        >>> from shapely import Point
+        >>> round(circle_of(Point(3, 4).buffer(5, quad_segs=16)).diameter_mm, 6)
+        10.0
+    """
+    outline = max((Polygon(one.exterior) for one in parts(area)), key=lambda one: one.area)
+    points = get_coordinates(outline)[:-1]
+    centre = np.array(outline.centroid.coords[0])
+    radii = np.hypot(*(points - centre).T)
+    outer = points[radii >= (radii.min() + radii.max()) / 2] if np.ptp(radii) > 0.1 else points
+    centre, radius = _fit(outer if len(outer) >= 3 else points)
+    radii = np.hypot(*(points - centre).T)
+    x, y = centre.tolist()
+    return Circle(x, y, 2 * radius, 2 * float(radii.min()), 2 * float(radii.max()))
+
+
+def cylinders_mm(areas: Sequence[BaseGeometry]) -> tuple[float, float]:
+    """The diameters of the largest upright cylinder inside a bore, and of the smallest around it.
+
+    They are measured on the mesh as it is, chords and all: what goes in has to pass every cut,
+    and between two corners a polygon's side lies inside the circle that was drawn. A bore of 16
+    sides with its corners on a circle of 10.1 mm takes 9.91 mm.
+
+    Args:
+        areas: the bore's cuts, from where it begins to where it ends; what stands free in them
+            is looked past.
+
+    Example:
+        >>> from shapely import Point, affinity
+        >>> bore = Point(3, 4).buffer(5, quad_segs=64)
+        >>> [round(mm, 2) for mm in cylinders_mm([bore, affinity.translate(bore, 0.2, 0)])]
+        [9.8, 10.2]
+    """
+    cuts = [filled(area) for area in areas]
+    room = parts(shapely.intersection_all(cuts))
+    inside_mm = 2 * shapely.maximum_inscribed_circle(room[0], 1e-3).length if room else 0.0
+    return inside_mm, 2 * float(shapely.minimum_bounding_radius(union_all(cuts)))
+
+
+def _fit(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """The least squares circle through points."""
+    middle = points.mean(axis=0)
+    u, v = (points - middle).T
+    columns = np.column_stack([2 * u, 2 * v, np.ones_like(u)])
+    a, b, c = np.linalg.lstsq(columns, u * u + v * v, rcond=None)[0]
+    return middle + np.array([a, b]), math.sqrt(max(0.0, float(c + a * a + b * b)))
