@@ -11,7 +11,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.anatomy import Anatomy
 from fabkit.mesh.balls.part import BallPart
-from fabkit.mesh.boards.part import BoardPart
+from fabkit.mesh.boards.recognise import BoardPart
 from fabkit.mesh.finding import DIGITS, Finding
 from fabkit.mesh.manifold import shadow_of
 from fabkit.mesh.outlines.edges import largest

@@ -16,13 +16,10 @@ from fabkit.mesh.balls.identify import identify_balls
 from fabkit.mesh.balls.inspect import inspect_balls
 from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.balls.reading import take_in_balls
-from fabkit.mesh.boards.ballassembly import BallTable
-from fabkit.mesh.boards.boardrows import board_stacks, clearance_of
-from fabkit.mesh.boards.inspect import inspect_board
-from fabkit.mesh.boards.part import BoardPart
-from fabkit.mesh.boards.reading import read_boards
-from fabkit.mesh.boards.seated import balls_in_board, stubs_in_board
-from fabkit.mesh.boards.sizes import is_accessory
+from fabkit.mesh.boards.assembly import BallTable, board_stacks, clearance_of
+from fabkit.mesh.boards.recognise import BoardPart, is_accessory, read_boards
+from fabkit.mesh.boards.rules import inspect_board
+from fabkit.mesh.boards.seating import balls_in_board, stubs_in_board
 from fabkit.mesh.body import Body
 from fabkit.mesh.cavities import circle_of
 from fabkit.mesh.finding import Finding

@@ -12,18 +12,20 @@ from typing import Any
 import numpy as np
 import pytest
 import shapely
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from manifold3d import Manifold
+from shapely import affinity
 
 from fabkit.drawing.ball import draft_ball
 from fabkit.drawing.draft import draft_thing
 from fabkit.mesh.balls.reading import take_in_balls
-from fabkit.mesh.boards.boardrows import board_stacks, clearance_of
-from fabkit.mesh.boards.inspect import inspect_board
+from fabkit.mesh.boards.assembly import board_stacks, clearance_of
 from fabkit.mesh.boards.lying import balls_lying
-from fabkit.mesh.boards.part import BoardPart
-from fabkit.mesh.boards.reading import read_boards
+from fabkit.mesh.boards.recognise import BoardPart, is_accessory, read_boards
+from fabkit.mesh.boards.rules import inspect_board
 from fabkit.mesh.boards.seating import Seating, seat_findings
-from fabkit.mesh.boards.sizes import is_accessory
 from fabkit.mesh.body import Body
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.stack import stack
@@ -67,6 +69,10 @@ ONE = (
     'piece = [{ id = "a", rows = ["X"] }]\nboard = [{ id = "one", size = [2, 3] }]\n'
 ) + HEAD.format("square", "rotations", 20)
 TWINS = ONE.replace("[2, 3] }", '[2, 3] }, { id = "two", size = [3, 2] }')
+TANGRAM = (
+    'piece = [{ id = "a", outline = [[0, 0], [4, 0], [2, 2]] }]\n'
+    'board = [{ id = "square", size = [4, 4] }]\n'
+) + HEAD.format("quarter-square", "rotations", 20)
 HEXES = (
     'piece = [{ id = "a", cells = [[0, 0], [0, 1], [1, 1]] }]\n'
     'board = [{ id = "bd", rows = [4, 3] }]\n'
@@ -367,6 +373,41 @@ def test_pieces_are_told_from_boards_though_the_unit_is_not_known() -> None:
     # The box of a piece of hexagons is least where it does not lie along the axes.
     piece = hexagons([(0, 0), (20, 0), (10, -17.3205)]).buffer(-0.1, join_style="mitre")
     assert not is_accessory(body_of(extruded(piece, 0, 7)), odd(HEXES)[0], 20.0, 12.0)
+
+
+def test_a_triangle_is_no_lid_though_its_box_is_that_of_one() -> None:
+    """Lying on a leg the large triangle of a tangram has a box of 56.6 mm, a board of 12 mm 48 mm."""
+    puzzle, _ = odd(TANGRAM)
+    for cut in (0.1, 0.5):
+        triangle = shapely.Polygon([(0, 0), (80, 0), (40, 40)]).buffer(-cut, join_style="mitre")
+        for degrees in range(0, 180, 15):
+            there = affinity.rotate(triangle, degrees, origin=(0, 0))
+            assert not is_accessory(body_of(extruded(there, 0, 7)), puzzle, 20.0, 12.0)
+    for unit_mm in (20.0, 12.0):
+        assert is_accessory(box(4 * unit_mm + 8, 4 * unit_mm + 9, 2), puzzle, 20.0, 12.0)
+
+
+@st.composite
+def any_mesh(draw: st.DrawFn) -> Body:
+    """Triangles between a few corners: closed, open, flat, of no extent, tiny or large."""
+    corners = draw(arrays(np.float64, (draw(st.integers(3, 12)), 3), elements=st.floats(-1, 1)))
+    sizes = st.sampled_from([0.0, 1e-3, 1.0, 60.0, 200.0])
+    vertices = corners * [draw(sizes) for _ in range(3)]
+    faces = arrays(
+        np.int64, (draw(st.integers(0, 20)), 3), elements=st.integers(0, len(corners) - 1)
+    )
+    return Body("any.obj", vertices, draw(faces))
+
+
+@settings(max_examples=40, deadline=None)
+@given(any_mesh(), st.sampled_from(sorted(SMALL_SETS)))
+def test_whatever_a_mesh_is_there_is_a_verdict(body: Body, name: str) -> None:
+    puzzle, profile = named(name)
+    is_accessory(body, puzzle, profile.unit_mm, 12.0)
+    (part,) = read_boards([body], puzzle, profile.unit_mm, 12.0)
+    assert bool(part.why) == (part.board is None)
+    if len(body.faces):
+        assert inspect_board(part, [part], puzzle, profile)
 
 
 # --- boards of one shape ----------------------------------------------------------------------

@@ -14,14 +14,10 @@ import pytest
 from fabkit.core.errors import InputError
 from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.balls.reading import take_in_balls
-from fabkit.mesh.boards.ballassembly import BallTable
-from fabkit.mesh.boards.lying import LIFT_MM, balls_lying
-from fabkit.mesh.boards.part import BoardPart
-from fabkit.mesh.boards.play import play
-from fabkit.mesh.boards.proud import proud_mm
-from fabkit.mesh.boards.reading import read_boards
-from fabkit.mesh.boards.seated import balls_in_board, stubs_in_board
-from fabkit.mesh.boards.storeys import Storeys
+from fabkit.mesh.boards.assembly import BallTable
+from fabkit.mesh.boards.lying import LIFT_MM, balls_lying, stubs_lying
+from fabkit.mesh.boards.recognise import BoardPart, read_boards
+from fabkit.mesh.boards.seating import Seating, balls_in_board, stubs_in_board
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.part import take_in
@@ -119,8 +115,7 @@ def test_play_is_that_of_the_meshes() -> None:
         reach_mm(x, y) + reach_mm(-x, -y)
         for x, y in ((1.0, 0.0), (0.0, 1.0), (half, half), (half, -half))
     ]
-    solid, rest_mm = board().manifold, board().rest_mm
-    found = play(lying, pose, solid, Storeys.of(solid, rest_mm))
+    found = Seating(board(), FIT.lattice).play(lying, pose)
     # A ball that touches a wall goes 0.01 mm into it before that is a volume to speak of.
     assert max(shifts) - 0.03 < found.shift_mm <= max(shifts)
     assert min(shifts) - 0.03 < found.least_mm <= min(shifts)
@@ -297,7 +292,8 @@ def test_upside_down_it_falls_into_a_board_without_floor() -> None:
     one = seats.star("orange")
     hollow = stub_board().manifold - seats.block((-9.5, -62.0, 2.0), (130.0, 10.0, 30.0))
     on = seats.board_part(hollow, "seats", STARS.boards[0], 20.0, stub_board().rest_mm)
-    assert proud_mm(one, STARS.lattice, on) < 1.5
+    upright, over = (stubs_lying("", one, STARS.lattice, 20.0, over=way) for way in (False, True))
+    assert Seating(on, STARS.lattice).proud_mm(upright, over) < 1.5
 
 
 # --- our own exports ----------------------------------------------------------------------

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fabkit.drawing.draft import draft_things
-from fabkit.mesh.boards.inspect import inspect_board
-from fabkit.mesh.boards.reading import read_boards
+from fabkit.mesh.boards.recognise import read_boards
+from fabkit.mesh.boards.rules import inspect_board
 from fabkit.mesh.files.reading import read_bodies
 from fabkit.model.accessory import accessories
 from fabkit.model.library import load_set

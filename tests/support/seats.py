@@ -12,7 +12,7 @@ import numpy as np
 
 from fabkit.drawing.draft import draft_things
 from fabkit.mesh.balls.part import BallPart
-from fabkit.mesh.boards.part import BoardPart
+from fabkit.mesh.boards.recognise import BoardPart
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.reading import read_bodies
 from fabkit.mesh.finding import Finding

@@ -69,22 +69,18 @@ class Lying:
                 if self.covered(pose) <= cells:
                     yield pose
 
-    def poses_on(self, cells: frozenset[Cell]) -> list[Pose]:
-        """The poses that cover exactly these cells; none when it does not have their shape."""
-        return [pose for pose in self.poses(cells) if self.covered(pose) == cells]
-
     def matrix(self, pose: Pose, height_mm: float = 0.0) -> Points:
         """The rigid motion of a pose in mm, shape (3, 4)."""
         move, (dx, dy) = pose
         a, b, c, d = (value / 2 for value in move.doubled)
         sx, sy = step_mm(self.lattice, self.unit_mm)
         return np.array(
-            [
-                [a, b * sx / sy, 0, dx * sx],
-                [c * sy / sx, d, 0, dy * sy],
-                [0, 0, 1, height_mm],
-            ]
+            [[a, b * sx / sy, 0, dx * sx], [c * sy / sx, d, 0, dy * sy], [0, 0, 1, height_mm]]
         )
+
+    def at(self, pose: Pose, height_mm: float) -> Any:
+        """Its mesh in a pose; what rests is at this height."""
+        return self.solid.transform(self.matrix(pose, height_mm))
 
     def placed(self, area: BaseGeometry, pose: Pose) -> BaseGeometry:
         """A flat area of it, laid down."""
@@ -112,6 +108,7 @@ class Lying:
             self._shadows[low_mm, high_mm] = shadow_of(between(self.solid, low_mm, high_mm))
         return self._shadows[low_mm, high_mm]
 
+    @cached_property
     def margin_mm(self) -> float:
         """How far it keeps inside its own cells, seen from above; below 0 when it does not."""
         return inside_mm(self.shadow(), area_of(self.lattice, self.cells, self.unit_mm))
@@ -138,39 +135,25 @@ def balls_lying(key: str, part: BallPart, unit_mm: float) -> tuple[Lying, ...]:
     for pose in flat_poses(part.shape):
         # What turns about the vertical leave as it is: which way the part's own axes look up.
         poses.setdefault(pose.rotation[2], pose)  # type: ignore[arg-type]
-    whole = part.manifold
-    return tuple(_ball_lying(key, part, whole, pose, unit_mm) for pose in poses.values())
+    return tuple(_ball_lying(key, part, pose, unit_mm) for pose in poses.values())
 
 
-def _ball_lying(key: str, part: BallPart, whole: Any, pose: FlatPose, unit_mm: float) -> Lying:
+def _ball_lying(key: str, part: BallPart, pose: FlatPose, unit_mm: float) -> Lying:
     assert part.shape is not None
     balls = np.array([turned(pose.rotation, ball) for ball in part.shape.balls])
     height = balls[min(part.shape.spine()), 2]
-    seated = balls[balls[:, 2] == height]
-    lattice = LATTICES["square"]
     motion = np.zeros((3, 4))
     motion[:, :3] = pose.rotation
-    middles = part.pitch_mm * seated.mean(axis=0)
-    middles[2] += _flattened_mm(part, whole.transform(motion), balls, height)
-    cells = at_anchor(lattice, pose.cells)
-    return _over(key, lattice, unit_mm, cells, whole, motion, middles)
-
-
-def _flattened_mm(part: BallPart, solid: Any, balls: Points, height: int) -> float:
-    """How much less a link of the seated balls reaches down than up; 0 if it is not less.
-
-    Args:
-        part: a ball piece.
-        solid: its mesh, turned.
-        balls: its balls, turned.
-        height: that of those that are seated.
-    """
-    assert part.shape is not None
-    one, other = next(pair for pair in part.shape.bonds if (balls[[*pair], 2] == height).all())
+    seated = balls[:, 2] == height
+    middles = part.pitch_mm * balls[seated].mean(axis=0)
+    # How much less a link of the seated balls reaches down than up, where it was printed flat.
+    one, other = next(pair for pair in part.shape.bonds if seated[[*pair]].all())
     x, y, middle = part.pitch_mm * (balls[one] + balls[other]) / 2
-    near = _NEAR_MIDDLE_MM
+    solid, near = part.manifold.transform(motion), _NEAR_MIDDLE_MM
     *_, low, _, _, high = cropped(solid, (x - near, y - near, x + near, y + near)).bounding_box()
-    return max(0.0, float(high - middle) - float(middle - low))
+    middles[2] += max(0.0, float(high - middle) - float(middle - low))
+    cells = at_anchor(LATTICES["square"], pose.cells)
+    return _over(key, LATTICES["square"], unit_mm, cells, part.manifold, motion, middles)
 
 
 def stubs_lying(key: str, one: OnStubs, lattice: Lattice, unit_mm: float, over: bool) -> Lying:
@@ -189,11 +172,9 @@ def stubs_lying(key: str, one: OnStubs, lattice: Lattice, unit_mm: float, over: 
     laid = Laid(key, one.whole, lattice)
     move = next(move for move in lattice.symmetries if move.flipped == over)
     cells = frozenset(map(move, laid.outline.cells))
-    motion = laid.matrix((move, (0, 0)))
     middle = _middle_mm(lattice, cells, laid.outline.unit_mm)
-    low_mm = 0.0 if over else one.height_mm
-    anchored = at_anchor(lattice, cells)
-    reference = np.array([*middle, low_mm])
+    reference = np.array([*middle, 0.0 if over else one.height_mm])
+    motion, anchored = laid.matrix((move, (0, 0))), at_anchor(lattice, cells)
     return _over(key, lattice, unit_mm, anchored, one.whole.manifold, motion, reference)
 
 
@@ -207,9 +188,8 @@ def _over(
     reference: Points,
 ) -> Lying:
     """A part whose place of reference, after a motion, comes over the middle of its cells."""
-    target = np.array([*_middle_mm(lattice, cells, unit_mm), 0.0])
     motion = motion.copy()
-    motion[:, 3] += target - reference
+    motion[:, 3] += np.array([*_middle_mm(lattice, cells, unit_mm), 0.0]) - reference
     return Lying(key, lattice, unit_mm, cells, whole.transform(motion))
 
 
