@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fabkit.verify.taking import Taken
 
 #: How names of mesh files end.
-ENDINGS = (".stl", ".3mf", ".obj")
+ENDINGS = (".stl", ".3mf", ".obj", ".ply", ".off", ".glb")
 #: No printer is as far off as this.
 MOST_ERROR_MM = 2.0
 
@@ -144,7 +144,7 @@ def check(
     context: Context,
     names: list[str] | None = argument(
         "[SET] [FILE]...",
-        "The set; then mesh files (STL, 3MF, OBJ) or folders of them (default: output/SET/stl).",
+        "The set; then mesh files (STL, 3MF, OBJ, PLY, OFF, GLB) or folders of them (default: output/SET/stl).",
         shipped_names,
     ),
     settings: list[str] | None = option(

@@ -64,3 +64,39 @@ class Body:
         vertices = np.ascontiguousarray(self.vertices, dtype=np.float32)
         faces = np.ascontiguousarray(self.faces, dtype=np.uint32)
         return manifold3d.Manifold(manifold3d.Mesh(vertices, faces))
+
+
+def welded(name: str, vertices: Points, faces: Faces) -> Body:
+    """A body whose corners at exactly the same place are one.
+
+    Degenerate triangles stay, in their order and with their winding. Vertices that no triangle
+    uses go; the others come in the order in which triangles first use them.
+
+    Args:
+        name: of the body.
+        vertices: shape (n, 3), finite.
+        faces: shape (m, 3), positions in `vertices`; at least one.
+
+    Example:
+        >>> corners = np.array([[0, 0, 0], [1, 0, 0], [-0.0, 0, 0], [0, 1, 0], [9, 9, 9]])
+        >>> welded("a", corners, np.array([[0, 1, 3], [2, 3, 1]])).faces.tolist()
+        [[0, 1, 2], [0, 2, 1]]
+    """
+    flat = np.asarray(faces, dtype=np.int64).ravel()
+    corners = vertices + 0.0  # which makes -0.0 the 0.0 that it equals
+    order = np.lexsort(corners.T)
+    is_new = np.zeros(len(order), dtype=bool)
+    is_new[:1] = True
+    for column in corners.T:
+        ranked = column[order]
+        is_new[1:] |= ranked[1:] != ranked[:-1]
+    places = np.empty(len(order), dtype=np.int64)
+    places[order] = np.cumsum(is_new) - 1
+    corner_of = places[flat]
+    first = np.full(int(is_new.sum()), -1)  # where each is first used
+    first[corner_of[::-1]] = np.arange(len(flat))[::-1]
+    used = np.flatnonzero(first >= 0)
+    by_use = used[np.argsort(first[used])]
+    renumbered = np.empty(len(first), dtype=np.int64)
+    renumbered[by_use] = np.arange(len(by_use))
+    return Body(name, corners[order[is_new][by_use]], renumbered[corner_of].reshape(-1, 3))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import locale
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import lib3mf
@@ -67,13 +67,19 @@ def test_corners_at_one_place_are_one_and_degenerate_triangles_stay(tmp_path: Pa
     assert not np.signbit(body.vertices).any()
 
 
-@pytest.mark.parametrize("kind", ["stl", "stl_ascii", "obj"])
+@pytest.mark.parametrize("kind", ["stl", "stl_ascii", "obj", "off", "ply", "ply_ascii", "glb"])
 def test_what_trimesh_writes(kind: str, tmp_path: Path) -> None:
     sphere = trimesh.creation.icosphere(subdivisions=3)
-    content = sphere.export(file_type=kind)
-    (body,) = read(tmp_path, f"ball.{kind[:3]}", content)
+    how = {"encoding": "ascii"} if kind == "ply_ascii" else {}
+    content = sphere.export(file_type=kind.replace("ply_ascii", "ply"), **how)
+    (body,) = read(tmp_path, "ball", content)
+    if kind == "glb":  # metres, and y up
+        sphere.apply_transform(trimesh.transformations.rotation_matrix(np.pi / 2, (1, 0, 0)))
+        sphere.apply_scale(1000)
     assert body.faces.shape == sphere.faces.shape
-    assert body.vertices[body.faces] == pytest.approx(sphere.triangles, abs=1e-6)
+    assert body.vertices[body.faces] == pytest.approx(
+        sphere.triangles, rel=1e-6, abs=1e-4 if kind == "glb" else 1e-6
+    )
 
 
 # --- OBJ ------------------------------------------------------------------------------------
@@ -83,16 +89,19 @@ L_SHAPE = np.array([[0, 0], [1, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]])
 ZIGZAG = np.array([(x, y) for x, y in zip(range(40), [0, 5] * 20, strict=True)] + [(39, 9), (0, 9)])
 
 
-def prism(outline: np.ndarray) -> str:
+def prism(outline: np.ndarray) -> tuple[np.ndarray, list[list[int]]]:
     count = len(outline)
     corners = np.vstack([np.column_stack([outline, np.full(count, z)]) for z in (0.0, 1.0)])
-    sides = [(i, (i + 1) % count, count + (i + 1) % count, count + i) for i in range(count)]
-    return files.obj(corners, [range(count)[::-1], range(count, 2 * count), *sides])
+    sides = [[i, (i + 1) % count, count + (i + 1) % count, count + i] for i in range(count)]
+    return corners, [[*range(count)][::-1], [*range(count, 2 * count)], *sides]
 
 
 @pytest.mark.parametrize(("outline", "area"), [(L_SHAPE, 3), (ZIGZAG, 9 * 39 - 2.5 * 39)])
-def test_polygons_that_are_not_convex(outline: np.ndarray, area: float, tmp_path: Path) -> None:
-    (body,) = read(tmp_path, "l.obj", prism(outline))
+@pytest.mark.parametrize("write", [files.obj, files.off, files.ply])
+def test_polygons_that_are_not_convex(
+    write: Callable[..., bytes | str], outline: np.ndarray, area: float, tmp_path: Path
+) -> None:
+    (body,) = read(tmp_path, "l", write(*prism(outline)))
     a, b, c = body.vertices[body.faces].swapaxes(0, 1)
     areas = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
     around = np.linalg.norm(np.diff(outline, axis=0, append=outline[:1]), axis=1).sum()
@@ -142,6 +151,40 @@ def test_no_file_beside_an_obj_is_opened(tmp_path: Path) -> None:
     assert not [name for name in opened if name.endswith((".mtl", ".png"))]
 
 
+# --- OFF, PLY and GLB ------------------------------------------------------------------------
+
+BOXES = {
+    "off": files.off(),
+    "off-in-one-line": files.off().replace("OFF\n# a box\n", "  OFF "),
+    "off-triangles": files.off(polygons=FACES.tolist()),
+    "ply": files.ply(),
+    "ply-windows": files.ply().replace(b"\n", b"\r\n"),
+    "ply-binary": files.ply(binary=True),
+    "ply-mixed": files.ply(polygons=[*files.QUADS[:3], *FACES[6:].tolist()]),
+    "ply-triangles": files.ply(polygons=FACES.tolist(), binary=True),
+}
+
+
+@pytest.mark.parametrize("content", BOXES.values(), ids=BOXES)
+def test_off_and_ply(content: bytes | str, tmp_path: Path) -> None:
+    (body,) = read(tmp_path, "box", content)
+    assert_box(body)
+
+
+def test_glb_is_in_metres_with_y_up_and_its_nodes_are_bodies(tmp_path: Path) -> None:
+    nodes = [
+        {"name": "A", "mesh": 0, "translation": [0, 0, -1]},
+        {"name": "B", "mesh": 0, "scale": [-1, 1, 1]},
+        {"name": "nothing"},
+    ]
+    a, b = read(tmp_path, "a.glb", files.glb(nodes))
+    assert (a.name, b.name) == ("a.glb: A", "a.glb: B")
+    for body in (a, b):  # each of the two parts of its mesh
+        assert_box(body, (1000, 3000, 2000))
+    assert a.vertices.min(axis=0).tolist() == [0, -2000, 0]
+    assert b.vertices.min(axis=0).tolist() == [-1000, -3000, 0]
+
+
 # --- 3MF ------------------------------------------------------------------------------------
 
 
@@ -185,6 +228,26 @@ def test_objects_in_other_parts_of_the_package(tmp_path: Path) -> None:
     content = package(text, more=[("3D/Objects/Box 1.model", files.model(build="").encode())])
     (body,) = read(tmp_path, "a.3mf", content)
     assert_box(body)
+
+
+def test_parts_with_several_objects_as_bambu_studio_writes_them(tmp_path: Path) -> None:
+    """trimesh takes all of a part for each of its objects."""
+    inside = files.model(object3mf(1, attributes='name="A"') + object3mf(2), "").encode()
+    path = 'p:path="/3D/a.model"'
+    text = files.model(
+        components(7, f'objectid="1" {path}', f'objectid="2" {path}'), '<item objectid="7"/>' * 2
+    )
+    bodies = read(tmp_path, "a.3mf", package(text, more=[("3D/a.model", inside)]))
+    assert len(bodies) == 4
+    for body in bodies:
+        assert_box(body)
+
+
+def test_many_components_in_components(tmp_path: Path) -> None:
+    """trimesh leaves 155 of these."""
+    parts = [components(i, *[f'objectid="{i - 1}"'] * 20) for i in (2, 3)]
+    text = files.model(object3mf() + "".join(parts), '<item objectid="3"/>')
+    assert len(read(tmp_path, "a.3mf", package(text))) == 400
 
 
 def test_utf_16_and_names_of_other_alphabets(tmp_path: Path) -> None:

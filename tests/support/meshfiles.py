@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import struct
 import warnings
 import zipfile
@@ -58,6 +59,64 @@ def obj(corners: Points = CORNERS, polygons: Iterable[Sequence[int]] = QUADS) ->
     return vertices + "".join(
         f"f {' '.join(f'{corner + 1}/1/1' for corner in polygon)}\n" for polygon in polygons
     )
+
+
+def off(corners: Points = CORNERS, polygons: Sequence[Sequence[int]] = QUADS) -> str:
+    vertices = "".join(f"{x:g} {y:g} {z:g}\n" for x, y, z in corners)
+    faces = "".join(f"{len(one)} {' '.join(map(str, one))} 0.5\n" for one in polygons)
+    return f"OFF\n# a box\n{len(corners)} {len(polygons)} 12\n{vertices}\n{faces}"
+
+
+def ply(
+    corners: Points = CORNERS, polygons: Sequence[Sequence[int]] = QUADS, binary: bool = False
+) -> bytes:
+    """With a normal and a colour that nobody wants."""
+    head = (
+        f"ply\nformat {'binary_little_endian' if binary else 'ascii'} 1.0\ncomment a box\n"
+        f"element vertex {len(corners)}\nproperty float x\nproperty float y\nproperty float z\n"
+        f"property float nx\nproperty uchar red\nelement face {len(polygons)}\n"
+        "property list uchar int vertex_indices\nend_header\n"
+    )
+    if binary:
+        body = b"".join(struct.pack("<4fB", *corner, 0, 9) for corner in corners)
+        body += b"".join(struct.pack(f"<B{len(p)}i", len(p), *p) for p in polygons)
+        return head.encode() + body
+    rows = [f"{x:g} {y:g} {z:g} 0 9\n" for x, y, z in corners]
+    rows += [f"{len(one)} {' '.join(map(str, one))}\n" for one in polygons]
+    return (head + "".join(rows)).encode()
+
+
+def glb(
+    nodes: Sequence[dict[str, object]] = ({"name": "box", "mesh": 0},), **more: object
+) -> bytes:
+    """A box of 1 x 2 x 3 metres, its corners once; each side is a part of the mesh."""
+    data = CORNERS.astype("<f4").tobytes() + FACES.astype("<u2").tobytes()
+    views = [
+        {"buffer": 0, "byteOffset": 0, "byteLength": 96},
+        {"buffer": 0, "byteOffset": 96, "byteLength": 72},
+    ]
+    places = {"bufferView": 0, "componentType": 5126, "count": 8, "type": "VEC3"}
+    halves = [
+        {"bufferView": 1, "componentType": 5123, "count": 18, "type": "SCALAR", "byteOffset": at}
+        for at in (0, 36)
+    ]
+    parts = [{"attributes": {"POSITION": 0}, "indices": one} for one in (1, 2)]
+    tree = {
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": list(range(len(nodes)))}],
+        "nodes": list(nodes),
+        "meshes": [{"name": "box", "primitives": parts}],
+        "accessors": [places, *halves],
+        "bufferViews": views,
+        "buffers": [{"byteLength": len(data)}],
+        **more,
+    }
+    text = json.dumps(tree).encode()
+    text += b" " * (-len(text) % 4)
+    size = 28 + len(text) + len(data)
+    head = struct.pack("<4sII", b"glTF", 2, size) + struct.pack("<I4s", len(text), b"JSON")
+    return head + text + struct.pack("<I4s", len(data), b"BIN\0") + data
 
 
 def mesh(corners: Points = CORNERS, faces: Faces = FACES) -> str:

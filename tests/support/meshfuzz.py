@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from fabkit.core.errors import InputError
@@ -29,6 +30,10 @@ SEEDS = {
     "binary.stl": files.binary_stl(header=b"solid box"),
     "ascii.stl": (files.ascii_stl() * 2).encode(),
     "objects.obj": _OBJECTS.encode(),
+    "box.off": files.off().encode(),
+    "ascii.ply": files.ply(),
+    "binary.ply": files.ply(binary=True),
+    "scene.glb": files.glb(),
     "archive.3mf": files.package(_MODEL, more=[("Metadata/a.png", bytes(range(256)))]),
     "model.3mf": _MODEL.encode(),
 }
@@ -69,23 +74,20 @@ def move_piece(rng: random.Random, content: bytearray) -> None:
     content[place:place] = piece
 
 
-def swap_number(rng: random.Random, content: bytearray) -> None:
-    found = list(_NUMBER.finditer(content))
-    if found:
-        start, stop = rng.choice(found).span()
-        del found  # it holds on to the bytes
-        content[start:stop] = rng.choice(_ODD)
+def swap(parts: re.Pattern[bytes], odd: bool) -> Callable[[random.Random, bytearray], None]:
+    """Something odd over a number, or one line or tag over another."""
+
+    def change(rng: random.Random, content: bytearray) -> None:
+        found = [match.span() for match in parts.finditer(bytes(content))]
+        if found:
+            (start, stop), (a, b) = rng.choice(found), rng.choice(found)
+            content[start:stop] = rng.choice(_ODD) if odd else content[a:b]
+
+    return change
 
 
-def swap_chunk(rng: random.Random, content: bytearray) -> None:
-    """One line, or one tag, over another."""
-    found = [match.span() for match in _CHUNK.finditer(bytes(content))]
-    if found:
-        (start, stop), (a, b) = rng.choice(found), rng.choice(found)
-        content[start:stop] = content[a:b]
-
-
-CHANGES = (flip, put_bytes, truncate, move_piece, swap_number, swap_number, swap_chunk)
+_NUMBERS = swap(_NUMBER, odd=True)
+CHANGES = (flip, put_bytes, truncate, move_piece, _NUMBERS, _NUMBERS, swap(_CHUNK, odd=False))
 
 
 def outcome(path: Path) -> str:
@@ -100,6 +102,6 @@ def outcome(path: Path) -> str:
             assert body.faces.max() == len(body.vertices) - 1
         return "read" if bodies else "nothing"
     assert said.startswith(f"{path}: ")
-    assert "\n" not in said
+    assert said.isprintable()
     assert len(said) < len(str(path)) + 400
     return "refused"

@@ -22,8 +22,7 @@ from fabkit.drawing.draft import Blueprint
 from fabkit.drawing.label import Label
 from fabkit.drawing.magnets import Bores, Recess
 from fabkit.drawing.outline import chamfered, printed_outline
-from fabkit.mesh.body import Body
-from fabkit.mesh.files.limits import sound_body
+from fabkit.mesh.body import Body, welded
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.verify.answers import Answered
@@ -104,7 +103,7 @@ class Case:
 
     def mesh(self, vertices: Points, faces: Faces) -> Planted:
         """Another mesh in place of the piece's own."""
-        return self.planted(sound_body(self.name, vertices, faces, self.name))
+        return self.planted(welded(self.name, vertices, faces))
 
     def moved(self, change: Callable[[Points], Points]) -> Planted:
         """The piece's mesh with its corners moved."""

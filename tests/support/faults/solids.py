@@ -12,7 +12,7 @@ from shapely import LinearRing, Point, Polygon, box
 from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
-from fabkit.mesh.files.limits import sound_body
+from fabkit.mesh.body import welded
 from tests.support.faults import kits
 from tests.support.faults.planting import Case, Fault, Planted, Points
 
@@ -29,7 +29,7 @@ def made(case: Case, solid: Manifold) -> Planted:
     mesh = solid.simplify(1e-3).to_mesh64()  # no slivers along the seams
     vertices = np.asarray(mesh.vert_properties)[:, :3].astype(np.float32).astype(float)
     faces = np.asarray(mesh.tri_verts).astype(np.int64)
-    return case.planted(sound_body(case.name, vertices, faces, case.name))
+    return case.planted(welded(case.name, vertices, faces))
 
 
 def prism(area: BaseGeometry, low_mm: float, high_mm: float) -> Manifold:
