@@ -14,6 +14,8 @@ import pytest
 
 from fabkit.cli import main
 from fabkit.core.files import LOCK_NAME, folder_lock
+from fabkit.model.accessory import as_printed
+from fabkit.model.library import load_set
 from fabkit.model.profilefile import dump_profile, load_profile
 from tests.support.built import built
 from tests.support.pairset import PAIR
@@ -113,17 +115,17 @@ def test_manifest_tells_the_truth(export: Said) -> None:
 
 
 def test_what_is_printed_face_down_is_said(
-    export: Said, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    export: Said, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """3MF files lie as they are printed; STL files lie as drawn, and the command says so."""
     assert export("stl")["face_down"] == []
-    assert export("stl", "--piece", "Q", "-s", "plate.face=down")["face_down"] == ["Q"]
-    assert export("3mf", "--piece", "Q", "-s", "plate.face=down")["face_down"] == []
-    capsys.readouterr()
-    some = ["--piece", "red", "-o", str(tmp_path / "stars")]
-    assert main(["export-stl", "iqstars", *some]) == 0
+    down = ["--piece", "Q", "-s", "plate.face=down"]
+    assert export("3mf", *down)["face_down"] == []
+    assert export("stl", *down)["face_down"] == ["Q"]
+    assert main(["export-stl", "pair.toml", *down]) == 0
     said = capsys.readouterr().out
     assert "1 piece to print face down: turn the STL or STEP files over in the slicer" in said
+    assert as_printed(load_set("iqstars"), load_profile()).facing == "down"
 
 
 def test_what_a_file_needs_stays_with_the_file(export: Said) -> None:
