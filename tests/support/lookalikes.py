@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import hashlib
 import math
+import tomllib
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import shapely
@@ -26,15 +28,18 @@ from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
-from tests.support import analytic
+from fabkit.model.balls import BallBody
+from tests.conftest import ROOT
+from tests.support import analytic, ballmeshes
+from tests.support.ballmeshes import Sizes
 from tests.support.built import built
 
 Points = NDArray[np.float64]
 #: One mm in each unit of length that a file may be in.
 LENGTHS = {"mm": 1.0, "cm": 0.1, "inch": 1 / 25.4, "m": 0.001, "misread": 25.4}
-#: Cap height of a letter, diameter and depth of the round pocket it stands in, and how deep a
-#: letter goes that is engraved, in mm.
-CAP_MM, POCKET_MM, POCKET_DEPTH_MM, ENGRAVED_MM = 7.0, 12.0, 0.6, 0.6
+#: Cap height of a letter, diameter of the round pocket it stands in, and how deep that or a letter
+#: goes that is engraved, in mm.
+CAP_MM, POCKET_MM, ENGRAVED_MM = 7.0, 12.0, 0.6
 #: By how much wider the mouth of a recess is than the recess itself, on each side.
 MOUTH_MM = 0.15
 
@@ -56,6 +61,9 @@ class Variant:
         letter: ``raised`` or ``sunk`` in a round pocket of the face, ``engraved``, ``inlaid`` as a
             body of its own, ``inside`` (in the floor of the recess), or none.
         hollow: ``closed`` or ``open`` at the back, with walls of 1.6.
+        stub: diameter and height of one below each cell; none if None.
+        balls: diameters of balls and links, and how far below their middles the bed cuts them off,
+            for pieces made of balls, which have nothing of the above but the unit.
         segments: of a full circle.
         edge: longest edge of a triangle after remeshing; 0 as it comes.
         simplified: how far the surface may move when triangles are taken away.
@@ -66,7 +74,6 @@ class Variant:
         together: all in one file.
         ending: of the files' names.
         mirrored: ids of the pieces whose outline is mirrored; ``*``: all, with their letters.
-        true: ids of the rules that find fault with this variant, and rightly.
     """
 
     unit: float = 20.0
@@ -79,6 +86,8 @@ class Variant:
     recess: tuple[float, float] | None = (10.0, 3.5)
     letter: str = "raised"
     hollow: str = ""
+    stub: tuple[float, float] | None = None
+    balls: tuple[float, float, float | None] = (12.0, 9.0, 4.2)
     segments: int = 24
     edge: float = 0.0
     simplified: float = 0.0
@@ -89,9 +98,11 @@ class Variant:
     together: bool = False
     ending: str = ".stl"
     mirrored: str = ""
-    true: frozenset[str] = frozenset()
 
 
+_PLAIN = Variant()
+#: What happens to a piece once it is made.
+_AFTERWARDS = ["length", "tilted", "together", "ending", "decimals", "noise", "simplified", "edge"]
 #: All that are tried, by name.
 VARIANTS: dict[str, Variant] = {
     "the author's": Variant(mirrored="S"),
@@ -144,24 +155,55 @@ VARIANTS: dict[str, Variant] = {
     "as 3MF": Variant(ending=".3mf"),
     "as GLB": Variant(ending=".glb", length="m"),
 }
+#: Hexagons on stubs, as IQ Stars has them.
+ON_STUBS: dict[str, Variant] = {
+    name: replace(variant, recess=None, stub=(10.0, 2.0))
+    for name, variant in {
+        "on stubs": Variant(),
+        "rounded by 1": Variant(rounding=1.0),
+        "sharp": Variant(rounding=0.0),
+        "without a letter": Variant(letter=""),
+        "in inches, turned in space": Variant(length="inch", tilted=True),
+        "all in one file": Variant(together=True),
+        "all mirrored": Variant(mirrored="*"),
+    }.items()
+}
+#: Pieces made of balls, as IQ Fit has them.
+OF_BALLS: dict[str, Variant] = {
+    name: replace(variant, unit=15.0 * variant.unit / 20)
+    for name, variant in {
+        "of balls": Variant(),
+        "whole balls": Variant(balls=(12.0, 9.0, None)),
+        "thin links": Variant(balls=(12.0, 6.0, 4.2)),
+        "coarse": Variant(segments=12),
+        "remeshed": Variant(edge=2.5),
+        "simplified": Variant(simplified=0.05),
+        "3 decimals": Variant(decimals=3),
+        "noise of 5 um": Variant(noise=0.005),
+        "in cm": Variant(length="cm"),
+        "in m": Variant(length="m"),
+        "in inches, turned in space": Variant(length="inch", tilted=True),
+        "mm taken for inches": Variant(length="misread"),
+        "all in one file": Variant(together=True, tilted=True),
+        "all mirrored": Variant(mirrored="*", tilted=True),
+        "half as large again": Variant(unit=30.0, balls=(18.0, 13.5, 6.3)),
+    }.items()
+}
 
 
 def lookalike(set_name: str, variant: Variant) -> dict[str, trimesh.Trimesh]:
     """The files of a set made in that way: name, and what is in it."""
     chance = np.random.default_rng(1)
     meshes = {}
-    for number, drawing in enumerate(analytic.drawings(set_name)):
-        if drawing.id in variant.mirrored:
-            turned_over = affinity.scale(drawing.outline, -1, 1, origin=(0, 0))
-            drawing = replace(drawing, outline=orient(turned_over))  # noqa: PLW2901
-        mesh = _written(_solid(drawing, _made(variant)), variant, chance)
+    for number, piece in enumerate(_content(set_name)["piece"]):
+        mesh = _written(_solids(set_name, number, _made(variant, piece["id"])), variant, chance)
         if variant.mirrored == "*":
             mesh.apply_transform(np.diag([-1.0, 1.0, 1.0, 1.0]))
         mesh.apply_transform(_placement(variant, number, chance))
         mesh.apply_scale(LENGTHS[variant.length])
         if variant.decimals is not None:
             mesh.vertices = np.round(mesh.vertices, variant.decimals)
-        meshes[drawing.id + variant.ending] = mesh
+        meshes[piece["id"] + variant.ending] = mesh
     if variant.together:
         return {f"all{variant.ending}": trimesh.util.concatenate(list(meshes.values()))}
     return meshes
@@ -175,59 +217,71 @@ def lookalike_files(set_name: str, variant: Variant) -> list[Path]:
             mesh.export(folder / name)
 
     source = Path(__file__).read_bytes()
-    made = {key: value for key, value in asdict(variant).items() if key != "true"}
-    name = hashlib.sha256(repr(made).encode()).hexdigest()[:8]
-    folder = built(f"alike-{set_name}-{name}", make, source, made, rooms=("core",))
+    name = hashlib.sha256(repr(variant).encode()).hexdigest()[:8]
+    folder = built(f"alike-{set_name}-{name}", make, source, variant, rooms=("core",))
     return sorted(folder.iterdir())
+
+
+@cache
+def _content(set_name: str) -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pieces" / f"{set_name}.toml").read_text())
 
 
 # --- one piece ----------------------------------------------------------------------------
 
 
-def _made(variant: Variant) -> Variant:
-    """The part of a variant that shapes a solid."""
-    kept = ("length", "tilted", "together", "ending", "mirrored", "true", "decimals", "noise")
-    plain = Variant()
-    return replace(variant, **{key: getattr(plain, key) for key in kept})
+def _made(variant: Variant, piece: str) -> Variant:
+    """The part of a variant that shapes the solid of a piece."""
+    but = {name: getattr(_PLAIN, name) for name in _AFTERWARDS}
+    return replace(variant, mirrored=piece if piece in variant.mirrored else "", **but)
 
 
 @lru_cache(maxsize=64)
-def _solid(drawing: analytic.Drawing, v: Variant) -> tuple[Manifold, ...]:
+def _solids(set_name: str, number: int, v: Variant) -> tuple[Manifold, ...]:
     """The bodies of one piece, its back on z = 0 and the face above."""
-    area = affinity.scale(drawing.outline, v.unit, v.unit, origin=(0, 0))
-    area = _without_tips(orient(_moved(area, -v.inset)), v.tip_cut)
+    piece = _content(set_name)["piece"][number]
+    if "balls" in piece:
+        shape = BallBody(tuple(map(tuple, piece["balls"])), tuple(map(tuple, piece["bonds"])))
+        return (ballmeshes.solid(shape, Sizes(v.unit, *v.balls, v.segments)),)
+    drawing = analytic.drawings(set_name)[number]
+    way = -1 if v.mirrored else 1
+    area = affinity.scale(drawing.outline, way * v.unit, v.unit, origin=(0, 0))
+    area = _without_tips(_moved(orient(area), -v.inset), v.tip_cut)
     x, y = shapely.maximum_inscribed_circle(area).coords[0]
-    solid = _hull(area, v)
-    glyph = affinity.translate(analytic.glyph(drawing.label, CAP_MM).polygon, x, y)
-    top = v.thickness
-    post = (
-        _extruded(shapely.Point(x, y).buffer(v.recess[0] / 2 + 1.6), 0, top) if v.recess else None
-    )
+    solid, top = _hull(area, v), v.thickness
+    for row, column in piece.get("cells", ()) if v.stub else ():
+        rod = Manifold.cylinder(v.stub[1] + 1, v.stub[0] / 2, circular_segments=64)
+        u = v.unit
+        place = (way * u * (column + row % 2 / 2), -u * row * math.sqrt(3) / 2, -v.stub[1])
+        solid += rod.translate(place)
     if v.hollow:
-        low = -1.0 if v.hollow == "open" else 1.6
-        inner = _extruded(_moved(area, -1.6 - v.rounding / 2), low, top - 1.6)
-        solid -= inner - post if post else inner
+        inner = _extruded(
+            _moved(area, -1.6 - v.rounding / 2), -1 if v.hollow == "open" else 1.6, top - 1.6
+        )
+        if v.recess:
+            inner -= _extruded(shapely.Point(x, y).buffer(v.recess[0] / 2 + 1.6), -1, top)
+        solid -= inner
     if v.recess:
         (wide, deep), wider = v.recess, v.recess[0] / 2 + MOUTH_MM
         ring = [(0, -1), (wider, -1), (wider, 0), (wide / 2, MOUTH_MM), (wide / 2, deep), (0, deep)]
         solid -= Manifold.revolve(CrossSection([ring]), 64).translate((x, y, 0))
-    pocket = Manifold.cylinder(9, POCKET_MM / 2, circular_segments=48)
-    pocket = pocket.translate((x, y, top - POCKET_DEPTH_MM))
-    letter = _extruded(glyph, top - ENGRAVED_MM, top)
+    glyph = affinity.translate(analytic.glyph(drawing.label, CAP_MM).polygon, x, y)
+    low = top - ENGRAVED_MM
     if v.letter in ("raised", "sunk"):
-        solid -= pocket
+        pocket = Manifold.cylinder(9, POCKET_MM / 2, circular_segments=48)
+        solid -= pocket.translate((x, y, low))
     if v.letter == "raised":
-        return (solid + letter.translate((0, 0, -0.05)),)
-    if v.letter == "sunk":
-        return (solid - letter.translate((0, 0, -POCKET_DEPTH_MM)),)
-    if v.letter == "engraved":
-        return (solid - _extruded(glyph, top - ENGRAVED_MM, top + 1),)
-    if v.letter == "inlaid":
-        slot = _extruded(glyph.buffer(0.05), top - ENGRAVED_MM - 0.05, top + 1)
-        return (solid - slot, letter)
-    if v.letter == "inside" and v.recess:
+        solid += _extruded(glyph, low - 0.1, top - 0.05)
+    elif v.letter == "sunk":
+        solid -= _extruded(glyph, low - ENGRAVED_MM, top)
+    elif v.letter == "engraved":
+        solid -= _extruded(glyph, low, top + 1)
+    elif v.letter == "inlaid":
+        slot = _extruded(glyph.buffer(0.05), low - 0.05, top + 1)
+        return (solid - slot, _extruded(glyph, low, top))
+    elif v.letter == "inside" and v.recess:
         seen = affinity.scale(glyph, -0.7, 0.7, origin=(x, y))
-        return (solid - _extruded(seen, v.recess[1] - 1, v.recess[1] + ENGRAVED_MM),)
+        solid -= _extruded(seen, v.recess[1] - 1, v.recess[1] + ENGRAVED_MM)
     return (solid,)
 
 
@@ -310,6 +364,8 @@ def _written(
         clean = solid.simplify(max(v.simplified, _SLIVER_MM))
         raw = (clean.refine_to_length(v.edge) if v.edge else clean).to_mesh64()
         mesh = trimesh.Trimesh(raw.vert_properties[:, :3], raw.tri_verts)
+        mesh.merge_vertices(digits_vertex=4)
+        mesh.update_faces(mesh.nondegenerate_faces())
         if v.noise:
             mesh.vertices += chance.uniform(-v.noise, v.noise, mesh.vertices.shape)
         meshes.append(mesh)
