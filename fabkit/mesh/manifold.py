@@ -13,6 +13,8 @@ from shapely.geometry.base import BaseGeometry
 
 #: Areas seen from above that are smaller than this are what rounding leaves.
 _NO_AREA_MM2 = 1e-9
+#: So are holes, where walls that are upright are seen from above.
+_NO_HOLE_MM2 = 1e-3
 
 
 def is_solid(manifold: Any) -> bool:
@@ -60,7 +62,7 @@ def shadow_of(solid: Any) -> BaseGeometry:
         # The largest ring goes around; points and slivers of no area are left out.
         outer, *holes = sorted(part.to_polygons(), key=lambda ring: -Polygon(ring).area)
         if part.area() > _NO_AREA_MM2:
-            rings = [hole for hole in holes if Polygon(hole).area > _NO_AREA_MM2]
+            rings = [hole for hole in holes if Polygon(hole).area > _NO_HOLE_MM2]
             # Rings may touch themselves where two corners are one.
             found.append(shapely.make_valid(Polygon(outer, rings)))
     return shapely.union_all(found)

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import median
 
-import numpy as np
-from shapely import Polygon, affinity, union_all
+from shapely import Polygon, union_all
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.body import Body
-from fabkit.mesh.outlines.readback import read_back
-from fabkit.mesh.outlines.refine import Reading
 from fabkit.mesh.section import filled, parts
 from fabkit.mesh.seen import shadow, size_mm
 from fabkit.mesh.straight import StraightBody
-from fabkit.mesh.upright import Upright, stand_up
 from fabkit.model.lattice import Cell, Ring
-from fabkit.model.puzzle import PuzzleSet
 
 #: What a file's unit of length may be, in mm, when the file does not say; the first that fits.
-LENGTHS_MM = {"mm": 1.0, "cm": 10.0, "inch": 25.4, "m": 1000.0}
+LENGTHS_MM = {
+    "mm": 1.0,
+    "cm": 10.0,
+    "inch": 25.4,
+    "m": 1000.0,
+    "mm that were taken for inches": 1 / 25.4,
+}
 #: Two lengths this near are meant to be one: grid units, thicknesses.
-_NEAR = 0.05
+_NEAR = 0.08
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +41,8 @@ class Outline:
         canonical: the outline as read.
         hausdorff_mm: the greatest distance between the outline as seen and as read.
         area_off: by which part the area as seen differs from the area as read.
+        score: how much of the silhouette overlays that of the piece it is: 1 for all of it.
+        margin: by how much that is better than the overlay of any other piece.
     """
 
     cells: frozenset[Cell]
@@ -54,6 +54,8 @@ class Outline:
     canonical: Polygon
     hausdorff_mm: float
     area_off: float
+    score: float = 1.0
+    margin: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,35 +136,6 @@ class Parts:
         return units[0] if units else None
 
 
-def take_in(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Parts:
-    """Stands bodies up, reads their outlines back and finds their unit of length.
-
-    Args:
-        bodies: the parts of a set, or some of them.
-        puzzle: the set.
-        units_mm: what its grid unit may be, at least one. They decide only in which unit of
-            length the files are, and what is assumed of shapes that do not tell the unit from
-            the clearance.
-
-    Returns:
-        A part for each body.
-    """
-    standing = [stand_up(body) for body in bodies]
-    thickness = median(upright.thickness for upright in standing) if standing else 0.0
-    standing = [
-        upright if _alike(upright.thickness, thickness) else stand_up(upright.body, thickness)
-        for upright in standing
-    ]
-    units = [unit_mm / length for length in LENGTHS_MM.values() for unit_mm in units_mm]
-    readings = read_back(standing, puzzle, units)
-    unit = next((reading.lie.unit for reading in readings if reading), None)
-    length_mm = 1.0 if unit is None else length_mm_of(unit, units_mm)
-    parts = [
-        _part(body, reading, length_mm) for body, reading in zip(standing, readings, strict=True)
-    ]
-    return Parts(tuple(parts), length_mm)
-
-
 def length_mm_of(unit: float, units_mm: Sequence[float]) -> float:
     """The unit of length with which a grid unit is nearly what it should be; mm if none is."""
     for length in LENGTHS_MM.values():
@@ -173,29 +146,3 @@ def length_mm_of(unit: float, units_mm: Sequence[float]) -> float:
 
 def _alike(one: float, other: float) -> bool:
     return abs(one - other) < _NEAR * other
-
-
-def _part(upright: Upright, reading: Reading | None, length_mm: float) -> Part:
-    tilt, over = upright.tilt_degrees, upright.turned_over
-    if reading is None:
-        return Part(upright.body, upright.vertices * length_mm, tilt, over, None)
-    lie = reading.lie
-    cos, sin = math.cos(lie.turn), math.sin(lie.turn)
-    straight = upright.vertices.copy()
-    straight[:, :2] = upright.vertices[:, :2] @ np.array([[cos, -sin], [sin, cos]])
-    straight[:, :2] -= lie.origin
-    outline = Outline(
-        reading.cells,
-        reading.rings,
-        lie.unit * length_mm,
-        reading.own_unit * length_mm if reading.own_unit else None,
-        reading.inset * length_mm,
-        (reading.edge_insets[0] * length_mm, reading.edge_insets[1] * length_mm),
-        affinity.affine_transform(
-            reading.canonical,
-            [length_mm, 0, 0, length_mm, -length_mm * lie.origin[0], -length_mm * lie.origin[1]],
-        ),
-        reading.hausdorff * length_mm,
-        reading.area_off,
-    )
-    return Part(upright.body, straight * length_mm, tilt, over, outline)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import shapely
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
+from shapely.geometry.polygon import orient
 
 from fabkit.mesh.body import Body
-from fabkit.mesh.outlines.edges import largest, silhouette
-from fabkit.mesh.upright import Upright
+from fabkit.mesh.manifold import is_solid, shadow_of
+from fabkit.mesh.section import Sections, parts
+
+#: Open bodies are cut this near to heights with corners, as a part of their own, at so many of them.
+_NEAR_LEVEL, _MOST_LEVELS = 0.0015, 30
 
 
 def shadow(body: Body) -> Polygon:
@@ -25,7 +31,23 @@ def shadow(body: Body) -> Polygon:
         >>> round(shadow(Body("box", corners, box)).area, 4)
         3.0
     """
-    return largest(silhouette(Upright(body, body.vertices, 0.0, False), everywhere=True))
+    if is_solid(body.manifold):
+        return largest(shadow_of(body.manifold))
+    # An open body is cut just above and below the heights at which it has corners.
+    sections = Sections(body.vertices, body.faces)
+    levels = sections.levels()
+    levels = levels[:: 1 + len(levels) // _MOST_LEVELS]
+    cuts = []
+    for low, high in itertools.pairwise([*levels, sections.high]):
+        near = min(_NEAR_LEVEL * (sections.high - sections.low), (high - low) / 4)
+        cuts += [sections.at(low + near), sections.at(high - near)]
+    return largest(shapely.union_all(cuts))
+
+
+def largest(area: BaseGeometry) -> Polygon:
+    """The largest part of an area; an empty polygon of none."""
+    found = parts(area)
+    return orient(found[0]) if found else Polygon()
 
 
 def size_mm(body: Body) -> tuple[float, float, float]:

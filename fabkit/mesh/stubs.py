@@ -14,11 +14,11 @@ from fabkit.mesh.body import Body
 from fabkit.mesh.bystubs import read_by_stubs
 from fabkit.mesh.cavities import Circle, circle_of
 from fabkit.mesh.finding import Finding, at_most, between, counted
-from fabkit.mesh.part import Part, Parts, length_mm_of, take_in
+from fabkit.mesh.part import Part, Parts
 from fabkit.mesh.parting import above
+from fabkit.mesh.recognise import take_in
 from fabkit.mesh.rules.outline import TOLERANCE_MM
 from fabkit.mesh.section import DOWN, UP, filled, parts
-from fabkit.mesh.upright import stand_up
 from fabkit.model.lattice import Lattice
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet, in_units
@@ -68,33 +68,14 @@ def take_in_on_stubs(
     Returns:
         A part for each body, those on stubs without these; and what stands on stubs.
     """
-    lattice, unit_mm = puzzle.lattice, units_mm[0]
-    quick = [_standing(body, lattice, unit_mm) for body in bodies]
-    by_stubs = [one for one in quick if one and one.plate.outline and not _fills_cells(one)]
-    if by_stubs and len(by_stubs) == len(bodies):
-        outlines = [one.plate.outline for one in by_stubs if one.plate.outline]
-        length = length_mm_of(outlines[0].unit_mm, units_mm)
-        if length != 1.0:
-            in_mm = [replace(body, vertices=body.vertices * length) for body in bodies]
-            parts, stubs = take_in_on_stubs(in_mm, puzzle, *units_mm)
-            return replace(parts, length_mm=length), stubs
-        return Parts(tuple(one.plate for one in by_stubs), length), tuple(by_stubs)
     read = take_in(bodies, puzzle, *units_mm)
-    stubs = tuple(on_stubs(part, lattice, unit_mm) for part in read.parts)
+    stubs = tuple(on_stubs(part, puzzle.lattice, units_mm[0]) for part in read.parts)
     plates = [one.plate if one else part for one, part in zip(stubs, read.parts, strict=True)]
     return replace(read, parts=tuple(plates)), stubs
 
 
-def _standing(body: Body, lattice: Lattice, unit_mm: float) -> OnStubs | None:
-    up = stand_up(body)
-    return on_stubs(
-        Part(body, up.vertices, up.tilt_degrees, up.turned_over, None), lattice, unit_mm
-    )
-
-
-def _fills_cells(one: OnStubs) -> bool:
-    outline = one.plate.outline
-    return outline is not None and outline.area_off > -_FILLED
+def _fills_cells(part: Part) -> bool:
+    return part.outline is not None and part.outline.area_off > -_FILLED
 
 
 def on_stubs(part: Part, lattice: Lattice, unit_mm: float) -> OnStubs | None:
@@ -116,7 +97,7 @@ def on_stubs(part: Part, lattice: Lattice, unit_mm: float) -> OnStubs | None:
             return None
         part = _turned_over(part)
         height_mm = part.thickness_mm - upside_down
-    if part.outline is None:
+    if not _fills_cells(part):
         part = read_by_stubs(part, _circles(part, height_mm), lattice, unit_mm) or part
     try:
         plate = above(part.straight, height_mm)

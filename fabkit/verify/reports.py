@@ -14,9 +14,8 @@ from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.boards.recognise import BoardPart
 from fabkit.mesh.finding import DIGITS, Finding
 from fabkit.mesh.manifold import shadow_of
-from fabkit.mesh.outlines.edges import largest
 from fabkit.mesh.part import Part
-from fabkit.mesh.seen import shadow, size_mm
+from fabkit.mesh.seen import largest, shadow, size_mm
 
 #: What a part is: its mesh as it lies, and what was read of it.
 AnyPart = Part | BallPart | BoardPart

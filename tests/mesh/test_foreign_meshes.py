@@ -30,7 +30,7 @@ from shapely import Polygon, affinity
 
 from fabkit.mesh.anatomy import anatomy
 from fabkit.mesh.identity import identify
-from fabkit.mesh.part import take_in
+from fabkit.mesh.recognise import take_in
 from fabkit.model.library import load_set
 from fabkit.model.piece import is_image
 from fabkit.verify.taking import take

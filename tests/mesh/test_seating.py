@@ -20,7 +20,7 @@ from fabkit.mesh.boards.recognise import BoardPart, read_boards
 from fabkit.mesh.boards.seating import Seating, balls_in_board, stubs_in_board
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import Assembly
-from fabkit.mesh.part import take_in
+from fabkit.mesh.recognise import take_in
 from fabkit.mesh.stubs import on_stubs
 from fabkit.model.accessory import accessories
 from fabkit.model.balls import flat_poses

@@ -9,7 +9,8 @@ import trimesh
 from shapely import Polygon, affinity
 
 from fabkit.mesh.body import Body
-from fabkit.mesh.part import Outline, Part, take_in
+from fabkit.mesh.part import Outline, Part
+from fabkit.mesh.recognise import take_in
 from fabkit.model.lattice import LATTICES, Point
 from fabkit.model.piece import Form, Piece, is_image
 from fabkit.model.polygon import cells_of_rings, rings_of_cells

@@ -16,7 +16,7 @@ from fabkit.mesh.boards.recognise import BoardPart
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.reading import read_bodies
 from fabkit.mesh.finding import Finding
-from fabkit.mesh.part import take_in
+from fabkit.mesh.recognise import take_in
 from fabkit.mesh.stubs import OnStubs, on_stubs
 from fabkit.model.accessory import Thing
 from fabkit.model.balls import BallBody
