@@ -54,6 +54,8 @@ _BOXES = 0.2
 _LIKELY = 0.8
 #: An outline is that of a piece when the overlay is at least this (tips that are cut, discs).
 _ALIKE = 0.86
+#: … and surely, whatever its unit, from this on.
+_SURE = 0.95
 #: Units that differ by less than this part may be one: clearances and roundings take that much.
 _ONE_UNIT = 0.06
 #: A cell is full from this share on, and empty up to what is left to 1.
@@ -684,20 +686,18 @@ def take_in(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Part
     unit = _common_unit(guesses, expected)
     lies: list[_Lie | None] = [None] * len(bodies)
     if unit is not None:
-        lies = [
-            _best(some, ways, lattice, shapes, unit)
-            for some, ways in zip(guesses, standing, strict=True)
-        ]
-        unit = median([lie.unit for lie in lies if lie] or [unit])
-    for other in [unit] if unit else expected:
-        if not any(lies):
-            unit = other
-        lies = [
-            lie or next(filter(None, (_by_lattice(way, lattice, other) for way in ways)), None)
-            for lie, ways in zip(lies, standing, strict=True)
-        ]
-        if any(lies):
-            break
+        lies = [_best(some, lattice, shapes, unit) for some in guesses]
+    scores = [lie.score for lie in lies if lie]
+    if unit is None or (median(scores) < _SURE and not any(_is_near(unit, e) for e in expected)):
+        # Bodies that are no pieces of the set may still lie on its lattice, with a unit it may have.
+        for other in expected:
+            found = _all_by_lattice([None] * len(bodies), standing, lattice, other)
+            if sum(one is not None for one in found) > len(scores) / 2:
+                unit, lies = other, found
+                break
+    elif len(scores) < len(bodies):
+        unit = median(lie.unit for lie in lies if lie)
+        lies = _all_by_lattice(lies, standing, lattice, unit)
     exact = _exact_unit([lie for lie in lies if lie], lattice, expected)
     length_mm = length_mm_of(exact, units_mm) if exact else 1.0
     found = [
@@ -713,9 +713,21 @@ def take_in(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Part
     return Parts(tuple(found), length_mm)
 
 
+def _all_by_lattice(
+    lies: Sequence[_Lie | None],
+    standing: Sequence[Sequence[Standing]],
+    lattice: Lattice,
+    unit: float,
+) -> list[_Lie | None]:
+    """The lies, those that are missing found by the lattice alone."""
+    return [
+        lie or next(filter(None, (_by_lattice(way, lattice, unit) for way in ways)), None)
+        for lie, ways in zip(lies, standing, strict=True)
+    ]
+
+
 def _best(
     guesses: Sequence[_Guess],
-    ways: Sequence[Standing],
     lattice: Lattice,
     shapes: Sequence[_Shape],
     unit: float,

@@ -55,7 +55,7 @@ class OnStubs:
 def take_in_on_stubs(
     bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float
 ) -> tuple[Parts, tuple[OnStubs | None, ...]]:
-    """Takes bodies in that may stand on stubs; see `fabkit.mesh.part.take_in`.
+    """Takes bodies in that may stand on stubs; see `fabkit.mesh.recognise.take_in`.
 
     Discs and stars are read by their stubs alone; what fills its hexagons, and what stands on no
     stubs, is read by its outline, which tells more.
@@ -82,7 +82,7 @@ def on_stubs(part: Part, lattice: Lattice, unit_mm: float) -> OnStubs | None:
     """Tells a part's stubs from its plate.
 
     Args:
-        part: as `fabkit.mesh.part.take_in` lays it. If its outline does not tell how it lies on
+        part: as `fabkit.mesh.recognise.take_in` lays it. If its outline does not tell how it lies on
             the lattice, its stubs do.
         lattice: the set's.
         unit_mm: the grid unit, for a part of one stub, which does not tell.

@@ -27,7 +27,8 @@ from fabkit.mesh.fitting.assembly import Assembly, Table
 from fabkit.mesh.fitting.tolerance import PrinterError, Solution, Tolerance, tolerance
 from fabkit.mesh.identity import Identity, identify
 from fabkit.mesh.inspect import in_common, inspect
-from fabkit.mesh.part import LENGTHS_MM, Part, take_in
+from fabkit.mesh.part import LENGTHS_MM, Part
+from fabkit.mesh.recognise import take_in
 from fabkit.mesh.rules.outline import Common
 from fabkit.mesh.seen import inside_mm
 from fabkit.mesh.separate import separate
@@ -394,7 +395,7 @@ def take(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Taken:
     Args:
         bodies: of some files, in any order; one that holds parts apart is taken apart.
         puzzle: the set that they should be.
-        units_mm: what the grid unit may be; see `fabkit.mesh.part.take_in`.
+        units_mm: what the grid unit may be; see `fabkit.mesh.recognise.take_in`.
     """
     bodies, copies = _without_copies([part for body in bodies for part in separate(body)])
     # The order of files must not show in any result, not even in rounding.
