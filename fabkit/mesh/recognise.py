@@ -700,7 +700,7 @@ def take_in(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Part
         lies = _all_by_lattice(lies, standing, lattice, unit)
     exact = _exact_unit([lie for lie in lies if lie], lattice, expected)
     length_mm = length_mm_of(exact, units_mm) if exact else 1.0
-    found = [
+    read = [
         _part(
             body,
             ways,
@@ -710,7 +710,7 @@ def take_in(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Part
         )
         for body, ways, lie in zip(bodies, standing, lies, strict=True)
     ]
-    return Parts(tuple(found), length_mm)
+    return Parts(tuple(read), length_mm)
 
 
 def _all_by_lattice(

@@ -31,7 +31,12 @@ def recognise(taken: Taken, candidates: Sequence[Profile]) -> Profile | None:
 
 def _agrees(taken: Taken, profile: Profile) -> bool:
     common = taken.common
-    recesses = [recess for anatomy in taken.anatomies for recess in anatomy.recesses]
+    recesses = [
+        recess
+        for anatomy, identity in zip(taken.anatomies, taken.identities, strict=True)
+        if identity.piece
+        for recess in anatomy.recesses
+    ]
     if common is None or bool(recesses) != profile.has_recesses:
         return False
     if recesses:
