@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import shapely
-from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
-#: Areas seen from above that are smaller than this are what rounding leaves.
-_NO_AREA_MM2 = 1e-9
-#: So are holes, where walls that are upright are seen from above.
+from fabkit.mesh.section import area_of
+
+#: Holes this small are left where walls that are upright are seen from above.
 _NO_HOLE_MM2 = 1e-3
 
 
@@ -57,12 +55,4 @@ def between(solid: Any, low_mm: float, high_mm: float) -> Any:
 
 def shadow_of(solid: Any) -> BaseGeometry:
     """A solid seen from above."""
-    found = []
-    for part in solid.project().decompose():
-        # The largest ring goes around; points and slivers of no area are left out.
-        outer, *holes = sorted(part.to_polygons(), key=lambda ring: -Polygon(ring).area)
-        if part.area() > _NO_AREA_MM2:
-            rings = [hole for hole in holes if Polygon(hole).area > _NO_HOLE_MM2]
-            # Rings may touch themselves where two corners are one.
-            found.append(shapely.make_valid(Polygon(outer, rings)))
-    return shapely.union_all(found)
+    return area_of(solid.project(), _NO_HOLE_MM2)

@@ -1,14 +1,18 @@
 """Sections: what a horizontal cut through a mesh shows.
 
-A mesh may be open or folded; what a cut shows is then the area inside the lines that do close.
+A closed mesh is cut by manifold3d. One that is open or inside out may be cut, too; what shows is
+then the area inside the lines that do close.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 import shapely
 from numpy.typing import NDArray
-from shapely import Polygon
+from shapely import MultiPolygon, Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.body import Faces, Points
@@ -16,6 +20,17 @@ from fabkit.mesh.body import Faces, Points
 UP, DOWN = 1, -1
 #: Heights this near are one, as a part of the body's height (STL files hold single precision).
 _SAME_HEIGHT = 2e-5
+#: Flats whose corners scatter less far than this (mm) to either side are noisy, but flat.
+_MOST_SCATTER_MM = 0.03
+#: … when their corners lie beside the middle by this part of it on average: 4.8 standard
+#: deviations of a normal distribution, three times the half-width of a uniform one.
+_SCATTER_OF_MEAN = 6.0
+#: Faces lean less than this against a level plane when they tell how noisy a mesh is (1 degree).
+_LEVEL = float(np.cos(np.radians(1.0)))
+#: No more flats are told apart.
+_MOST_FLATS = 300
+#: Areas that are smaller than this are what rounding leaves.
+_NO_AREA_MM2 = 1e-9
 
 
 class Sections:
@@ -35,100 +50,178 @@ class Sections:
     def __init__(self, vertices: Points, faces: Faces) -> None:
         self.vertices = vertices
         self.faces = faces
-        edges = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
-        self._edges, which = np.unique(edges, axis=0, return_inverse=True)
-        self._edges_of_face = which.reshape(-1, 3)
         self.low, self.high = float(vertices[:, 2].min()), float(vertices[:, 2].max())
+        self._cuts: dict[float, BaseGeometry] = {}
 
-    @property
-    def _same(self) -> float:
-        return _SAME_HEIGHT * max(self.high - self.low, 1e-9)
+    # --- cuts ---------------------------------------------------------------------------------
 
     def at(self, height: float) -> BaseGeometry:
         """The material at a height, seen from above; empty beyond the body.
 
         Where corners lie at the height, the cut is that just above it.
         """
-        above = self.vertices[:, 2] > height
-        is_cut = above[self._edges[:, 0]] != above[self._edges[:, 1]]
-        cut = is_cut[self._edges_of_face]
-        crossed = self._edges_of_face[cut.any(axis=1)]
-        if not len(crossed):
-            return Polygon()
-        pairs = crossed[cut[cut.any(axis=1)]].reshape(-1, 2)
-        pairs = np.unique(np.sort(pairs, axis=1), axis=0)
-        used, pairs = np.unique(pairs, return_inverse=True)
-        points = self._on_edges(used, height)
-        pairs = pairs.reshape(-1, 2)
-        pairs = pairs[(points[pairs[:, 0]] != points[pairs[:, 1]]).any(axis=1)]
-        return _area_within(shapely.linestrings(points[pairs]))
+        if height not in self._cuts:
+            solid = self._solid
+            self._cuts[height] = area_of(solid.slice(height)) if solid else self._open_at(height)
+        return self._cuts[height]
 
-    def _on_edges(self, edges: NDArray[np.int64], height: float) -> Points:
-        """Where edges pass a height, shape (len(edges), 2)."""
-        start, end = (self.vertices[self._edges[edges, side]] for side in (0, 1))
+    @cached_property
+    def _solid(self) -> Any:
+        """The mesh for cuts, in double precision; None when it bounds no volume."""
+        import manifold3d
+
+        mesh = manifold3d.Mesh64(self.vertices, self.faces.astype(np.uint64))
+        solid = manifold3d.Manifold(mesh)
+        return solid if solid.volume() > 0 else None
+
+    def _open_at(self, height: float) -> BaseGeometry:
+        above = self.vertices[self.faces, 2] > height
+        crossed = above.any(axis=1) & ~above.all(axis=1)
+        # The corner that is alone on its side, and the two that face it, in this order.
+        alone = (above ^ (np.count_nonzero(above, axis=1) == 2)[:, None])[crossed].argmax(axis=1)
+        turn = (alone[:, None] + [0, 1, 0, 2]) % 3
+        # Each edge from its first corner in the list, so that neighbours meet in the same place.
+        ends = np.sort(np.take_along_axis(self.faces[crossed], turn, 1).reshape(-1, 2), axis=1)
+        start, end = self.vertices[ends[:, 0]], self.vertices[ends[:, 1]]
         part = (height - start[:, 2]) / (end[:, 2] - start[:, 2])
-        return np.asarray(start[:, :2] + part[:, None] * (end - start)[:, :2])
+        points = start[:, :2] + part[:, None] * (end - start)[:, :2]
+        return _area_within(points.reshape(-1, 2, 2))
+
+    # --- flats --------------------------------------------------------------------------------
 
     def levels(self) -> list[float]:
         """The heights at which corners lie, from low to high, near ones made one."""
+        flats, near = np.array(self._flat_levels), self.scatter_mm
         heights = np.unique(self.vertices[:, 2])
-        first = np.concatenate([[True], np.diff(heights) > self._same])
-        return [float(height) for height in heights[first]]
+        if len(flats):
+            heights = heights[np.abs(heights[:, None] - flats).min(axis=1) > near]
+        # Corners scatter around a height, but along a curve they go on and on.
+        run = np.cumsum(np.diff(heights, prepend=-np.inf) > near)
+        starts = heights[np.searchsorted(run, run)]
+        step = ((heights - starts) / (4 * near)).astype(np.int64)
+        first = np.unique(np.column_stack([run, step]), axis=0, return_index=True)[1]
+        return sorted([*self._flat_levels, *heights[first].tolist()])
 
     def flats(self) -> dict[tuple[float, int], float]:
         """The area of the horizontal surfaces, by height and facing (`UP` or `DOWN`)."""
         found: dict[tuple[float, int], float] = {}
-        for level, facing in self._flat_levels():
-            area = self._projected(self._flat_faces(level, facing))
-            if area > 0:
-                found[level, facing] = area
+        for level in self._flat_levels:
+            for facing in (UP, DOWN):
+                area = float(np.abs(self._projected[self._flat_faces(level, facing)]).sum())
+                if area > 0:
+                    found[level, facing] = area
         return found
 
     def flat(self, height: float, facing: int) -> BaseGeometry:
         """The horizontal surface at a height that faces up or down, seen from above."""
-        triangles = self.faces[self._flat_faces(height, facing)]
-        if not len(triangles):
-            return Polygon()
+        near = min(self._flat_levels, key=lambda level: abs(level - height), default=height)
+        level = near if abs(near - height) < self.scatter_mm else height
+        triangles = self.faces[self._flat_faces(level, facing)]
         edges = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
         single, count = np.unique(edges, axis=0, return_counts=True)
-        rim = self.vertices[single[count % 2 == 1]][:, :, :2]
-        return _area_within(shapely.linestrings(rim))
+        return _area_within(self.vertices[single[count % 2 == 1]][:, :, :2])
 
-    def _flat_levels(self) -> list[tuple[float, int]]:
-        heights = self.vertices[self.faces][:, :, 2]
-        flat = np.ptp(heights, axis=1) < self._same
-        return [
-            (level, facing)
-            for level in self.levels()
-            if (np.abs(heights[flat, 0] - level) < self._same).any()
-            for facing in (UP, DOWN)
-        ]
+    @cached_property
+    def scatter_mm(self) -> float:
+        """Corners this far from a flat's height belong to it.
+
+        For an exact mesh, what single precision costs; for a noisy one, what its largest flat
+        shows. At most 0.03 mm.
+        """
+        low, high = self._reach
+        exact = max(_SAME_HEIGHT * (self.high - self.low), 1e-12)
+        a, b, c = (self.vertices[self.faces[:, corner]] for corner in range(3))
+        areas = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+        level = (np.abs(self._projected) > _LEVEL * areas) & (high - low < _MOST_SCATTER_MM)
+        if not level.any():
+            return exact
+        chosen, height = _heaviest(self._corners[level], areas[level], _MOST_SCATTER_MM)
+        beside = np.abs(self._corners[level][chosen] - height).mean(axis=1)
+        mean = float(np.average(beside, weights=areas[level][chosen]))
+        return min(max(exact, _SCATTER_OF_MEAN * mean), _MOST_SCATTER_MM)
+
+    @cached_property
+    def _flat_levels(self) -> list[float]:
+        """The heights of the flats: those around which most area lies first."""
+        near, (low, high) = self.scatter_mm, self._reach
+        flat = (high - low < near) & (self._projected != 0)
+        corners, areas = self._corners[flat], np.abs(self._projected[flat])
+        found: list[float] = []
+        while len(areas) and len(found) < _MOST_FLATS:
+            chosen, height = _heaviest(corners, areas, near)
+            found.append(height)
+            rest = ~chosen & (np.abs(corners.mean(axis=1) - height) > near)
+            corners, areas = corners[rest], areas[rest]
+        return found
 
     def _flat_faces(self, height: float, facing: int) -> NDArray[np.bool_]:
-        heights = self.vertices[self.faces][:, :, 2]
-        there = np.abs(heights - height).max(axis=1) < self._same
-        return np.asarray(there & (self._doubled_projections() * facing > 0))
+        there = np.abs(self._corners - height).max(axis=1) < self.scatter_mm
+        return np.asarray(there & (self._projected * facing > 0))
 
-    def _projected(self, chosen: NDArray[np.bool_]) -> float:
-        return float(np.abs(self._doubled_projections()[chosen]).sum() / 2)
+    @cached_property
+    def _corners(self) -> Points:
+        """How high the corners of each face lie, shape (m, 3)."""
+        return np.asarray(self.vertices[self.faces, 2])
 
-    def _doubled_projections(self) -> NDArray[np.float64]:
-        """Twice each triangle's area as seen from above, negative where it faces down."""
+    @cached_property
+    def _reach(self) -> tuple[Points, Points]:
+        return self._corners.min(axis=1), self._corners.max(axis=1)
+
+    @cached_property
+    def _projected(self) -> NDArray[np.float64]:
+        """Each triangle's area as seen from above, negative where it faces down."""
         a, b, c = (self.vertices[self.faces[:, corner], :2] for corner in range(3))
         (ux, uy), (vx, vy) = (b - a).T, (c - a).T
-        return np.asarray(ux * vy - uy * vx)
+        return np.asarray(ux * vy - uy * vx) / 2
 
 
-def _area_within(lines: NDArray[np.object_]) -> BaseGeometry:
-    """The area that lines bound, holes left out."""
+def _heaviest(
+    corners: Points, areas: NDArray[np.float64], near: float
+) -> tuple[NDArray[np.bool_], float]:
+    """Where most area lies within `near` to both sides: which faces, and their middle height."""
+    middles = corners.mean(axis=1)
+    order = np.argsort(middles, kind="stable")
+    ends = np.searchsorted(middles[order], middles[order] + 2 * near, side="right")
+    sums = np.concatenate([[0.0], np.cumsum(areas[order])])
+    start = int(np.argmax(sums[ends] - sums[:-1]))
+    some = order[start : ends[start]]
+    heights, weights = corners[some].ravel(), np.repeat(areas[some], 3)
+    rising = np.argsort(heights)
+    half = np.searchsorted(np.cumsum(weights[rising]), weights.sum() / 2)
+    chosen = np.zeros(len(areas), dtype=bool)
+    chosen[some] = True
+    return chosen, float(heights[rising[min(half, len(rising) - 1)]])
+
+
+def _area_within(lines: Points) -> BaseGeometry:
+    """The area that lines (k, 2, 2) bound, holes left out."""
+    lines = lines[(lines[:, 0] != lines[:, 1]).any(axis=1)]
+    if not len(lines):
+        return Polygon()
+    drawn = shapely.linestrings(lines)
     try:
-        area = shapely.build_area(shapely.geometrycollections(lines))
+        area = shapely.build_area(shapely.geometrycollections(drawn))
         if area.is_valid:
             return area
     except shapely.errors.GEOSException:
         pass
     # Lines that cross, of a body that cuts into itself, are first cut where they do.
-    return shapely.build_area(shapely.union_all(lines))
+    return shapely.build_area(shapely.union_all(drawn))
+
+
+def area_of(cut: Any, least_hole_mm2: float = _NO_AREA_MM2) -> BaseGeometry:
+    """A `manifold3d.CrossSection` as an area; points and slivers of no area are left out."""
+    several = cut.num_contour() > 1
+    found = []
+    for one in cut.decompose() if several else [cut]:
+        # The largest ring goes around.
+        rings = sorted(map(Polygon, one.to_polygons()), key=lambda ring: -ring.area)
+        if rings and rings[0].area > _NO_AREA_MM2:
+            holes = [hole.exterior for hole in rings[1:] if hole.area > least_hole_mm2]
+            found.append(Polygon(rings[0].exterior, holes))
+    area = MultiPolygon(found) if len(found) > 1 else found[0] if found else Polygon()
+    # Rings may touch themselves where two corners are one.
+    return area if area.is_valid else shapely.make_valid(area)
 
 
 def parts(area: BaseGeometry) -> list[Polygon]:
@@ -150,7 +243,8 @@ def filled(area: BaseGeometry) -> BaseGeometry:
         >>> ring.area, filled(ring).area
         (8.0, 9.0)
     """
-    return shapely.union_all([Polygon(part.exterior) for part in parts(area)])
+    found = [Polygon(part.exterior) for part in parts(area)]
+    return found[0] if len(found) == 1 else shapely.union_all(found)
 
 
 def hollows(area: BaseGeometry) -> list[BaseGeometry]:
