@@ -36,15 +36,17 @@ _PAIRS_AT_ONCE = 1 << 16
 Pairs = NDArray[np.int64]
 
 
-def crossings(body: Body) -> Pairs:
+def crossings(body: Body, touching_mm: float = TOUCHING_MM) -> Pairs:
     """The pairs of faces that cut through each other, or lie on each other in one plane.
 
     The work grows with the pairs of faces whose boxes meet: about linearly with the faces, but
-    with the square of those around one corner. Faces of no extent (`fabkit.mesh.topology.degenerate_faces`) have no inner points and cross
-    nothing.
+    with the square of those around one corner. Faces of no extent
+    (`fabkit.mesh.topology.degenerate_faces`) have no inner points and cross nothing.
 
     Args:
         body: in any state.
+        touching_mm: faces that reach less than this into each other touch; more than
+            `TOUCHING_MM` for a mesh whose corners are not that exact.
 
     Returns:
         Positions of faces, the smaller first, shape (k, 2), sorted; if there are more than
@@ -55,11 +57,13 @@ def crossings(body: Body) -> Pairs:
         >>> crossings(Body("a pierced face", corners, np.array([[0, 1, 2], [3, 4, 5]]))).tolist()
         [[0, 1]]
     """
-    tall = heights(body)
+    # As large as it has to be for the limit to be the one that all of this is written for.
+    vertices = body.vertices * (TOUCHING_MM / touching_mm)
+    tall = heights(vertices[body.faces])
     # The broad ones come first, since rounding tilts their planes least.
     order = np.argsort(-tall, kind="stable")[: np.count_nonzero(tall >= FLAT_MM)]
     faces = body.faces[order].T
-    triangles = np.ascontiguousarray(np.moveaxis(body.vertices[faces], 2, 0))
+    triangles = np.ascontiguousarray(np.moveaxis(vertices[faces], 2, 0))
     planes = _planes(triangles)
     found = [np.empty((2, 0), dtype=np.int64)]
     lying = [np.empty((5, 0), dtype=np.int64)]

@@ -20,13 +20,14 @@ from fabkit.mesh.body import Faces, Points
 UP, DOWN = 1, -1
 #: Heights this near are one, as a part of the body's height (STL files hold single precision).
 _SAME_HEIGHT = 2e-5
-#: Flats whose corners scatter less far than this (mm) to either side are noisy, but flat.
-_MOST_SCATTER_MM = 0.03
-#: … when their corners lie beside the middle by this part of it on average: 4.8 standard
-#: deviations of a normal distribution, three times the half-width of a uniform one.
-_SCATTER_OF_MEAN = 6.0
+#: Noise moves corners less than this (mm); what is more is no noise, but a fault.
+_MOST_NOISE_MM = 0.045
+#: Noise may move corners this many times as far as those of large faces of large flats show.
+_NOISE = 2.5
 #: Faces lean less than this against a level plane when they tell how noisy a mesh is (1 degree).
 _LEVEL = float(np.cos(np.radians(1.0)))
+#: Flats are large that have this part of the area of all level faces.
+_OF_FLATS = 0.02
 #: No more flats are told apart.
 _MOST_FLATS = 300
 #: Areas that are smaller than this are what rounding leaves.
@@ -114,31 +115,41 @@ class Sections:
 
     def flat(self, height: float, facing: int) -> BaseGeometry:
         """The horizontal surface at a height that faces up or down, seen from above."""
+        import manifold3d
+
         near = min(self._flat_levels, key=lambda level: abs(level - height), default=height)
         level = near if abs(near - height) < self.scatter_mm else height
-        triangles = self.faces[self._flat_faces(level, facing)]
-        edges = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
-        single, count = np.unique(edges, axis=0, return_counts=True)
-        return _area_within(self.vertices[single[count % 2 == 1]][:, :, :2])
+        there = np.abs(self._corners - level).max(axis=1) < self.scatter_mm
+        # Where slivers of an uneven flat are folded over, what lies twice there is lessened by
+        # what faces the other way: around each point it is once altogether.
+        triangles = self.vertices[self.faces[there], :2][:, ::facing]
+        return area_of(manifold3d.CrossSection(list(triangles), manifold3d.FillRule.Positive))
+
+    @property
+    def scatter_mm(self) -> float:
+        """Corners this far from a flat's height belong to it."""
+        return max(_SAME_HEIGHT * (self.high - self.low), 1e-12, self.noise_mm)
 
     @cached_property
-    def scatter_mm(self) -> float:
-        """Corners this far from a flat's height belong to it.
+    def noise_mm(self) -> float:
+        """How far noise may have moved corners, as the flats tell; next to 0 for an exact mesh.
 
-        For an exact mesh, what single precision costs; for a noisy one, what its largest flat
-        shows. At most 0.03 mm.
+        A mesh without flats tells nothing. The flats of one that is rougher than 0.045 mm are
+        none, so that it counts as exact.
         """
         low, high = self._reach
-        exact = max(_SAME_HEIGHT * (self.high - self.low), 1e-12)
         a, b, c = (self.vertices[self.faces[:, corner]] for corner in range(3))
         areas = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
-        level = (np.abs(self._projected) > _LEVEL * areas) & (high - low < _MOST_SCATTER_MM)
-        if not level.any():
-            return exact
-        chosen, height = _heaviest(self._corners[level], areas[level], _MOST_SCATTER_MM)
-        beside = np.abs(self._corners[level][chosen] - height).mean(axis=1)
-        mean = float(np.average(beside, weights=areas[level][chosen]))
-        return min(max(exact, _SCATTER_OF_MEAN * mean), _MOST_SCATTER_MM)
+        level = (np.abs(self._projected) > _LEVEL * areas) & (high - low < _MOST_NOISE_MM)
+        corners, areas = self._corners[level], areas[level]
+        least_mm2, beside = _OF_FLATS * float(areas.sum()), 0.0
+        while len(areas):
+            chosen, _ = _heaviest(corners, areas, _MOST_NOISE_MM)
+            if areas[chosen].sum() < least_mm2:
+                break
+            beside = max(beside, float(np.ptp(corners[chosen])) / 2)
+            corners, areas = corners[~chosen], areas[~chosen]
+        return _NOISE * beside if _NOISE * beside < _MOST_NOISE_MM else 0.0
 
     @cached_property
     def _flat_levels(self) -> list[float]:
@@ -185,12 +196,9 @@ def _heaviest(
     sums = np.concatenate([[0.0], np.cumsum(areas[order])])
     start = int(np.argmax(sums[ends] - sums[:-1]))
     some = order[start : ends[start]]
-    heights, weights = corners[some].ravel(), np.repeat(areas[some], 3)
-    rising = np.argsort(heights)
-    half = np.searchsorted(np.cumsum(weights[rising]), weights.sum() / 2)
     chosen = np.zeros(len(areas), dtype=bool)
     chosen[some] = True
-    return chosen, float(heights[rising[min(half, len(rising) - 1)]])
+    return chosen, float(corners[some].min() + corners[some].max()) / 2
 
 
 def _area_within(lines: Points) -> BaseGeometry:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.mesh.body import Body, Faces, Points
+from fabkit.mesh.body import Body, Points
 
 #: Positions of faces or corners.
 Positions = NDArray[np.int64]
@@ -23,6 +23,157 @@ FLAT_MM = 1e-6
 _PAIRS_AT_ONCE = 1 << 13
 #: Pairs of a point and a face that one question may cost: a few seconds.
 _MOST_PAIRS = 1 << 24
+
+
+# --- edges --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """The sides of all faces that have three different corners.
+
+    Attributes:
+        faces: whose side it is, shape (k,).
+        rises: whether the face runs along it from its smaller corner to the larger one.
+        edge: which edge it is, shape (k,), a position in `ends`.
+        ends: the two corners of each edge, the smaller first, shape (edges, 2).
+        counts: how many faces share each edge, shape (edges,).
+    """
+
+    faces: Positions
+    rises: NDArray[np.bool_]
+    edge: Positions
+    ends: Positions
+    counts: Positions
+
+
+def _sides(body: Body) -> _Sides:
+    from trimesh.geometry import faces_to_edges
+    from trimesh.grouping import unique_rows
+
+    has_three = (body.faces != np.roll(body.faces, 1, axis=1)).all(axis=1)
+    edges, of = faces_to_edges(body.faces[has_three], return_index=True)
+    ends = np.sort(edges, axis=1)
+    first, edge = unique_rows(ends)
+    faces = np.flatnonzero(has_three)[of]
+    return _Sides(faces, edges[:, 0] < edges[:, 1], edge, ends[first], np.bincount(edge))
+
+
+def open_edges(body: Body) -> Positions:
+    """The edges that are not shared by exactly two faces.
+
+    Faces with two equal corners have no extent and share no edge.
+
+    Returns:
+        The two corners of each edge, the smaller position first, shape (k, 2), sorted.
+
+    Example:
+        >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
+        >>> open_edges(Body("a face", corners, np.array([[0, 1, 2]]))).tolist()
+        [[0, 1], [0, 2], [1, 2]]
+    """
+    sides = _sides(body)
+    return np.unique(sides.ends[sides.counts != 2], axis=0)
+
+
+def turned_faces(body: Body) -> Positions:
+    """The faces that disagree with their neighbours about what is outside.
+
+    Two faces that share an edge with each other alone agree if they run along it in opposite
+    directions. If turning some faces over makes all agree, the fewer ones are named; otherwise
+    (the surface has one side, like a Moebius strip) all that disagree with a neighbour.
+    A body whose faces all face inwards agrees with itself: its volume is below 0.
+
+    Returns:
+        Positions of faces, rising, shape (k,).
+
+    Example:
+        >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+        >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 3, 2], [2, 0, 3]])
+        >>> turned_faces(Body("a tetrahedron", corners, faces)).tolist()
+        [2]
+    """
+    sides, count = _sides(body), len(body.faces)
+    paired = sides.counts[sides.edge] == 2
+    by_edge = np.flatnonzero(paired)[np.argsort(sides.edge[paired], kind="stable")].reshape(-1, 2)
+    one, other = sides.faces[by_edge].T
+    differ = np.equal(*sides.rises[by_edge].T)
+    if not differ.any():
+        return np.empty(0, dtype=np.int64)
+    # Every face stands here twice: as it is, and (behind all these) turned over. What must go
+    # together is joined, so that in each part of the surface the faces fall into two parties.
+    turned = np.where(differ, count, 0)
+    joined = _labels(
+        2 * count,
+        np.concatenate([one, one + count]),
+        np.concatenate([other + turned, other + (count - turned)]),
+    )
+    as_is, over = joined[:count], joined[count:]
+    sizes = np.bincount(as_is, minlength=2 * count)
+    fewer = (sizes[as_is] < sizes[over]) | ((sizes[as_is] == sizes[over]) & (as_is > over))
+    disagreeing = np.zeros(count, dtype=bool)
+    disagreeing[one[differ]] = disagreeing[other[differ]] = True
+    return np.flatnonzero(np.where(as_is == over, disagreeing, fewer))
+
+
+def _labels(count: int, one: Positions, other: Positions) -> Positions:
+    """A number for each of `count` things, the same for those that links join."""
+    from trimesh.graph import connected_component_labels
+
+    return np.asarray(connected_component_labels(np.column_stack([one, other]), count))
+
+
+# --- faces --------------------------------------------------------------------------------
+
+
+def degenerate_faces(body: Body) -> Positions:
+    """The faces of no extent: two corners are one, or all lie on a line (see `FLAT_MM`).
+
+    Returns:
+        Positions of faces, rising, shape (k,).
+
+    Example:
+        >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1e-4, 0]])
+        >>> faces = np.array([[0, 1, 1], [0, 1, 2], [0, 2, 3]])
+        >>> degenerate_faces(Body("two of three", corners, faces)).tolist()
+        [0, 1]
+    """
+    # Put so that heights which are no number count as none.
+    return np.flatnonzero(~(heights(body.vertices[body.faces]) >= FLAT_MM))
+
+
+def duplicate_faces(body: Body) -> Positions:
+    """The faces that have the same three corners as an earlier one, whichever way round.
+
+    Returns:
+        Positions of faces, rising, shape (k,).
+
+    Example:
+        >>> faces = np.array([[0, 1, 2], [0, 3, 1], [2, 1, 0], [1, 2, 0]])
+        >>> duplicate_faces(Body("two sheets", np.eye(4, 3), faces)).tolist()
+        [2, 3]
+    """
+    return np.flatnonzero(~body.as_trimesh.unique_faces())
+
+
+def heights(triangles: Points) -> NDArray[np.float64]:
+    """The least height of triangles (m, 3, 3): how far a corner is from the longest side.
+
+    Returns:
+        In mm, shape (m,); 0 for a face whose corners are all at one place.
+
+    Example:
+        >>> heights(np.array([[[0.0, 0, 0], [4, 0, 0], [0, 3, 0]]])).tolist()
+        [2.4]
+    """
+    sides = np.roll(triangles, -1, axis=1) - triangles
+    longest = np.linalg.norm(sides, axis=2).max(axis=1)
+    doubled_areas = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
+    # A face without sides has no longest one.
+    return np.asarray(doubled_areas / np.where(longest == 0, 1, longest))
+
+
+# --- shells -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,186 +190,11 @@ class Shell:
     volume_mm3: float
 
 
-# --- edges --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _Sides:
-    """The sides of all faces that have three different corners, those of one edge in a row.
-
-    Attributes:
-        ends: the corners of each side, the smaller first, shape (k, 2).
-        faces: whose side it is, shape (k,).
-        rises: whether the face runs along it from the smaller corner to the larger one.
-        starts: where the row of each edge begins, shape (edges,).
-        counts: how many faces share each edge, shape (edges,).
-    """
-
-    ends: Positions
-    faces: Positions
-    rises: NDArray[np.bool_]
-    starts: Positions
-    counts: Positions
-
-
-def _sides(body: Body) -> _Sides:
-    whole = np.flatnonzero(_has_three_corners(body.faces))
-    # The three sides of a face, each with the corner that follows in the face.
-    first = body.faces[whole].ravel()
-    second = np.roll(body.faces[whole], -1, axis=1).ravel()
-    low, high = np.minimum(first, second), np.maximum(first, second)
-    # One key per edge; it fits, since no mesh in memory has more than 2**31 corners.
-    keys = low * len(body.vertices) + high
-    order = np.argsort(keys, kind="stable")
-    _, starts, counts = np.unique(keys[order], return_index=True, return_counts=True)
-    return _Sides(
-        np.column_stack([low, high])[order],
-        np.repeat(whole, 3)[order],
-        (first < second)[order],
-        starts,
-        counts,
-    )
-
-
-def open_edges(body: Body) -> Positions:
-    """The edges that are not shared by exactly two faces.
-
-    Faces with two equal corners have no extent and share no edge.
-
-    Args:
-        body: in any state.
-
-    Returns:
-        The two corners of each edge, the smaller position first, shape (k, 2), sorted.
-
-    Example:
-        >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
-        >>> open_edges(Body("a face", corners, np.array([[0, 1, 2]]))).tolist()
-        [[0, 1], [0, 2], [1, 2]]
-    """
-    sides = _sides(body)
-    return np.asarray(sides.ends[sides.starts[sides.counts != 2]])
-
-
-def turned_faces(body: Body) -> Positions:
-    """The faces that disagree with their neighbours about what is outside.
-
-    Two faces that share an edge with each other alone agree if they run along it in opposite
-    directions. If turning some faces over makes all agree, the fewer ones are named; otherwise
-    (the surface has one side, like a Moebius strip) all that disagree with a neighbour.
-    A body whose faces all face inwards agrees with itself: its volume is below 0.
-
-    Args:
-        body: in any state.
-
-    Returns:
-        Positions of faces, rising, shape (k,).
-
-    Example:
-        >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
-        >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 3, 2], [2, 0, 3]])
-        >>> turned_faces(Body("a tetrahedron", corners, faces)).tolist()
-        [2]
-    """
-    sides, count = _sides(body), len(body.faces)
-    paired = sides.starts[sides.counts == 2]
-    one, other = sides.faces[paired], sides.faces[paired + 1]
-    differ = sides.rises[paired] == sides.rises[paired + 1]
-    # Every face stands here twice: as it is, and (behind all these) turned over. What must go
-    # together is joined, so that in each part of the surface the faces fall into two parties.
-    turned = np.where(differ, count, 0)
-    joined = _parts(
-        2 * count,
-        np.concatenate([one, one + count]),
-        np.concatenate([other + turned, other + (count - turned)]),
-    )
-    as_is, over = joined[:count], joined[count:]
-    sizes = np.bincount(as_is, minlength=2 * count)
-    fewer = (sizes[as_is] < sizes[over]) | ((sizes[as_is] == sizes[over]) & (as_is > over))
-    disagreeing = np.zeros(count, dtype=bool)
-    disagreeing[one[differ]] = disagreeing[other[differ]] = True
-    return np.flatnonzero(np.where(as_is == over, disagreeing, fewer))
-
-
-# --- faces --------------------------------------------------------------------------------
-
-
-def degenerate_faces(body: Body) -> Positions:
-    """The faces of no extent: two corners are one, or all lie on a line (see `FLAT_MM`).
-
-    Args:
-        body: in any state.
-
-    Returns:
-        Positions of faces, rising, shape (k,).
-
-    Example:
-        >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1e-4, 0]])
-        >>> faces = np.array([[0, 1, 1], [0, 1, 2], [0, 2, 3]])
-        >>> degenerate_faces(Body("two of three", corners, faces)).tolist()
-        [0, 1]
-    """
-    # Put so that heights which are no number count as none.
-    return np.flatnonzero(~(heights(body) >= FLAT_MM))
-
-
-def duplicate_faces(body: Body) -> Positions:
-    """The faces that have the same three corners as an earlier one, whichever way round.
-
-    Args:
-        body: in any state.
-
-    Returns:
-        Positions of faces, rising, shape (k,).
-
-    Example:
-        >>> faces = np.array([[0, 1, 2], [0, 3, 1], [2, 1, 0], [1, 2, 0]])
-        >>> duplicate_faces(Body("two sheets", np.eye(4, 3), faces)).tolist()
-        [2, 3]
-    """
-    _, first = np.unique(np.sort(body.faces, axis=1), axis=0, return_index=True)
-    again = np.ones(len(body.faces), dtype=bool)
-    again[first] = False
-    return np.flatnonzero(again)
-
-
-def heights(body: Body) -> NDArray[np.float64]:
-    """The least height of every face: how far a corner is from its longest side.
-
-    Args:
-        body: in any state.
-
-    Returns:
-        In mm, shape (m,); 0 for a face whose corners are all at one place.
-
-    Example:
-        >>> corners = np.array([[0.0, 0, 0], [4, 0, 0], [0, 3, 0]])
-        >>> heights(Body("a face", corners, np.array([[0, 1, 2]]))).tolist()
-        [2.4]
-    """
-    triangles = body.vertices[body.faces]
-    sides = np.roll(triangles, -1, axis=1) - triangles
-    longest = np.linalg.norm(sides, axis=2).max(axis=1)
-    doubled_areas = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
-    # A face without sides has no longest one.
-    return np.asarray(doubled_areas / np.where(longest == 0, 1, longest))
-
-
-def _has_three_corners(faces: Faces) -> NDArray[np.bool_]:
-    return np.asarray((faces != np.roll(faces, 1, axis=1)).all(axis=1))
-
-
-# --- shells -------------------------------------------------------------------------------
-
-
 def shells(body: Body) -> tuple[Shell, ...]:
     """The parts of a body that hang together by shared edges.
 
     All faces at an edge hang together, however many they are; faces with two equal corners
     belong to no shell.
-
-    Args:
-        body: in any state.
 
     Returns:
         The largest first, by volume with the sign left out, so that the outermost shell comes
@@ -235,17 +211,16 @@ def shells(body: Body) -> tuple[Shell, ...]:
         >>> round(large.volume_mm3, 6), round(small.volume_mm3, 6)
         (4.5, -0.166667)
     """
-    sides = _sides(body)
-    same_edge = np.ones(len(sides.faces), dtype=bool)
-    same_edge[sides.starts] = False
-    after = np.flatnonzero(same_edge)
-    part = _parts(len(body.faces), sides.faces[after - 1], sides.faces[after])
-    whole = np.flatnonzero(_has_three_corners(body.faces))
+    sides, count = _sides(body), len(body.faces)
+    if not len(sides.faces):
+        return ()
+    # Faces are joined with their edges, and so with each other.
+    part = _labels(count + len(sides.ends), sides.faces, count + sides.edge)
+    whole = np.unique(sides.faces)
     order = whole[np.argsort(part[whole], kind="stable")]
-    cuts = np.flatnonzero(np.diff(part[order])) + 1
-    found = [
-        Shell(faces, signed_volume(body, faces)) for faces in np.split(order, cuts) if len(faces)
-    ]
+    groups = np.split(order, np.flatnonzero(np.diff(part[order])) + 1)
+    groups.sort(key=lambda faces: int(faces[0]))
+    found = [Shell(faces, signed_volume(body, faces)) for faces in groups]
     return tuple(sorted(found, key=lambda shell: -abs(shell.volume_mm3)))
 
 
@@ -322,34 +297,57 @@ def _winding_numbers(triangles: Points, points: Points) -> NDArray[np.float64]:
 
     By van Oosterom and Strackee's formula for the solid angle of a triangle.
     """
-    found = np.empty(len(points))
-    step = max(1, _PAIRS_AT_ONCE // len(triangles))
-    for start in range(0, len(points), step):
+    found = []
+    for some in np.array_split(points, 1 + len(points) * len(triangles) // _PAIRS_AT_ONCE):
         # Coordinates first, then points, then triangles: numpy is quick along long rows.
-        near = points[start : start + step].T[:, :, None]
-        a, b, c = (np.ascontiguousarray(triangles[:, at].T)[:, None] - near for at in range(3))
-        la, lb, lc = (np.sqrt(_dot(v, v)) for v in (a, b, c))
-        below = la * lb * lc + _dot(a, b) * lc + _dot(b, c) * la + _dot(c, a) * lb
-        angles = 2 * np.arctan2(_dot(a, np.cross(b, c, axis=0)), below)
-        found[start : start + step] = angles.sum(axis=1) / (4 * np.pi)
-    return found
+        a, b, c = (triangles[:, at].T[:, None] - some.T[:, :, None] for at in range(3))
+        la, lb, lc = (np.sqrt((side**2).sum(axis=0)) for side in (a, b, c))
+        ab, bc, ca = (a * b).sum(axis=0), (b * c).sum(axis=0), (c * a).sum(axis=0)
+        over = (a * np.cross(b, c, axis=0)).sum(axis=0)
+        below = la * lb * lc + ab * lc + bc * la + ca * lb
+        found.append(np.arctan2(over, below).sum(axis=1) / (2 * np.pi))
+    return np.concatenate(found)
 
 
-def _dot(one: Points, other: Points) -> Points:
-    return np.asarray(one[0] * other[0] + one[1] * other[1] + one[2] * other[2])
+# --- several parts in one mesh ------------------------------------------------------------
+
+#: A shell is a part of its own from this part of the largest one's volume; less is a fault in it.
+_A_PART = 0.05
+#: A mesh of more shells than this is no plate.
+_MOST_SHELLS = 300
 
 
-def _parts(count: int, one: Positions, other: Positions) -> Positions:
-    """A number for each of `count` things, the same for those that links join.
+def separate(body: Body) -> list[Body]:
+    """The parts of a mesh that lie apart from each other, each with its cavities.
 
-    Every part is numbered by its least member. In each round the least member so far of a part
-    gives way to a lesser one that a link leads to; the parts at least halve in number.
+    Shells whose boxes overlap stay together: one may be a cavity of the other, or a fault.
+
+    Returns:
+        The body itself when it is one part; else one body for each part, from left to right.
+
+    Example:
+        >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+        >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
+        >>> two = Body("two", np.vstack([corners, corners + 5]), np.vstack([faces, faces + 4]))
+        >>> [one.name for one in separate(two)]
+        ['two (1)', 'two (2)']
     """
-    least = np.arange(count)
-    while True:
-        a, b = least[one], least[other]
-        if np.array_equal(a, b):
-            return least
-        np.minimum.at(least, np.maximum(a, b), np.minimum(a, b))
-        while not np.array_equal(further := least[least], least):
-            least = further
+    found = shells(body)
+    if not 1 < len(found) <= _MOST_SHELLS:
+        return [body]
+    corners = [body.vertices[body.faces[shell.faces].ravel()] for shell in found]
+    low = np.array([some.min(axis=0) for some in corners])
+    high = np.array([some.max(axis=0) for some in corners])
+    meet = (low[:, None] <= high).all(axis=2) & (low <= high[:, None]).all(axis=2)
+    group = _labels(len(found), *np.nonzero(meet))
+    groups = [np.flatnonzero(group == number) for number in range(group.max() + 1)]
+    sizes = np.array([abs(shell.volume_mm3) for shell in found])
+    if len(groups) < 2 or any(sizes[some].max() <= _A_PART * sizes.max() for some in groups):
+        return [body]
+    groups.sort(key=lambda some: tuple(low[some[0]].tolist()))
+    parts = []
+    for number, some in enumerate(groups, 1):
+        chosen = np.sort(np.concatenate([found[at].faces for at in some]))
+        used, faces = np.unique(body.faces[chosen], return_inverse=True)
+        parts.append(Body(f"{body.name} ({number})", body.vertices[used], faces.reshape(-1, 3)))
+    return parts

@@ -31,9 +31,8 @@ from fabkit.mesh.part import LENGTHS_MM, Part
 from fabkit.mesh.recognise import take_in
 from fabkit.mesh.rules.outline import Common
 from fabkit.mesh.seen import inside_mm
-from fabkit.mesh.separate import separate
 from fabkit.mesh.stubs import OnStubs, stub_findings, take_in_on_stubs
-from fabkit.mesh.topology import signed_volume
+from fabkit.mesh.topology import separate, signed_volume
 from fabkit.model.accessory import (
     HOLES,
     LID,

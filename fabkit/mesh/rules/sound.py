@@ -11,7 +11,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.anatomy import Anatomy
 from fabkit.mesh.body import Body, Points
-from fabkit.mesh.crossing import crossings
+from fabkit.mesh.crossing import TOUCHING_MM, crossings
 from fabkit.mesh.finding import Finding, counted
 from fabkit.mesh.part import Part
 from fabkit.mesh.topology import (
@@ -29,6 +29,10 @@ from fabkit.model.profile import Profile
 _MARK_MM = 0.3
 #: A drawing marks so many faces or edges at most.
 _MOST_MARKS = 500
+#: Files rounded to three decimals or fewer are not judged more exactly …
+_DECIMALS_MM = 1e-3
+#: … this part of a step being what single precision may add.
+_ON_STEP = 0.02
 
 
 def sound_findings(part: Part, anatomy: Anatomy, profile: Profile) -> Iterator[Finding]:
@@ -46,10 +50,13 @@ def sound_findings(part: Part, anatomy: Anatomy, profile: Profile) -> Iterator[F
     turned = turned_faces(body)
     where = _faces(body, turned)
     yield counted("winding", len(turned), 0, "faces that are turned the wrong way", where)
-    useless = np.union1d(degenerate_faces(body), duplicate_faces(body)).astype(np.int64)
+    rounding_mm = _rounded_mm(part.body)
+    flat = degenerate_faces(body)
+    # Rounding to so few decimals puts corners onto a line that had been beside it.
+    useless = np.union1d(flat[: 0 if rounding_mm else None], duplicate_faces(body)).astype(np.int64)
     where = _faces(body, useless)
     yield counted("degenerate", len(useless), 0, "faces without extent, or there twice", where)
-    crossing = crossings(body)
+    crossing = crossings(body, max(TOUCHING_MM, part.sections.noise_mm, 2 * rounding_mm))
     where = _faces(body, np.unique(crossing))
     what = "pairs of faces that cut through each other"
     yield counted("self-intersection", len(crossing), 0, what, where)
@@ -59,6 +66,13 @@ def sound_findings(part: Part, anatomy: Anatomy, profile: Profile) -> Iterator[F
     if volume <= 0:
         message += "; the mesh is inside out: turn its faces over"
     yield Finding("volume", volume > 0, volume, 0.0, "mm3", message)
+
+
+def _rounded_mm(body: Body) -> float:
+    """The step of the decimals that a file's coordinates are rounded to, 3 at most; else 0."""
+    steps = body.vertices / _DECIMALS_MM
+    on_grid = len(steps) > 0 and (np.abs(steps - np.round(steps)) < _ON_STEP).all()
+    return _DECIMALS_MM if on_grid else 0.0
 
 
 def _shells(body: Body, anatomy: Anatomy, profile: Profile) -> Iterator[Finding]:
