@@ -50,6 +50,10 @@ _MARK_ROUND = 0.85
 _MARK_WIDE = 3
 #: A hollow is wider than the strokes of letters are: this part of a unit.
 _HOLLOW_UNITS = 0.2
+#: A pocket in which a letter stands is round: it fills this part of the circle around it …
+_FRAME_ROUND = 0.97
+#: … and mostly open: so much of it is.
+_FRAME_OPEN = 0.6
 #: Chamfers of both faces that differ by no more than this are alike, in mm.
 _CHAMFERS_ALIKE_MM = 0.05
 
@@ -122,7 +126,7 @@ class Features:
     Attributes:
         cuts: its slices, from low to high.
         recesses: the cavities for magnets.
-        labels: the cavities that are letters, or parts of them.
+        labels: the cavities that are letters, or parts of them; also letters that stand in a pocket.
         through: holes from face to back that are no part of the outline.
         marks: the dimples that mark south poles, in the back or in the ends of closed recesses.
         hollows: wide cavities that are none of these.
@@ -159,6 +163,7 @@ def features(part: Part) -> Features:
     through: list[Cavity] = []
     marks: list[Cavity] = []
     wide: list[Cavity] = []
+    reliefs: list[tuple[Cavity, list[Cavity]]] = []
     for group in _opening_into_each_other(cavities(part, cuts)):
         whole = _joined(group)
         if whole.below and whole.above:
@@ -169,6 +174,8 @@ def features(part: Part) -> Features:
         dimples = [one for one in group if is_closed and len(group) > 1 and _is_mark(one)]
         shallow = [one for one in group if _is_hollow(part, one)]
         rest = [one for one in group if one not in dimples and one not in shallow]
+        frames = [one for one in shallow if _is_frame(one)]
+        reliefs += [(one, _standing_in(one)) for one in frames]
         for own in _opening_into_each_other(rest):
             cavity = _joined(own)
             if shallow:  # which the cavity opens into: its depth is that from the part's own face
@@ -181,7 +188,11 @@ def features(part: Part) -> Features:
             elif not cavity.in_side and not is_closed:
                 labels.append(cavity)
         marks += dimples
-        wide += shallow
+        wide += [one for one in shallow if one not in frames or not (rest or reliefs[-1][1])]
+    for frame, letters in reliefs:
+        if letters:  # what is open inside of them is what they leave open
+            around = filled(frame.middle)
+            labels = [one for one in labels if not around.contains(one.middle)] + letters
     if any(recess.below for recess in recesses):
         # Only then is the back where magnets go in; else a round thing there may be a full stop.
         dimples = [one for one in labels if one.below and not one.above and _is_mark(one)]
@@ -363,7 +374,28 @@ def _joined(group: Sequence[Cavity]) -> Cavity:
 def _is_hollow(part: Part, cavity: Cavity) -> bool:
     """Whether a cavity is too wide for a letter, and for a recess too shallow or not round."""
     unit_mm = part.outline.unit_mm if part.outline else math.sqrt(part.shadow.area) / 2
-    return cavity.room_mm > _HOLLOW_UNITS * unit_mm and not _is_recess(cavity, part.thickness_mm)
+    room_mm = _disc_mm(filled(cavity.middle)) if _is_frame(cavity) else cavity.room_mm
+    return room_mm > _HOLLOW_UNITS * unit_mm and not _is_recess(cavity, part.thickness_mm)
+
+
+def _is_frame(cavity: Cavity) -> bool:
+    """Whether a cavity is a round pocket, mostly open, in which a letter may stand or be sunk."""
+    disc = filled(cavity.middle)
+    is_open = cavity.middle.area > _FRAME_OPEN * disc.area
+    return is_open and isinstance(disc, Polygon) and _fills(disc) > _FRAME_ROUND
+
+
+def _standing_in(frame: Cavity) -> list[Cavity]:
+    """The letter that stands in a round pocket, as if it were engraved; nothing without one."""
+    cuts = []
+    for cut, area in frame.cuts:
+        islands = parts(filled(area).intersection(cut.material))
+        if islands := [one for one in islands if one.area > _LEAST_MM2]:
+            cuts.append((cut, union_all(islands)))
+    if not cuts:
+        return []
+    low_mm, high_mm = cuts[0][0].low_mm, cuts[-1][0].high_mm
+    return [replace(frame, low_mm=low_mm, high_mm=high_mm, cuts=tuple(cuts))]
 
 
 def _is_mark(cavity: Cavity) -> bool:

@@ -265,5 +265,8 @@ def hollows(area: BaseGeometry) -> list[BaseGeometry]:
     """
     holes = [Polygon(ring) for part in parts(area) for ring in part.interiors]
     islands = [one for one in parts(area) if any(hole.contains(one) for hole in holes)]
-    # A hole in an island lies in the hole around it: it is of its own.
-    return [hole.difference(shapely.union_all(islands)) for hole in holes] if islands else holes
+    # A hole in an island is one of its own, and no part of the hole around the island.
+    return [
+        hole.difference(filled(shapely.union_all([one for one in islands if hole.contains(one)])))
+        for hole in holes
+    ]
