@@ -193,5 +193,6 @@ FAULTS = [
     Fault("spike on a side", "bump", spike_on_side),
     Fault("fillet in a corner", "bump", filled_corner, INWARDS),
     Fault("tip broken off", "dent", broken_tip, kits.TIPPED),
-    Fault("nub under the back", "even-back", nub_under_back, clear=(0.06, 0.1)),
+    Fault("nub under the back", "even-back", nub_under_back, clear=(0.06, 0.3)),
+    Fault("hollow back", "even-back", hollow_back),
 ]
