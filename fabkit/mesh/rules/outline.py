@@ -78,7 +78,7 @@ def outline_findings(
     if part.outline is not None:
         yield _unit(part, part.outline, common, profile)
         yield from _gaps(part, part.outline, common, profile)
-        yield from _tips(part, part.outline, profile)
+        yield from _tips(part, profile)
         yield from _form(part, found, common, puzzle, profile)
 
 
@@ -324,16 +324,21 @@ def _corners(drawn: Polygon, seen: Polygon) -> list[Corner]:
     return found
 
 
-def _tips(part: Part, outline: Outline, profile: Profile) -> Iterator[Finding]:
-    """The flats to which acute tips are cut.
+def flats_of_tips(part: Part) -> list[tuple[float, np.ndarray]]:
+    """The widths in mm of the flats to which acute tips are cut, and where the tips would be.
 
-    Their width is measured a little behind their end, less what the sides open up until there:
-    so a rounded tip has a width, too.
+    They are measured a little behind their end, less what the sides open up until there: so a
+    rounded tip has a width, too.
     """
-    widths = []
-    for tip, sharp, inwards in _acute_corners(outline.canonical):
-        width_mm = _width_at_tip(part.shadow, tip, sharp, inwards)
-        widths.append((width_mm, tip))
+    return [
+        (_width_at_tip(part.shadow, tip, sharp, inwards), tip)
+        for tip, sharp, inwards in (_acute_corners(part.outline.canonical) if part.outline else ())
+    ]
+
+
+def _tips(part: Part, profile: Profile) -> Iterator[Finding]:
+    """The narrowest flat of a tip."""
+    widths = flats_of_tips(part)
     if widths:
         width_mm, tip = min(widths, key=lambda one: one[0])
         asked_mm = profile.tip_flat_mm - TOLERANCE_MM

@@ -1,0 +1,50 @@
+"""What a foreign set is made to is measured on its meshes, and becomes a profile that can be read."""
+
+from __future__ import annotations
+
+import pytest
+
+from fabkit.mesh.features import features
+from fabkit.mesh.files.reading import read_bodies
+from fabkit.mesh.made import made_to
+from fabkit.mesh.recognise import take_in
+from fabkit.model.library import load_set
+from fabkit.model.profilefile import contradictions, load_profile
+from tests.support.lookalikes import VARIANTS, lookalike_files
+
+
+@pytest.mark.parametrize(
+    ("variant", "expected"),
+    [
+        (
+            "the author's",
+            {
+                "unit": "20 mm",
+                "thickness": "7 mm",
+                "clearance": "0 mm",
+                "edges of the back": "rounded by 2.33 mm",
+                "recess": "9.99 mm x 3.5 mm, 10.3 mm at its mouth",
+            },
+        ),
+        pytest.param("with clearance", {"clearance": "0.2 mm"}, marks=pytest.mark.integration),
+        pytest.param(
+            "chamfered",
+            {
+                "edges of the face": "chamfered by 0.8 mm",
+                "edges of the back": "chamfered by 0.4 mm",
+            },
+            marks=pytest.mark.integration,
+        ),
+    ],
+)
+def test_the_table_says_what_most_pieces_show(variant: str, expected: dict[str, str]) -> None:
+    puzzle = load_set("fridgeiq")
+    files = lookalike_files("fridgeiq", VARIANTS[variant])
+    parts = take_in([body for one in files for body in read_bodies(one)], puzzle, 20.0).parts
+    made = made_to(parts, [features(part) for part in parts])
+    assert made is not None
+    rows = dict(made.rows())
+    assert expected.items() <= rows.items(), rows
+    profile = made.profile(load_profile())
+    assert not list(contradictions(profile))
+    assert (profile.unit_mm, profile.thickness_mm) == (20.0, 7.0)
