@@ -200,7 +200,7 @@ def tell_check(found: CheckReport, report: Report) -> None:
         parts = tuple(part for part in parts if part.failed)[:_MOST_ROWS]
     rows = []
     for part in parts:
-        fails = name_some([finding.rule for finding in part.failed], 3) or "-"
+        fails = name_some([finding.rule for finding in part.failed], 2) or "-"
         rows.append([part.name, part.words, *(_value(part, rule) for rule in shown), fails])
     if rows:
         report.table(["part", "is", "gap", "wall", "bore", "depth", "fails"], rows)
@@ -281,7 +281,8 @@ def tell_verify(found: VerifyReport, report: Report) -> None:
     ):
         report.detail(f"{part.name} is {identity.words}")
     for finding in found.findings:
-        report.finding(finding.ok, f"{finding.rule}: {finding.message}")
+        if finding.rule != "strange":  # told with the files' names
+            report.finding(finding.ok, f"{finding.rule}: {finding.message}")
     _tell_lines(challenge_causes(found), report)
     for one in found.challenges:
         if one.ok and one.answered.challenge.answer != one.answered.status:

@@ -27,6 +27,8 @@ from fabkit.verify.taking import Taken
 
 #: So many challenges or files of one message are named.
 _NAMED = 4
+#: So many messages on challenges are told.
+_MESSAGES = 8
 
 
 @dataclass(frozen=True)
@@ -224,22 +226,21 @@ def challenge_causes(report: VerifyReport) -> list[str]:
     Returns:
         One line for each cause; challenges of one message are told together.
     """
-    told = [*report.unlike]
-    files = [
-        part.name
-        for part, one in zip(report.taken.parts, report.taken.identities, strict=True)
-        if not one.piece
-    ]
-    if files:
+    told, taken = [*report.unlike], report.taken
+    pairs = zip(taken.parts, taken.identities, strict=True)
+    if files := sorted(part.name for part, one in pairs if not one.piece):
         told.append(f"{name_some(files, _NAMED)}: no piece of the set")
-    explained = bool(report.unlike)
+    missing = [one.answered for one in report.challenges if one.answered.missing]
+    if missing:
+        gone = {name for one in missing for name in one.missing}
+        names = [piece.id for piece in taken.puzzle.pieces if piece.id in gone]
+        ids = name_some([one.challenge.id for one in missing], _NAMED)
+        told.append(f"{ids}: not answered: {name_some(names, 2 * _NAMED)} missing")
     found: dict[str, list[str]] = {}
     for one in report.challenges:
-        if not one.ok and not (explained and one.answered.drawn and not one.answered.ok):
+        if not (one.ok or one.answered.missing or (one.answered.drawn and not one.answered.ok)):
             found.setdefault(one.message, []).append(one.answered.challenge.id)
-    for message, ids in list(found.items())[: 2 * _NAMED]:
-        told.append(f"{name_some(ids, _NAMED)}: {message}")
-    more = list(found.values())[2 * _NAMED :]
-    if more:
+    told += [f"{name_some(ids, _NAMED)}: {why}" for why, ids in list(found.items())[:_MESSAGES]]
+    if more := list(found.values())[_MESSAGES:]:
         told.append(f"{many(sum(map(len, more)), 'other challenge')} failed; --json lists them")
     return told

@@ -25,7 +25,7 @@ _NAMED = 4
 #: Values of pieces are one that differ by no more than this, or by this part of themselves.
 _SAME, _SAME_PART = 0.02, 0.01
 #: What follows from a grid unit or a clearance that is not what it should be, for all pieces.
-_OF_UNIT = ("gap-least", "gap-most", "clearance", "read-back", "tip", "board-read")
+_OF_UNIT = ("gap-least", "gap-most", "clearance")
 _OF_GAPS = ("gap-least", "gap-most")
 
 
@@ -192,38 +192,30 @@ def causes(report: CheckReport) -> list[Cause]:
         for part in report.all_parts
     }
     alike = dict(_alike(report.parts, failing))
-    folded = set(alike)
-    if "unit" in alike:
-        folded |= set(_OF_UNIT)
-    if "clearance" in of_set:
-        folded |= set(_OF_GAPS)
+    follows = {*(_OF_UNIT if "unit" in alike else ())}
+    follows |= {*(_OF_GAPS if "clearance" in of_set else ())}
+    for_set = ("lengths", "clearance", "missing", "twice")
     found = [
-        Cause(rule, of_set[rule].message) for rule in ("lengths", "clearance") if rule in of_set
+        Cause(rule, of_set[rule].message)
+        for rule in for_set
+        if rule in of_set
+        if rule not in follows
     ]
-    if "unit" in alike:
-        found = [one for one in found if one.rule != "clearance"]
-    found += alike.values()
-    mirrored = unlike(
-        report.taken.identities,
-        [part.name for part in report.taken.parts],
-        report.answers,
-    )
-    found += [Cause("shape", sentence) for sentence in mirrored]
-    rest = [
+    found += [one for rule, one in alike.items() if rule not in follows]
+    files = [part.name for part in report.taken.parts]
+    other = unlike(report.taken.identities, files, report.answers)
+    found += [Cause("shape", sentence) for sentence in other]
+    found += _by_message(
         (part, one)
         for part in report.all_parts
         for one in failing[part.key]
-        if one.rule not in folded and not (one.rule == "shape" and part.piece)
-    ]
-    found += _by_message(rest)
-    if "missing" in of_set or "twice" in of_set:
-        found += [
-            Cause(rule, of_set[rule].message) for rule in ("missing", "twice") if rule in of_set
-        ]
+        if one.rule not in {*follows, *alike}
+        if not (part.piece and (one.rule == "shape" or _is_mirrored(one, part)))
+        if not (one.rule == "board-read" and one.value and "unit" in alike)
+    )
     found += _unanswered(report.answers)
-    blamed = {part.key for part in report.all_parts if part.failed}
-    if not folded & {"unit", *_OF_GAPS}:
-        found += _assemblies(report, blamed)
+    if not follows and not {*_OF_GAPS} & {*alike}:
+        found += _assemblies(report, {part.key for part in report.all_parts if part.failed})
     return found or [Cause(rule, one.message) for rule, one in of_set.items()]
 
 
@@ -232,6 +224,12 @@ def _follows(finding: Finding, part: PartReport) -> bool:
     is_sound = all(one.ok for one in part.findings if one.rule in SOUND_RULES)
     known = (*SOUND_RULES, *RECOGNITION_RULES)
     return not is_sound and finding.value is None and finding.rule not in known
+
+
+def _is_mirrored(finding: Finding, part: PartReport) -> bool:
+    """Whether a letter is seen as in a mirror, as the outline around it is."""
+    outlines = [one for one in part.failed if one.rule == "shape" and "mirror" in one.message]
+    return bool(outlines) and finding.rule.startswith("letter") and "mirror" in finding.message
 
 
 def _alike(

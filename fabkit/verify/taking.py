@@ -197,6 +197,8 @@ class Taken:
             key = stem if numbers[stem] == 1 and part.board else f"{stem}-{numbers[stem]}"
             progress(done, len(self.boards), f"inspecting {key}")
             findings = list(inspect_board(part, self.boards, self.puzzle, profile))
+            if part.board and part.board.optional:  # it may be made alone, as by --piece
+                findings = [one for one in findings if one.rule != "board-lid"]
             if part.board is None:
                 known = (*SOUND_RULES, *RECOGNITION_RULES)
                 findings = [one for one in findings if one.rule in known]
