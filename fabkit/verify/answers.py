@@ -20,6 +20,8 @@ from fabkit.solve.posing import Layout, pose
 Progress = Callable[[int, int, str], None]
 #: What is not claimed to be solvable is searched no longer than this (s).
 _UNCLAIMED_S = 10.0
+#: A search for the easy ones (s).
+_QUICK_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,11 @@ def answer_catalog(
             continue
         posed = pose(puzzle, replace(challenge, flips=challenge.flips or flips))
         limit_s = budget_s if challenge.answer else min(budget_s or _UNCLAIMED_S, _UNCLAIMED_S)
-        answer = solve(posed, "first", effort=Effort(limit_s))
+        # Most are solved at once, sooner than it could be ruled out that they are impossible.
+        quick_s = _QUICK_S if limit_s is None else min(limit_s, _QUICK_S)
+        answer = solve(posed, "first", "search", Effort(quick_s))
+        if answer.status == UNKNOWN:
+            answer = solve(posed, "first", effort=Effort(limit_s))
         layout = posed.layout(answer.solutions[0]) if answer.solutions else {}
         answers.append(Answered(challenge, answer.status, layout, (), answer.engine))
     progress(len(puzzle.challenges), len(puzzle.challenges), "")
