@@ -18,7 +18,7 @@ from fabkit.model.accessory import as_printed
 from fabkit.model.profile import Profile
 from fabkit.verify.answers import Answered, Progress, answer_all, unlike
 from fabkit.verify.reports import PartReport
-from fabkit.verify.taking import RECOGNITION_RULES, SOUND_RULES, Taken
+from fabkit.verify.taking import SOUND_RULES, Taken
 
 #: So many files or challenges of one message are named.
 _NAMED = 4
@@ -213,6 +213,8 @@ def causes(report: CheckReport) -> list[Cause]:
         if not (part.piece and (one.rule == "shape" or _is_mirrored(one, part)))
         if not (one.rule == "board-read" and one.value and "unit" in alike)
     )
+    last = [rule for rule in ("missing", "twice") if rule in of_set]
+    found += [Cause(rule, of_set[rule].message) for rule in last]
     found += _unanswered(report.answers)
     if not follows and not {*_OF_GAPS} & {*alike}:
         found += _assemblies(report, {part.key for part in report.all_parts if part.failed})
@@ -222,7 +224,7 @@ def causes(report: CheckReport) -> list[Cause]:
 def _follows(finding: Finding, part: PartReport) -> bool:
     """Whether a finding only says that a mesh that is not sound cannot be measured."""
     is_sound = all(one.ok for one in part.findings if one.rule in SOUND_RULES)
-    known = (*SOUND_RULES, *RECOGNITION_RULES)
+    known = (*SOUND_RULES, "shape", "file-name", "cut-through")
     return not is_sound and finding.value is None and finding.rule not in known
 
 
