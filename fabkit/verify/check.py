@@ -194,13 +194,8 @@ def causes(report: CheckReport) -> list[Cause]:
     alike = dict(_alike(report.parts, failing))
     follows = {*(_OF_UNIT if "unit" in alike else ())}
     follows |= {*(_OF_GAPS if "clearance" in of_set else ())}
-    for_set = ("lengths", "clearance", "missing", "twice")
-    found = [
-        Cause(rule, of_set[rule].message)
-        for rule in for_set
-        if rule in of_set
-        if rule not in follows
-    ]
+    first = [rule for rule in ("lengths", "clearance") if rule in of_set and rule not in follows]
+    found = [Cause(rule, of_set[rule].message) for rule in first]
     found += [one for rule, one in alike.items() if rule not in follows]
     files = [part.name for part in report.taken.parts]
     other = unlike(report.taken.identities, files, report.answers)
