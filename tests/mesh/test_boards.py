@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -212,6 +213,7 @@ def test_what_is_no_board_says_why() -> None:
 HOLES_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "a hole 0.3 mm too small": ({"moved": {4: (0, 0, -0.3)}}, "board-hole-diameter"),
     "all holes 0.05 mm too large": ({"hole_mm": 12.55}, "board-hole-diameter"),
+    "a hole of 16 sides": ({"polygonal": [7]}, "board-hole-diameter"),
     "a missing hole": ({"missing": [4]}, "board-holes board-depth board-posts"),
     "a hole off its place": ({"moved": {8: (0.2, 0.0, 0.0)}}, "board-hole-place"),
     "channels too narrow": ({"channel_mm": 0.1}, "board-channels board-channel-free"),
@@ -224,10 +226,18 @@ HOLES_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-def test_the_finding_says_which_hole() -> None:
-    _, wrong = judged("balls", *both(*holes_board(FEW_CELLS, moved={4: (0, 0, -0.3)})))
+@pytest.mark.parametrize(
+    ("fault", "passes_mm"),
+    [
+        ({"moved": {4: (0, 0, -0.3)}}, 12.2),
+        # What goes in is the cylinder between its sides.
+        ({"polygonal": [4]}, 12.5 * math.cos(math.pi / 16)),
+    ],
+)
+def test_the_finding_says_which_hole(fault: dict[str, Any], passes_mm: float) -> None:
+    _, wrong = judged("balls", *both(*holes_board(FEW_CELLS, **fault)))
     finding = wrong["board-hole-diameter"]
-    assert finding.value == pytest.approx(12.2, abs=0.01)
+    assert finding.value == pytest.approx(passes_mm, abs=0.01)
     assert finding.where is not None
     # The hole of column 1 and row 1 from below, where the set's file draws downwards.
     assert finding.where.contains(shapely.Point(22.5, -22.5))

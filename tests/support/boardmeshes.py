@@ -52,8 +52,10 @@ def extruded(area: Any, low_mm: float, high_mm: float) -> Manifold:
     return whole.translate((0, 0, low_mm))
 
 
-def bore(x: float, y: float, diameter_mm: float, low_mm: float, high_mm: float) -> Manifold:
-    round_ = Manifold.cylinder(high_mm - low_mm, diameter_mm / 2, circular_segments=SEGMENTS)
+def bore(
+    x: float, y: float, diameter_mm: float, low_mm: float, high_mm: float, sides: int = SEGMENTS
+) -> Manifold:
+    round_ = Manifold.cylinder(high_mm - low_mm, diameter_mm / 2, circular_segments=sides)
     return round_.translate((x, y, low_mm))
 
 
@@ -159,6 +161,7 @@ def holes_board(
     missing: Sequence[int] = (),  # numbers of the bores that are left out
     moved: dict[int, tuple[float, float, float]] | None = None,  # along x and y, in diameter
     blind: Sequence[int] = (),  # numbers of the bores that end 3 mm above the bottom
+    polygonal: Sequence[int] = (),  # numbers of the bores that have 16 sides
     narrow: float | None = None,  # the width of the first channel, if it has its own
     **frame: Any,
 ) -> tuple[Manifold, Frame]:
@@ -172,7 +175,8 @@ def holes_board(
         dx, dy, wider = (moved or {}).get(number, (0.0, 0.0, 0.0))
         if number not in missing:
             low = 3.0 if number in blind else -1.0
-            cuts.append(bore(x + dx, y + dy, hole_mm + wider, low, rest + 20))
+            sides = 16 if number in polygonal else SEGMENTS
+            cuts.append(bore(x + dx, y + dy, hole_mm + wider, low, rest + 20, sides))
     width, floor = narrow or LINK_MM + 2 * channel_mm, rest - LINK_MM / 2 + floor_off_mm
     for (x, y), middle in zip(cells, middles, strict=True):
         for beside in ((x + 1, y), (x, y + 1)):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import shapely
+from numpy.typing import NDArray
 from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
@@ -86,6 +87,19 @@ class Lying:
         """A flat area of it, laid down."""
         (a, b, _, x), (c, d, _, y), _ = self.matrix(pose)
         return affinity.affine_transform(area, [a, b, c, d, x, y])
+
+    def placed_all(self, area: BaseGeometry, poses: Sequence[Pose]) -> NDArray[np.object_]:
+        """A flat area of it in several poses of one turn, all at once."""
+        if not poses or area.is_empty:
+            return np.full(len(poses), area)
+        turned_mm = self.placed(area, (poses[0][0], (0, 0)))
+        shifts = np.array([shift for _, shift in poses]) * step_mm(self.lattice, self.unit_mm)
+        each = shapely.get_num_coordinates(turned_mm)
+        return np.asarray(
+            shapely.transform(
+                np.full(len(poses), turned_mm), lambda some: some + np.repeat(shifts, each, axis=0)
+            )
+        )
 
     @cached_property
     def is_solid(self) -> bool:

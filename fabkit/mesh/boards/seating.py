@@ -14,11 +14,11 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import shapely
-from shapely import Polygon, affinity
+from shapely import affinity
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.balls.part import BallPart
@@ -27,7 +27,8 @@ from fabkit.mesh.boards.recognise import BoardPart
 from fabkit.mesh.finding import Finding, at_least, at_most, counted
 from fabkit.mesh.fitting.assembly import TINY_MM3
 from fabkit.mesh.fitting.laying import Pose, step_mm
-from fabkit.mesh.manifold import between, cropped, shadow_of
+from fabkit.mesh.manifold import cropped
+from fabkit.mesh.section import Sections
 from fabkit.mesh.stubs import OnStubs
 from fabkit.model.accessory import HOLES, SEATS
 from fabkit.model.balls import BallError
@@ -58,6 +59,8 @@ _LINES = 4
 #: Nobody asks by how much more than this a piece can be shifted (mm) or turned (degrees); it is
 #: tried in so many steps. One that finds no rest is let down so far.
 _MOST_MM, _MOST_DEGREES, _STEPS, _MOST_DROP_MM = 1.5, 15.0, 30, 5.0
+#: What has this area (mm2) in common with a layer of a board has a volume in common with it.
+_STANDS_MM2 = 10.0
 #: Corners this near to a height are at it: what single precision makes of heights.
 _SAME_MM = 1e-4
 #: Storeys whose walls lean are halved down to this height, unless the walls are off their upright
@@ -65,37 +68,12 @@ _SAME_MM = 1e-4
 _FINEST_MM, _UPRIGHT_MM = 0.05, 0.005
 
 
-@dataclass(frozen=True, eq=False)
-class Storey:
-    """A layer of a board between two heights: what of it lies there, and that seen from above.
-
-    ``leaning_mm`` is by how much its walls lean on average.
-    """
+class Storey(NamedTuple):
+    """A layer of a board between two heights, seen from above."""
 
     low_mm: float
     high_mm: float
-    solid: Any
     shadow: BaseGeometry
-    leaning_mm: float
-
-    @classmethod
-    def of(cls, solid: Any, low_mm: float, high_mm: float) -> Storey:
-        """What of a solid lies between two heights."""
-        layer = between(solid, low_mm, high_mm)
-        shadow = Polygon() if layer.is_empty() else shadow_of(layer)
-        shapely.prepare(shadow)
-        more_mm3 = shadow.area * (high_mm - low_mm) - layer.volume()
-        leaning_mm = more_mm3 / max(shadow.length * (high_mm - low_mm), 1e-9)
-        return cls(low_mm, high_mm, layer, shadow, leaning_mm)
-
-    def finely(self) -> Iterator[Storey]:
-        """This storey, halved until its walls nearly stand upright."""
-        if self.high_mm - self.low_mm <= _FINEST_MM or self.leaning_mm <= _UPRIGHT_MM:
-            yield self
-            return
-        middle_mm = (self.low_mm + self.high_mm) / 2
-        yield from Storey.of(self.solid, self.low_mm, middle_mm).finely()
-        yield from Storey.of(self.solid, middle_mm, self.high_mm).finely()
 
     def met_mm3(self, area: BaseGeometry) -> float:
         """At most so much of what stands over an area, in this storey, lies in the board."""
@@ -104,12 +82,40 @@ class Storey:
         return float(self.shadow.intersection(area).area) * (self.high_mm - self.low_mm)
 
 
-def storeys_of(solid: Any) -> list[Storey]:
-    """The storeys of a board, from low to high."""
-    heights = np.unique(np.asarray(solid.to_mesh().vert_properties)[:, 2])
-    levels = heights[np.diff(heights, prepend=-np.inf) > _SAME_MM].tolist()
-    cuts = sorted(level + side for level in levels for side in (-_SAME_MM, _SAME_MM))
-    return [Storey.of(solid, low, high) for low, high in itertools.pairwise(cuts)]
+def storeys_of(sections: Sections, around: BaseGeometry) -> list[Storey]:
+    """The storeys of a board, over an area, from low to high.
+
+    Where its walls lean they are halved, until they nearly stand upright.
+    """
+    found: list[Storey] = []
+    for low_mm, high_mm in itertools.pairwise(sections.levels()):
+        for one in _storeys_between(sections, around, low_mm, high_mm):
+            if found and _lean_mm2(found[-1].shadow, one.shadow) <= 0:
+                both = found[-1].shadow.union(one.shadow)
+                found[-1] = Storey(found[-1].low_mm, one.high_mm, both)
+            else:
+                found.append(one)
+    for one in found:
+        shapely.prepare(one.shadow)
+    return found
+
+
+def _storeys_between(
+    sections: Sections, around: BaseGeometry, low_mm: float, high_mm: float
+) -> Iterator[Storey]:
+    near_mm = min(_SAME_MM, (high_mm - low_mm) / 4)
+    lower, upper = (sections.at(at) & around for at in (low_mm + near_mm, high_mm - near_mm))
+    if high_mm - low_mm <= _FINEST_MM or _lean_mm2(lower, upper) <= 0:
+        yield Storey(low_mm, high_mm, lower | upper)
+        return
+    middle_mm = (low_mm + high_mm) / 2
+    yield from _storeys_between(sections, around, low_mm, middle_mm)
+    yield from _storeys_between(sections, around, middle_mm, high_mm)
+
+
+def _lean_mm2(lower: BaseGeometry, upper: BaseGeometry) -> float:
+    """How much more two cuts differ than those of walls that nearly stand upright."""
+    return float((lower ^ upper).area) - _UPRIGHT_MM * float(lower.length)
 
 
 @dataclass(frozen=True)
@@ -160,16 +166,12 @@ class Seating:
         self.region = board.board.cells
         area = area_of(lattice, self.region, board.unit_mm)
         # What lies farther out, such as a title, no piece comes near.
-        around = area.buffer(board.unit_mm, join_style="mitre")
-        self.solid = cropped(board.manifold, around.bounds)
+        self._bounds = area.buffer(board.unit_mm, join_style="mitre").bounds
+        self.solid = cropped(board.manifold, self._bounds)
 
     @cached_property
     def _storeys(self) -> list[Storey]:
-        return storeys_of(self.solid)
-
-    @cached_property
-    def _fine(self) -> list[Storey]:
-        return [one for storey in self._storeys for one in storey.finely()]
+        return storeys_of(self.board.sections, shapely.box(*self._bounds))
 
     # --- does it go in -------------------------------------------------------------------
 
@@ -180,11 +182,8 @@ class Seating:
         return [self._placed(lying, list(some)) for _, some in turns]
 
     def _placed(self, lying: Lying, poses: Sequence[Pose]) -> Placed:
-        suspects = self._suspects(lambda: self._storeys, lying, poses)
-        # Walls that lean are looked at more closely, before volumes are measured.
-        suspects = self._suspects(lambda: self._fine, lying, suspects)
         barred = None
-        for pose in suspects:
+        for pose in self._suspects(lying, poses):
             solid = lying.at(pose, self.board.rest_mm + LIFT_MM)
             near = self._around(solid.bounding_box(), _AROUND_MM)
             overlap_mm3 = float((solid ^ near).volume())
@@ -200,21 +199,20 @@ class Seating:
         around = (left - more_mm, low - more_mm, right + more_mm, high + more_mm)
         return cropped(self.solid, around)
 
-    def _suspects(
-        self, storeys: Callable[[], list[Storey]], lying: Lying, poses: Sequence[Pose]
-    ) -> list[Pose]:
-        """The poses whose way in is not proven to be free, the likeliest to be barred first.
+    def _suspects(self, lying: Lying, poses: Sequence[Pose]) -> list[Pose]:
+        """The poses, of one turn, whose way in is not proven to be free, the worst first.
 
         A piece that is put in from above passes each storey with all of it that comes to lie
         there or below. So where that meets nothing, it gets there, and is free where it lies.
         """
-        barred = [0.0] * len(poses)
-        for storey in storeys() if poses else ():
-            below = lying.shadow(high_mm=storey.high_mm - self.board.rest_mm - LIFT_MM)
-            areas = np.array([lying.placed(below, pose) for pose in poses])
-            for at in np.flatnonzero(shapely.intersects(storey.shadow, areas)):
-                barred[at] += storey.met_mm3(areas[at])
-        order = sorted(range(len(poses)), key=lambda at: -barred[at])
+        barred, everywhere = np.zeros(len(poses)), lying.placed_all(lying.shadow(), poses)
+        for storey in self._storeys:
+            near = np.flatnonzero(shapely.intersects(storey.shadow, everywhere))
+            if len(near):
+                below = lying.shadow(high_mm=storey.high_mm - self.board.rest_mm - LIFT_MM)
+                areas = lying.placed_all(below, [poses[at] for at in near.tolist()])
+                barred[near] += [storey.met_mm3(area) for area in areas]
+        order = np.argsort(-barred, kind="stable").tolist()
         return [poses[at] for at in order if barred[at] > TINY_MM3]
 
     # --- is it held ----------------------------------------------------------------------
@@ -244,7 +242,7 @@ class Seating:
         """
         solid = lying.at(pose, self.board.rest_mm)
         near = self._around(solid.bounding_box(), _NEAR_MM)
-        here = list(self._met(lying, pose, near))
+        here = list(self._met(lying, pose))
 
         def meets(moved: Callable[[BaseGeometry], BaseGeometry]) -> bool:
             depth_mm3 = 0.0
@@ -279,18 +277,16 @@ class Seating:
         sink_mm = _reach(enters, PRESS_MM) if rests else _reach(enters, _MOST_DROP_MM, PRESS_MM)
         return Play(max(shifts_mm), min(shifts_mm), most, sink_mm)
 
-    def _met(self, lying: Lying, pose: Pose, near: Any) -> Iterator[tuple[Storey, BaseGeometry]]:
-        """Each storey near a piece, cut finely, with what of the piece lies in it."""
+    def _met(self, lying: Lying, pose: Pose) -> Iterator[tuple[Storey, BaseGeometry]]:
+        """Each storey that a piece lies in, what is near it, with what of the piece lies there."""
         down_mm = self.board.rest_mm + LIFT_MM
-        bottom_mm, top_mm = np.add(lying.heights_mm, down_mm)
+        around = lying.placed(lying.shadow(), pose).envelope.buffer(_NEAR_MM)
         for storey in self._storeys:
-            low_mm, high_mm = max(bottom_mm, storey.low_mm), min(top_mm, storey.high_mm)
-            if high_mm - low_mm < _SAME_MM:
-                continue
-            for one in Storey.of(near, low_mm, high_mm).finely():
-                area = lying.shadow(one.low_mm - down_mm, one.high_mm - down_mm)
-                if not one.shadow.is_empty and not area.is_empty:
-                    yield one, lying.placed(area, pose)
+            area = lying.shadow(storey.low_mm - down_mm, storey.high_mm - down_mm)
+            shadow = storey.shadow.intersection(around)
+            if not area.is_empty and not shadow.is_empty:
+                shapely.prepare(shadow)
+                yield storey._replace(shadow=shadow), lying.placed(area, pose)
 
     # --- upside down ---------------------------------------------------------------------
 
@@ -310,7 +306,7 @@ class Seating:
         lowest_mm = math.inf
         for pose in over.poses(self.region):
             # Most places are like the ones before: there it stops, too, before it gets any lower.
-            if math.isinf(lowest_mm) or not self._meets(over, pose, lowest_mm - _PRECISION):
+            if math.isinf(lowest_mm) or not self._meets(over, pose, lowest_mm - 2 * _PRECISION):
                 lowest_mm = min(lowest_mm, self._lowest_mm(over, pose))
         seated_mm = self._lowest_mm(upright, first) + upright.heights_mm[1]
         return lowest_mm + over.heights_mm[1] - seated_mm
@@ -328,6 +324,13 @@ class Seating:
 
     def _meets(self, lying: Lying, pose: Pose, height_mm: float) -> bool:
         """Whether a piece, so high above the board's ``rest_mm``, has anything in common with it."""
+        bottom_mm = lying.heights_mm[0]
+        at_mm = self.board.rest_mm + height_mm + bottom_mm + _PRECISION / 2
+        foot = lying.placed(lying.shadow(high_mm=bottom_mm + _PRECISION), pose)
+        # Where it stands on much of the board there is no need to look closer.
+        below = (one.shadow for one in self._storeys if one.low_mm <= at_mm < one.high_mm)
+        if any(shadow.intersection(foot).area > _STANDS_MM2 for shadow in below):
+            return True
         solid = lying.at(pose, self.board.rest_mm + height_mm)
         return float((solid ^ self.solid).volume()) > TINY_MM3
 
