@@ -207,7 +207,6 @@ _FACET = (
 _SOLID = rb"\s*+solid(?!\S)[^\n]*+(?:" + _FACET + rb")*+"
 _STL = re.compile(rb"(?:" + _SOLID + rb"\s*+end\s?+solid(?!\S)[^\n]*+)*+\s*+", re.IGNORECASE)
 _STL_BEGUN = re.compile(_SOLID + rb"\s*+", re.IGNORECASE)
-_STL_WORDS = re.compile(rb"(?<!\S)(?:end\s?)?solid(?!\S)[^\n]*|normal(?:\s++[!-~]++){3}")
 
 
 def _stl_size(content: bytes) -> int:
@@ -229,7 +228,7 @@ def _read_stl(content: bytes) -> Iterator[Body]:
 
 
 def _plain_stl(content: bytes) -> bytes:
-    """An ASCII STL that is whole, as one solid without names and normals.
+    """An ASCII STL that is whole, as one solid without a name.
 
     trimesh leaves out a solid that does not end, without an error, and reads on in names.
     """
@@ -239,15 +238,15 @@ def _plain_stl(content: bytes) -> bytes:
             f"is no complete STL file: its header announces {announced}, which take "
             f"{_stl_size(content)} bytes, and it has {len(content)}; export it again"
         )
-    whole, begun = _STL.match(content), _STL_BEGUN.match(content)
+    whole = _STL.match(content)
     end = whole.end() if whole else 0
-    if not begun:
-        raise _WrongError(
-            "is no STL file: a binary one has a header of 84 bytes, an ASCII one begins with "
-            f'"solid"; found {shown(content[:40].decode("latin-1"))}'
-        )
     if end < len(content):
         begun = _STL_BEGUN.match(content, end)
+        if not begun and not end:
+            raise _WrongError(
+                "is no STL file: a binary one has a header of 84 bytes, an ASCII one begins with "
+                f'"solid"; found {shown(content[:40].decode("latin-1"))}'
+            )
         expected = "a facet with three vertices, or endsolid" if begun else "solid, or the end"
         end = begun.end() if begun else end
         line = content.count(b"\n", 0, end) + 1
@@ -256,7 +255,7 @@ def _plain_stl(content: bytes) -> bytes:
             f"expected {expected}, found {shown(found) if found else 'its end'}; export it again",
             f"line {line}",
         )
-    words = _STL_WORDS.sub(b"", content.lower()).replace(b"endloop", b"\nendloop")
+    words = re.sub(rb"solid[^\n]*", b"", content.lower()).replace(b"endloop", b"\nendloop")
     return b"solid\n%s\nendsolid\n" % words.replace(b"vertex", b"\nvertex")
 
 

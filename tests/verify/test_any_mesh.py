@@ -1,0 +1,111 @@
+"""Any mesh whatever, in any format, gets a verdict or one message from `fabkit check`.
+
+``anything(SEED)`` makes a file again.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import trimesh
+from manifold3d import Manifold
+
+from fabkit.cli import main
+from tests.support import meshfiles as files
+from tests.support.meshfuzz import CHANGES
+
+SETS = ("fridgeiq", "iqstars", "iqblock", "iqfit", "cubimagici")
+Mesh = tuple[np.ndarray, np.ndarray]
+
+
+def solid(dice: np.random.Generator) -> Mesh:
+    """Boxes, cylinders and balls put together and cut away, on a lattice or anywhere."""
+    made = Manifold.cube(dice.uniform(1, 6, 3).tolist(), True)
+    for _ in range(dice.integers(0, 6)):
+        one = (
+            Manifold.cube(dice.uniform(0.3, 6, 3).tolist(), True),
+            Manifold.cylinder(dice.uniform(0.3, 6), *dice.uniform(0.2, 2, 2), dice.integers(3, 32)),
+            Manifold.sphere(dice.uniform(0.3, 2), dice.integers(6, 24)),
+        )[dice.integers(0, 3)]
+        at = dice.integers(-2, 3, 3) if dice.random() < 0.5 else dice.normal(size=3)
+        made = made + one.translate(at.tolist()) if dice.random() < 0.4 else made - one
+    mesh = made.to_mesh()
+    return np.array(mesh.vert_properties, float)[:, :3], np.array(mesh.tri_verts, np.int64)
+
+
+def soup(dice: np.random.Generator) -> Mesh:
+    """Triangles between some corners, now and then all in one plane, line or place."""
+    corners = dice.normal(size=(12, 3)) * dice.integers(0, 2, 3)
+    return corners, dice.integers(0, 12, (dice.integers(1, 30), 3))
+
+
+def holed(dice: np.random.Generator) -> Mesh:
+    """A box without some of its faces, and with some turned round."""
+    faces = np.array(files.FACES)[dice.random(12) < 0.8]
+    return files.CORNERS, np.where(dice.random((len(faces), 1)) < 0.2, faces[:, ::-1], faces)
+
+
+def twice(dice: np.random.Generator) -> Mesh:
+    """Two boxes in one body, apart, one in the other, or crossing."""
+    return np.vstack([files.CORNERS, files.CORNERS + dice.normal(size=3)]), np.vstack(
+        [files.FACES, files.FACES + 8]
+    )
+
+
+def package(vertices: np.ndarray, faces: np.ndarray) -> bytes:
+    twice = '<item objectid="1"/><item objectid="1" transform="-1 0 0 0 1 0 0 0 1 0 9 0"/>'
+    whole = files.object3mf(1, files.mesh(vertices, faces))
+    return files.package(files.model(whole, twice, unit="meter"))
+
+
+def scene(vertices: np.ndarray, faces: np.ndarray) -> bytes:
+    content: bytes = trimesh.Trimesh(vertices, faces, process=False).export(file_type="glb")
+    return content
+
+
+WRITERS: dict[str, Callable[[np.ndarray, np.ndarray], bytes | str]] = {
+    "a.stl": lambda vertices, faces: files.binary_stl(vertices[faces]),
+    "b.stl": lambda vertices, faces: files.ascii_stl(vertices[faces]),
+    "a.obj": files.obj,
+    "a.off": files.off,
+    "a.ply": lambda vertices, faces: files.ply(vertices, faces, binary=len(faces) % 2 == 0),
+    "a.3mf": package,
+    "a.glb": scene,
+}
+
+
+def anything(seed: int) -> tuple[str, bytes]:
+    """A file's name and content; every third is damaged."""
+    dice = np.random.default_rng(seed)
+    vertices, faces = (solid, solid, soup, holed, twice)[dice.integers(0, 5)](dice)
+    name = list(WRITERS)[seed % len(WRITERS)]
+    made = WRITERS[name](vertices * 10 ** dice.uniform(-2, 2), faces)
+    content = bytearray(made if isinstance(made, bytes) else made.encode())
+    if seed % 3 == 0:
+        rng = random.Random(seed)
+        rng.choice(CHANGES)(rng, content)
+    return name, bytes(content)
+
+
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        range(7),
+        pytest.param(range(7, 400), marks=pytest.mark.integration),
+        pytest.param(range(400, 5000), marks=pytest.mark.long),
+    ],
+    ids=["few", "many", "more"],
+)
+def test_any_mesh(seeds: range, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for seed in seeds:
+        name, content = anything(seed)
+        path = tmp_path / name
+        path.write_bytes(content)
+        code = main(["check", "--set", SETS[seed % 5], str(path), "--budget", "1", "-q"])
+        said = capsys.readouterr()
+        assert (code, said.err.count(f"{path}: ")) in {(0, 0), (1, 0), (2, 1)}, seed
+        assert "Traceback" not in said.err, seed
