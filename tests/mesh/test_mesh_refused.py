@@ -150,7 +150,7 @@ PACKAGES: dict[str, tuple[Callable[[], bytes], str]] = {
     "escape": (lambda: zipped(rels=files.relationships("%1b[1m")), r'lacks the part "\x1b[1m"'),
     "no-xml": (lambda: zipped("none"), "cannot be read as 3MF (syntax error: line 1, column 0)"),
     "cut-xml": (lambda: zipped(model()[:600]), "cannot be read as 3MF (unclosed token: line 1"),
-    "other-xml": (lambda: zipped("<svg/>"), f"{PART}: has nothing to build; add its objects to the build"),
+    "other-xml": (lambda: zipped("<svg/>"), f"{PART}: is XML that is not 3MF"),
     "entities": (
         lambda: zipped(model(head="<!DOCTYPE m [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;&a;'>]>")),
         f"{PART}: has a document type (DOCTYPE), which 3MF forbids",

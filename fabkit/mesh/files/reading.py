@@ -45,8 +45,8 @@ MAX_LINES = 15_000_000
 MAX_LINE = 64 * 1024
 #: Of one face; and of all with more than four: cutting them takes longer than reading them.
 MAX_CORNERS, MAX_POLYGON_CORNERS = 1000, 500_000
-#: Entries of a 3MF file, and components in components in an item.
-MAX_ENTRIES, MAX_NESTED = 2000, 32
+#: Entries of a 3MF file, components in components in an item, and XML elements without triangles.
+MAX_ENTRIES, MAX_NESTED, MAX_ELEMENTS = 2000, 32, 100_000
 
 _EXPECTED = "an STL, 3MF, OBJ, PLY, OFF or GLB file"
 _COARSER = f"holds more than {MAX_TRIANGLES} triangles; make the mesh coarser"
@@ -475,6 +475,9 @@ def _read_glb(content: bytes) -> Iterator[Body]:
 
 _CORE = "http://schemas.microsoft.com/3dmanufacturing/core/2015/02"
 _LINKS = "_rels/.rels"
+_LINK_SPACE = "http://schemas.openxmlformats.org/package/2006/relationships"
+_READ_SPACES = (f"{{{_CORE}}}", f"{{{_LINK_SPACE}}}")
+_VERTEX, _TRIANGLE, _MESH = (f"{{{_CORE}}}{name}" for name in ("vertex", "triangle", "mesh"))
 _PRODUCTION = "http://schemas.microsoft.com/3dmanufacturing/production/2015/06"
 #: A file that requires another one holds shapes that would be missed, or cannot be read at all.
 _UNDERSTOOD = {
@@ -493,6 +496,47 @@ _UNITS_MM = {
 }
 
 
+class _Model(ElementTree.TreeBuilder):
+    """A part's XML as it is read: what the core of the format has, and the corners as numbers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.meshes: dict[Any, tuple[Points, Faces]] = {}
+        self.spaces: dict[str, str] = {}
+        self._numbers, self._corners, self._elements = array("d"), array("q"), 0
+
+    def start_ns(self, prefix: str, uri: str) -> None:
+        self.spaces[prefix] = uri
+
+    def doctype(self, *_: object) -> None:
+        raise _WrongError("has a document type (DOCTYPE), which 3MF forbids")
+
+    def data(self, data: str, /) -> None:
+        """Text says nothing here."""
+
+    def start(self, tag: str, values: dict[str, str], /) -> Any:
+        if tag == _VERTEX:
+            self._numbers.extend([float(values[key]) for key in "xyz"])
+        elif tag == _TRIANGLE:
+            self._corners.extend([int(values[key]) for key in ("v1", "v2", "v3")])
+        elif tag.startswith(_READ_SPACES):
+            self._elements += 1
+            if self._elements > MAX_ELEMENTS:
+                raise _WrongError(f"has more than {MAX_ELEMENTS} elements that are no triangles")
+            return super().start(tag, values)
+        return None
+
+    def end(self, tag: str, /) -> Any:
+        if tag in {_VERTEX, _TRIANGLE} or not tag.startswith(_READ_SPACES):
+            return None
+        one = super().end(tag)
+        if tag == _MESH:
+            points = np.frombuffer(self._numbers).reshape(-1, 3)
+            self.meshes[one] = points, np.frombuffer(self._corners, np.int64).reshape(-1, 3)
+            self._numbers, self._corners = array("d"), array("q")
+        return one
+
+
 class _Package:
     """A 3MF file: models in XML, in a zip archive."""
 
@@ -502,7 +546,7 @@ class _Package:
             raise _WrongError(f"is an archive of more than {MAX_ENTRIES} entries")
         self._zip = zipfile.ZipFile(io.BytesIO(content))
         self._entries = {_folded(one.filename): one for one in self._zip.infolist()}
-        self._models: dict[str, Any] = {}
+        self._roots: dict[str, Any] = {}
         self._meshes: dict[Any, tuple[Points, Faces]] = {}
         self._left = MAX_BYTES
         self._bodies = self._triangles = 0
@@ -526,55 +570,32 @@ class _Package:
             yield from self._placed(root[0], item, to_mm, "", ())
 
     def _part(self, name: str) -> Any:
-        """A part's XML, without the numbers of its meshes, which are kept by their objects."""
-        if name not in self._models:
-            model: Any
-            spaces, numbers, corners = {}, array("d"), array("q")
-            model, elements = None, 0
-            for event, one in self._events(name):
-                if event == "start-ns":
-                    spaces[one[0]] = one[1]
-                    continue
-                model = one  # the last that ends holds all the others
-                elements += 1
-                if elements > MAX_LINES:
-                    raise _WrongError(f"has more than {MAX_LINES} elements", name)
-                if not one.tag.startswith(f"{{{_CORE}}}") and name != _LINKS:
-                    one.clear()  # how things look
-                elif one.tag == f"{{{_CORE}}}vertex":
-                    numbers.extend([float(one.attrib[key]) for key in "xyz"])
-                    one.clear()
-                elif one.tag == f"{{{_CORE}}}triangle":
-                    corners.extend([int(one.attrib[key]) for key in ("v1", "v2", "v3")])
-                    one.clear()
-                elif one.tag == f"{{{_CORE}}}mesh":
-                    points = np.frombuffer(numbers).reshape(-1, 3)
-                    self._meshes[one] = points, np.frombuffer(corners, np.int64).reshape(-1, 3)
-                    numbers, corners = array("d"), array("q")
-            for prefix in model.get("requiredextensions", "").split():
-                space = spaces.get(prefix, prefix)
-                if space not in _UNDERSTOOD:
-                    needs = f"needs {shown(space[:200])}, which fabkit does not read"
-                    raise _WrongError(f"{needs}; export it as a plain mesh", name)
-            self._models[name] = model
-        return self._models[name]
-
-    def _events(self, name: str) -> Iterator[tuple[str, Any]]:
-        """The elements of a part as they end; what parts inflate to is counted while they do."""
+        """The root of a part's XML; what parts inflate to is counted, whatever they announce."""
+        if name in self._roots:
+            return self._roots[name]
         if name not in self._entries:
             raise _WrongError(f"lacks the part {shown(name)}")
-        parser: Any = ElementTree.XMLPullParser(("start-ns", "end"))
-        with self._zip.open(self._entries[name]) as stream:
-            while chunk := stream.read(1024 * 1024):
-                self._left -= len(chunk)
-                if self._left < 0:
-                    raise _WrongError(f"inflates to more than {MAX_BYTES // 1024**2} MiB", name)
-                if b"<!DOCTYPE" in chunk.replace(b"\0", b""):
-                    raise _WrongError("has a document type (DOCTYPE), which 3MF forbids", name)
-                parser.feed(chunk)
-                yield from parser.read_events()
-        parser.close()
-        yield from parser.read_events()
+        model = _Model()
+        parser = ElementTree.XMLParser(target=model)  # noqa: S314 - it has no document type
+        try:
+            with self._zip.open(self._entries[name]) as stream:
+                while chunk := stream.read(1024 * 1024):
+                    self._left -= len(chunk)
+                    if self._left < 0:
+                        raise _WrongError(f"inflates to more than {MAX_BYTES // 1024**2} MiB")
+                    parser.feed(chunk)
+            root = self._roots[name] = parser.close()
+            if root is None:
+                raise _WrongError("is XML that is not 3MF")
+            for prefix in root.get("requiredextensions", "").split():
+                space = model.spaces.get(prefix, prefix)
+                if space not in _UNDERSTOOD:
+                    needs = f"needs {shown(space[:200])}, which fabkit does not read"
+                    raise _WrongError(f"{needs}; export it as a plain mesh")
+        except _WrongError as wrong:
+            raise _WrongError(f"{wrong}", name) from None
+        self._meshes |= model.meshes
+        return root
 
     def _placed(
         self, part: str, used: Any, outer: NDArray[np.float64], name: str, above: tuple[Any, ...]
