@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from fabkit.core.errors import many
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.solve.posing import PosedChallenge
 from fabkit.solve.problem import ExactCoverProblem
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _MOST_NAMED = 8
 
@@ -67,11 +72,13 @@ def _colouring(posed: PosedChallenge) -> Obstacle | None:
         return None
     import numpy as np
 
-    owner = np.repeat(np.arange(len(problem.options)), [len(o.cells) for o in problem.options])
     cells = np.array([cell for option in problem.options for cell in option.cells])
-    for name, weights in _colourings(posed.puzzle.lattice, posed.cells):
-        values = np.bincount(owner, weights=np.array(weights)[cells]).astype(int)
-        total = _attained(problem, [set(values[list(kind)].tolist()) for kind in problem.by_kind])
+    starts = np.cumsum([0, *(len(option.cells) for option in problem.options[:-1])])
+    kinds = [np.array(kind, dtype=np.int64) for kind in problem.by_kind]
+    for name, coloured in _colourings(posed.puzzle.lattice, posed.cells):
+        values = np.add.reduceat(coloured[cells].astype(np.int64), starts)
+        total = _attained(problem, [set(values[kind].tolist()) for kind in kinds])
+        weights = tuple(coloured.astype(int).tolist())
         if not total >> sum(weights) & 1:
             reason = (
                 f"colour {name}: the region has {sum(weights)} coloured cells, the pieces can "
@@ -81,13 +88,15 @@ def _colouring(posed: PosedChallenge) -> Obstacle | None:
     return None
 
 
-def _colourings(lattice: Lattice, cells: Sequence[Cell]) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _colourings(lattice: Lattice, cells: Sequence[Cell]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Colourings with a period: chequers, stripes, every third diagonal, and the quarters."""
-    places = [lattice.row_col(cell) for cell in cells]
+    import numpy as np
+
+    row, col = np.array([lattice.row_col(cell) for cell in cells]).T
     if lattice.name == "triangular":  # straight lines down, where columns zigzag
-        places = [(row, col - (row >> 1)) for row, col in places]
+        col = col - (row >> 1)
+    row, col = row - row.min(), col - col.min()
     residues = [lattice.residue(cell) for cell in cells]
-    top, left = min(row for row, _ in places), min(col for _, col in places)
     rules = [
         ("every second row", 2, 1, 0),
         ("every second column", 2, 0, 1),
@@ -106,17 +115,11 @@ def _colourings(lattice: Lattice, cells: Sequence[Cell]) -> Iterator[tuple[str, 
         upright = {kind for kind in kinds if _QUARTERS[kind] in ("upper", "lower")}
         groups += [("of these the upper and lower quarters", upright)]
     for note, group in groups:
-        rows = [("all cells", 1, 0, 0), *rules] if note else rules
-        for name, modulus, down, across in rows:
-            for part in range(modulus if modulus > 2 else min(modulus, 1)):
-                weights = tuple(
-                    int(
-                        one in group
-                        and (down * (row - top) + across * (col - left)) % modulus == part
-                    )
-                    for (row, col), one in zip(places, residues, strict=True)
-                )
-                yield ", ".join(filter(None, (name, note))), weights
+        counts = np.array([one in group for one in residues])
+        for name, modulus, down, across in [("all cells", 1, 0, 0), *rules] if note else rules:
+            phase = (down * row + across * col) % modulus
+            for part in range(modulus if modulus > 2 else 1):
+                yield ", ".join(filter(None, (name, note))), counts & (phase == part)
 
 
 #: The quarter squares by their centroid within the unit square.
@@ -125,12 +128,19 @@ _QUARTERS = {(3, 1): "lower", (5, 3): "right", (3, 5): "upper", (1, 3): "left"}
 
 def _attained(problem: ExactCoverProblem, values: Sequence[Iterable[int]]) -> int:
     """What the pieces used can add up to when each has one of its kind's values, as a bit set."""
-    optional = problem.pieces_count is not None
+    if problem.pieces_count is None:  # all pieces
+        total = 1
+        for kind, copies in enumerate(problem.copies):
+            for _ in range(copies):
+                before, total = total, 0
+                for value in values[kind]:
+                    total |= before << value
+        return total
     sums = [1] + [0] * problem.pieces_used  # for each number of pieces
     for kind, copies in enumerate(problem.copies):
         for _ in range(copies):
             for used in range(problem.pieces_used, -1, -1):
-                sums[used] *= optional  # left out
+                # Left out, it leaves the sum as it is.
                 for value in values[kind] if used else ():
                     sums[used] |= sums[used - 1] << value
     return sums[-1]
