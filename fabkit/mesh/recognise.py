@@ -42,6 +42,11 @@ _ONE_DIRECTION = 0.03
 _DIRECTIONS = 3
 #: The last one counts so much less.
 _NO_FACE = 0.95
+#: Level faces whose heights are this near, as a part of their extent, are of one floor; a floor is
+#: flat when its corners stand out of it by less than this part of its breadth, in squares.
+_ONE_FLOOR, _FLAT = 0.004, 1e-4
+#: Most of an exact flat face looks the same way but for this part.
+_EXACT = 1e-9
 #: What stands this nearly (radians) upright in its file, or upside down, was laid so on purpose.
 _LAID = math.radians(3)
 #: Feet and chamfers are looked past: what is seen between these parts of the height.
@@ -234,8 +239,9 @@ def ways_to_stand(body: Body) -> list[Standing]:
         along = normals @ first
         level = near & (np.abs(along) > math.cos(_ONE_DIRECTION / 10))
         level = level if areas[level].sum() > areas[near].sum() / 2 else near
-        mean = (normals[level] * (np.sign(along[level]) * areas[level])[:, None]).sum(axis=0)
-        found.append(mean / np.linalg.norm(mean))
+        found.append(
+            _across(corners[level], normals[level] * np.sign(along[level])[:, None], areas[level])
+        )
     middles = corners.mean(axis=1)
     spread = (middles - np.average(middles, axis=0, weights=areas)) * np.sqrt(areas)[:, None]
     thin = np.linalg.eigh(spread.T @ spread)[1][:, 0]
@@ -243,6 +249,36 @@ def ways_to_stand(body: Body) -> list[Standing]:
     if all(abs(thin @ one) < 1 - _ONE_DIRECTION**2 for one in found):
         ways.append((thin, _NO_FACE))
     return [Standing(body, up if up[2] >= -1e-9 else -up, trust) for up, trust in ways]
+
+
+def _across(corners: Points, normals: Points, areas: NDArray[np.float64]) -> Points:
+    """The unit vector across faces that are level: so that each of their heights is one.
+
+    The mean of their normals is as good while corners are exact; noise turns small faces, and
+    moves heights by no more than itself.
+
+    Args:
+        corners: shape (n, 3, 3).
+        normals: all to one side, shape (n, 3).
+        areas: shape (n,).
+    """
+    same = normals @ normals[areas.argmax()] > 1 - _EXACT
+    exact = bool(areas[same].sum() > areas.sum() / 2)
+    mean = (normals * areas[:, None])[same if exact else slice(None)].sum(axis=0)
+    mean /= np.linalg.norm(mean)
+    if exact:
+        return np.asarray(mean)
+    heights = (corners @ mean).mean(axis=1)
+    _, floor = np.unique(np.rint(heights / (_ONE_FLOOR * np.ptp(corners))), return_inverse=True)
+    points, weights = corners.reshape(-1, 3), np.repeat(areas, 3)
+    floors = np.repeat(floor.ravel(), 3)
+    sums = np.bincount(floors, weights)
+    middles = [np.bincount(floors, weights * points[:, axis]) / sums for axis in range(3)]
+    off = (points - np.column_stack(middles)[floors]) * np.sqrt(weights)[:, None]
+    sizes, axes = np.linalg.eigh(off.T @ off)
+    if sizes[0] > _FLAT * sizes[1] or abs(axes[:, 0] @ mean) < math.cos(_ONE_DIRECTION):
+        return np.asarray(mean)
+    return np.asarray(axes[:, 0] * np.sign(axes[:, 0] @ mean))
 
 
 def _coarse(normals: Points) -> NDArray[np.int64]:
