@@ -17,6 +17,9 @@ from fabkit.mesh.section import Sections, parts
 #: Open bodies are cut this near to heights with corners, as a part of their own, at so many of them.
 _NEAR_LEVEL, _MOST_LEVELS = 0.0015, 30
 
+#: A gap this wide (mm) between two areas seen from above is none.
+_HAIR_MM = 2e-4
+
 
 def shadow(body: Body) -> Polygon:
     """Its outline seen from above; holes that go through it are interiors.
@@ -32,7 +35,10 @@ def shadow(body: Body) -> Polygon:
         3.0
     """
     if is_solid(body.manifold):
-        return largest(shadow_of(body.manifold))
+        seen = shadow_of(body.manifold)
+        if seen.geom_type != "Polygon":  # hairs of single precision part what stands out of a side
+            seen = seen.buffer(_HAIR_MM, join_style="mitre").buffer(-_HAIR_MM, join_style="mitre")
+        return largest(seen)
     # An open body is cut just above and below the heights at which it has corners.
     sections = Sections(body.vertices, body.faces)
     levels = sections.levels()

@@ -304,8 +304,15 @@ def _on_own_sides(part: Part) -> Polygon:
         inwards = np.column_stack([-along[:, 1], along[:, 0]]) / lengths[:, None]
         samples = shapely.points(starts[:, None] + _SAMPLES[:, None] * along[:, None])
         away = shapely.distance(samples, seen.boundary)
-        insets = np.median(np.where(shapely.contains(seen, samples), -away, away), axis=1)
-        offsets = (inwards * starts).sum(axis=1) + insets
+        away = np.where(shapely.contains(seen, samples), -away, away)
+        # A line through where most of each half lies: turned a little, too, as is the whole part.
+        half = len(_SAMPLES) // 2
+        insets = np.median(away[:, :half], axis=1), np.median(away[:, -half:], axis=1)
+        apart_mm = lengths * (_SAMPLES[-half:].mean() - _SAMPLES[:half].mean())
+        lean = ((insets[1] - insets[0]) / apart_mm)[:, None]
+        middles = starts + along / 2 + inwards * ((insets[0] + insets[1]) / 2)[:, None]
+        inwards = inwards - lean * along / lengths[:, None]
+        offsets = (inwards * middles).sum(axis=1)
         # Each corner is where its two sides meet now.
         lines = np.stack([np.roll(inwards, 1, axis=0), inwards], axis=1)
         places = np.stack([np.roll(offsets, 1), offsets], axis=1)
