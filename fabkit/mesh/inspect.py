@@ -67,6 +67,6 @@ def inspect(
         counted("cut-through", len(anatomy.through), 0, what, where),
         *recess_findings(level, anatomy, identity, puzzle.lattice, profile),
         *mark_findings(level, anatomy, identity, puzzle, profile),
-        *label_findings(level, anatomy.labels, profile),
+        *label_findings(level, anatomy.labels, identity, common, puzzle, profile),
         *printing_findings(level, profile, [one.high_mm for one in anatomy.hollows]),
     ]

@@ -2,33 +2,53 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from shapely import Polygon, maximum_inscribed_circle, union_all
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.drawing.glyphs import strokes_are_at_least
+from fabkit.drawing.draft import draft
+from fabkit.drawing.glyphs import lettering, strokes_are_at_least
+from fabkit.drawing.outline import BlueprintError
 from fabkit.mesh.features import Cavity
-from fabkit.mesh.finding import Finding, at_least, between
+from fabkit.mesh.finding import Finding, at_least, at_most, between
+from fabkit.mesh.identity import Identity
+from fabkit.mesh.letters import turns_alike
 from fabkit.mesh.part import Part
-from fabkit.mesh.rules.outline import TOLERANCE_MM
+from fabkit.mesh.rules.outline import TOLERANCE_MM, Common
+from fabkit.mesh.rules.polemark import turns_of
 from fabkit.mesh.section import DOWN, UP, parts
 from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet
 
 #: An island inside a letter, as in an O, is at least one line of a 0.4 mm nozzle wide.
 _ISLAND_MM = 0.4
+#: A letter is between these parts of its drawn size.
+_AS_LARGE = 0.75, 1.25
 #: Strokes of a mesh are chords of curves: this part may be missing.
 _STROKE_ROUNDING = 0.02
 #: Strokes are measured to a part of the asked width in so many halvings.
 _HALVINGS = 6
 
 
-def label_findings(part: Part, labels: Sequence[Cavity], profile: Profile) -> Iterator[Finding]:
+def label_findings(
+    part: Part,
+    labels: Sequence[Cavity],
+    identity: Identity,
+    common: Common,
+    puzzle: PuzzleSet,
+    profile: Profile,
+) -> Iterator[Finding]:
     """All findings on the engraving of a part.
 
     Args:
         part: the part.
         labels: the cavities that are letters, or parts of them.
+        identity: which piece it is, and how its letter lies.
+        common: whether letters are to be as large and to lie as they are drawn.
+        puzzle: the set.
         profile: what is asked for.
     """
     front = [label for label in labels if label.above]
@@ -45,6 +65,35 @@ def label_findings(part: Part, labels: Sequence[Cavity], profile: Profile) -> It
     if wanted_labels:
         yield from _measures(wanted_labels, profile)
         yield _margin(part, wanted_labels, profile)
+    if asked[0] and front and identity.letter and not common.measured:
+        yield from _as_drawn(part, front, identity, puzzle, profile)
+
+
+def _as_drawn(
+    part: Part, front: Sequence[Cavity], identity: Identity, puzzle: PuzzleSet, profile: Profile
+) -> Iterator[Finding]:
+    """Whether the letter that was read is as large as it is drawn, and stands as it does there."""
+    letter, area = identity.letter, union_all([label.middle for label in front])
+    if letter is None or identity.piece is None:
+        return
+    piece = puzzle.piece(identity.piece)
+    try:
+        label = draft(puzzle, piece, replace(profile, fit="none")).label
+    except BlueprintError:
+        return
+    if label is not None:
+        drawn_mm2 = lettering(letter.text).polygon().area  # of capitals 1 mm high
+        limit = tuple(round(part * label.cap_height_mm, 2) for part in _AS_LARGE)
+        height_mm = math.sqrt(area.area / drawn_mm2)
+        what = "the height of the letter's capitals"
+        yield between("label-size", height_mm, (limit[0], limit[1]), "mm", what, area)
+    if part.outline is not None and identity.as_drawn and not letter.mirrored:
+        moves = len(puzzle.lattice.moves(False))
+        lies = {(letter.turns + turn) % moves for turn in turns_alike(letter.text, moves)}
+        asked = turns_of(part.outline, piece, puzzle)
+        off = min(min((a - b) % moves, (b - a) % moves) for a in lies for b in asked)
+        what = "by how much the letter is turned against its drawing"
+        yield at_most("label-turn", 360 * off / moves, 0.0, "deg", what, area)
 
 
 def _margin(part: Part, labels: Sequence[Cavity], profile: Profile) -> Finding:

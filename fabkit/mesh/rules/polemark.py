@@ -133,19 +133,25 @@ def _turned_by(
     """By how many degrees a part may be turned from how its piece is drawn: by its outline, and
     by its letter as far as that looks different when it is turned."""
     moves = len(puzzle.lattice.moves(False))
+    turns = turns_of(outline, piece, puzzle)
+    if identity.letter:
+        alike = turns_alike(identity.letter.text, moves)
+        read = [(identity.letter.turns + turn) % moves for turn in alike]
+        turns = [turn for turn in turns if turn in read] or [identity.letter.turns]
+    return [360 * turn / moves for turn in turns]
+
+
+def turns_of(outline: Outline, piece: Piece, puzzle: PuzzleSet) -> list[int]:
+    """The turns of the lattice that carry a piece as it is drawn to an outline as it was read."""
+    moves = len(puzzle.lattice.moves(False))
     drawn = _cornered(canonical_outline(puzzle.lattice, piece.forms[0].rings, outline.unit_mm))
-    turns = [
+    return [
         turn
         for turn in range(moves)
         if _are_same(
             _cornered(rotate(outline.canonical, -360 * turn / moves, origin=(0, 0))), drawn
         )
     ]
-    if identity.letter:
-        alike = turns_alike(identity.letter.text, moves)
-        read = [(identity.letter.turns + turn) % moves for turn in alike]
-        turns = [turn for turn in turns if turn in read] or [identity.letter.turns]
-    return [360 * turn / moves for turn in turns]
 
 
 def _cornered(area: BaseGeometry) -> BaseGeometry:

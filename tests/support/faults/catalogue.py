@@ -9,6 +9,9 @@ from tests.support.prints import Order
 _THIN = Order((), ("thickness=4.45 mm",))
 #: With limits so wide that only the one rule can tell.
 _WIDE = Order((), ("recess.wall=1.2 mm", "label.stroke=0.2 mm", "gap.max=5 mm"))
+#: Letters that are hardly larger than strokes and islands need, so that little less is too thin.
+_BOLD = Order((), ("label.stroke=1.5 mm",))
+_SMALL = Order((), (*_WIDE.settings, "label.cap_height=2.6 mm"))
 _NO_CHAMFERS = Order((), ("top_chamfer=0 mm", "foot_chamfer=0 mm"))
 
 FAULTS: list[Fault] = [
@@ -113,10 +116,10 @@ FAULTS: list[Fault] = [
     # Letters.
     Fault("letter cut through", "cut-through", letters.letter_cut_through, kits.WITHOUT_ISLANDS),
     limit("letter of another depth", "label-depth", letters.letter_depth_off, 2, 9),
-    limit("thin strokes", "label-stroke", letters.thin_strokes, 1.2, 1.7),
-    limit(
-        "narrow island", "label-island", letters.narrow_island, 1.2, 1.6, kits.WITH_ISLANDS, _WIDE
-    ),
+    limit("thin strokes", "label-stroke", letters.thin_strokes, 1.2, 1.7, "ELOTSQD", _BOLD),
+    limit("narrow island", "label-island", letters.narrow_island, 1.2, 1.6, "AB", _SMALL),
+    Fault("letter at half size", "label-size", letters.half_size),
+    Fault("turned letter", "label-turn", letters.turned, "RELTSDJNAMYBU"),
     limit("letter at the rim", "label-margin", letters.letter_at_rim, 1.2, 1.9),
     Fault("no letter", "label-face", letters.no_letter),
     Fault(

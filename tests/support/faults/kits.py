@@ -49,7 +49,6 @@ LONG = "LTSNU"
 ROOMY = "MQBYI"
 #: Pieces whose letter lies over their magnet.
 LETTER_OVER_MAGNET = "AREOMQDJBYI"
-WITH_ISLANDS = "ARODQB"
 WITHOUT_ISLANDS = "ELMTSJNYIU"
 #: Good pieces to lie beside the faulty one: two that tell the unit, with simple letters.
 COMPANIONS = "MYJTNIA"

@@ -8,6 +8,7 @@ from dataclasses import replace
 from shapely import Polygon, affinity, maximum_inscribed_circle
 from shapely.geometry.base import BaseGeometry
 
+from fabkit.drawing.glyphs import Lettering
 from fabkit.drawing.label import Label, place_label
 from tests.support import measure
 from tests.support.faults.planting import Case, Planted, beyond
@@ -20,6 +21,20 @@ def letter_cut_through(case: Case, _: float) -> Planted:
 def letter_depth_off(case: Case, size: float) -> Planted:
     depth = case.profile.label_depth_mm + 0.05 * size * case.sign()
     return case.rebuilt(label=replace(case.label, depth_mm=depth))
+
+
+def half_size(case: Case, _: float) -> Planted:
+    return case.with_letter(scale=0.5)
+
+
+def turned(case: Case, _: float) -> Planted:
+    """A quarter turn to the left, in its place."""
+    x, y = case.label.centre_mm
+    contours = tuple(
+        tuple(tuple((x - (v - y), y + u - x) for u, v in segment) for segment in contour)
+        for contour in case.label.front.contours
+    )
+    return case.rebuilt(label=replace(case.label, front=Lettering(contours)))
 
 
 def thin_strokes(case: Case, size: float) -> Planted:
