@@ -570,11 +570,19 @@ def _reaching_out(
 
 
 def _lean(off: NDArray[np.float64], lengths: NDArray[np.float64]) -> float:
-    """By how much (radians) edges are turned, the long ones first: by what their ends tell."""
+    """By how much (radians) edges are turned, as most of them say, the long ones first.
+
+    The middle one counts, so that a ridge on one side turns nothing.
+    """
     rise = (off[:, :2] - off[:, :-3:-1]).ravel()
     run = np.outer(lengths, _ALONG[::-1][:2] - _ALONG[:2]).ravel()
     told = np.isfinite(rise)
-    return float((rise * run)[told].sum() / (run**2)[told].sum()) if told.any() else 0.0
+    if not told.any():
+        return 0.0
+    slopes, weights = rise[told] / run[told], run[told] ** 2
+    order = np.argsort(slopes)
+    heaped = np.cumsum(weights[order])
+    return float(slopes[order][np.searchsorted(heaped, heaped[-1] / 2)])
 
 
 def _rotation(angle: float) -> Points:
