@@ -29,7 +29,7 @@ def take(
     asked: Profile,
     progress: Progress,
     known: bool = False,
-) -> tuple[Taken, Profile | None]:
+) -> tuple[Taken, Profile]:
     """Reads meshes, and finds out with which profile they were made.
 
     That may be the one beside them, the one that is asked for, or a shipped one. `make`, `check`
@@ -43,7 +43,8 @@ def take(
         known: whether it is known to be the right one.
 
     Returns:
-        The parts; and the profile, or None when it is none of them.
+        The parts; and the profile. When it is none of them that is the one that the pieces show
+        themselves, called `MEASURED`; or what was asked for, when they do not show any.
     """
     bodies = []
     for done, path in enumerate(files):
@@ -61,7 +62,7 @@ def take(
         found = recognise(taken, candidates)
         if found is not None and puzzle.boards:
             taken = take_bodies(bodies, puzzle, found.unit_mm)
-    return taken, found
+    return taken, found or taken.shown(asked)
 
 
 def _beside(files: Sequence[Path], known: Sequence[Profile]) -> list[Profile]:

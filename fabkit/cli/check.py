@@ -11,9 +11,10 @@ from fabkit.cli.context import NO_EXIT, PRINTED, Context, takes
 from fabkit.cli.options import argument, option
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, many, name_some, printable, shown
-from fabkit.core.files import outside_failures
+from fabkit.core.files import outside_failures, write_whole
 from fabkit.model.library import shipped_names
 from fabkit.model.profile import SETTINGS, Profile
+from fabkit.model.profilefile import dump_profile
 
 if TYPE_CHECKING:
     from fabkit.verify.catalog import VerifyReport
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 #: How names of mesh files end.
 ENDINGS = (".stl", ".3mf", ".obj", ".ply", ".off", ".glb")
+_PROFILE_FILE = options.file(".toml")
 #: No printer is as far off as this.
 MOST_ERROR_MM = 2.0
 
@@ -98,23 +100,24 @@ def _take(context: Context, names: Sequence[str], option: str) -> tuple[Taken, P
         OutsideError: when a file cannot be read.
     """
     from fabkit.build.meshes import take
+    from fabkit.verify.taking import MEASURED
 
     profile = context.profile
     files = _files(context, names, option)
     with context.report.progress() as progress:
         known = bool(context.profiles or context.settings)
-        taken, found = take(files, context.puzzle, profile, progress, known)
+        taken, limits = take(files, context.puzzle, profile, progress, known)
     if taken.copies:
         context.report.say(
             f"{many(len(taken.copies), 'part')} in files of two formats, looked at once: "
             + name_some(taken.copies)
         )
-    if found is None:
+    if limits.name == MEASURED:
         context.report.warn(
-            f"the meshes were made with none of the known profiles; they are held against "
-            f"{profile.name}. Name the right one with -p"
+            "the meshes were made with none of the known profiles; they are held against what "
+            "they show themselves. Name the right one with -p"
         )
-    return taken, found or profile
+    return taken, limits
 
 
 def _finish(
@@ -161,6 +164,11 @@ def check(
         "How much smaller holes print (default: as --printer-error).",
         read=options.length(MOST_ERROR_MM),
     ),
+    write_profile: Path | None = option(
+        "--write-profile FILE.toml",
+        "Write what the set is made to, as measured on its meshes, as a print profile.",
+        read=_PROFILE_FILE,
+    ),
 ) -> int:
     """Check that meshes are printable and fit together.
 
@@ -170,6 +178,7 @@ def check(
     from fabkit.build.reports import check_contents
     from fabkit.mesh.fitting.tolerance import PrinterError
     from fabkit.verify.check import check as check_parts
+    from fabkit.verify.taking import MEASURED
 
     context.set, files, context.settings = which(names, settings)
     report, error = context.report, None
@@ -177,11 +186,29 @@ def check(
         error = PrinterError(side_mm, side_mm if hole_mm is None else hole_mm)
     elif hole_mm is not None:
         raise InputError.of("--hole-error", "goes with --printer-error; give that, too")
+    if write_profile is not None and write_profile.exists() and not context.force:
+        message = "is there already; choose another name, or overwrite it with --force"
+        raise InputError.of(printable(str(write_profile)), message)
     taken, limits = _take(context, files, "FILE")
+    if limits.name == MEASURED or write_profile is not None:
+        _tell_made(context, taken, write_profile)
     with report.progress() as progress:
         found = check_parts(taken, limits, context.budget_s, progress, error)
     tell_check(found, report)
     return _finish(context, found, limits, not files, check_contents(found))
+
+
+def _tell_made(context: Context, taken: Taken, path: Path | None) -> None:
+    """Prints what a set is made to, and writes it as a profile if a file is named."""
+    if taken.made is None:
+        context.report.warn(
+            "no flat piece could be read, so that it is not known what it is made to"
+        )
+        return
+    context.report.table(["made to", ""], taken.made.rows())
+    if path is not None:
+        write_whole(path, dump_profile(taken.shown(context.profile)))
+        context.report.say(f"wrote {path}; hold meshes against it with -p {path}")
 
 
 #: Tables of more parts than this list only those that fail, and no more than this.

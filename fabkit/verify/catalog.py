@@ -25,6 +25,8 @@ from fabkit.verify.answers import (
 )
 from fabkit.verify.taking import Taken
 
+#: Pieces have no more neighbours than this, each of which single precision lets overlap a little.
+_NEIGHBOURS = 6
 #: So many challenges or files of one message are named.
 _NAMED = 4
 #: So many messages on challenges are told.
@@ -47,8 +49,9 @@ class Verified:
     def fits(self) -> bool:
         """Whether the solution goes together without overlap, inside its region."""
         one = self.assembly
+        tiny_mm3 = TINY_MM3 * _NEIGHBOURS * len(self.answered.layout)
         return one is None or (
-            one.is_measured and one.overlap_mm3 <= TINY_MM3 and one.outside_mm <= TINY_MM
+            one.is_measured and one.overlap_mm3 <= tiny_mm3 and one.outside_mm <= TINY_MM
         )
 
     @property
@@ -70,9 +73,9 @@ class Verified:
             why = ", as with the pieces as drawn" if as_drawn else ""
             return f"{answered.status}{'' if answered.status == UNKNOWN else why}"
         if not self.fits:
-            return f"{answered.status}, but " + "; ".join(
-                self.assembly.messages if self.assembly else ()
-            )
+            messages = self.assembly.messages if self.assembly else ()
+            told = [one for one in messages if " gap " not in one] or ["pieces overlap"]
+            return f"{answered.status}, but {name_some(told, 2)}"
         return answered.status
 
 

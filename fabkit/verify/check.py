@@ -27,6 +27,8 @@ _SAME, _SAME_PART = 0.02, 0.01
 #: What follows from a grid unit or a clearance that is not what it should be, for all pieces.
 _OF_UNIT = ("gap-least", "gap-most", "clearance")
 _OF_GAPS = ("gap-least", "gap-most")
+#: Kinds of what pieces do beside each other, by a word of its message.
+_KIND = re.compile("overlap|along an edge|gap|reaches|closed")
 
 
 @dataclass(frozen=True)
@@ -275,13 +277,14 @@ def _unanswered(answers: Sequence[Answered]) -> Iterator[Cause]:
 
 def _assemblies(report: CheckReport, blamed: set[str]) -> Iterator[Cause]:
     """What solutions complain of that no piece was blamed for."""
-    told: dict[str, list[str]] = {}
+    kinds: dict[str, dict[str, list[str]]] = {}
     for one in report.assemblies:
         for message in one.messages:
             if not blamed & set(re.findall(r"[\w-]+", message)):
-                told.setdefault(message, []).append(one.challenge)
-    most = list(told.items())[:_NAMED]
-    for message, ids in most:
-        yield Cause("put-together", f"{message} (in {name_some(ids, 2)})")
-    if len(told) > len(most):
-        yield Cause("put-together", f"{len(told) - len(most)} more pairs do not lie as they should")
+                kind = _KIND.search(message)
+                some = kinds.setdefault(kind.group() if kind else "", {})
+                some.setdefault(message, []).append(one.challenge)
+    for told in kinds.values():
+        message, ids = next(iter(told.items()))
+        more = f", and {len(told) - 1} more like that" if len(told) > 1 else ""
+        yield Cause("put-together", f"{message} (in {name_some(ids, 2)}){more}")

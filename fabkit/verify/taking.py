@@ -27,6 +27,7 @@ from fabkit.mesh.fitting.assembly import Assembly, Table
 from fabkit.mesh.fitting.tolerance import PrinterError, Solution, Tolerance, tolerance
 from fabkit.mesh.identity import Identity, identify
 from fabkit.mesh.inspect import in_common, inspect
+from fabkit.mesh.made import Made, made_to
 from fabkit.mesh.part import LENGTHS_MM, Part
 from fabkit.mesh.recognise import take_in
 from fabkit.mesh.rules.outline import Common
@@ -61,6 +62,8 @@ RECOGNITION_RULES = (
 )  # fmt: skip
 #: The file, the object in it, and the number of a body that lay beside others in one mesh.
 _NAME = re.compile(r"(?P<file>.*?\.\w{1,4})(: (?P<object>.*?))?(?P<apart> \(\d+\))?")
+#: The name of a profile that is none that was asked for, but what the pieces show themselves.
+MEASURED = "measured"
 #: Volumes of one piece in files of two formats differ by no more than this part.
 _SAME_VOLUME = 1e-4
 
@@ -103,6 +106,22 @@ class Taken:
     def common(self) -> Common | None:
         """What flat pieces have in common."""
         return in_common(self.flat)
+
+    @cached_property
+    def made(self) -> Made | None:
+        """What flat pieces are made to, as most of them show; None when none could be read."""
+        return made_to(self.flat, self.anatomies)
+
+    def shown(self, usual: Profile) -> Profile:
+        """The profile that the parts show themselves, called `MEASURED`.
+
+        Args:
+            usual: for what they do not show, and when they show nothing.
+        """
+        if self.made is None:
+            return usual
+        has_lids = any(board.kind == LID for board in self.boards)
+        return replace(self.made.profile(usual), lid=usual.lid if has_lids else "none")
 
     @cached_property
     def bores_mm(self) -> tuple[float, ...]:
@@ -157,6 +176,7 @@ class Taken:
         """What every rule says of each part that may be a piece, in the set's order."""
         seated = self._seated(profile, progress)
         limits, turns = self._with_own_gaps(profile), len(self.puzzle.lattice.moves(False))
+        common = self.common and replace(self.common, measured=profile.name == MEASURED)
         found = []
         for at, (part, identity) in enumerate(zip(self.parts, self.identities, strict=True)):
             progress(at, len(self.parts), f"inspecting {identity.key}")
@@ -165,7 +185,7 @@ class Taken:
                 findings = inspect_balls(part, identity, self.puzzle, limits)
             else:
                 open_ = self.anatomies[at]
-                findings = inspect(part, open_, identity, self.common, self.puzzle, limits)
+                findings = inspect(part, open_, identity, common, self.puzzle, limits)
                 if has_stubs(self.puzzle, profile):
                     findings += stub_findings(self.stubs[at], self.puzzle.lattice, limits)
             findings += seated.get(identity.piece or "", [])
@@ -269,7 +289,7 @@ class Taken:
             return found
         inset_mm = self.common.inset_mm
         ok = inset_mm > _NO_CLEARANCE_MM
-        message = f"the clearance between two parts is {2 * inset_mm:.3f} mm"
+        message = f"the clearance between two parts is {round(2 * inset_mm, 3) + 0.0:.3f} mm"
         if not ok:
             message += ": these parts have none, and will not go together once printed"
         clearance = Finding("clearance", ok, 2 * inset_mm, 2 * _NO_CLEARANCE_MM, "mm", message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -175,9 +176,26 @@ def test_the_profile_is_recognised_or_named(here: Path, capsys: Capture) -> None
     failed = {f["rule"] for f in found["pieces"]["L"]["findings"] if not f["ok"]}
     assert failed == {"recess-diameter"}
     (here / "own/profile.toml").unlink()
-    code, _, err = run(capsys, "check", "trio.toml", "-o", "own")
-    assert code == 1
+    code, out, err = run(capsys, "check", "trio.toml", "-o", "own")
+    assert code == 0, out
+    assert "held against profile measured" in out
     assert "made with none of the known profiles" in err
+
+
+def test_what_a_set_is_made_to_is_measured_and_written(plain: Path, capsys: Capture) -> None:
+    (plain / "output/trio/profile.toml").unlink()
+    command = ["check", "trio.toml", "--write-profile", "own.toml"]
+    code, out, err = run(capsys, *command)
+    assert code == 0, out
+    assert "made with none of the known profiles" in err
+    table = dict(re.findall(r"^(unit|thickness|clearance|recess) +(.*)$", out, re.MULTILINE))
+    assert table == {
+        "unit": "20 mm", "thickness": "7 mm", "clearance": "0.2 mm", "recess": "none"
+    }  # fmt: skip
+    code, _, err = run(capsys, *command)
+    assert (code, "own.toml: is there already" in err) == (2, True)
+    code, found = document(capsys, "check", "trio.toml", "-p", "own.toml", "-s", "lid.kind=none")
+    assert (code, found["causes"]) == (0, [])
 
 
 @pytest.mark.integration
