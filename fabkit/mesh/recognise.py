@@ -65,6 +65,8 @@ _SURE = 0.95
 _ONE_UNIT = 0.06
 #: A cell is full from this share on, and empty up to what is left to 1.
 _FULL = 0.6
+#: No piece reaches over more grid units than so many, from corner to corner.
+_LONGEST = 64
 #: Edges are measured at these parts of their lengths: away from tips and roundings.
 _ALONG = np.array([0.3, 0.4, 0.5, 0.6, 0.7])
 #: … and so far out of and into the outline, in grid units.
@@ -648,7 +650,10 @@ def _by_lattice(standing: Standing, lattice: Lattice, unit: float) -> _Lie | Non
     Two long edges, laid on lines of the lattice, tell where it lies.
     """
     best: tuple[float, _Lie] | None = None
-    for turn in _turns(standing.sides, lattice) if standing.sides.area else ():
+    sides = np.ptp(np.reshape(standing.sides.bounds, (2, 2)), axis=0)
+    if not standing.sides.area or np.hypot(*sides) > _LONGEST * unit:
+        return None
+    for turn in _turns(standing.sides, lattice):
         turned = affinity.rotate(standing.sides, -turn, origin=(0, 0), use_radians=True)
         for origin in _origins(turned, lattice, unit):
             lie = _Lie(standing, turn, origin, unit, frozenset())
