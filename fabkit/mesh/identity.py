@@ -33,6 +33,8 @@ class Identity:
         mirrored: whether they have it only when turned over.
         strange: the engraved letter, if it is one that no piece has.
         back: the letter on the back, if one was read.
+        score: how well the piece explains what was seen, from 0 to 1.
+        margin: by how much better than the next best one.
     """
 
     key: str
@@ -42,6 +44,8 @@ class Identity:
     mirrored: bool
     strange: Letter | None = None
     back: Letter | None = None
+    score: float = 1.0
+    margin: float = 1.0
 
     @property
     def as_drawn(self) -> bool:

@@ -12,10 +12,9 @@ from pathlib import PurePath
 from typing import Any
 
 from fabkit.mesh.anatomy import Anatomy, anatomy, can_be_turned_over
-from fabkit.mesh.balls.identify import identify_balls
-from fabkit.mesh.balls.inspect import inspect_balls
 from fabkit.mesh.balls.part import BallPart
-from fabkit.mesh.balls.reading import take_in_balls
+from fabkit.mesh.balls.recognise import identify_balls, take_in_balls
+from fabkit.mesh.balls.rules import inspect_balls
 from fabkit.mesh.boards.assembly import BallTable, board_stacks, clearance_of
 from fabkit.mesh.boards.recognise import BoardPart, is_accessory, read_boards
 from fabkit.mesh.boards.rules import inspect_board
@@ -477,7 +476,7 @@ def _taken(
     boards = tuple(read_boards(large, puzzle, *units_mm, length_mm=length_mm))
     small = [one for one in bodies if one not in large]
     if puzzle.made_of_balls:
-        balls, own_mm = take_in_balls(small, *units_mm)
+        balls, own_mm = take_in_balls(small, puzzle, *units_mm)
         return Taken(puzzle, tuple(balls), tuple(identify_balls(balls, puzzle)), boards, own_mm)
     stubs: tuple[OnStubs | None, ...] = tuple(None for _ in small)
     if may_have_stubs(puzzle):

@@ -1,99 +1,143 @@
-"""Pieces of balls are read back from meshes alone: from our own and from foreign ones."""
+"""Pieces of balls are recognised and measured from meshes alone: our own and foreign ones."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from fabkit.mesh.balls.identify import identify_balls
 from fabkit.mesh.balls.part import BallPart
-from fabkit.mesh.balls.reading import take_in_balls
+from fabkit.mesh.balls.recognise import identify_balls, take_in_balls
 from fabkit.mesh.body import Body
-from fabkit.model.balls import ROTATIONS, BallBody, flat_poses, turned
-from fabkit.model.lattice import LATTICES, Cell
+from fabkit.model.balls import BallBody
 from fabkit.model.piece import forms_of_balls
 from fabkit.solve.answer import solve
 from fabkit.solve.posing import pose
-from tests.support import shapes
-from tests.support.ballmeshes import COMPACT, Sizes, made, mirrored, thrown
+from tests.support.ballmeshes import COMPACT, Sizes, body_of_solid, made, mirrored, solid, thrown
 from tests.support.ballprints import BODIES, IDS, IQFIT, exported
 
-#: Navy is its own mirror image; all others are not.
-CHIRAL = [name for name in IDS if name != "navy"]
 COARSE = Sizes(segments=24)
-FOREIGN = [
-    pytest.param(COARSE, id="24 meridians"),
-    pytest.param(Sizes(segments=24, kind="octahedral"), id="24 octahedral"),
-    pytest.param(Sizes(kind="icosphere"), id="icosphere"),
-    pytest.param(Sizes(segments=100, kind="octahedral"), id="100 octahedral"),
-    pytest.param(COMPACT, id="compact"),
-    pytest.param(Sizes(flat=None), id="no flat"),
-    pytest.param(Sizes(pitch=20.0, ball=19.0, link=8.0, flat=8.0), id="balls nearly touch"),
-    pytest.param(Sizes(pitch=20.0, ball=10.0, link=4.0, flat=3.5), id="thin links"),
-]
+#: What the tests of a set's files make of a mesh.
+Change = Callable[[Body], Body]
 
 
-def read(body: Body, pitch_mm: float = 15.0) -> BallPart:
-    (part,), _ = take_in_balls([body], pitch_mm)
+def read(body: Body, sizes: Sizes = COARSE) -> BallPart:
+    (part,), _ = take_in_balls([body], IQFIT, sizes.pitch)
     return part
 
 
-def bonded_pairs(shape: BallBody) -> frozenset[frozenset[tuple[int, ...]]]:
-    return frozenset(frozenset(shape.balls[i] for i in bond) for bond in shape.bonds)
+def bonds(shape: BallBody | None) -> set[frozenset[int]]:
+    return {frozenset(bond) for bond in shape.bonds} if shape else set()
 
 
-def is_turned(shape: BallBody, other: BallBody) -> bool:
-    """Whether one shape is the other one turned: by trying, without any order or image."""
-
-    def there(places: np.ndarray, of: BallBody) -> tuple[set[tuple[int, ...]], object]:
-        moved = replace(of, balls=tuple(map(tuple, (places - places.min(axis=0)).tolist())))
-        return set(moved.balls), bonded_pairs(moved)
-
-    own = there(np.array(shape.balls), shape)
-    images = (np.array([turned(way, ball) for ball in other.balls]) for way in ROTATIONS)
-    return any(there(image, other) == own for image in images)
-
-
-def poses_of(shape: BallBody) -> set[tuple[frozenset[Cell], ...]]:
-    """How a shape lies flat: cells, and which of them a ball hangs below; moves divided out."""
-    found = set()
-    for one in flat_poses(shape):
-        dx, dy = LATTICES["square"].anchor(one.cells)
-        both = (one.cells, one.hanging)
-        found.add(tuple(frozenset((x - dx, y - dy) for x, y in some) for some in both))
-    return found
-
-
-def assert_read(part: BallPart, shape: BallBody, sizes: Sizes) -> None:
+def assert_is(part: BallPart, name: str, is_mirrored: bool = False) -> None:
     assert part.shape is not None, part.why
-    assert is_turned(part.shape, shape)
+    # Navy is its own mirror image; all others are not.
+    assert (part.alike, part.mirrored) == ((name,), is_mirrored and name != "navy")
+    assert bonds(part.shape) == bonds(BODIES[name])
+    assert part.score > 0.9
+    assert part.score - part.runner_up > 0.15
+
+
+def assert_measured(part: BallPart, sizes: Sizes) -> None:
     assert part.pitch_mm == pytest.approx(sizes.pitch, abs=2e-3)
     assert part.off_mm < 2e-3
-    assert part.diameters_mm == pytest.approx([sizes.ball] * len(shape.balls), abs=5e-3)
+    assert part.diameters_mm == pytest.approx([sizes.ball] * len(part.diameters_mm), abs=5e-3)
     on_bed = sizes.link / 2 + min(sizes.link / 2, sizes.flat or sizes.link)
+    chord = sizes.link * (1 - np.cos(np.pi / sizes.segments))
     for link in part.links_mm:
-        chord = sizes.link * (1 - np.cos(np.pi / sizes.segments))
-        near = min(abs(link - right) for right in (sizes.link, on_bed))
-        assert near <= chord + 1e-3
-
-
-# --- shapes -------------------------------------------------------------------------------
+        assert min(abs(link - right) for right in (sizes.link, on_bed)) <= chord + 1e-3
 
 
 @pytest.mark.every(5)
+@pytest.mark.parametrize(
+    ("at", "sizes"),
+    enumerate(
+        [
+            Sizes(),
+            COARSE,
+            Sizes(segments=12),
+            Sizes(segments=12, kind="octahedral"),
+            Sizes(segments=100, kind="octahedral"),
+            Sizes(kind="icosphere"),
+            COMPACT,
+            Sizes(flat=None),
+            Sizes(pitch=20.0, ball=19.0, link=8.0, flat=8.0),
+            Sizes(pitch=20.0, ball=10.0, link=4.0, flat=3.5),
+        ]
+    ),
+    ids=str,
+)
+def test_pieces_of_all_sizes_are_recognised_and_measured(at: int, sizes: Sizes) -> None:
+    name = IDS[at]
+    body = made(BODIES[name], sizes)
+    part = read(thrown(mirrored(body) if at % 2 else body, at), sizes)
+    assert_is(part, name, bool(at % 2))
+    assert_measured(part, sizes)
+
+
+def hollowed(body: Body, flat: float) -> Body:
+    name = body.name
+    wall = Sizes(ball=9.6, link=6.6, flat=flat, segments=24)
+    return body_of_solid(solid(BODIES[name], COARSE) - solid(BODIES[name], wall), name)
+
+
+def subdivided(body: Body) -> Body:
+    mesh = body.as_trimesh.subdivide()
+    return Body(body.name, np.array(mesh.vertices), np.array(mesh.faces, np.int64))
+
+
+def shaken(body: Body, by_mm: float = 0.005) -> Body:
+    noise = np.random.default_rng(0).normal(0, by_mm, body.vertices.shape)
+    return replace(body, vertices=body.vertices + noise)
+
+
+#: What happens to meshes on their way, and by how much balls may then be off, in mm.
+CHANGES: dict[str, tuple[Change, float]] = {
+    "noise": (shaken, 0.02),
+    "3 decimals": (lambda b: replace(b, vertices=b.vertices.round(3)), 2e-3),
+    "remeshed": (subdivided, 0.05),
+    "remeshed with noise": (lambda b: shaken(subdivided(b)), 0.05),
+    "simplified": (
+        lambda b: body_of_solid(solid(BODIES[b.name], Sizes(segments=64)).simplify(0.1), b.name),
+        0.01,
+    ),
+    "hollow": (lambda b: hollowed(b, 3.0), 2e-3),
+    "hollow and open below": (lambda b: hollowed(b, 9.0), 2e-3),
+    "with holes": (lambda b: replace(b, faces=np.delete(b.faces, np.s_[::17], axis=0)), 5e-3),
+    "facets turned over": (
+        lambda b: replace(b, faces=np.vstack([b.faces[::2], b.faces[1::2, ::-1]])),
+        2e-3,
+    ),
+}
+
+
+@pytest.mark.every(9)
 @pytest.mark.parametrize("name", IDS)
-def test_every_piece_is_read_back(name: str) -> None:
-    assert_read(read(thrown(made(BODIES[name]), seed=len(name))), BODIES[name], Sizes())
+@pytest.mark.parametrize("change", CHANGES)
+def test_changed_meshes_are_recognised(change: str, name: str) -> None:
+    made_so, off_mm = CHANGES[change]
+    is_mirrored = name < "m"
+    body = made_so(made(BODIES[name], COARSE, name))
+    part = read(thrown(mirrored(body) if is_mirrored else body, len(change + name)))
+    assert_is(part, name, is_mirrored)
+    assert part.pitch_mm == pytest.approx(15.0, abs=off_mm)
+    assert part.off_mm < off_mm
+    assert part.diameters_mm == pytest.approx([12.0] * len(part.diameters_mm), abs=off_mm)
 
 
-@pytest.mark.every(5)
-@pytest.mark.parametrize("sizes", FOREIGN)
-@pytest.mark.parametrize("name", ["pink", "yellow"])
-def test_foreign_meshes_are_read_back(name: str, sizes: Sizes) -> None:
-    part = read(thrown(made(BODIES[name], sizes), seed=3), sizes.pitch)
-    assert_read(part, BODIES[name], sizes)
+def test_a_set_is_recognised_whatever_its_order_and_unit() -> None:
+    bodies = [
+        thrown(made(shape, Sizes(segments=16)), seed, scale=1 / 25.4)
+        for seed, shape in enumerate(BODIES.values())
+    ]
+    parts, length_mm = take_in_balls(bodies[::-1], IQFIT, 12.0, 15.0)
+    identities = identify_balls(parts, IQFIT)
+    assert length_mm == 25.4
+    assert [(one.key, one.alike) for one in identities] == [(name, (name,)) for name in IDS[::-1]]
+    assert all(one.as_drawn and one.margin > 0.15 for one in identities)
 
 
 def test_nothing_depends_on_how_the_mesh_lies() -> None:
@@ -107,77 +151,24 @@ def test_nothing_depends_on_how_the_mesh_lies() -> None:
     assert np.abs(moved.vertices - still.vertices).max() < 1e-3
 
 
-@pytest.mark.every(2)
-@pytest.mark.parametrize(("scale", "length_mm"), [(0.1, 10), (1, 1), (1 / 25.4, 25.4), (1e-3, 1e3)])
-def test_the_unit_of_length_is_found(scale: float, length_mm: float) -> None:
-    bodies = [thrown(made(BODIES[name], COARSE), 1, scale) for name in ("lime", "red")]
-    parts, found = take_in_balls(bodies, 12.0, 15.0)
-    assert found == length_mm
-    for part, name in zip(parts, ("lime", "red"), strict=True):
-        assert_read(part, BODIES[name], COARSE)
-
-
-def test_a_ball_that_six_links_leave() -> None:
-    middle = BallBody(
-        ((0, 0, 0), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)),
-        tuple((0, i) for i in range(1, 7)),
-    )
-    sizes = Sizes(flat=None)
-    assert_read(read(thrown(made(middle, sizes), 2)), middle, sizes)
-
-
-def test_corners_that_are_a_hundredth_off_do_no_harm() -> None:
-    body = made(BODIES["blue"])
-    shaken = np.random.default_rng(0).uniform(-0.01, 0.01, body.vertices.shape)
-    part = read(replace(body, vertices=body.vertices + shaken))
-    assert part.shape is not None
-    assert is_turned(part.shape, BODIES["blue"])
-    assert part.off_mm < 5e-3
-    assert part.diameters_mm == pytest.approx([12.0] * 7, abs=0.01)
-
-
-def test_what_is_no_piece_of_balls_says_why() -> None:
-    crooked = BallBody(((0, 0, 0), (1, 0, 0), (2, 0, 0)), ((0, 1), (1, 2)))
-    told = {
-        "there is no ball in it": [
-            shapes.box((0, 0, 0), (20, 30, 7)),
-            shapes.printed("fridgeiq", "B", shapes.Order((), ("recess.fit=embedded",))),
-            replace(made(crooked), faces=np.empty((0, 3), dtype=np.int64)),
-        ],
-        "there are not two balls in it": [shapes.ball(6.0, 3)],
-        "its balls do not lie on a cubic lattice": [
-            made(crooked, replace(COARSE, moved={2: (0.0, 7.0, 0.0)}))
-        ],
+def test_other_pieces_than_those_of_iq_fit() -> None:
+    """One ball that six links leave; two that differ by a link alone; and two that are alike."""
+    star = ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1), (0, 0, 0))
+    ring = ((0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0))
+    shapes = {
+        "star": BallBody(star, tuple((i, 6) for i in range(6))),
+        "open": BallBody(ring, ((0, 1), (1, 2), (2, 3))),
+        "ring": BallBody(ring, ((0, 1), (1, 2), (2, 3), (3, 0))),
+        "twin": BallBody(((0, 0, 5), (0, 1, 5), (0, 0, 4), (0, 1, 4)), ((1, 0), (0, 2), (3, 2))),
     }
-    for why, bodies in told.items():
-        for body in bodies:
-            part = read(body)
-            assert (part.shape, part.why) == (None, why)
-            assert np.array_equal(part.vertices, body.vertices)
-            assert (part.pitch_mm, part.diameters_mm, part.links_mm) == (0.0, (), ())
-
-
-# --- which piece it is --------------------------------------------------------------------
-
-
-def test_every_piece_is_known_by_its_balls() -> None:
-    bodies = [thrown(made(shape, COARSE), seed) for seed, shape in enumerate(BODIES.values())]
-    identities = identify_balls(take_in_balls(bodies, 15.0)[0], IQFIT)
-    assert [one.key for one in identities] == IDS
-    assert [one.alike for one in identities] == [(name,) for name in IDS]
+    pieces = tuple(replace(IQFIT.pieces[0], id=name, body=body) for name, body in shapes.items())
+    puzzle = replace(IQFIT, pieces=pieces)
+    bodies = [thrown(made(body, Sizes(flat=None)), 2) for body in shapes.values()]
+    identities = identify_balls(take_in_balls(bodies, puzzle, 15.0)[0], puzzle)
+    assert sorted(one.key for one in identities) == sorted(shapes)
+    alike = [one.alike for one in identities]
+    assert alike == [("star",), ("open", "twin"), ("ring",), ("open", "twin")]
     assert all(one.as_drawn for one in identities)
-
-
-@pytest.mark.every(5)
-@pytest.mark.parametrize("name", IDS)
-def test_the_flat_poses_are_those_that_are_drawn(name: str) -> None:
-    part = read(thrown(made(BODIES[name], COARSE), seed=len(name)))
-    assert part.shape is not None
-    assert poses_of(part.shape) == poses_of(BODIES[name])
-    assert len(flat_poses(part.shape)) == 8
-    mirror = read(thrown(mirrored(made(BODIES[name], COARSE)), seed=1))
-    assert mirror.shape is not None
-    assert (poses_of(mirror.shape) != poses_of(BODIES[name])) == (name in CHIRAL)
 
 
 @pytest.mark.integration

@@ -21,7 +21,7 @@ from shapely import affinity
 
 from fabkit.drawing.ball import draft_ball
 from fabkit.drawing.draft import draft_thing
-from fabkit.mesh.balls.reading import take_in_balls
+from fabkit.mesh.balls.recognise import take_in_balls
 from fabkit.mesh.boards.assembly import board_stacks, clearance_of
 from fabkit.mesh.boards.lying import balls_lying
 from fabkit.mesh.boards.recognise import BoardPart, is_accessory, read_boards
@@ -476,7 +476,8 @@ def test_a_ball_piece_may_rest_on_its_printing_flat() -> None:
     """Its links are 0.3 mm less deep there, and lie that much lower in their channels."""
     puzzle, profile = odd(PLANAR)
     (piece,) = puzzle.pieces
-    (part,), _ = take_in_balls([written(build_balls(draft_ball(puzzle, piece, profile)))], 15.0)
+    body = written(build_balls(draft_ball(puzzle, piece, profile)))
+    (part,), _ = take_in_balls([body], puzzle, 15.0)
     over, under = sorted(one.solid.bounding_box()[2] for one in balls_lying("a", part, 15.0))[-2:]
     assert (over, under) == pytest.approx((-6.0, -4.5), abs=0.02)
     board = draft_thing(puzzle, things(puzzle, profile)[1], profile)

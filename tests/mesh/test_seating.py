@@ -13,7 +13,7 @@ import pytest
 
 from fabkit.core.errors import InputError
 from fabkit.mesh.balls.part import BallPart
-from fabkit.mesh.balls.reading import take_in_balls
+from fabkit.mesh.balls.recognise import take_in_balls
 from fabkit.mesh.boards.assembly import BallTable
 from fabkit.mesh.boards.lying import LIFT_MM, balls_lying, stubs_lying
 from fabkit.mesh.boards.recognise import BoardPart, read_boards
@@ -303,7 +303,7 @@ def test_upside_down_it_falls_into_a_board_without_floor() -> None:
 def test_exports_of_iqfit_keep_all_rules(tmp_path: Path) -> None:
     profile = load_profile((), (), FIT.unit_mm)
     *bodies, hollow = seats.exported([*FIT.pieces, accessories(FIT, profile)[0]], FIT, tmp_path)
-    parts, _ = take_in_balls(bodies, profile.unit_mm)
+    parts, _ = take_in_balls(bodies, FIT, profile.unit_mm)
     (on,) = read_boards([hollow], FIT, profile.unit_mm)
     named = {piece.id: part for piece, part in zip(FIT.pieces, parts, strict=True)}
     told: list[tuple[int, int, str]] = []

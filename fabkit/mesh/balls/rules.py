@@ -1,24 +1,28 @@
-"""Rules on a part that is made of balls: its sizes, its flat, and the room that it keeps to."""
+"""Rules on a part that is made of balls: which piece it is, its sizes, its flat, its room."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import shapely
 from numpy.typing import NDArray
-from shapely import Point
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.balls.links import Between
-from fabkit.mesh.balls.lying import Lying
+from fabkit.mesh.anatomy import Anatomy
+from fabkit.mesh.balls.measure import Lying, Tube, lay_down, neighbours, to_segments
 from fabkit.mesh.balls.part import BallPart
-from fabkit.mesh.balls.shapes import neighbours
 from fabkit.mesh.finding import Finding, at_least, at_most, between
+from fabkit.mesh.identity import Identity
+from fabkit.mesh.part import Part
 from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE
+from fabkit.mesh.rules.printing import printing_findings
+from fabkit.mesh.rules.sound import sound_findings
 from fabkit.model.balls import BallBody, BallError, flat_poses
 from fabkit.model.profile import Profile
+from fabkit.model.puzzle import PuzzleSet
 
 #: A link may be thinner by this much: the tolerance, and what the chords of 24 segments take off
 #: a link of 9 mm, once more.
@@ -32,24 +36,95 @@ _TILT_DEGREES = 0.1
 _MARK_MM = 1.0
 
 
-def size_findings(part: BallPart, lying: Lying, profile: Profile) -> Iterator[Finding]:
-    """Findings on pitch, balls, links and gaps; none when balls could not be read."""
-    shape = part.shape
-    if shape is None:
-        return
-    unit_mm = profile.unit_mm
+def inspect_balls(
+    part: BallPart, identity: Identity, puzzle: PuzzleSet, profile: Profile
+) -> list[Finding]:
+    """What every rule says of one part that is made of balls, as it lies on its flat.
+
+    Args:
+        part: the part.
+        identity: which piece it is.
+        puzzle: the set.
+        profile: what is asked for.
+
+    Returns:
+        Findings in the order of the rules, those that are kept among them. Their places are seen
+        from above, as the part lies when it is printed. Of what is no piece only that is said, and
+        what is wrong with the mesh as such.
+    """
+    # Balls have no recesses or letters, and are printed as they lie, whatever flat pieces do.
+    plain, nothing = replace(profile, fit="none", facing="up"), Anatomy((), (), (), (), ())
+    if part.shape is None:
+        as_is = Part(part.body, part.vertices, 0.0, False, None)
+        return [
+            *sound_findings(as_is, nothing, plain),
+            Finding("ball-shape", False, None, None, "", part.why),
+        ]
+    lying = lay_down(part)
+    as_printed = Part(part.body, lying.vertices, lying.tilt_degrees, False, None)
+    what = "how far a ball lies off its place"
+    return [
+        *sound_findings(as_printed, nothing, plain),
+        at_most("ball-read", part.off_mm, TOLERANCE_MM, "mm", what),
+        _shape(part.shape, lying, identity, puzzle),
+        *_sizes(part, part.shape, lying, profile),
+        *_flat(lying, profile),
+        _room(part, part.shape, profile),
+        *printing_findings(as_printed, plain),
+    ]
+
+
+def _shape(shape: BallBody, lying: Lying, identity: Identity, puzzle: PuzzleSet) -> Finding:
+    """Whether a part is the piece of the set; if only links are wrong, which ones."""
+    mirror = "the mirror image of " if identity.mirrored else ""
+    if identity.alike:
+        what = "is" if mirror else "has the balls and the links of"
+        message = f"it {what} {mirror}{' and '.join(identity.alike)}"
+        return Finding("ball-shape", not mirror, None, None, "", message)
+    drawn = puzzle.piece(identity.piece or "").body
+    asked = {frozenset(bond) for bond in drawn.bonds} if drawn else set()
+    wrong = sorted(map(sorted, asked ^ {frozenset(bond) for bond in shape.bonds}))
+    told = [
+        f"the link {low}-{high} is {'missing' if frozenset((low, high)) in asked else 'too many'}"
+        for low, high in wrong
+    ]
+    message = (
+        f"it has the balls of {mirror}{identity.piece}, but {' and '.join(told)} "
+        "(balls are counted from 0, as in the set's file)"
+    )
+    where = _mark(lying, *(ball for bond in wrong for ball in bond))
+    return Finding("ball-shape", False, None, None, "", message, where)
+
+
+def _sizes(part: BallPart, shape: BallBody, lying: Lying, profile: Profile) -> Iterator[Finding]:
+    """Findings on pitch, balls, links and gaps, and on what is neither ball nor link."""
+    unit_mm, ball_mm = profile.unit_mm, profile.ball_mm
     size = (unit_mm * (1 - UNIT_TOLERANCE), unit_mm * (1 + UNIT_TOLERANCE))
     what = "the distance of neighbouring balls"
     yield between("ball-pitch", part.pitch_mm, size, "mm", what)
-    off = [abs(diameter - profile.ball_mm) for diameter in part.diameters_mm]
-    worst = int(np.argmax(off))
-    size = (profile.ball_mm - TOLERANCE_MM, profile.ball_mm + TOLERANCE_MM)
-    what, where = "the diameter of a ball", _mark(lying, worst)
+    worst = max(range(len(shape.balls)), key=lambda i: abs(part.diameters_mm[i] - ball_mm))
+    size, where = (ball_mm - TOLERANCE_MM, ball_mm + TOLERANCE_MM), _mark(lying, worst)
+    what = "the diameter of a ball"
     yield between("ball-diameter", part.diameters_mm[worst], size, "mm", what, where)
     if shape.bonds:
         yield _links(shape.bonds, part.links_mm, lying, profile)
-    yield from _gaps(part, shape, lying, profile)
-    yield _stray(part, shape, profile)
+    places = np.array(shape.balls, float) * part.pitch_mm
+    triangles = part.vertices[part.body.faces]
+    gaps = [
+        (Tube(triangles, *places[list(pair)]).gap(), pair)
+        for pair in neighbours(shape)
+        if pair not in shape.bonds
+    ]
+    if gaps:
+        gap_mm, pair = min(gaps)
+        least_mm = max(0.0, round(unit_mm - ball_mm - TOLERANCE_MM, 6))
+        what = "the gap between neighbouring balls without a link"
+        yield at_least("ball-gap", gap_mm, least_mm, "mm", what, _mark(lying, *pair))
+    ends = np.array([*shape.bonds, *((i, i) for i in range(len(places)))])
+    nearest = to_segments(part.vertices, places[ends[:, 0]], places[ends[:, 1]]).min(axis=1)
+    most_mm = round(ball_mm / 2 + 2 * TOLERANCE_MM, 6)
+    what = "how far anything is from the middles of balls and links"
+    yield at_most("ball-stray", float(nearest.max()), most_mm, "mm", what)
 
 
 def _links(
@@ -62,13 +137,10 @@ def _links(
 
     The flat cuts those that lie on the bed.
     """
-    on_bed_mm = height_on_bed_mm(profile)
-    lowest = set(lying.lowest)
+    on_bed_mm, lowest = height_on_bed_mm(profile), set(lying.lowest)
     asked = [on_bed_mm if lowest.issuperset(bond) else profile.link_mm for bond in bonds]
-    lacks = [right - link for link, right in zip(links_mm, asked, strict=True)]
-    worst = max(range(len(bonds)), key=lambda i: (math.isnan(lacks[i]), lacks[i]))
-    least_mm = round(asked[worst] - _LINK_TOLERANCE_MM, 6)
-    where = _mark(lying, *bonds[worst])
+    worst = max(range(len(bonds)), key=lambda i: asked[i] - links_mm[i])
+    least_mm, where = round(asked[worst] - _LINK_TOLERANCE_MM, 6), _mark(lying, *bonds[worst])
     return at_least("ball-link", links_mm[worst], least_mm, "mm", "the width of a link", where)
 
 
@@ -83,111 +155,64 @@ def height_on_bed_mm(profile: Profile) -> float:
     return profile.link_mm / 2 + min(profile.link_mm / 2, profile.ball_flat_mm)
 
 
-def _gaps(part: BallPart, shape: BallBody, lying: Lying, profile: Profile) -> Iterator[Finding]:
-    """How far neighbours are apart that no link joins; none when all are joined."""
-    bonded = {frozenset(bond) for bond in shape.bonds}
-    apart = [pair for pair in neighbours(shape.balls) if frozenset(pair) not in bonded]
-    if not apart:
-        return
-    measure = Between(part.straight, part.pitch_mm)
-    places = np.array(shape.balls, float) * part.pitch_mm
-    gaps = [(measure.gap(*places[list(pair)]), pair) for pair in apart]
-    gap_mm, pair = min(gaps)
-    least_mm = max(0.0, round(profile.unit_mm - profile.ball_mm - TOLERANCE_MM, 6))
-    what = "the gap between neighbouring balls without a link"
-    yield at_least("ball-gap", gap_mm, least_mm, "mm", what, _mark(lying, *pair))
-
-
-def _stray(part: BallPart, shape: BallBody, profile: Profile) -> Finding:
-    """Whether anything is there that is neither ball nor link."""
-    places = np.array(shape.balls, float) * part.pitch_mm
-    nearest = np.full(len(part.vertices), math.inf)
-    for one, other in [*shape.bonds, *((i, i) for i in range(len(places)))]:
-        nearest = np.minimum(nearest, _distances(part.vertices, places[one], places[other]))
-    most_mm = round(profile.ball_mm / 2 + 2 * TOLERANCE_MM, 6)
-    what = "how far anything is from the middles of balls and links"
-    return at_most("ball-stray", float(nearest.max()), most_mm, "mm", what)
-
-
-def _distances(
-    points: NDArray[np.float64], start: NDArray[np.float64], end: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """From points to the line between two points."""
-    way = end - start
-    length = float(way @ way)
-    along = np.clip((points - start) @ way / length, 0.0, 1.0) if length else np.zeros(len(points))
-    return np.asarray(np.linalg.norm(points - start - along[:, None] * way, axis=1))
-
-
-def lying_findings(part: BallPart, lying: Lying, profile: Profile) -> Iterator[Finding]:
-    """Findings on the flat on which a part is printed; none when balls could not be read."""
-    if part.shape is None:
-        return
+def _flat(lying: Lying, profile: Profile) -> Iterator[Finding]:
+    """Findings on the flat on which a part is printed."""
     radius_mm = profile.ball_mm / 2
     drawn_mm = math.sqrt(max(0.0, radius_mm**2 - profile.ball_flat_mm**2))
-    middles = {i: Point(lying.middles[i, :2]) for i in lying.lowest}
-    radii = [(_radius(lying.flat, middle), i) for i, middle in middles.items()]
-    least, worst = min(radii)
+    middles = {i: shapely.Point(lying.middles[i, :2]) for i in lying.lowest}
+    least, worst = min(
+        (float(lying.flat.boundary.distance(at)) if lying.flat.contains(at) else 0.0, i)
+        for i, at in middles.items()
+    )
     what, where = "the radius of the flat under a ball", _mark(lying, worst)
     yield at_least("ball-flat", least, round(_FLAT_SHARE * drawn_mm, 3), "mm", what, where)
     if not lying.flat.is_empty:
         tilt = lying.tilt_degrees
-        ok = tilt <= _TILT_DEGREES
-        message = "it lies on its flat"
-        message = (
-            message if ok else "it does not lie on its flat in its file; turn it in the slicer"
-        )
+        ok, message = tilt <= _TILT_DEGREES, "it lies on its flat"
+        if not ok:
+            message = "it does not lie on its flat in its file; turn it in the slicer"
         yield Finding("ball-lies", ok, tilt, _TILT_DEGREES, "deg", message)
 
 
-def _radius(flat: BaseGeometry, middle: Point) -> float:
-    return float(flat.boundary.distance(middle)) if flat.contains(middle) else 0.0
-
-
-def fitting_findings(part: BallPart, profile: Profile) -> Iterator[Finding]:
+def _room(part: BallPart, shape: BallBody, profile: Profile) -> Finding:
     """Whether a part keeps inside its own cells, however it lies on a board.
 
-    Then two pieces on cells of their own never touch. Nothing is said when balls could not be
-    read.
+    Then two pieces on cells of their own never touch.
     """
-    shape = part.shape
-    if shape is None:
-        return
     try:
         poses = flat_poses(shape)
     except BallError as error:
-        yield Finding("ball-cells", False, None, profile.gap_min_mm / 2, "mm", f"it {error}")
-        return
+        return Finding("ball-cells", False, None, profile.gap_min_mm / 2, "mm", f"it {error}")
     # What is seen from above is the same however it is then turned on the board, or seen from
     # below; but which balls lie in the board's plane may differ.
-    level = shape.balls[shape.spine()[0]]
+    balls = np.array(shape.balls, float)
     rooms = []
     for axis in sorted({[abs(x) for x in pose.rotation[2]].index(1) for pose in poses}):
-        plane = [ball for ball in shape.balls if ball[axis] == level[axis]]
+        plane = balls[balls[:, axis] == balls[shape.spine()[0], axis]]
         seen = [i for i in range(3) if i != axis]
-        cells = _cells(np.array(plane, float)[:, seen] * part.pitch_mm, part.pitch_mm)
-        rooms.append(_room(part.vertices[part.body.faces][:, :, seen], cells))
+        low, high = (part.pitch_mm * (plane[:, seen] + end) for end in (-0.5, 0.5))
+        # Squares that touch are joined, whatever rounding says.
+        cells = shapely.union_all(shapely.box(*low.T, *high.T), grid_size=1e-6)
+        rooms.append(_inside_mm(part.vertices[:, seen], part.body.faces, cells))
     what = "the room between the piece and the edge of its own cells"
-    yield at_least("ball-cells", min(rooms), profile.gap_min_mm / 2, "mm", what)
+    return at_least("ball-cells", min(rooms), profile.gap_min_mm / 2, "mm", what)
 
 
-def _cells(middles: NDArray[np.float64], pitch_mm: float) -> BaseGeometry:
-    """The squares around balls that lie in the board's plane."""
-    low, high = middles - pitch_mm / 2, middles + pitch_mm / 2
-    squares = [shapely.box(*corners) for corners in np.hstack([low, high]).tolist()]
-    # Squares that touch are joined, whatever rounding says.
-    return shapely.union_all(squares, grid_size=1e-6)
-
-
-def _room(triangles: NDArray[np.float64], cells: BaseGeometry) -> float:
-    """How far triangles are from the edge of an area; negative by how far they reach out."""
-    (ux, uy), (vx, vy) = ((triangles[:, i] - triangles[:, 0]).T for i in (1, 2))
-    shown = shapely.polygons(triangles[np.abs(ux * vy - uy * vx) > 0])
-    shapely.prepare(cells)
-    if not shapely.covers(cells, shown).all():
-        corners = shapely.points(triangles.reshape(-1, 2))
-        return -float(shapely.distance(corners, cells).max())
-    return float(shapely.distance(shown, cells.boundary).min())
+def _inside_mm(corners: NDArray[np.float64], faces: NDArray[np.int64], area: BaseGeometry) -> float:
+    """How far facets are from the edge of an area; negative by how far they reach out."""
+    points, edge = shapely.points(corners[np.unique(faces)]), area.boundary
+    shapely.prepare(area)
+    outside = points[~shapely.covers(area, points)]
+    if len(outside):
+        return -float(shapely.distance(outside, area).max())
+    shapely.prepare(edge)
+    away = np.full(len(corners), math.inf)
+    away[np.unique(faces)] = shapely.distance(points, edge)
+    triangles = corners[faces]
+    longest = np.linalg.norm(np.roll(triangles, -1, axis=1) - triangles, axis=2).max(axis=1)
+    # Only large facets come nearer to the edge than their corners do.
+    near = shapely.linearrings(triangles[away[faces].min(axis=1) - longest < away.min()])
+    return float(min(away.min(), shapely.distance(near, edge).min(initial=math.inf)))
 
 
 def _mark(lying: Lying, *balls: int) -> BaseGeometry:
