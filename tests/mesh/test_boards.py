@@ -29,8 +29,7 @@ from fabkit.mesh.boards.rules import inspect_board
 from fabkit.mesh.boards.seating import Seating, seat_findings
 from fabkit.mesh.body import Body
 from fabkit.mesh.finding import Finding
-from fabkit.mesh.fitting.stack import stack
-from fabkit.mesh.fitting.tolerance import PrinterError, Solution, tolerance
+from fabkit.mesh.fitting.tolerance import PrinterError, Solution, stack, tolerance
 from fabkit.model.accessory import things
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile

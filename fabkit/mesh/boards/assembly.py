@@ -30,8 +30,7 @@ from fabkit.mesh.finding import TINY_MM
 from fabkit.mesh.fitting.assembly import TINY_MM3, Assembly
 from fabkit.mesh.fitting.laying import Pose
 from fabkit.mesh.fitting.rows import Row
-from fabkit.mesh.fitting.stack import SEED, Stack, stack
-from fabkit.mesh.fitting.tolerance import PrinterError
+from fabkit.mesh.fitting.tolerance import SEED, PrinterError, Stack, stack
 from fabkit.mesh.seen import reach_out_mm
 from fabkit.model.accessory import HOLES, SEATS, TRAY
 from fabkit.model.lattice import LATTICES, Cell, Lattice

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import shapely
 from numpy.typing import NDArray
-from shapely import Polygon, affinity
+from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.body import Points
-from fabkit.mesh.fitting.laying import Laid, Pose, step_mm
+from fabkit.mesh.fitting.laying import Laid, Pose, placed, pose_matrix, step_mm
 from fabkit.mesh.manifold import between, cropped, shadow_of
 from fabkit.mesh.seen import inside_mm
 from fabkit.mesh.stubs import OnStubs
@@ -72,12 +72,7 @@ class Lying:
 
     def matrix(self, pose: Pose, height_mm: float = 0.0) -> Points:
         """The rigid motion of a pose in mm, shape (3, 4)."""
-        move, (dx, dy) = pose
-        a, b, c, d = (value / 2 for value in move.doubled)
-        sx, sy = step_mm(self.lattice, self.unit_mm)
-        return np.array(
-            [[a, b * sx / sy, 0, dx * sx], [c * sy / sx, d, 0, dy * sy], [0, 0, 1, height_mm]]
-        )
+        return pose_matrix(pose, step_mm(self.lattice, self.unit_mm), height_mm)
 
     def at(self, pose: Pose, height_mm: float) -> Any:
         """Its mesh in a pose; what rests is at this height."""
@@ -85,8 +80,7 @@ class Lying:
 
     def placed(self, area: BaseGeometry, pose: Pose) -> BaseGeometry:
         """A flat area of it, laid down."""
-        (a, b, _, x), (c, d, _, y), _ = self.matrix(pose)
-        return affinity.affine_transform(area, [a, b, c, d, x, y])
+        return placed(area, self.matrix(pose))
 
     def placed_all(self, area: BaseGeometry, poses: Sequence[Pose]) -> NDArray[np.object_]:
         """A flat area of it in several poses of one turn, all at once."""

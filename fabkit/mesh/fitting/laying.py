@@ -75,20 +75,11 @@ class Laid:
 
     def matrix(self, pose: Pose) -> Points:
         """The rigid motion of a pose in mm, shape (3, 4); a flip turns the part over."""
-        move, (dx, dy) = pose
-        a, b, c, d = (value / 2 for value in move.doubled)
-        sx, sy = self.step_mm
-        matrix = np.zeros((3, 4))
-        matrix[:2, :2] = [[a, b * sx / sy], [c * sy / sx, d]]
-        matrix[:2, 3] = dx * sx, dy * sy
-        matrix[2, 2] = -1.0 if move.flipped else 1.0
-        matrix[2, 3] = self.part.thickness_mm if move.flipped else 0.0
-        return matrix
+        return pose_matrix(pose, self.step_mm, self.part.thickness_mm if pose[0].flipped else 0.0)
 
     def placed(self, area: BaseGeometry, pose: Pose) -> BaseGeometry:
         """A flat area, laid down."""
-        (a, b, _, x), (c, d, _, y), _ = self.matrix(pose)
-        return affinity.affine_transform(area, [a, b, c, d, x, y])
+        return placed(area, self.matrix(pose))
 
     def shadow_at(self, pose: Pose) -> Polygon:
         """The part seen from above, laid down."""
@@ -110,3 +101,26 @@ def step_mm(lattice: Lattice, unit_mm: float) -> Points:
     """
     steps = [math.sqrt(squared) for squared in lattice.step_squared]
     return np.array(steps) * round(unit_mm, _UNIT_DIGITS)
+
+
+def pose_matrix(pose: Pose, step_mm: Points, height_mm: float = 0.0) -> Points:
+    """The rigid motion of a pose in mm, shape (3, 4), as manifold3d takes it.
+
+    Args:
+        pose: a flip turns what lies there over.
+        step_mm: the lengths of the frame's steps; see `step_mm`.
+        height_mm: where height 0 comes to.
+    """
+    move, (dx, dy) = pose
+    a, b, c, d = (value / 2 for value in move.doubled)
+    sx, sy = step_mm
+    up = -1.0 if move.flipped else 1.0
+    return np.array(
+        [[a, b * sx / sy, 0, dx * sx], [c * sy / sx, d, 0, dy * sy], [0, 0, up, height_mm]]
+    )
+
+
+def placed(area: BaseGeometry, matrix: Points) -> BaseGeometry:
+    """A flat area, moved by what `pose_matrix` gives."""
+    (a, b, _, x), (c, d, _, y), _ = matrix.tolist()
+    return affinity.affine_transform(area, [a, b, c, d, x, y])

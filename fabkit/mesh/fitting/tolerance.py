@@ -1,41 +1,61 @@
 """The tolerance stack-up: does a printed set still close, how far does it rattle, which inset?
 
-Errors add up along rows (`fabkit.mesh.fitting.rows`); what they do to one row is told in
-`fabkit.mesh.fitting.stack`, which also names the sources. Here are the rows of a whole set, and the
-insets with which they close: an inset that is larger by d leaves ``give * d`` more in a row.
+A printer makes each side of each piece a little too far out or in. Along a row
+(`fabkit.mesh.fitting.rows`) these errors add up. With the row's slack S as measured on the meshes, n
+sides that are met straight across, and errors u between -e and +e, outwards positive:
 
-Limits of the model:
+    slack = S - (u1 + ... + un)
+    worst case: S - n e      rattle: S + n e      variance: n e^2 / 3
+    an inset that is larger by d leaves n d more
+
+A side that the line meets at a slant counts for 1/sin of the angle between them (1.41 on a
+diagonal), in all of these; so n is in truth the sum of these, `Row.give`. In a tray the two walls at
+the row's ends are off like sides, but no inset moves them: errors add up over `Row.spread`. The row
+closes when the slack is not negative. These are the one-dimensional worst-case and statistical
+tolerance models (K. W. Chase and A. R. Parkinson, A survey of research in the application of
+tolerance analysis to the design of mechanical assemblies, Research in Engineering Design 3, 1991);
+the statistical one is drawn at random, each u uniform and independent (for n straight sides the sum
+is then an Irwin-Hall distribution). Limits of the model:
 
 * Errors of a printer are mostly alike on all sides: flow, elephant foot. That is what the worst
   case covers. Independent errors even out, and the more so the longer a row is: **of rows with
   the same inset the short ones need most**. So the inset with which nearly all draws close is
-  told twice, for the longest rows and for all rows.
+  given twice, for the longest rows and for all rows.
 * A share is that of one row; a set has many, which hang together by their pieces.
 * Parts only slide along the row, and do not turn; lines see what lies on them, not between them.
-* Without a tray the region's ends are exact, with the grid unit that the parts share. A set printed larger as a
-  whole fits its region that is larger, too.
+* Without a tray the region's ends are exact, with the grid unit that the parts share. A set
+  printed larger as a whole fits its region that is larger, too.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeVar
 
-from fabkit.mesh.finding import TINY_MM
+import numpy as np
+from numpy.typing import NDArray
+
+from fabkit.mesh.finding import DIGITS, TINY_MM
 from fabkit.mesh.fitting.laying import Laid
-from fabkit.mesh.fitting.magnetfit import MagnetFit, magnet_fit
 from fabkit.mesh.fitting.rows import Row, rows
-from fabkit.mesh.fitting.stack import DRAWS, SEED, Stack, noise, rounded, row_name, stack
 from fabkit.mesh.inspect import in_common
 from fabkit.mesh.part import Part
 from fabkit.model.lattice import Cell, Lattice
 
+#: How many prints are drawn at random.
+DRAWS = 10_000
+#: The seed of the draws, unless another one is asked for.
+SEED = 1
 #: A set closes well enough when this share of the draws does.
 SHARE = 0.995
 #: Recommended insets are whole multiples of this.
 INSET_STEP_MM = 0.01
+#: PLA yields when it is stretched by more than this part (printed flat, ASTM D638, Stratasys'
+#: data sheet); the rim of a bore is stretched by squeeze over diameter at most.
+MAX_STRETCH = 0.015
 
 
 @dataclass(frozen=True)
@@ -69,6 +89,193 @@ class Solution:
     clearance_mm: float | None = None
 
 
+def _rounded(value: float) -> float:
+    """A measured value for JSON, as many digits as turned meshes agree on."""
+    return round(value, DIGITS) + 0.0  # no negative zero
+
+
+# --- one row ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Stack:
+    """What errors make of one row.
+
+    Attributes:
+        challenge: where the row is.
+        row: the row, as its meshes are.
+        worst_slack_mm: its slack when all sides lie too far out.
+        rattle_mm: its slack when all sides lie too far in.
+        share: of the draws, those in which the row closes.
+        quantiles_mm: the slack that 5 % and 95 % of the draws stay below.
+    """
+
+    challenge: str
+    row: Row
+    worst_slack_mm: float
+    rattle_mm: float
+    share: float
+    quantiles_mm: tuple[float, float]
+
+    @property
+    def closes(self) -> bool:
+        """Whether the row closes in the worst case."""
+        return self.worst_slack_mm > -TINY_MM
+
+    @property
+    def name(self) -> str:
+        """The row, for people: ``square_01 R-J-M-I``."""
+        return self.row.name(self.challenge)
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        row = self.row
+        return {
+            "challenge": self.challenge,
+            "row": self.name,
+            "closes": self.closes,
+            "pieces": list(row.pieces),
+            "within": row.within or None,
+            "degrees": _rounded(row.degrees),
+            "start_mm": [_rounded(place) for place in row.start_mm],
+            "end_mm": [_rounded(place) for place in row.end_mm],
+            "sides": len(row.sides),
+            "give": _rounded(row.give),
+            "nominal_mm": _rounded(row.nominal_mm),
+            "plastic_mm": _rounded(row.plastic_mm),
+            "slack_mm": _rounded(row.slack_mm),
+            "worst_slack_mm": _rounded(self.worst_slack_mm),
+            "rattle_mm": _rounded(self.rattle_mm),
+            "share": round(self.share, 4),
+            "slack_quantiles_mm": [_rounded(slack) for slack in self.quantiles_mm],
+        }
+
+
+def stack(challenge: str, row: Row, side_mm: float, seed: int = SEED) -> Stack:
+    """What errors make of one row.
+
+    Args:
+        challenge: where it is.
+        row: the row.
+        side_mm: how far each side is off at most.
+        seed: of the draws.
+
+    Example:
+        Four pieces in a row of 80 mm, each inset by 0.1 mm on both sides:
+
+        >>> four = Row(("A", "B", "C", "D"), "", 0, (0, 0), (80, 0), 80, 80, 79.2, (1.0,) * 8)
+        >>> found = stack("square", four, 0.15)
+        >>> round(found.worst_slack_mm, 3), round(found.rattle_mm, 3), found.closes
+        (-0.4, 2.0, False)
+        >>> found.share > 0.99
+        True
+    """
+    reach_mm = side_mm * row.spread
+    slacks_mm = row.slack_mm + side_mm * noise((*row.sides, *row.walls), seed)
+    low_mm, high_mm = np.quantile(slacks_mm, [0.05, 0.95]).tolist()
+    return Stack(
+        challenge=challenge,
+        row=row,
+        worst_slack_mm=row.slack_mm - reach_mm,
+        rattle_mm=row.slack_mm + reach_mm,
+        share=float((slacks_mm > -TINY_MM).mean()),
+        quantiles_mm=(low_mm, high_mm),
+    )
+
+
+def noise(sides: Iterable[float], seed: int) -> NDArray[np.float64]:
+    """What errors of up to 1 do to a row's slack, drawn at random.
+
+    Args:
+        sides: what each side counts; see `Row.sides`.
+        seed: the same seed and sides give the same draws, in whatever order the sides are.
+
+    Returns:
+        Shape (`DRAWS`,), from the least to the greatest.
+
+    Example:
+        >>> one = noise((1.0,), 7)
+        >>> len(one), bool(one[0] > -1), bool(abs(one.mean()) < 0.02)
+        (10000, True, True)
+    """
+    return _noise(tuple(sorted(round(side, 9) for side in sides)), seed)
+
+
+@lru_cache(maxsize=1024)
+def _noise(sides: tuple[float, ...], seed: int) -> NDArray[np.float64]:
+    draws = np.random.default_rng(seed).uniform(-1, 1, (len(sides), DRAWS))
+    drawn = np.sort(np.array(sides) @ draws)
+    drawn.flags.writeable = False
+    return drawn
+
+
+# --- magnets ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MagnetFit:
+    """How magnets go into the bores.
+
+    Attributes:
+        bore_mm: the least and the greatest diameter, once printed.
+        squeeze_mm: by how much the magnet is wider, least and greatest; negative where it is
+            loose.
+        goes_in: whether it goes into the narrowest bore.
+        message: a sentence.
+    """
+
+    bore_mm: tuple[float, float]
+    squeeze_mm: tuple[float, float]
+    goes_in: bool
+    message: str
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "goes_in": self.goes_in,
+            "bore_mm": [_rounded(width) for width in self.bore_mm],
+            "squeeze_mm": [_rounded(squeeze) for squeeze in self.squeeze_mm],
+            "message": self.message,
+        }
+
+
+def magnet_fit(bores_mm: Sequence[float], magnet_mm: float, hole_mm: float) -> MagnetFit:
+    """How magnets go into bores that come out smaller than their meshes.
+
+    Args:
+        bores_mm: the diameters as measured; at least one.
+        magnet_mm: the magnets' diameter.
+        hole_mm: by how much a hole comes out smaller.
+
+    Example:
+        >>> magnet_fit([10.1, 10.1], 10.0, 0.2).message
+        'bores come out 9.9 mm wide: the magnets are squeezed by up to 0.1 mm and go in'
+        >>> magnet_fit([10.1], 10.0, 0.3).goes_in
+        False
+    """
+    bore_mm = min(bores_mm) - hole_mm, max(bores_mm) - hole_mm
+    squeeze_mm = magnet_mm - bore_mm[1], magnet_mm - bore_mm[0]
+    limit_mm = MAX_STRETCH * magnet_mm
+    goes_in = squeeze_mm[1] < limit_mm + TINY_MM
+    low, high = (f"{width_mm:.2f}".rstrip("0").rstrip(".") for width_mm in bore_mm)
+    message = f"bores come out {low if low == high else f'{low} to {high}'} mm wide: "
+    if not goes_in:
+        message += (
+            f"the magnets, squeezed by up to {squeeze_mm[1]:.2g} mm, do not go in without "
+            f"splitting the plastic, which gives {limit_mm:.2g} mm"
+        )
+    elif squeeze_mm[1] > TINY_MM:
+        message += f"the magnets are squeezed by up to {squeeze_mm[1]:.2g} mm and go in"
+    elif -squeeze_mm[0] > TINY_MM:
+        message += f"the magnets go in, loose by up to {-squeeze_mm[0]:.2g} mm"
+    else:
+        message += "the magnets just go in"
+    return MagnetFit(bore_mm, squeeze_mm, goes_in, message)
+
+
+# --- a whole set --------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Advice:
     """An inset to choose.
@@ -86,7 +293,7 @@ class Advice:
     def document(self) -> dict[str, Any]:
         """For JSON."""
         return {
-            "inset_mm": rounded(self.inset_mm),
+            "inset_mm": _rounded(self.inset_mm),
             "row": self.row,
             "message": self.message,
         }
@@ -130,19 +337,19 @@ class Tolerance:
         It is the same for the same meshes, however they are named, ordered or turned; only the
         last digit of a length may be rounded the other way.
         """
+        parts = {
+            name: getattr(self, name) for name in ("worst", "likely_longest", "likely", "magnets")
+        }
         return {
             "ok": self.ok,
             "side_error_mm": self.error.side_mm,
             "hole_error_mm": self.error.hole_mm,
             "seed": self.seed,
             "draws": DRAWS,
-            "inset_mm": rounded(self.inset_mm),
+            "inset_mm": _rounded(self.inset_mm),
             "closes": self.closes,
             "rows": [stack.document() for stack in self.stacks],
-            "worst": self.worst.document() if self.worst else None,
-            "likely_longest": self.likely_longest.document() if self.likely_longest else None,
-            "likely": self.likely.document() if self.likely else None,
-            "magnets": self.magnets.document() if self.magnets else None,
+            **{name: part.document() if part else None for name, part in parts.items()},
         }
 
 
@@ -168,9 +375,6 @@ def tolerance(
         seed: of the draws.
         boards: what errors make of the room in holes and seats; they have to close, too.
 
-    Returns:
-        What was found.
-
     Raises:
         InputError: when a part does not have the shape that a solution asks for.
     """
@@ -182,7 +386,7 @@ def tolerance(
         for one in solutions
     ]
     everywhere = [(name, row) for name, some in found for row in some]
-    chosen = [(name, longest(some)) for name, some in found if some]
+    chosen = [(name, _longest(some)) for name, some in found if some]
 
     def worst_mm(row: Row) -> float:
         return inset_mm + error.side_mm * (row.spread / row.give) - row.slack_mm / row.give
@@ -190,13 +394,12 @@ def tolerance(
     def likely_mm(row: Row) -> float:
         # So many of the draws may fail, those with the least slack.
         failing = round((1 - SHARE) * DRAWS)
-        drawn_mm = row.slack_mm + error.side_mm * float(
-            noise((*row.sides, *row.walls), seed)[failing]
-        )
-        return inset_mm - drawn_mm / row.give
+        drawn = float(noise((*row.sides, *row.walls), seed)[failing])
+        return inset_mm - (row.slack_mm + error.side_mm * drawn) / row.give
 
     far = f"all sides lie {error.side_mm:g} mm too far out"
-    share = f"in {SHARE:.1%} of the prints when each side lies anywhere up to {error.side_mm:g} mm"
+    share = f"{SHARE:.1%} of the prints when each side lies anywhere up to {error.side_mm:g} mm"
+    share += " too far out or in"
     return Tolerance(
         error=error,
         seed=seed,
@@ -205,21 +408,16 @@ def tolerance(
         and all(one.closes for one in boards),
         stacks=(*(stack(name, row, error.side_mm, seed) for name, row in chosen), *boards),
         worst=_advice(everywhere, worst_mm, f"every row closes even when {far}"),
-        likely_longest=_advice(
-            chosen, likely_mm, f"each longest row closes {share} too far out or in"
-        ),
-        likely=_advice(everywhere, likely_mm, f"each row closes {share} too far out or in"),
+        likely_longest=_advice(chosen, likely_mm, f"each longest row closes in {share}"),
+        likely=_advice(everywhere, likely_mm, f"each row closes in {share}"),
         magnets=magnet_fit(bores_mm, magnet_mm, error.hole_mm) if bores_mm else None,
     )
 
 
-def longest(some: Sequence[Row]) -> Row:
+def _longest(some: Sequence[Row]) -> Row:
     """The row with most pieces; of these the longest, then the tightest, then the first.
 
     Lengths that differ by rounding only are the same, so that turned meshes choose alike.
-
-    Args:
-        some: rows in the order of `fabkit.mesh.fitting.rows.rows`; at least one.
     """
     most = max(len(row.pieces) for row in some)
     left = [row for row in some if len(row.pieces) == most]
@@ -238,7 +436,7 @@ def _advice(
     need, name, row = max(decisive, key=lambda one: len(one[2].pieces))
     steps = max(0, math.ceil((need - TINY_MM) / INSET_STEP_MM))
     inset_mm = round(steps * INSET_STEP_MM, 2)
-    decides = row_name(name, row)
+    decides = row.name(name)
     message = f"with an inset of {inset_mm:.2f} mm on each side {what}; {decides} decides"
     return Advice(inset_mm, decides, message)
 
