@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -22,9 +23,10 @@ from fabkit.verify.taking import take
 from tests.conftest import ROOT
 from tests.support import analytic, measure
 from tests.support.checks import lettered_faces
+from tests.support.faults import solids
 from tests.support.faults.catalogue import FAULTS
 from tests.support.faults.harmless import HARMLESS
-from tests.support.faults.kits import PLAIN, RIBBED, TWO_FACED, kit
+from tests.support.faults.kits import ALL, PLAIN, RIBBED, TWO_FACED, kit
 from tests.support.faults.planting import Case, Fault, Planted, in_one_set
 from tests.support.measure import DOWN, UP
 from tests.support.prints import NO_STUBS, Order, Print
@@ -162,6 +164,38 @@ def test_faults_are_named_wherever_they_are(fault: Fault) -> None:
                 assert_named(fault, fault.planted(BEYOND, seed, piece))
         for piece in (fault.at_limit or pieces) if fault.limited else ():
             assert everything(fault.planted(WITHIN, seed, piece).report()) == []
+
+
+#: Faults of form, and of letters: the whole set has them, each piece one.
+OF_FORM = [*solids.FAULTS, *(one for one in FAULTS if one.rule in ("label-size", "label-turn"))]
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        pytest.param(OF_FORM, id="one after the other"),
+        *(pytest.param([one], id=one.name, marks=pytest.mark.integration) for one in OF_FORM),
+    ],
+)
+def test_faults_of_form_are_named_sixteen_at_a_time(faults: list[Fault]) -> None:
+    """On every piece of the set a fault that it can have: no good piece says what is right."""
+    made = kit(PLAIN, ALL, solved=False)
+    on_piece, bodies, left = {}, [], itertools.cycle(faults)
+    for piece in sorted(ALL, key=lambda one: sum(one in fault.pieces for fault in faults)):
+        chosen = next(
+            (one for one in itertools.islice(left, len(faults)) if piece in one.pieces), None
+        )
+        case = Case(made, piece, Random(piece))
+        if chosen:
+            on_piece[case.name] = chosen
+            planted = chosen.plant(case, sum(chosen.clear) / 2)
+            bodies.append(planted.bodies[-1])
+        else:
+            bodies.append(case.body)
+    report = Planted(made.puzzle, made.profile, tuple(bodies), "").report(answers=[])
+    for name, fault in on_piece.items():
+        assert fault.rule in on_part(report, name), (fault.name, name, everything(report))
+    assert {one.part.name for one in report.parts if one.failed} == set(on_piece)
 
 
 @pytest.mark.parametrize("piece", ["L", pytest.param("D", marks=pytest.mark.long)])
