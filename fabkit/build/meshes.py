@@ -54,11 +54,13 @@ def take(
         return take_bodies(bodies, puzzle, asked.unit_mm), asked
     candidates = [asked, *(load_profile([name], (), puzzle.unit_mm) for name in preset_names())]
     candidates = [*_beside(files, candidates), *candidates]
-    taken = take_bodies(bodies, puzzle, candidates[0].unit_mm)
-    units = dict.fromkeys(one.unit_mm for one in candidates)
-    found = recognise(taken, [one for one in candidates if one.unit_mm == candidates[0].unit_mm])
-    if found is None and len(units) > 1:
-        taken = take_bodies(bodies, puzzle, *units)
+    likely_mm = candidates[0].unit_mm
+    taken = take_bodies(bodies, puzzle, likely_mm)
+    found = recognise(taken, candidates)
+    if (found is None and not taken.agrees_with(likely_mm)) or (
+        found or candidates[0]
+    ).unit_mm != likely_mm:
+        taken = take_bodies(bodies, puzzle, *dict.fromkeys(one.unit_mm for one in candidates))
         found = recognise(taken, candidates)
         if found is not None and puzzle.boards:
             taken = take_bodies(bodies, puzzle, found.unit_mm)

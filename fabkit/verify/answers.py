@@ -117,7 +117,9 @@ def answer_catalog(
             answers.append(Answered(challenge, "missing", {}, missing))
             continue
         posed = pose(puzzle, replace(challenge, flips=challenge.flips or flips))
-        limit_s = budget_s if challenge.answer else min(budget_s or _UNCLAIMED_S, _UNCLAIMED_S)
+        limit_s = budget_s
+        if not challenge.answer:
+            limit_s = _UNCLAIMED_S if budget_s is None else min(budget_s, _UNCLAIMED_S)
         # Most are solved at once, sooner than it could be ruled out that they are impossible.
         quick_s = _QUICK_S if limit_s is None else min(limit_s, _QUICK_S)
         answer = solve(posed, "first", "search", Effort(quick_s))

@@ -29,7 +29,7 @@ from fabkit.mesh.inspect import in_common, inspect
 from fabkit.mesh.made import Made, made_to
 from fabkit.mesh.part import LENGTHS_MM, Part
 from fabkit.mesh.recognise import take_in
-from fabkit.mesh.rules.outline import Common
+from fabkit.mesh.rules.outline import UNIT_TOLERANCE, Common
 from fabkit.mesh.seen import inside_mm
 from fabkit.mesh.stubs import OnStubs, stub_findings, take_in_on_stubs
 from fabkit.mesh.topology import separate, signed_volume
@@ -110,6 +110,12 @@ class Taken:
     def made(self) -> Made | None:
         """What flat pieces are made to, as most of them show; None when none could be read."""
         return made_to(self.flat, self.anatomies)
+
+    def agrees_with(self, unit_mm: float) -> bool:
+        """Whether all parts were recognised, and are pieces and boards of this grid unit."""
+        known = all(one.piece for one in self.identities) and all(one.board for one in self.boards)
+        units = [self.common.unit_mm] if self.common else [one.pitch_mm for one in self.balls]
+        return known and all(abs(one / unit_mm - 1) < UNIT_TOLERANCE for one in units)
 
     def shown(self, usual: Profile) -> Profile:
         """The profile that the parts show themselves, called `MEASURED`.
@@ -421,13 +427,15 @@ def take(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Taken:
     # The order of files must not show in any result, not even in rounding.
     ordered = sorted(bodies, key=lambda body: (len(body.faces), len(body.vertices), body.name))
     found = _taken(ordered, puzzle, units_mm, 1.0)
-    if puzzle.boards and not _tells(found, 1.0):
-        # Pieces tell the files' unit of length. Boards do not, and what is taken for one depends
-        # on it.
-        lengths_mm = [length_mm for length_mm in LENGTHS_MM.values() if length_mm != 1.0]
-        others = (_taken(ordered, puzzle, units_mm, length_mm) for length_mm in lengths_mm)
-        pairs = zip(others, lengths_mm, strict=True)
-        found = next((one for one, length_mm in pairs if _tells(one, length_mm)), found)
+    # Pieces tell the files' unit of length. Boards do not, and what is taken for one depends on it.
+    told = [found.length_mm] if any(one.piece for one in found.identities) else LENGTHS_MM.values()
+    for length_mm in told if puzzle.boards else ():
+        if length_mm == 1.0:
+            continue
+        again = _taken(ordered, puzzle, units_mm, length_mm)
+        if again.length_mm == length_mm and any(one.piece for one in again.identities):
+            found = again
+            break
     return replace(found, copies=tuple(copies))
 
 
@@ -461,11 +469,6 @@ def _ending(body: Body) -> str:
     """How the name of a body's file ends."""
     found = _NAME.fullmatch(body.name)
     return PurePath(found["file"]).suffix.lower() if found else ""
-
-
-def _tells(found: Taken, length_mm: float) -> bool:
-    """Whether there are pieces, and they tell this unit of length."""
-    return found.length_mm == length_mm and any(one.piece for one in found.identities)
 
 
 def _taken(
