@@ -229,8 +229,8 @@ def _form(
     any height, and nothing at all is to stick out. Tips are cut as the profile says.
     """
     drawn = _drawn(part, puzzle, profile)
-    if drawn is None:
-        return
+    if drawn is None or not drawn.is_valid:
+        return  # sides that are nowhere near the lattice's enclose nothing
     celled = has_stubs(puzzle, profile) and profile.cell_shape != "hexagon"
     corners = [] if celled else _corners(drawn, part.shadow)
     right = {one: _right_corner_mm(one, common, profile) for one in corners}
