@@ -89,7 +89,8 @@ def lid_findings(
     # There is room for the pieces, and some air, below the lid.
     pieces = profile.ball_mm / 2 if board.kind == HOLES else profile.thickness_mm
     air = closing.seat_mm - board.rest_mm - pieces
-    yield at_least("board-height", air, profile.lid_air_mm, "mm", "the air between pieces and lid")
+    least = profile.lid_air_mm - closing.noise_mm
+    yield at_least("board-height", air, least, "mm", "the air between pieces and lid")
     overlap = closing.overlap_mm3(closing.seated)
     yield at_most("lid-fits", overlap, _TINY_MM3, "mm3", "the overlap of lid and board")
     yield from _pressed(closing, profile) if closing.snaps else _slid(closing)
@@ -128,6 +129,7 @@ class _Closing:
 
     def __init__(self, board: BoardPart, lid: BoardPart, lid_low_mm: float) -> None:
         self.board, self.lid, self._about_mm = board, lid, lid_low_mm
+        self.noise_mm = 2 * (board.sections.noise_mm + lid.sections.noise_mm)
 
     @cached_property
     def snaps(self) -> bool:
@@ -181,7 +183,7 @@ class _Closing:
             lid = lid + filling.translate((0.0, 0.0, self.plate_mm / 2))
         if self.snaps:
             lid = lid.rotate((180.0, 0.0, 0.0)).translate((0.0, 0.0, self.plate_mm))
-        return lid.translate((0.0, 0.0, self.seat_mm + _ABOVE_MM))
+        return lid.translate((0.0, 0.0, self.seat_mm + _ABOVE_MM + self.noise_mm))
 
     def _turned(self, turns: int) -> Any:
         """The lid on its seat, its middle over that of the region, after some quarter turns."""
@@ -224,7 +226,7 @@ class _Closing:
 
         Hooks bend by as much as they reach into the frame.
         """
-        low = self.seat_mm + _ABOVE_MM
+        low = self.seat_mm + _ABOVE_MM + self.noise_mm
         plate = self.seated.trim_by_plane((0.0, 0.0, 1.0), low)
         tongues = self.seated.trim_by_plane((0.0, 0.0, -1.0), -low)
         far = self.lid.sections.high - self.plate_mm + _STEP_MM

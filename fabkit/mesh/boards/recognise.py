@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -21,14 +21,13 @@ from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import region_mm
-from fabkit.mesh.boards.standing import straightened, turned, ways_up
 from fabkit.mesh.body import Body, Points
 from fabkit.mesh.cavities import Circle, circle_of
+from fabkit.mesh.recognise import ways_to_stand
 from fabkit.mesh.section import DOWN, UP, Sections, hollows
 from fabkit.mesh.straight import StraightBody
 from fabkit.model.accessory import HOLES, LID, SEATS, TRAY
 from fabkit.model.lattice import Lattice
-from fabkit.model.piece import at_anchor
 from fabkit.model.puzzle import Board, PuzzleSet, in_units, rings_in_units
 
 #: Level faces count from this area (mm2), and heights between two of them from this (mm).
@@ -62,6 +61,8 @@ _FARTHER_MM = 2e-4
 _SURE = 0.9
 #: A tray lies as well another way when its floor is alike but for so little: its notch.
 _AS_GOOD = 0.03
+#: Scores that differ less than this are those of boards of one shape.
+_EQUAL = 1e-6
 #: Lines are moved by this (mm) along x and y, so that they seldom meet an edge of the mesh.
 _ASIDE = np.array([1.7e-5, 0.9e-5])
 #: Posts are probed this far out from the middles of cells, neither in a hole nor in a channel.
@@ -116,29 +117,9 @@ def read_boards(
     """
     found: list[BoardPart] = []
     for body in bodies:
-        part = _read(body, puzzle, units_mm, length_mm)
-        free = _others_alike(part, found, puzzle)
-        if free:
-            part = _read(body, replace(puzzle, boards=free), units_mm, length_mm)
-        found.append(part)
+        taken = {(one.board.id, one.kind == LID) for one in found if one.board}
+        found.append(_read(body, puzzle, units_mm, length_mm, taken))
     return found
-
-
-def _others_alike(
-    part: BoardPart, before: Sequence[BoardPart], puzzle: PuzzleSet
-) -> tuple[Board, ...]:
-    """The boards of a part's shape that no part before it is; none if its own is free."""
-    is_lid = part.kind == LID
-    taken = {one.board.id for one in before if one.board and (one.kind == LID) == is_lid}
-    if part.board is None or part.board.id not in taken:
-        return ()
-    lattice, cells = puzzle.lattice, part.board.cells
-    shapes = {at_anchor(lattice, map(move, cells)) for move in lattice.moves(flips=False)}
-    return tuple(
-        board
-        for board in puzzle.boards
-        if board.id not in taken and at_anchor(lattice, board.cells) in shapes
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +148,13 @@ class Standing:
         self.slabs = slabs(self.sections)
 
 
-def _read(body: Body, puzzle: PuzzleSet, units_mm: Sequence[float], length_mm: float) -> BoardPart:
+def _read(
+    body: Body,
+    puzzle: PuzzleSet,
+    units_mm: Sequence[float],
+    length_mm: float,
+    taken: Collection[tuple[str, bool]],
+) -> BoardPart:
     in_mm = body.vertices * length_mm
     ways = ways_up(Body(body.name, in_mm, body.faces)) if len(body.faces) else []
     units_mm = list(dict.fromkeys(units_mm))
@@ -180,7 +167,7 @@ def _read(body: Body, puzzle: PuzzleSet, units_mm: Sequence[float], length_mm: f
                 found += _by_floor(standing, puzzle, units_mm)
     found = found or (_as_lid(body, ways[:2], puzzle, units_mm) if ways else [])
     if found:
-        return _best(body, found)
+        return _best(body, found, taken)
     why = (
         "it has no lattice of round holes, no floor within walls, and is no plate for a lid, that "
         f"would suit a board of {puzzle.name} ({', '.join(board.id for board in puzzle.boards)}) "
@@ -193,11 +180,20 @@ def _is_sure(found: Sequence[_Explanation]) -> bool:
     return any(one.score > _SURE for one in found)
 
 
-def _best(body: Body, found: Sequence[_Explanation]) -> BoardPart:
-    """The best explanation; of those as good, of one board, that which lies farthest back."""
-    best = max(found, key=lambda one: one.score)
+def _best(
+    body: Body, found: Sequence[_Explanation], taken: Collection[tuple[str, bool]]
+) -> BoardPart:
+    """The best explanation, of boards alike one that no other body is.
+
+    Of those as good, of one board, it is that which lies farthest back.
+    """
+    most = max(one.score for one in found) - _EQUAL
+    best = min(
+        (one for one in found if one.score >= most),
+        key=lambda one: (one.board.id, one.kind == LID) in taken,
+    )
     # One cell more or less is another way to lie.
-    less = min(_AS_GOOD, 1 / len(best.board.cells)) if best.kind == TRAY else 1e-9
+    less = min(_AS_GOOD, 1 / len(best.board.cells)) if best.kind == TRAY else _EQUAL
     alike = [
         one
         for one in found
@@ -232,6 +228,55 @@ def _farthest_back(body: Body, ways: Sequence[Points]) -> int:
     back = [number for number, (_, y) in enumerate(middles) if y > far]
     right = max(middles[number][0] for number in back) - _FARTHER_MM
     return next(number for number in back if middles[number][0] > right)
+
+
+# --- ways to stand ---------------------------------------------------------------------------
+
+
+def ways_up(body: Body) -> list[Points]:
+    """The ways in which a board may have been meant to stand, the likeliest first.
+
+    Args:
+        body: of at least one triangle.
+
+    Returns:
+        Its corners for each way, shape (n, 3), as `straightened` lays them. Each direction of
+        large faces comes both ways up, that of the file first. The body is never mirrored.
+
+    Example:
+        >>> corners = np.array([[x, y, z] for x in (0, 3) for y in (0, 1) for z in (0, 2)], float)
+        >>> quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+        >>> box = np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))])
+        >>> [np.ptp(way, axis=0).round(9).tolist() for way in ways_up(Body("box", corners, box))][::2]
+        [[3.0, 2.0, 1.0], [3.0, 1.0, 2.0], [2.0, 1.0, 3.0]]
+    """
+    up_and_over = [np.array([1.0, way, way]) for way in (1.0, -1.0)]
+    ways = (one.vertices * way for one in ways_to_stand(body) for way in up_and_over)
+    return [straightened(way) for way in ways]
+
+
+def straightened(vertices: Points) -> Points:
+    """Upright corners, the rectangle around them along x and y, its longer side along x.
+
+    Its middle is at the origin, the lowest corner at height 0.
+    """
+    hull = shapely.multipoints(vertices[:, :2]).convex_hull
+    ring = shapely.get_coordinates(shapely.minimum_rotated_rectangle(hull))
+    if len(ring) > 3:
+        one, other = ring[1] - ring[0], ring[2] - ring[1]
+        x, y = one if np.hypot(*one) >= np.hypot(*other) else other
+        # Of two opposite ways the one that turns less, so that what lies straight stays as it is.
+        x, y = (x, y) if (x, y) >= (0, 0) else (-x, -y)
+        vertices = turned(vertices, -math.atan2(y, x))
+    low, high = vertices.min(axis=0), vertices.max(axis=0)
+    return np.asarray(vertices - [*((low + high) / 2)[:2], low[2]])
+
+
+def turned(vertices: Points, radians: float) -> Points:
+    """Corners turned about the vertical through the origin, counter-clockwise."""
+    cos, sin = math.cos(radians), math.sin(radians)
+    matrix = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
+    return np.asarray(vertices @ matrix.T)
 
 
 # --- levels and lines ---------------------------------------------------------------------

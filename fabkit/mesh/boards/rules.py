@@ -359,7 +359,8 @@ class _Measured:
                 if some and some[0][0] < end and some[0][1] - some[0][0] < thin:
                     thin, where = some[0][1] - some[0][0], point
         what = "the thinnest wall of the frame"
-        return at_least("board-wall", thin, self.profile.board_wall_mm, "mm", what, spot(where))
+        least = self.profile.board_wall_mm - 2 * self.part.sections.noise_mm
+        return at_least("board-wall", thin, least, "mm", what, spot(where))
 
     def _floor(self) -> Finding:
         """The plastic below pieces, or below their seats, at the middle of every cell.
@@ -375,7 +376,7 @@ class _Measured:
         open_ = self.region - part.sections.at(min(least / 4, _NEAR_BED_MM))
         if open_.area > TOLERANCE_MM:
             return at_least("board-floor", 0.0, least, "mm", what, open_)
-        where = spot(self.middles[floors.argmin()])
+        where, least = spot(self.middles[floors.argmin()]), least - 2 * part.sections.noise_mm
         return at_least("board-floor", float(floors.min()), least, "mm", what, where)
 
 
