@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import manifold3d
@@ -13,16 +12,12 @@ import pytest
 
 from fabkit.core.errors import InputError
 from fabkit.mesh.balls.part import BallPart
-from fabkit.mesh.balls.recognise import take_in_balls
 from fabkit.mesh.boards.assembly import BallTable
 from fabkit.mesh.boards.lying import LIFT_MM, balls_lying, stubs_lying
-from fabkit.mesh.boards.recognise import BoardPart, read_boards
+from fabkit.mesh.boards.recognise import BoardPart
 from fabkit.mesh.boards.seating import Seating, balls_in_board, stubs_in_board
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import Assembly
-from fabkit.mesh.recognise import take_in
-from fabkit.mesh.stubs import on_stubs
-from fabkit.model.accessory import accessories
 from fabkit.model.balls import flat_poses
 from fabkit.model.lattice import LATTICES
 from fabkit.model.piece import at_anchor
@@ -294,39 +289,3 @@ def test_upside_down_it_falls_into_a_board_without_floor() -> None:
     on = seats.board_part(hollow, "seats", STARS.boards[0], 20.0, stub_board().rest_mm)
     upright, over = (stubs_lying("", one, STARS.lattice, 20.0, over=way) for way in (False, True))
     assert Seating(on, STARS.lattice).proud_mm(upright, over) < 1.5
-
-
-# --- our own exports ----------------------------------------------------------------------
-
-
-@pytest.mark.integration
-def test_exports_of_iqfit_keep_all_rules(tmp_path: Path) -> None:
-    profile = load_profile((), (), FIT.unit_mm)
-    *bodies, hollow = seats.exported([*FIT.pieces, accessories(FIT, profile)[0]], FIT, tmp_path)
-    parts, _ = take_in_balls(bodies, FIT, profile.unit_mm)
-    (on,) = read_boards([hollow], FIT, profile.unit_mm)
-    named = {piece.id: part for piece, part in zip(FIT.pieces, parts, strict=True)}
-    told: list[tuple[int, int, str]] = []
-    found = balls_in_board(named, on, profile, lambda *step: told.append(step))
-    assert [(f.rule, f.message) for some in found.values() for f in some if not f.ok] == []
-    assert [step[0] for step in told] == list(range(11))
-    solved_board = assembled(named, on)
-    assert solved_board.ok, solved_board.messages
-
-
-@pytest.mark.integration
-def test_exports_of_iqstars_keep_all_rules(tmp_path: Path) -> None:
-    profile = load_profile((), (), STARS.unit_mm)
-    *bodies, hollow = seats.exported(
-        [*STARS.pieces, accessories(STARS, profile)[0]], STARS, tmp_path
-    )
-    parts = take_in(bodies, STARS, profile.unit_mm).parts
-    (on,) = read_boards([hollow], STARS, profile.unit_mm)
-    stubs = {
-        piece.id: one
-        for piece, part in zip(STARS.pieces, parts, strict=True)
-        if (one := on_stubs(part, STARS.lattice, profile.unit_mm))
-    }
-    assert len(stubs) == len(STARS.pieces)
-    found = stubs_in_board(stubs, on, STARS.lattice, profile)
-    assert [(f.rule, f.message) for some in found.values() for f in some if not f.ok] == []

@@ -4,28 +4,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Sequence
-from pathlib import Path
 from typing import Any
 
 import manifold3d
 import numpy as np
 
-from fabkit.drawing.draft import draft_things
 from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.boards.recognise import BoardPart
-from fabkit.mesh.body import Body
-from fabkit.mesh.files.reading import read_bodies
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.recognise import take_in
 from fabkit.mesh.stubs import OnStubs, on_stubs
-from fabkit.model.accessory import Thing
 from fabkit.model.balls import BallBody
 from fabkit.model.lattice import LATTICES, Cell
 from fabkit.model.library import load_set
-from fabkit.model.profilefile import load_profile
-from fabkit.model.puzzle import Board, PuzzleSet, in_units
-from fabkit.solid.export import write_stl
-from fabkit.solid.making import Maker
+from fabkit.model.puzzle import Board, in_units
 from tests.support import boardmeshes
 from tests.support.ballmeshes import Sizes, body_of_solid, solid
 from tests.support.boardmeshes import hexagons
@@ -102,13 +94,3 @@ def block(low: Sequence[float], high: Sequence[float]) -> Any:
 
 def failing(found: dict[str, Finding]) -> set[str]:
     return {rule for rule, finding in found.items() if not finding.ok}
-
-
-def exported(things: Sequence[Thing], puzzle: PuzzleSet, folder: Path) -> list[Body]:
-    """Things drawn, built, written as STL and read."""
-    workshop, profile, bodies = Maker(), load_profile((), (), puzzle.unit_mm), []
-    for drawing in draft_things(puzzle, things, profile):
-        path = folder / f"{drawing.piece}.stl"
-        write_stl(workshop.build(drawing), path)
-        bodies += read_bodies(path)
-    return bodies
