@@ -15,6 +15,22 @@ Points = NDArray[np.float64]
 Faces = NDArray[np.int64]
 
 
+def is_closed(faces: Faces) -> bool:
+    """Whether each edge of some triangles is passed as often one way as the other.
+
+    Only such meshes may be given to manifold3d: others can end the process there.
+
+    Example:
+        >>> is_closed(np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]))
+        True
+        >>> is_closed(np.array([[0, 2, 1]]))
+        False
+    """
+    start, end = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
+    count = int(faces.max(initial=0)) + 1
+    return bool(np.array_equal(np.sort(start * count + end), np.sort(end * count + start)))
+
+
 @dataclass(frozen=True, eq=False)
 class Body:
     """One part of a mesh file. Corners at exactly the same place are one corner.
@@ -50,8 +66,7 @@ class Body:
     def manifold(self) -> Any:
         """It as a `manifold3d.Manifold`, in single precision; made once.
 
-        Nothing (``is_empty()``) where its edges do not have two triangles each; its ``status()``
-        says why.
+        Nothing (``is_empty()``) where it is not closed, or edges have more than two triangles.
 
         Example:
             >>> corners = np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], float)
@@ -61,6 +76,8 @@ class Body:
         """
         import manifold3d
 
+        if not is_closed(self.faces):
+            return manifold3d.Manifold()
         vertices = np.ascontiguousarray(self.vertices, dtype=np.float32)
         faces = np.ascontiguousarray(self.faces, dtype=np.uint32)
         return manifold3d.Manifold(manifold3d.Mesh(vertices, faces))

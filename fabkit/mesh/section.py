@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shapely import MultiPolygon, Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.body import Faces, Points
+from fabkit.mesh.body import Faces, Points, is_closed
 
 UP, DOWN = 1, -1
 #: Heights this near are one, as a part of the body's height (STL files hold single precision).
@@ -71,6 +71,8 @@ class Sections:
         """The mesh for cuts, in double precision; None when it bounds no volume."""
         import manifold3d
 
+        if not is_closed(self.faces):
+            return None
         mesh = manifold3d.Mesh64(self.vertices, self.faces.astype(np.uint64))
         solid = manifold3d.Manifold(mesh)
         return solid if solid.volume() > 0 else None

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import shapely
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from manifold3d import Manifold
@@ -396,7 +396,17 @@ def any_mesh(draw: st.DrawFn) -> Body:
     return Body("any.obj", vertices, draw(faces))
 
 
+#: Open in a way that ends the process in manifold3d 3.5.
+OPEN = Body(
+    "open.obj",
+    np.array([(-0.1, -162, 0), (0.2, -191, 0), (-0.6, 78, 0), (0.4, 183, 0), (0.3, -134, 0)]
+    + [(-0.4, 182, 0), (0, 0, 0), (0.1, -37, 0)], float) + [0, 0, 0.5],
+    np.array([[6, 7, 3], [7, 5, 4], [4, 5, 0], [1, 5, 4], [5, 3, 6]]),
+)  # fmt: skip
+
+
 @settings(max_examples=40, deadline=None)
+@example(OPEN, "squares")
 @given(any_mesh(), st.sampled_from(sorted(SMALL_SETS)))
 def test_whatever_a_mesh_is_there_is_a_verdict(body: Body, name: str) -> None:
     puzzle, profile = named(name)
