@@ -399,10 +399,15 @@ def any_mesh(draw: st.DrawFn) -> Body:
 #: Open in a way that ends the process in manifold3d 3.5.
 OPEN = Body(
     "open.obj",
-    np.array([(-0.1, -162, 0), (0.2, -191, 0), (-0.6, 78, 0), (0.4, 183, 0), (0.3, -134, 0)]
-    + [(-0.4, 182, 0), (0, 0, 0), (0.1, -37, 0)], float) + [0, 0, 0.5],
+    np.array(
+        [
+            *((-0.1, -162, 0), (0.2, -191, 0), (-0.6, 78, 0), (0.4, 183, 0)),
+            *((0.3, -134, 0), (-0.4, 182, 0), (0, 0, 0), (0.1, -37, 0)),
+        ],
+        float,
+    ),
     np.array([[6, 7, 3], [7, 5, 4], [4, 5, 0], [1, 5, 4], [5, 3, 6]]),
-)  # fmt: skip
+)
 
 
 @settings(max_examples=40, deadline=None)
