@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import locale
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import lib3mf
 import numpy as np
 import pytest
 import trimesh
@@ -258,34 +256,3 @@ def test_utf_16_and_names_of_other_alphabets(tmp_path: Path) -> None:
     ):
         names = [body.name for body in read(tmp_path, "a.3mf", package(content))]
         assert names == ["a.3mf: Prüfkörper", "a.3mf: Prüfkörper (2)"]
-
-
-@pytest.fixture
-def _same_locale() -> Iterator[None]:
-    """The library sets the whole process to the locale C when it writes."""
-    before = locale.setlocale(locale.LC_ALL)
-    yield
-    locale.setlocale(locale.LC_ALL, before)
-
-
-@pytest.mark.usefixtures("_same_locale")
-def test_what_lib3mf_writes(tmp_path: Path) -> None:
-    wrapper = lib3mf.get_wrapper()
-    made = wrapper.CreateModel()
-    made.SetUnit(lib3mf.ModelUnit.Inch)
-    box = made.AddMeshObject()
-    box.SetName("box")
-    box.SetGeometry(
-        [lib3mf.Position((lib3mf.ctypes.c_float * 3)(*map(float, corner))) for corner in CORNERS],
-        [lib3mf.Triangle((lib3mf.ctypes.c_uint32 * 3)(*map(int, face))) for face in FACES],
-    )
-    pair = made.AddComponentsObject()
-    pair.AddComponent(box, wrapper.GetTranslationTransform(4.0, 0.0, 0.0))
-    pair.AddComponent(box, wrapper.GetIdentityTransform())
-    made.AddBuildItem(pair, wrapper.GetTranslationTransform(0.0, 1.0, 0.0))
-    made.QueryWriter("3mf").WriteToFile(str(tmp_path / "a.3mf"))
-    bodies = read_bodies(tmp_path / "a.3mf")
-    assert [body.name for body in bodies] == ["a.3mf: box", "a.3mf: box (2)"]
-    for body in bodies:
-        assert_box(body, (25.4, 50.8, 76.2))
-    assert bodies[0].vertices.min(axis=0) == pytest.approx([4 * 25.4, 25.4, 0])
