@@ -43,6 +43,7 @@ def printing_findings(
 
 
 def _overhang(part: Part, profile: Profile) -> Finding:
+    """The steepest triangle that is no ceiling, as far as its narrowness and the mesh's noise tell."""
     corners = part.vertices[part.body.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     doubled = np.linalg.norm(normals, axis=1)
@@ -52,7 +53,11 @@ def _overhang(part: Part, profile: Profile) -> Finding:
     if profile.facing == "down":
         downwards, heights = -downwards, part.thickness_mm - heights
     leaning[solid] = np.degrees(np.arcsin(np.clip(downwards[solid] / doubled[solid], -1, 1)))
-    free = solid & (leaning < _LEVEL_DEGREES) & (heights.max(axis=1) > _ON_BED_MM)
+    longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+    unsure = np.full(len(normals), 90.0)
+    unsure[solid] = np.degrees(2 * part.sections.noise_mm * longest[solid] / doubled[solid])
+    free = solid & (leaning + unsure < _LEVEL_DEGREES) & (heights.max(axis=1) > _ON_BED_MM)
+    leaning -= unsure
     order = np.argsort(-leaning[free])
     worst, where = 0.0, None
     areas = np.cumsum(doubled[free][order] / 2)

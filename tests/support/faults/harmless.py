@@ -36,6 +36,16 @@ def cut_smaller(case: Case, _: float) -> Planted:
     )
 
 
+def noisy(case: Case, _: float) -> Planted:
+    """Every corner off by 0.1 micrometres, as a modeller's own precision leaves it."""
+    dice = np.random.default_rng(case.random.randrange(1000))
+    return case.moved(lambda vertices: vertices + dice.uniform(-1e-4, 1e-4, vertices.shape))
+
+
+def three_decimals(case: Case, _: float) -> Planted:
+    return case.moved(lambda vertices: np.round(vertices, 3))
+
+
 def shuffled(case: Case, _: float) -> Planted:
     """Faces, corners and files in any order, by any names."""
     planted = case.planted(case.body)
@@ -55,5 +65,7 @@ HARMLESS: dict[str, Callable[[Case, float], Planted]] = {
     "elsewhere": elsewhere,
     "turned on the bed": turned_on_bed,
     "cut into smaller triangles": cut_smaller,
+    "noise of 0.1 micrometres": noisy,
+    "coordinates of three decimals": three_decimals,
     "shuffled and renamed": shuffled,
 }
