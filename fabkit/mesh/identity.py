@@ -18,6 +18,8 @@ from fabkit.model.puzzle import PuzzleSet
 #: cut back by a tenth of edges of two units and usual roundings stay below. (Which piece it is
 #: can be told beyond that.)
 _OFF_UNITS = 0.2
+#: It is told which piece a part is when its overlay is better than any other piece's by this.
+_SURE = 0.005
 
 
 @dataclass(frozen=True)
@@ -174,6 +176,16 @@ def _shape(part: Part, identity: Identity) -> Finding:
     piece = identity.piece
     ok = identity.as_drawn
     alike = " and ".join(identity.alike)
+    if part.outline is not None and part.outline.margin < _SURE:
+        # Nothing that is measured on it would mean anything.
+        score, other = part.outline.score, part.outline.score - part.outline.margin
+        message = (
+            f"its outline is as much like that of {alike or 'one shape'} ({score:.3f}) as like that "
+            f"of another piece ({other:.3f}): it cannot be told which it is"
+        )
+        return Finding(
+            "shape", False, part.outline.margin, _SURE, "", message, part.shadow.boundary
+        )
     if ok:
         message = f"it has the outline of {alike}"
     elif identity.mirrored and (piece in identity.alike or piece is None):

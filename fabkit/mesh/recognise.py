@@ -29,7 +29,7 @@ from fabkit.drawing.outline import canonical_outline
 from fabkit.mesh.body import Body, Points
 from fabkit.mesh.manifold import between, is_solid, shadow_of
 from fabkit.mesh.part import LENGTHS_MM, Outline, Part, Parts, length_mm_of
-from fabkit.mesh.section import DOWN, UP, Sections, hollows
+from fabkit.mesh.section import DOWN, UP, Sections, filled, hollows
 from fabkit.mesh.seen import largest
 from fabkit.model.lattice import Cell, Lattice, Ring
 from fabkit.model.piece import at_anchor, orientations
@@ -81,8 +81,10 @@ _SIZES_DIFFER = 0.05
 #: A pocket is told from scratches by its room: a disc of this part of the body's height,
 #: or of its breadth if that is less; a magnet's is deeper than a quarter of the height.
 _POCKET_ROOM, _DEEP = 0.04, 0.25
-#: Pockets are followed down from this part of the height, in such steps.
+#: Pockets are followed down from this part of the height, in such steps, …
 _JUST_BELOW, _STEP = 0.02, 0.05
+#: … or from where a face begins: this part of what is there halfway up.
+_FACE = 0.4
 
 
 # --- what a body may be laid on ---------------------------------------------------------------
@@ -311,14 +313,21 @@ def _deepest_pocket(sections: Sections, facing: int, height: float) -> float:
     Holes that go all the way through are no pockets.
     """
 
-    def at(part: float) -> list[BaseGeometry]:
+    def section(part: float) -> BaseGeometry:
         depth = part * height
-        return hollows(sections.at(sections.high - depth if facing == UP else sections.low + depth))
+        return sections.at(sections.high - depth if facing == UP else sections.low + depth)
+
+    def at(part: float) -> list[BaseGeometry]:
+        return hollows(section(part))
 
     breadth = float(np.ptp(sections.vertices[:, :2], axis=0).max())
     room = _POCKET_ROOM * min(height, breadth)
-    holes = [hole for hole in at(_JUST_BELOW) if maximum_inscribed_circle(hole).length > room]
+    # What stands out of a face is no part of it.
+    middle = filled(sections.at((sections.low + sections.high) / 2)).area
     depth, deepest = _JUST_BELOW, 0.0
+    while depth < _DEEP / 2 and filled(section(depth)).area < _FACE * middle:
+        depth += _JUST_BELOW
+    holes = [hole for hole in at(depth) if maximum_inscribed_circle(hole).length > room]
     while holes and depth < 1 - _STEP:
         below = at(depth + _STEP)
         going_on = [hole for hole in holes if _goes_on(hole, below)]
@@ -488,7 +497,7 @@ class _Lie:
     inset: float = 0.0
     edge_insets: tuple[float, float] = (0.0, 0.0)
     score: float = 0.0
-    margin: float = 0.0
+    margin: float = 1.0
 
 
 def _straight(lie: _Lie) -> Polygon:
