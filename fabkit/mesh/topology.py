@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabkit.mesh.body import Body, Points
+from fabkit.mesh.manifold import is_solid
 
 #: Positions of faces or corners.
 Positions = NDArray[np.int64]
@@ -313,6 +314,8 @@ def _winding_numbers(triangles: Points, points: Points) -> NDArray[np.float64]:
 
 #: A shell is a part of its own from this part of the largest one's volume; less is a fault in it.
 _A_PART = 0.05
+#: Solids whose common part is smaller than this part of the smaller one only touch.
+_TOUCHING = 1e-6
 #: A mesh of more shells than this is no plate.
 _MOST_SHELLS = 300
 
@@ -320,7 +323,8 @@ _MOST_SHELLS = 300
 def separate(body: Body) -> list[Body]:
     """The parts of a mesh that lie apart from each other, each with its cavities.
 
-    Shells whose boxes overlap stay together: one may be a cavity of the other, or a fault.
+    Shells stay together when one lies in the other, as a cavity does, or both take some room, which
+    is a fault of one part.
 
     Returns:
         The body itself when it is one part; else one body for each part, from left to right.
@@ -338,16 +342,39 @@ def separate(body: Body) -> list[Body]:
     corners = [body.vertices[body.faces[shell.faces].ravel()] for shell in found]
     low = np.array([some.min(axis=0) for some in corners])
     high = np.array([some.max(axis=0) for some in corners])
-    meet = (low[:, None] <= high).all(axis=2) & (low <= high[:, None]).all(axis=2)
+    meet = np.asarray((low[:, None] <= high).all(axis=2) & (low <= high[:, None]).all(axis=2))
+    sizes = np.array([abs(shell.volume_mm3) for shell in found])
+    for one, other in np.argwhere(np.triu(meet, 1)).tolist():
+        if sizes[[one, other]].min() > _A_PART * sizes.max() or found[other].volume_mm3 < 0:
+            meet[one, other] = meet[other, one] = _hang_together(body, found[one], found[other])
     group = _labels(len(found), *np.nonzero(meet))
     groups = [np.flatnonzero(group == number) for number in range(group.max() + 1)]
-    sizes = np.array([abs(shell.volume_mm3) for shell in found])
     if len(groups) < 2 or any(sizes[some].max() <= _A_PART * sizes.max() for some in groups):
         return [body]
     groups.sort(key=lambda some: tuple(low[some[0]].tolist()))
     parts = []
     for number, some in enumerate(groups, 1):
         chosen = np.sort(np.concatenate([found[at].faces for at in some]))
-        used, faces = np.unique(body.faces[chosen], return_inverse=True)
-        parts.append(Body(f"{body.name} ({number})", body.vertices[used], faces.reshape(-1, 3)))
+        parts.append(_some_faces(body, chosen, f"{body.name} ({number})"))
     return parts
+
+
+def _some_faces(body: Body, chosen: Positions, name: str) -> Body:
+    """A body of some faces, with only the corners that they use."""
+    used, faces = np.unique(body.faces[chosen], return_inverse=True)
+    return Body(name, body.vertices[used], faces.reshape(-1, 3))
+
+
+def _hang_together(body: Body, one: Shell, other: Shell) -> bool:
+    """Whether of two shells, the larger first, one lies in the other, or both take some room.
+
+    So they do when one of them is open, which leaves it open.
+    """
+    if encloses(body, one, other):
+        return True
+    if other.volume_mm3 < 0:
+        return False
+    solids = [_some_faces(body, np.sort(some.faces), body.name).manifold for some in (one, other)]
+    if not all(map(is_solid, solids)):
+        return True
+    return bool((solids[0] ^ solids[1]).volume() > _TOUCHING * other.volume_mm3)
