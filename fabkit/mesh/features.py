@@ -269,6 +269,8 @@ def _without(part: Part, nubs_mm: tuple[float, float]) -> Part:
     mesh = between(part.manifold, below_mm, part.thickness_mm - above_mm).to_mesh()
     vertices = np.asarray(mesh.vert_properties, dtype=float)[:, :3] - (0.0, 0.0, below_mm)
     faces = np.asarray(mesh.tri_verts, dtype=np.int64)
+    if not len(faces):  # it is thinner than what stands out of it
+        return part
     return replace(part, body=Body(part.name, vertices, faces), vertices=vertices)
 
 

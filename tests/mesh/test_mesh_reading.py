@@ -183,6 +183,12 @@ def test_glb_is_in_metres_with_y_up_and_its_nodes_are_bodies(tmp_path: Path) -> 
     assert b.vertices.min(axis=0).tolist() == [-1000, -3000, 0]
 
 
+def test_glb_of_many_metres_is_in_millimetres(tmp_path: Path) -> None:
+    nodes = [{"mesh": 0, "scale": [20, 30, 2]}]
+    (body,) = read(tmp_path, "a.glb", files.glb(nodes))
+    assert_box(body, (20, 6, 60))
+
+
 # --- 3MF ------------------------------------------------------------------------------------
 
 
