@@ -134,20 +134,6 @@ class _Explanation:
     rest_mm: float = 0.0
 
 
-class Standing:
-    """A body that stands in one of its ways.
-
-    Args:
-        body: as the file has it.
-        vertices: its corners as it stands, in mm.
-    """
-
-    def __init__(self, body: Body, vertices: Points) -> None:
-        self.body, self.vertices = body, vertices
-        self.sections = Sections(vertices, body.faces)
-        self.slabs = slabs(self.sections)
-
-
 def _read(
     body: Body,
     puzzle: PuzzleSet,
@@ -161,7 +147,7 @@ def _read(
     found: list[_Explanation] = []
     for vertices in ways:
         if like_a_region(vertices, puzzle) and not _is_sure(found):
-            standing = Standing(body, vertices)
+            standing = StraightBody(body, vertices)
             found += _by_circles(standing, puzzle)
             if not _is_sure(found):
                 found += _by_floor(standing, puzzle, units_mm)
@@ -456,10 +442,10 @@ def posts_mm(part: BoardPart, lattice: Lattice) -> Points:
     return tops_at(part.straight, np.concatenate(points) * part.unit_mm)
 
 
-def _by_circles(standing: Standing, puzzle: PuzzleSet) -> Iterator[_Explanation]:
+def _by_circles(standing: StraightBody, puzzle: PuzzleSet) -> Iterator[_Explanation]:
     """As a board of holes or seats, if it stands the right way up."""
-    body, lattice = standing.body, puzzle.lattice
-    for slab in standing.slabs:
+    body, lattice, levels = standing.body, puzzle.lattice, slabs(standing.sections)
+    for slab in levels:
         circles = round_holes(standing.sections.at(slab.middle_mm))
         matches = [
             (board, *match)
@@ -470,9 +456,9 @@ def _by_circles(standing: Standing, puzzle: PuzzleSet) -> Iterator[_Explanation]
         if not matches:
             continue
         middles = np.array([(one.x_mm, one.y_mm) for one in circles])
-        found = surfaces_at(Body(body.name, standing.vertices, body.faces), middles)
+        found = surfaces_at(standing.straight, middles)
         if np.median([len(heights) for heights in found]) == 0:
-            kind = HOLES if slab is standing.slabs[0] else ""
+            kind = HOLES if slab is levels[0] else ""
         else:  # blind, and open above
             tops = [heights[-1] if heights else 0.0 for heights in found]
             kind = SEATS if np.median(tops) < slab.middle_mm else ""
@@ -531,10 +517,11 @@ def _complex(points: Points) -> _Plane:
 
 
 def _by_floor(
-    standing: Standing, puzzle: PuzzleSet, units_mm: Sequence[float]
+    standing: StraightBody, puzzle: PuzzleSet, units_mm: Sequence[float]
 ) -> list[_Explanation]:
     """As a tray, if it stands the right way up: by its largest floor that is one."""
-    sections, levels = standing.sections, {slab.low_mm: slab for slab in standing.slabs[1:]}
+    sections = standing.sections
+    levels = {slab.low_mm: slab for slab in slabs(sections)[1:]}
     for (height, facing), _ in sorted(sections.flats().items(), key=lambda one: -one[1]):
         if facing != UP or height not in levels:
             continue
@@ -551,7 +538,7 @@ def _by_floor(
 
 
 def _tray(
-    standing: Standing,
+    standing: StraightBody,
     lattice: Lattice,
     above: Slab,
     floor: BaseGeometry,
@@ -595,11 +582,8 @@ def _best_shift(floor: BaseGeometry, region: Polygon) -> tuple[float, tuple[floa
         moved = affinity.translate(floor, *shift)
         return round(float(moved.symmetric_difference(region).area / region.area), 9)
 
-    return min(((unlike(shift), shift) for shift in itertools.product(dxs, dys)), key=_first)
-
-
-def _first(pair: tuple[float, tuple[float, float]]) -> float:
-    return pair[0]
+    shift = min(itertools.product(dxs, dys), key=unlike)
+    return unlike(shift), shift
 
 
 def _settled(section: BaseGeometry, along: Stops) -> tuple[float, float]:
@@ -630,11 +614,12 @@ def _as_lid(
     body: Body, ways: Sequence[Points], puzzle: PuzzleSet, units_mm: Sequence[float]
 ) -> list[_Explanation]:
     """As a plate that covers a region, its larger face down; scored by the part that it covers."""
-    down = [Sections(vertices, body.faces).flat(0.0, DOWN).area for vertices in ways]
-    standing = Standing(body, ways[int(np.argmax(down))])
-    if not standing.slabs:
-        return []
-    plate = standing.sections.at(standing.slabs[0].middle_mm)
+    standing = max(
+        (StraightBody(body, vertices) for vertices in ways),
+        key=lambda one: one.sections.flat(0.0, DOWN).area,
+    )
+    lowest = slabs(standing.sections)[:1]
+    plate = standing.sections.at(lowest[0].middle_mm) if lowest else Polygon()
     if plate.area == 0 or plate.area < _PLATE * plate.convex_hull.area:
         return []
     size, found = _sides(standing.vertices), []
