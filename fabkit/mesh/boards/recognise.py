@@ -11,7 +11,6 @@ import itertools
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -668,37 +667,29 @@ def is_accessory(body: Body, puzzle: PuzzleSet, *units_mm: float, length_mm: flo
     """
     if not len(body.faces):
         return False
-    lattice = puzzle.lattice
-    rings = [form.rings for piece in puzzle.pieces for form in piece.forms]
-    pieces = [_straight_outline(rings_in_units(lattice, some)) for some in rings]
-    regions = [region_mm(lattice, board.cells, 1.0) for board in puzzle.boards]
+    regions = [region_mm(puzzle.lattice, board.cells, 1.0) for board in puzzle.boards]
+    rings = [form.rings[:1] for piece in puzzle.pieces for form in piece.forms]
+    outlines = [Polygon(rings_in_units(puzzle.lattice, outer)[0]) for outer in rings]
+    pieces = [_sides(straightened(_corners(outline))) for outline in outlines]
     # A small board with deep holes has its largest face on a side.
     for way in ways_up(body)[::2]:
-        standing = way * length_mm
+        standing, large = way * length_mm, set()
         size = _sides(standing)
-        large = {
-            unit_mm
-            for unit_mm in units_mm
-            if any(_is_large(standing, region, pieces, unit_mm) for region in regions)
-        }
-        units = {*units_mm} - large
+        for unit_mm, region in itertools.product(units_mm, regions):
+            there = _sides(_corners(region))
+            can_be_piece = any((piece >= there - 1e-9).all() for piece in pieces)
+            wall_mm = _LARGER_MM if can_be_piece else -_SMALLER_MM
+            scaled = affinity.scale(region, unit_mm, unit_mm, origin=(0, 0))
+            if (size >= there * unit_mm + wall_mm).all() and _covers(standing, scaled):
+                large.add(unit_mm)
+        others = itertools.product(pieces, {*units_mm} - large)
+        spare = [(piece * unit_mm - size, unit_mm) for piece, unit_mm in others]
         if large and not any(
-            itertools.starmap(partial(_has_box, size), itertools.product(pieces, units))
+            (one > -_OVERSIZE_MM).all() and (one < _UNDERSIZE * unit_mm).all()
+            for one, unit_mm in spare
         ):
             return True
     return False
-
-
-def _is_large(
-    standing: Points, region: BaseGeometry, pieces: Sequence[Polygon], unit_mm: float
-) -> bool:
-    """Whether something covers a region with this unit, and is larger than every piece."""
-    there = _sides(_corners(region))
-    can_be_piece = any((_sides(_corners(piece)) >= there - 1e-9).all() for piece in pieces)
-    more_mm = _LARGER_MM if can_be_piece else -_SMALLER_MM
-    if not (_sides(standing) >= there * unit_mm + more_mm).all():
-        return False
-    return _covers(standing, affinity.scale(region, unit_mm, unit_mm, origin=(0, 0)))
 
 
 def _covers(standing: Points, region: BaseGeometry) -> bool:
@@ -712,12 +703,6 @@ def _covers(standing: Points, region: BaseGeometry) -> bool:
         > _COVERED * there.area
         for turns in range(4)
     )
-
-
-def _has_box(size: Points, piece: Polygon, unit_mm: float) -> bool:
-    """Whether something is as large as a piece with this unit, or a little smaller."""
-    spare = _sides(_corners(piece)) * unit_mm - size
-    return bool((spare > -_OVERSIZE_MM).all() and (spare < _UNDERSIZE * unit_mm).all())
 
 
 def like_a_region(vertices: Points, puzzle: PuzzleSet) -> bool:
@@ -735,8 +720,3 @@ def _sides(points: Points) -> Points:
 def _corners(area: BaseGeometry) -> Points:
     """The corners of an area, at height 0, shape (n, 3)."""
     return np.asarray(shapely.get_coordinates(shapely.force_3d(area), include_z=True))
-
-
-def _straight_outline(rings: Sequence[Sequence[tuple[float, float]]]) -> Polygon:
-    """A piece's outer ring in grid units, lying as `straightened` lays a body."""
-    return Polygon(straightened(np.array([(*point, 0.0) for point in rings[0]]))[:, :2])
