@@ -10,7 +10,7 @@ import numpy as np
 from shapely import Polygon
 
 from fabkit.drawing.outline import region_mm
-from fabkit.mesh.cavities import Circle
+from fabkit.mesh.features import Circle
 from fabkit.mesh.part import Outline, Part
 from fabkit.mesh.seen import inside_mm
 from fabkit.model.lattice import Cell, Lattice

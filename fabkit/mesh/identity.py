@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from fabkit.mesh.anatomy import Anatomy
+from fabkit.mesh.features import Features
 from fabkit.mesh.finding import Finding, at_most, counted
 from fabkit.mesh.letters import ALPHABET, Letter, read_letter
 from fabkit.mesh.part import Part
@@ -63,7 +63,7 @@ class Identity:
 
 
 def identify(
-    parts: Sequence[Part], anatomies: Sequence[Anatomy], puzzle: PuzzleSet
+    parts: Sequence[Part], anatomies: Sequence[Features], puzzle: PuzzleSet
 ) -> list[Identity]:
     """Finds out which piece of the set each part is.
 

@@ -7,7 +7,7 @@ from statistics import median
 
 from shapely import union_all
 
-from fabkit.mesh.anatomy import Anatomy
+from fabkit.mesh.features import Features
 from fabkit.mesh.finding import Finding, counted
 from fabkit.mesh.identity import Identity, identity_findings
 from fabkit.mesh.part import Part
@@ -36,7 +36,7 @@ def in_common(parts: Sequence[Part]) -> Common | None:
 
 def inspect(
     part: Part,
-    anatomy: Anatomy,
+    anatomy: Features,
     identity: Identity,
     common: Common | None,
     puzzle: PuzzleSet,
@@ -65,7 +65,7 @@ def inspect(
         *identity_findings(part, identity, profile),
         *outline_findings(level, anatomy, common, puzzle, profile),
         counted("cut-through", len(anatomy.through), 0, what, where),
-        *recess_findings(level, anatomy, identity, puzzle.lattice, profile),
+        *recess_findings(level, anatomy, identity, common, puzzle.lattice, profile),
         *mark_findings(level, anatomy, identity, puzzle, profile),
         *label_findings(level, anatomy.labels, identity, common, puzzle, profile),
         *printing_findings(level, profile, [one.high_mm for one in anatomy.hollows]),

@@ -12,7 +12,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.glyphs import lettering
 from fabkit.drawing.outline import BlueprintError
-from fabkit.mesh.cavities import Cavity
+from fabkit.mesh.features import Cavity
 from fabkit.mesh.section import filled
 
 #: What an engraving may be when it is no piece's label.

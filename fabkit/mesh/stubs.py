@@ -12,7 +12,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.body import Body
 from fabkit.mesh.bystubs import read_by_stubs
-from fabkit.mesh.cavities import Circle, circle_of
+from fabkit.mesh.features import Circle, circle_of
 from fabkit.mesh.finding import Finding, at_most, between, counted
 from fabkit.mesh.part import Part, Parts
 from fabkit.mesh.parting import above

@@ -9,9 +9,9 @@ from typing import Any
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.anatomy import Anatomy
 from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.boards.recognise import BoardPart
+from fabkit.mesh.features import Features
 from fabkit.mesh.finding import DIGITS, Finding
 from fabkit.mesh.manifold import shadow_of
 from fabkit.mesh.part import Part
@@ -58,7 +58,7 @@ class PartReport:
     words: str
     piece: str | None
     findings: tuple[Finding, ...]
-    anatomy: Anatomy | None = None
+    anatomy: Features | None = None
     degrees: float = 0.0
 
     @property

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePath
+from statistics import mode
 from typing import Any
 
-from fabkit.mesh.anatomy import Anatomy, anatomy, can_be_turned_over
 from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.balls.recognise import identify_balls, take_in_balls
 from fabkit.mesh.balls.rules import inspect_balls
@@ -20,7 +20,7 @@ from fabkit.mesh.boards.recognise import BoardPart, is_accessory, read_boards
 from fabkit.mesh.boards.rules import inspect_board
 from fabkit.mesh.boards.seating import balls_in_board, stubs_in_board
 from fabkit.mesh.body import Body
-from fabkit.mesh.cavities import circle_of
+from fabkit.mesh.features import Features, can_be_turned_over, circle_of, features
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import Assembly, Table
 from fabkit.mesh.fitting.tolerance import PrinterError, Solution, Tolerance, tolerance
@@ -87,7 +87,7 @@ class Taken:
     identities: tuple[Identity, ...]
     boards: tuple[BoardPart, ...]
     length_mm: float
-    anatomies: tuple[Anatomy, ...] = ()
+    anatomies: tuple[Features, ...] = ()
     stubs: tuple[OnStubs | None, ...] = ()
     copies: tuple[str, ...] = ()
 
@@ -181,7 +181,12 @@ class Taken:
         """What every rule says of each part that may be a piece, in the set's order."""
         seated = self._seated(profile, progress)
         limits, turns = self._with_own_gaps(profile), len(self.puzzle.lattice.moves(False))
-        common = self.common and replace(self.common, measured=profile.name == MEASURED)
+        counts = [len(one.recesses) for one in self.anatomies]
+        common = self.common and replace(
+            self.common,
+            measured=profile.name == MEASURED,
+            recesses=mode(counts) if counts else None,
+        )
         found = []
         for at, (part, identity) in enumerate(zip(self.parts, self.identities, strict=True)):
             progress(at, len(self.parts), f"inspecting {identity.key}")
@@ -486,6 +491,6 @@ def _taken(
         read, stubs = take_in_on_stubs(small, puzzle, *units_mm)
     else:
         read = take_in(small, puzzle, *units_mm)
-    anatomies = tuple(anatomy(part) for part in read.parts)
+    anatomies = tuple(features(part) for part in read.parts)
     identities = tuple(identify(read.parts, anatomies, puzzle))
     return Taken(puzzle, read.parts, identities, boards, read.length_mm, anatomies, stubs)

@@ -28,7 +28,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from shapely import Polygon, affinity
 
-from fabkit.mesh.anatomy import anatomy
+from fabkit.mesh.features import features
 from fabkit.mesh.identity import identify
 from fabkit.mesh.recognise import take_in
 from fabkit.model.library import load_set
@@ -111,7 +111,7 @@ def test_pieces_without_letters_are_told_by_their_outlines(set_name: str) -> Non
     bodies = built(set_name, Make(unit=20, rounding=1, tip_cut=0.1, magnet=6))
     for made in (bodies, [mirrored(body) for body in bodies]):
         parts = read(made, puzzle)
-        identities = identify(parts, [anatomy(part) for part in parts], puzzle)
+        identities = identify(parts, [features(part) for part in parts], puzzle)
         for piece, identity in zip(puzzle.pieces, identities, strict=True):
             assert identity.letter is None
             if made is bodies:

@@ -9,7 +9,7 @@ import shapely
 from shapely import affinity
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.anatomy import anatomy
+from fabkit.mesh.features import features
 from fabkit.mesh.letters import Letter, read_letter
 from fabkit.mesh.part import Part
 from fabkit.model.library import load_set
@@ -48,7 +48,7 @@ def lettered(label: str, turn: int, mirrored: bool = False, font: str = "shipped
 
 
 def letter_on(part: Part, texts: str) -> Letter | None:
-    found = anatomy(part)
+    found = features(part)
     assert len(found.recesses) == 1
     return read_letter(found.labels, list(texts), 4)
 

@@ -11,9 +11,9 @@ import shapely
 from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.anatomy import Anatomy
 from fabkit.mesh.balls.measure import Lying, Tube, lay_down, neighbours, to_segments
 from fabkit.mesh.balls.part import BallPart
+from fabkit.mesh.features import Features
 from fabkit.mesh.finding import Finding, at_least, at_most, between
 from fabkit.mesh.identity import Identity
 from fabkit.mesh.part import Part
@@ -53,7 +53,7 @@ def inspect_balls(
         what is wrong with the mesh as such.
     """
     # Balls have no recesses or letters, and are printed as they lie, whatever flat pieces do.
-    plain, nothing = replace(profile, fit="none", facing="up"), Anatomy((), (), (), (), ())
+    plain, nothing = replace(profile, fit="none", facing="up"), Features((), (), (), (), ())
     if part.shape is None:
         as_is = Part(part.body, part.vertices, 0.0, False, None)
         return [

@@ -21,7 +21,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import region_mm
 from fabkit.mesh.body import Body, Points
-from fabkit.mesh.cavities import Circle, circle_of
+from fabkit.mesh.features import Circle, circle_of
 from fabkit.mesh.recognise import ways_to_stand
 from fabkit.mesh.section import DOWN, UP, Sections, hollows
 from fabkit.mesh.straight import StraightBody

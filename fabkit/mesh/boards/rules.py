@@ -15,7 +15,6 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.boards.frame import levels
 from fabkit.drawing.outline import region_mm
-from fabkit.mesh.anatomy import Anatomy
 from fabkit.mesh.boards.lids import lid_findings, partner_findings, partners
 from fabkit.mesh.boards.recognise import (
     REACH_MM,
@@ -33,7 +32,7 @@ from fabkit.mesh.boards.recognise import (
     tops_at,
 )
 from fabkit.mesh.body import Points
-from fabkit.mesh.cavities import Circle
+from fabkit.mesh.features import Circle, Features
 from fabkit.mesh.finding import Finding, at_least, at_most, between, counted
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.printing import printing_findings
@@ -80,7 +79,7 @@ def inspect_board(
     plain = Part(part.body, part.vertices, 0.0, False, None)
     as_printed = replace(profile, facing="up", fit="none")
     # Nothing is closed in in a board, and it carries no letter that is asked for.
-    findings = list(sound_findings(plain, Anatomy((), (), (), (), ()), as_printed))
+    findings = list(sound_findings(plain, Features((), (), (), (), ()), as_printed))
     findings.append(_read(part, puzzle, profile))
     if part.board is not None:
         findings += partner_findings(part, parts, profile)

@@ -55,7 +55,9 @@ class Common:
         thickness_mm: the middle one of their thicknesses.
         corners_mm: by how much corners are usually cut back or filled, by their angle in degrees.
         measured: whether the profile is none that was asked for, but what the parts themselves
-            show: then corners that are usual are right, and letters are however they are.
+            show: then corners and numbers of recesses that are usual are right, and letters are
+            however they are.
+        recesses: how many most parts have; None when that is not known.
     """
 
     unit_mm: float
@@ -63,6 +65,7 @@ class Common:
     thickness_mm: float
     corners_mm: Mapping[int, float] = field(default_factory=dict)
     measured: bool = False
+    recesses: int | None = None
 
 
 def outline_findings(

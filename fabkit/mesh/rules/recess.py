@@ -13,7 +13,7 @@ from fabkit.mesh.features import Cavity, Circle, Features, circle_of, cylinders_
 from fabkit.mesh.finding import Finding, at_least, at_most, between, counted
 from fabkit.mesh.identity import Identity
 from fabkit.mesh.part import Part
-from fabkit.mesh.rules.outline import TOLERANCE_MM
+from fabkit.mesh.rules.outline import TOLERANCE_MM, Common
 from fabkit.mesh.section import DOWN, hollows, parts
 from fabkit.model.lattice import Lattice
 from fabkit.model.layers import MAX_AIR_MM, height_as_printed_mm, layer_top_mm
@@ -28,7 +28,12 @@ _LAYER_MM = 0.02
 
 
 def recess_findings(
-    part: Part, found: Features, identity: Identity, lattice: Lattice, profile: Profile
+    part: Part,
+    found: Features,
+    identity: Identity,
+    common: Common,
+    lattice: Lattice,
+    profile: Profile,
 ) -> Iterator[Finding]:
     """All findings on a part's recesses.
 
@@ -36,12 +41,15 @@ def recess_findings(
         part: the part.
         found: its recesses and letters.
         identity: which piece it is, and how its letter lies.
+        common: whether the number of recesses that is usual in the set is right.
         lattice: the set's.
         profile: what is asked for.
     """
     recesses = found.recesses
     expected = _expected_counts(part, identity, lattice, profile)
     if expected:
+        if common.measured and common.recesses is not None:
+            expected.add(common.recesses)
         right = min(expected, key=lambda count: (abs(count - len(recesses)), count))
         what = "recesses for magnets"
         yield counted("recess-count", len(recesses), right, what, part.shadow.boundary)

@@ -9,9 +9,9 @@ import shapely
 from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.anatomy import Anatomy
 from fabkit.mesh.body import Body, Points
 from fabkit.mesh.crossing import TOUCHING_MM, crossings
+from fabkit.mesh.features import Features
 from fabkit.mesh.finding import Finding, counted
 from fabkit.mesh.part import Part
 from fabkit.mesh.topology import (
@@ -35,7 +35,7 @@ _DECIMALS_MM = 1e-3
 _ON_STEP = 0.02
 
 
-def sound_findings(part: Part, anatomy: Anatomy, profile: Profile) -> Iterator[Finding]:
+def sound_findings(part: Part, anatomy: Features, profile: Profile) -> Iterator[Finding]:
     """All findings on the mesh as such.
 
     Args:
@@ -75,7 +75,7 @@ def _rounded_mm(body: Body) -> float:
     return _DECIMALS_MM if on_grid else 0.0
 
 
-def _shells(body: Body, anatomy: Anatomy, profile: Profile) -> Iterator[Finding]:
+def _shells(body: Body, anatomy: Features, profile: Profile) -> Iterator[Finding]:
     """One shell faces outwards, and one inwards for each magnet that is closed in."""
     found = shells(body)
     outward = [shell for shell in found if shell.volume_mm3 > 0]
