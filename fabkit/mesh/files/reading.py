@@ -41,7 +41,7 @@ MAX_TRIANGLES = 2_000_000
 MAX_BODIES = 1000
 #: In the file's unit of length, in mm where it states one: a kilometre.
 MAX_COORDINATE = 1e6
-#: A GLB file of that extent in mm is taken to be in millimetres, not in metres as it says.
+#: A GLB file with a body of that extent in mm is taken to be in millimetres, not in metres as it says.
 MAX_GLB = 5000.0
 MAX_LINES = 15_000_000
 MAX_LINE = 64 * 1024
@@ -472,9 +472,9 @@ def _read_glb(content: bytes) -> Iterator[Body]:
         vertices = np.concatenate([before.vertices, one.vertices])
         faces = np.concatenate([before.faces, one.faces + len(before.vertices)])
         bodies[name] = Body(name, vertices, faces)
-    corners = np.vstack([np.zeros((1, 3)), *(body.vertices for body in bodies.values())])
     # Many write millimetres where the format has metres.
-    too_large = np.ptp(corners, axis=0).max() > MAX_GLB
+    sizes = (np.ptp(body.vertices, axis=0).max() for body in bodies.values())
+    too_large = max(sizes, default=0.0) > MAX_GLB
     for body in bodies.values():
         yield Body(body.name, body.vertices / 1000 if too_large else body.vertices, body.faces)
 
