@@ -19,8 +19,6 @@ from tests.support.ballmeshes import COMPACT, Sizes, body_of_solid, made, mirror
 from tests.support.ballprints import BODIES, IDS, IQFIT, exported
 
 COARSE = Sizes(segments=24)
-#: What the tests of a set's files make of a mesh.
-Change = Callable[[Body], Body]
 
 
 def read(body: Body, sizes: Sizes = COARSE) -> BallPart:
@@ -95,7 +93,7 @@ def shaken(body: Body, by_mm: float = 0.005) -> Body:
 
 
 #: What happens to meshes on their way, and by how much balls may then be off, in mm.
-CHANGES: dict[str, tuple[Change, float]] = {
+CHANGES: dict[str, tuple[Callable[[Body], Body], float]] = {
     "noise": (shaken, 0.02),
     "3 decimals": (lambda b: replace(b, vertices=b.vertices.round(3)), 2e-3),
     "remeshed": (subdivided, 0.05),
@@ -114,7 +112,7 @@ CHANGES: dict[str, tuple[Change, float]] = {
 }
 
 
-@pytest.mark.every(9)
+@pytest.mark.every(15)
 @pytest.mark.parametrize("name", IDS)
 @pytest.mark.parametrize("change", CHANGES)
 def test_changed_meshes_are_recognised(change: str, name: str) -> None:
@@ -130,7 +128,7 @@ def test_changed_meshes_are_recognised(change: str, name: str) -> None:
 
 def test_a_set_is_recognised_whatever_its_order_and_unit() -> None:
     bodies = [
-        thrown(made(shape, Sizes(segments=16)), seed, scale=1 / 25.4)
+        thrown(made(shape, Sizes(segments=12)), seed, scale=1 / 25.4)
         for seed, shape in enumerate(BODIES.values())
     ]
     parts, length_mm = take_in_balls(bodies[::-1], IQFIT, 12.0, 15.0)
@@ -138,17 +136,6 @@ def test_a_set_is_recognised_whatever_its_order_and_unit() -> None:
     assert length_mm == 25.4
     assert [(one.key, one.alike) for one in identities] == [(name, (name,)) for name in IDS[::-1]]
     assert all(one.as_drawn and one.margin > 0.15 for one in identities)
-
-
-def test_nothing_depends_on_how_the_mesh_lies() -> None:
-    body = made(BODIES["orange"], COARSE)
-    still, moved = read(body), read(thrown(body, 0))
-    assert moved.shape == still.shape
-    assert moved.diameters_mm == pytest.approx(still.diameters_mm, abs=1e-3)
-    assert moved.links_mm == pytest.approx(still.links_mm, abs=1e-3)
-    assert moved.volume_mm3 == pytest.approx(still.volume_mm3, rel=1e-5)
-    # Orange has no symmetry, so that its vertices are at the same places, too.
-    assert np.abs(moved.vertices - still.vertices).max() < 1e-3
 
 
 def test_other_pieces_than_those_of_iq_fit() -> None:

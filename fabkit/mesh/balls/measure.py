@@ -73,8 +73,8 @@ def place(body: Body, drawn: BallBody, origin: Points, turn: Points, radius: flo
     """
     wanted = np.array(drawn.balls, float)
     middles = origin + wanted @ turn.T
-    nearest = np.linalg.norm(body.vertices[:, None] - middles, axis=2).argmin(axis=1)
-    owners = nearest[body.faces]
+    away = [np.linalg.norm(body.vertices - middle, axis=1) for middle in middles]
+    owners = np.argmin(away, axis=0)[body.faces]
     found = []
     for at, middle in enumerate(middles):
         ball = _ball(body, body.faces[(owners == at).any(axis=1)], middle, radius)
@@ -160,14 +160,15 @@ def normals_of(corners: Points) -> tuple[Points, NDArray[np.float64]]:
     return crossed / np.where(doubled > 0, doubled, 1.0)[:, None], doubled / 2
 
 
-def to_segments(points: Points, starts: Points, ends: Points) -> NDArray[np.float64]:
-    """From points (n, 3) to the lines between starts and ends (m, 3): shape (n, m)."""
-    ways = ends - starts
-    lengths = (ways**2).sum(axis=1)
-    away = points[:, None] - starts
-    along = (away * ways).sum(axis=2) / np.where(lengths > 0, lengths, 1.0)
-    away = away - np.clip(along, 0.0, 1.0)[:, :, None] * ways
-    return np.asarray(np.sqrt((away**2).sum(axis=2)))
+def to_lines(points: Points, starts: Points, ends: Points) -> NDArray[np.float64]:
+    """How far points (n, 3) are from the nearest of the lines between starts and ends (m, 3)."""
+    found = np.full(len(points), math.inf)
+    for start, way in zip(starts, ends - starts, strict=True):
+        length = float(way @ way) or 1.0
+        along = np.clip((points - start) @ way / length, 0.0, 1.0)
+        away = points - start - along[:, None] * way
+        np.minimum(found, np.sqrt((away**2).sum(axis=1)), out=found)
+    return found
 
 
 # --- between balls ------------------------------------------------------------------------

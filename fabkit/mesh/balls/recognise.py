@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.mesh.balls.measure import Placed, link_widths, nearest_rotation, place, to_segments
+from fabkit.mesh.balls.measure import Placed, link_widths, nearest_rotation, place, to_lines
 from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.body import Body, Points
 from fabkit.mesh.identity import Identity, named
@@ -29,13 +29,13 @@ from fabkit.model.puzzle import PuzzleSet
 
 #: Directions in which reach is looked at, and rotations that are tried, spread over all.
 _DIRECTIONS, _ROTATIONS = 128, 600
-#: Of so many rotations near to each other only the best is made better, of so many for each shape.
-_NEAR_ROTATIONS, _BEST_ROTATIONS = 12, 8
-#: In so many steps; after the first ones, directions that disagree by this part of the mesh's size
-#: (those of the flat, say) weigh less.
-_STEPS, _PLAIN_STEPS, _DISAGREES = 8, 4, 0.02
+#: Of so many rotations near to each other only the best is tried, of so many for each shape.
+_NEAR_ROTATIONS, _BEST_ROTATIONS = 12, 16
+#: They are made better in so many steps; then the best of all in so many more, in which directions
+#: that disagree by this part of the mesh's size (those of the flat, say) weigh less.
+_STEPS, _BEST, _MORE_STEPS, _DISAGREES = 3, 48, 4, 0.02
 #: So many poses are laid over the surface; two of one shape differ by more than this (radians).
-_OVERLAID, _OTHER_POSE = 12, math.radians(20)
+_OVERLAID, _OTHER_POSE = 8, math.radians(20)
 #: Points of the surface that are looked at; how near they are to the drawing's, in pitches.
 _POINTS, _SAME = 2000, 0.1
 #: A piece has nothing but specks (this part of its surface) farther outside than this, in pitches.
@@ -202,7 +202,8 @@ class _Tables:
     def _plain(self, reach: Points) -> Points:
         """Reach without what a place and a radius account for, its size made 1."""
         rest = reach - (reach @ self._basis) @ self._basis.T
-        return np.asarray(rest / np.linalg.norm(rest, axis=-1, keepdims=True))
+        sizes = np.linalg.norm(rest, axis=-1, keepdims=True)
+        return np.asarray(rest / np.where(sizes > 0, sizes, 1.0))
 
     def poses(self, vertices: Points) -> list[_Pose]:
         """The poses in which shapes reach as far as a mesh does, the best first."""
@@ -211,7 +212,13 @@ class _Tables:
         alike[alike < alike[:, self.near].max(axis=2)] = -1.0
         tried = np.argsort(-alike, axis=1)[:, :_BEST_ROTATIONS]
         which = np.repeat(np.arange(len(self.shapes)), tried.shape[1])
-        factors, turns, off = self._fitted(reach, self.balls[which], self.rotations[tried.ravel()])
+        turns = self.rotations[tried.ravel()]
+        _, turns, off = self._fitted(reach, self.balls[which], turns, _STEPS)
+        best = np.argsort(off)[:_BEST]
+        which, turns = which[best], turns[best]
+        factors, turns, off = self._fitted(
+            reach, self.balls[which], turns, _MORE_STEPS, _DISAGREES * float(np.ptp(reach))
+        )
         found: list[_Pose] = []
         for row in np.argsort(off).tolist():
             shape, turn = self.shapes[which[row]], turns[row]
@@ -224,7 +231,12 @@ class _Tables:
         return found
 
     def _fitted(
-        self, reach: Points, balls: Points, turns: Points
+        self,
+        reach: Points,
+        balls: Points,
+        turns: Points,
+        steps: int,
+        disagrees: float = math.inf,
     ) -> tuple[Points, Points, NDArray[np.float64]]:
         """Rotations made better, all at once, by the method of Gauss and Newton.
 
@@ -232,6 +244,8 @@ class _Tables:
             reach: in each direction.
             balls: around their middle, shape (k, b, 3).
             turns: shape (k, 3, 3).
+            steps: so often.
+            disagrees: directions that are so far off weigh half as much.
 
         Returns:
             Pitch, place, radius and last turn, shape (k, 8); rotations; how far they are off.
@@ -239,7 +253,7 @@ class _Tables:
         around = np.broadcast_to(self.directions, (len(turns), *self.directions.shape))
         weights, off = np.ones(around.shape[:2]), np.zeros(around.shape[:2])
         factors = np.full((len(turns), 8), np.ptp(reach) / 4)
-        for step in range(_STEPS):
+        for _ in range(steps):
             shown = balls @ turns.transpose(0, 2, 1)
             along = around @ shown.transpose(0, 2, 1)
             outermost = np.take_along_axis(shown, along.argmax(axis=2)[:, :, None], axis=1)
@@ -255,8 +269,7 @@ class _Tables:
             axes = np.clip(factors[:, 5:], -0.5, 0.5)[:, None]
             moved = np.cross(axes, turns.transpose(0, 2, 1)).transpose(0, 2, 1)
             turns = nearest_rotation(turns + moved)
-            if step >= _PLAIN_STEPS:
-                weights = 1 / (1 + (off / (_DISAGREES * np.ptp(reach))) ** 2)
+            weights = 1 / (1 + (off / disagrees) ** 2)
         return factors, turns, np.median(np.abs(off), axis=1)
 
 
@@ -287,17 +300,21 @@ def _part(body: Body, shapes: dict[object, _Shape]) -> BallPart:
     points = _points_on(body)
     scores, outsides = zip(*(_overlay(points, pose) for pose in poses), strict=True)
     at = int(np.argmax(scores))
-    best, score = poses[at], scores[at]
+    best, score, outside = poses[at], scores[at], outsides[at]
     others = [one for one, pose in zip(scores, poses, strict=True) if pose.shape is not best.shape]
     shape, drawn = best.shape, best.shape.drawn
+    placed = place(body, drawn, best.origin, best.pitch * best.turn, best.radius)
+    if isinstance(placed, Placed):
+        radius = median(placed.diameters) / 2
+        best = _Pose(shape, placed.turn.T, placed.pitch, placed.origin, radius)
+        score, outside = _overlay(points, best)
     told: dict[str, Any] = {
         "alike": shape.alike,
         "mirrored": shape.mirrored,
         "score": score,
         "runner_up": max(others, default=0.0),
     }
-    placed = place(body, drawn, best.origin, best.pitch * best.turn, best.radius)
-    if not isinstance(placed, Placed) or outsides[at] > _SPECKS:
+    if not isinstance(placed, Placed) or outside > _SPECKS:
         why = placed if isinstance(placed, str) else "there is more than that in it"
         called = ("the mirror image of " if shape.mirrored else "") + shape.alike[0]
         why = f"{nothing}{called} comes nearest, but {why}"
@@ -355,11 +372,10 @@ def _overlay(points: Points, pose: _Pose) -> tuple[float, float]:
     link = float(np.median(there)) if len(there) else 0.75 * radius
 
     def outside(points: Points) -> NDArray[np.float64]:
-        to_links = to_segments(points, starts, ends).min(axis=1, initial=math.inf)
-        to_balls = to_segments(points, balls, balls).min(axis=1)
+        to_balls, to_links = to_lines(points, balls, balls), to_lines(points, starts, ends)
         return np.asarray(np.minimum(to_balls - radius, to_links - link))
 
-    looks = _directions(48)
+    looks = _directions(32)
     rings = looks - (ways @ looks.T)[:, :, None] * ways[:, None]
     rings /= np.linalg.norm(rings, axis=2, keepdims=True)
     shown = [balls[:, None] + radius * looks, middles[:, None] + link * rings]

@@ -11,7 +11,7 @@ import shapely
 from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.balls.measure import Lying, Tube, lay_down, neighbours, to_segments
+from fabkit.mesh.balls.measure import Lying, Tube, lay_down, neighbours, to_lines
 from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.features import Features
 from fabkit.mesh.finding import Finding, at_least, at_most, between
@@ -121,7 +121,7 @@ def _sizes(part: BallPart, shape: BallBody, lying: Lying, profile: Profile) -> I
         what = "the gap between neighbouring balls without a link"
         yield at_least("ball-gap", gap_mm, least_mm, "mm", what, _mark(lying, *pair))
     ends = np.array([*shape.bonds, *((i, i) for i in range(len(places)))])
-    nearest = to_segments(part.vertices, places[ends[:, 0]], places[ends[:, 1]]).min(axis=1)
+    nearest = to_lines(part.vertices, places[ends[:, 0]], places[ends[:, 1]])
     most_mm = round(ball_mm / 2 + 2 * TOLERANCE_MM, 6)
     what = "how far anything is from the middles of balls and links"
     yield at_most("ball-stray", float(nearest.max()), most_mm, "mm", what)
