@@ -7,20 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from shapely import affinity, minimum_bounding_radius, union_all
+from shapely import affinity, union_all
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.glyphs import lettering
 from fabkit.drawing.outline import BlueprintError
 from fabkit.mesh.features import Cavity
-from fabkit.mesh.section import filled
 
 #: What an engraving may be when it is no piece's label.
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 #: A letter is read when so much of it and of the font's letter is common to both.
 _ALIKE = 0.9
-#: A pocket is round when it fills this part of the circle around it; letters with holes do not.
-_ROUND = 0.98
 #: … and no other letter is as near as this part of it.
 _BETTER = 0.02
 
@@ -57,7 +54,7 @@ def read_letter(
     Returns:
         The letter; None when there is none, it is of another font, or two are equally near.
     """
-    area = standing_free(union_all([label.middle for label in labels if label.above != back]))
+    area = union_all([label.middle for label in labels if label.above != back])
     if back:
         area = affinity.scale(area, xfact=-1, origin=(0, 0))
     if area.is_empty:
@@ -76,21 +73,6 @@ def read_letter(
         return None
     rivals = [one.likeness for one in found if one.text != best.text]
     return best if max(rivals, default=0.0) < best.likeness - _BETTER else None
-
-
-def standing_free(area: BaseGeometry) -> BaseGeometry:
-    """An engraving, or the letter that was left standing in a round pocket instead of cut.
-
-    Example:
-        >>> from shapely import Point, box
-        >>> round(standing_free(Point(0, 0).buffer(6) - box(-1, -3, 1, 3)).area, 3)
-        12.0
-    """
-    whole = filled(area)
-    if whole.is_empty or whole.area == area.area:
-        return area
-    around_mm2 = math.pi * minimum_bounding_radius(whole) ** 2
-    return whole.difference(area) if whole.area > _ROUND * around_mm2 else area
 
 
 def turns_alike(text: str, turns: int) -> tuple[int, ...]:

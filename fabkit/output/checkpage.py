@@ -44,11 +44,13 @@ class Row:
         cells: a text for each column, such as `RULES_HEAD`; where nothing is to be said, an empty one.
         ok: whether it is as it should be; None when that is not judged.
         where: the place on the piece, in mm in the same frame as its outline; None for the whole.
+        hint: what the rule is called and asks for.
     """
 
     cells: tuple[str, ...]
     ok: bool | None = None
     where: BaseGeometry | None = None
+    hint: str = ""
 
     @property
     def measured(self) -> str:

@@ -11,6 +11,7 @@ from fabkit.core.units import format_mm
 from fabkit.mesh.finding import Finding, Limit
 from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.fitting.tolerance import Tolerance
+from fabkit.mesh.rules.table import hint_of
 from fabkit.output.checkpage import CheckSheet, PieceSheet, Row, Section
 from fabkit.output.svg import number
 from fabkit.verify.check import CheckReport
@@ -71,6 +72,7 @@ def _row(finding: Finding, degrees: float) -> Row:
         (finding.rule, finding.message, value, limit),
         finding.ok,
         None if where is None else affinity.rotate(where, degrees, origin=(0, 0)),
+        hint_of(finding.rule),
     )
 
 
