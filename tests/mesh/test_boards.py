@@ -161,6 +161,19 @@ def test_boards_are_read_however_they_lie_and_right_ones_have_no_faults(
     assert board.volume_mm3 == pytest.approx(manifold.volume(), rel=1e-4)
 
 
+@pytest.mark.parametrize(("name", "noise_mm", "digits"), [("squares", 5e-3, 9), ("hexagons", 0, 3)])
+def test_uneven_boards_are_judged_to_the_accuracy_that_they_have(
+    name: str, noise_mm: float, digits: int
+) -> None:
+    random = np.random.default_rng(3)
+    bodies = [
+        replace(one, vertices=(one.vertices + off).round(digits))
+        for one in both(*BOARDS[name][0]())
+        for off in [random.uniform(-noise_mm, noise_mm, one.vertices.shape)]
+    ]
+    assert judged(name, *bodies)[1] == {}
+
+
 def test_a_board_of_another_unit_tells_its_own() -> None:
     (part,), wrong = judged("balls", thrown(body_of(holes_board(FEW_CELLS, pitch_mm=16.5)[0]), 4))
     assert part.unit_mm == pytest.approx(16.5, abs=1e-4)
