@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from fabkit.model.balls import BallBody, FlatPose, flat_poses
 from fabkit.model.lattice import LATTICES, Cell, Lattice, Point, Ring, Symmetry
@@ -128,8 +129,16 @@ def orientations(lattice: Lattice, piece: Piece, flips: bool) -> tuple[Orientati
         >>> [len(orientations(fridgeiq.lattice, fridgeiq.piece(id), False)) for id in "BDN"]
         [2, 4, 4]
     """
+    return _orientations(lattice.name, piece.forms, flips)
+
+
+@lru_cache(maxsize=1024)  # a set asks for the same ones in each of its challenges
+def _orientations(
+    lattice_name: str, forms: tuple[Form, ...], flips: bool
+) -> tuple[Orientation, ...]:
+    lattice = LATTICES[lattice_name]
     found: dict[frozenset[Cell], Orientation] = {}
-    for index, form in enumerate(piece.forms):
+    for index, form in enumerate(forms):
         for symmetry in lattice.moves(flips):
             cells = at_anchor(lattice, map(symmetry, form.cells))
             if cells not in found:
