@@ -6,7 +6,7 @@ each other have no inner point in common, but faces folded flat onto each other 
 may also go through a face exactly where two of its own faces meet; then both cross that face,
 although each of them only touches it.
 
-Candidates come from a tree of boxes, split at medians. A pair of candidates is parted if, along
+Candidates come from shapely's tree of boxes. A pair of candidates is parted if, along
 some direction, the one ends where the other begins. If any such direction exists, then also
 among a few: across either face, or across an edge of each; for faces in one plane, within that
 plane across an edge of one.
@@ -18,10 +18,11 @@ from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 
 from fabkit.mesh.body import Body, Points
-from fabkit.mesh.topology import FLAT_MM, Positions, heights
+from fabkit.mesh.topology import FLAT_MM, heights
 
 #: Faces that reach less than this into each other touch. Single precision moves a corner by up
 #: to 1.3e-5 mm at coordinates of 256 mm, so that faces which only touched, before a file was
@@ -29,8 +30,8 @@ from fabkit.mesh.topology import FLAT_MM, Positions, heights
 TOUCHING_MM = 3e-5
 #: No more pairs are reported: a picture of the fault needs fewer.
 MOST_CROSSINGS = 1000
-#: Pairs of boxes or faces that are looked at together: some ten megabytes an array.
-_PAIRS_AT_ONCE = 1 << 16
+#: Pairs that are looked at together at most, though all boxes should meet: a few hundred megabytes.
+_PAIRS_AT_ONCE = 1 << 22
 
 #: Pairs of positions: one a row in what `crossings` returns, one a column inside.
 Pairs = NDArray[np.int64]
@@ -69,12 +70,12 @@ def crossings(body: Body, touching_mm: float = TOUCHING_MM) -> Pairs:
     lying = [np.empty((5, 0), dtype=np.int64)]
     count = 0
     for pairs in _near_pairs(triangles):
-        one, other = np.sort(pairs, axis=0)
+        one, other = pairs
         other_above = _above(triangles.take(other, 2), planes.take(one, 1))
         one_above = _above(triangles.take(one, 2), planes.take(other, 1))
-        found.append(_crossing(triangles, planes, np.stack([one, other]), other_above, one_above))
-        lying.append(_lying_edges(faces, triangles, planes, np.stack([one, other]), other_above))
-        lying.append(_lying_edges(faces, triangles, planes, np.stack([other, one]), one_above))
+        found.append(_crossing(triangles, planes, pairs, other_above, one_above))
+        lying.append(_lying_edges(faces, triangles, planes, pairs, other_above))
+        lying.append(_lying_edges(faces, triangles, planes, pairs[::-1], one_above))
         count += found[-1].shape[1]
         if count >= MOST_CROSSINGS:
             break
@@ -190,63 +191,17 @@ def _side(triangles: Points, corner: int) -> Points:
 
 
 def _near_pairs(triangles: Points) -> Iterator[Pairs]:
-    """All pairs of triangles whose boxes meet, in chunks of the shape (2, p)."""
-    if triangles.shape[-1] < 2:
+    """All pairs of triangles whose boxes meet, the earlier one first, in chunks of shape (2, p)."""
+    if not triangles.shape[-1]:
         return
-    leaves, lows, highs = _tree(triangles)
-    waiting = [np.zeros((2, 1), dtype=np.int64)]
-    while waiting:
-        pairs = waiting.pop()
-        if pairs.shape[1] > _PAIRS_AT_ONCE:
-            waiting += np.split(pairs, [_PAIRS_AT_ONCE], axis=1)[::-1]
-            continue
-        # The children of two nodes meet crosswise; those of one node in three ways.
-        left = 2 * pairs + 1
-        apart = left[:, left[0] != left[1]]
-        crosswise = ((0, 0, left), (0, 1, left), (1, 1, left), (1, 0, apart))
-        one, other = (
-            np.concatenate([some[0] + a for a, _, some in crosswise]),
-            np.concatenate([some[1] + b for _, b, some in crosswise]),
-        )
-        for low, high in zip(lows, highs, strict=True):
-            meet = (low[one] <= high[other]) & (low[other] <= high[one])
-            one, other = one[meet], other[meet]
-        pairs = np.stack([one, other])
-        if len(one) and one[0] < len(leaves) - 1:
-            waiting.append(pairs)
-        else:
-            yield leaves[pairs[:, one != other] - (len(leaves) - 1)]
-
-
-def _tree(triangles: Points) -> tuple[Positions, Points, Points]:
-    """A tree of boxes around triangles: node ``i`` is above the nodes ``2 * i + 1`` and the next.
-
-    Returns:
-        The triangles at the leaves, which are the last nodes; positions beyond the last triangle
-        fill the tree, and their boxes are empty. Then where the box of each node begins and
-        ends, along each axis.
-    """
     low, high = triangles.min(axis=1) - TOUCHING_MM, triangles.max(axis=1) + TOUCHING_MM
-    count = triangles.shape[-1]
-    more = ((0, 0), (0, (1 << (count - 1).bit_length()) - count))
-    order = _by_nearness(np.pad((low + high) / 2, more, mode="edge").T)
-    lows = [np.pad(low, more, constant_values=np.inf)[:, order]]
-    highs = [np.pad(high, more, constant_values=-np.inf)[:, order]]
-    while lows[-1].shape[1] > 1:
-        lows.append(np.minimum(lows[-1][:, ::2], lows[-1][:, 1::2]))
-        highs.append(np.maximum(highs[-1][:, ::2], highs[-1][:, 1::2]))
-    return order, np.concatenate(lows[::-1], axis=1), np.concatenate(highs[::-1], axis=1)
-
-
-def _by_nearness(places: Points) -> Positions:
-    """An order of 2**k places that, halved again and again, keeps near ones together."""
-    size = len(places)
-    order = np.arange(size)
-    while size > 1:
-        groups = order.reshape(-1, size)
-        inside = places[groups]
-        widest = np.ptp(inside, axis=1).argmax(axis=1)
-        along = np.take_along_axis(inside, widest[:, None, None], axis=2)[..., 0]
-        order = np.take_along_axis(groups, along.argsort(axis=1), axis=1).ravel()
-        size //= 2
-    return order
+    # Along the body's two longest sides a tree knows them apart.
+    x, y, z = np.argsort(low.min(axis=1) - high.max(axis=1))
+    boxes = shapely.box(low[x], low[y], high[x], high[y])
+    tree = shapely.STRtree(boxes)
+    step = max(32, _PAIRS_AT_ONCE // len(boxes))
+    for start in range(0, len(boxes), step):
+        one, other = tree.query(boxes[start : start + step])
+        one += start
+        near = (one < other) & (low[z, one] <= high[z, other]) & (low[z, other] <= high[z, one])
+        yield np.stack([one[near], other[near]])
