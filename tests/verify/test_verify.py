@@ -134,7 +134,7 @@ def test_a_mirrored_piece_is_another_piece(piece: str, challenge: str, solved: b
     assert [key for key, as_drawn in drawn.items() if not as_drawn] == [piece]
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_profile_is_recognised_on_its_meshes(preset: str) -> None:
     made = kit(order(preset), "LM", solved=False)
