@@ -241,7 +241,7 @@ def _alike(
     for rule in dict.fromkeys(one.rule for part in pieces for one in failing[part.key]):
         found = [one for part in pieces for one in failing[part.key] if one.rule == rule]
         values = [one.value for one in found if one.value is not None]
-        if not len(pieces) == len(found) == len(values) or rule in SOUND_RULES:
+        if not len(pieces) == len(found) == len(values):
             continue
         if max(values) - min(values) <= max(_SAME, _SAME_PART * abs(max(values))):
             message = f"all {len(pieces)} pieces: {found[0].message}"

@@ -431,17 +431,21 @@ def take(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Taken:
     bodies, copies = _without_copies([part for body in bodies for part in separate(body)])
     # The order of files must not show in any result, not even in rounding.
     ordered = sorted(bodies, key=lambda body: (len(body.faces), len(body.vertices), body.name))
-    found = _taken(ordered, puzzle, units_mm, 1.0)
+    read, large = _read(ordered, puzzle, units_mm, 1.0)
     # Pieces tell the files' unit of length. Boards do not, and what is taken for one depends on it.
-    told = [found.length_mm] if any(one.piece for one in found.identities) else LENGTHS_MM.values()
-    for length_mm in told if puzzle.boards else ():
-        if length_mm == 1.0:
-            continue
-        again = _taken(ordered, puzzle, units_mm, length_mm)
-        if again.length_mm == length_mm and any(one.piece for one in again.identities):
-            found = again
+    told = [read.length_mm] if any(map(read_as, read.parts)) else list(LENGTHS_MM.values())
+    boards_mm = 1.0
+    for length_mm in told if puzzle.boards and told != [1.0] else ():
+        again, others = _read(ordered, puzzle, units_mm, length_mm)
+        if again.length_mm == length_mm and any(map(read_as, again.parts)):
+            read, large, boards_mm = again, others, length_mm
             break
-    return replace(found, copies=tuple(copies))
+    boards = read_boards(large, puzzle, *units_mm, length_mm=boards_mm)
+    found = tuple(map(features, read.flat))
+    named = identify(read.flat, found, puzzle) or identify_balls(read.balls, puzzle)
+    return replace(
+        read, identities=tuple(named), boards=tuple(boards), anatomies=found, copies=tuple(copies)
+    )
 
 
 def _without_copies(bodies: Sequence[Body]) -> tuple[list[Body], list[str]]:
@@ -476,21 +480,25 @@ def _ending(body: Body) -> str:
     return PurePath(found["file"]).suffix.lower() if found else ""
 
 
-def _taken(
+def _read(
     bodies: Sequence[Body], puzzle: PuzzleSet, units_mm: Sequence[float], length_mm: float
-) -> Taken:
-    """Reads meshes back, boards in this unit of length and pieces in what they tell."""
+) -> tuple[Taken, list[Body]]:
+    """Pieces as they were read, not yet named; and what is so large that it is a board.
+
+    Args:
+        bodies: in the order in which their parts are to come.
+        puzzle: the set.
+        units_mm: what the grid unit may be.
+        length_mm: the files' unit of length, which decides on how large boards are.
+    """
     large = [one for one in bodies if is_accessory(one, puzzle, *units_mm, length_mm=length_mm)]
-    boards = tuple(read_boards(large, puzzle, *units_mm, length_mm=length_mm))
     small = [one for one in bodies if one not in large]
     if puzzle.made_of_balls:
         balls, own_mm = take_in_balls(small, puzzle, *units_mm)
-        return Taken(puzzle, tuple(balls), tuple(identify_balls(balls, puzzle)), boards, own_mm)
+        return Taken(puzzle, tuple(balls), (), (), own_mm), large
     stubs: tuple[OnStubs | None, ...] = tuple(None for _ in small)
     if may_have_stubs(puzzle):
         read, stubs = take_in_on_stubs(small, puzzle, *units_mm)
     else:
         read = take_in(small, puzzle, *units_mm)
-    anatomies = tuple(features(part) for part in read.parts)
-    identities = tuple(identify(read.parts, anatomies, puzzle))
-    return Taken(puzzle, read.parts, identities, boards, read.length_mm, anatomies, stubs)
+    return Taken(puzzle, read.parts, (), (), read.length_mm, stubs=stubs), large
