@@ -15,7 +15,7 @@ import math
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ Points = NDArray[np.float64]
 LENGTHS = {"mm": 1.0, "cm": 0.1, "inch": 1 / 25.4, "m": 0.001, "misread": 25.4}
 #: Cap height of a letter, diameter of the round pocket it stands in, and how deep that or a letter
 #: goes that is engraved, in mm.
-CAP_MM, POCKET_MM, ENGRAVED_MM = 7.0, 12.0, 0.6
+CAP_MM, POCKET_MM, ENGRAVED_MM = 6.5, 12.0, 0.6
 #: By how much wider the mouth of a recess is than the recess itself, on each side.
 MOUTH_MM = 0.15
 
@@ -123,7 +123,7 @@ VARIANTS: dict[str, Variant] = {
     "with clearance": Variant(inset=0.1, rounding=1.0),
     "with much clearance": Variant(inset=0.25, rounding=0.5),
     "remeshed": Variant(edge=2.5),
-    "simplified": Variant(simplified=0.05),
+    "simplified": Variant(simplified=0.02),
     "3 decimals": Variant(decimals=3),
     "noise of 1 um": Variant(noise=0.001),
     "noise of 5 um": Variant(noise=0.005, edge=4.0),
@@ -177,7 +177,7 @@ OF_BALLS: dict[str, Variant] = {
         "thin links": Variant(balls=(12.0, 6.0, 4.2)),
         "coarse": Variant(segments=12),
         "remeshed": Variant(edge=2.5),
-        "simplified": Variant(simplified=0.05),
+        "simplified": Variant(simplified=0.02),
         "3 decimals": Variant(decimals=3),
         "noise of 5 um": Variant(noise=0.005),
         "in cm": Variant(length="cm"),
@@ -236,7 +236,6 @@ def _made(variant: Variant, piece: str) -> Variant:
     return replace(variant, mirrored=piece if piece in variant.mirrored else "", **but)
 
 
-@lru_cache(maxsize=64)
 def _solids(set_name: str, number: int, v: Variant) -> tuple[Manifold, ...]:
     """The bodies of one piece, its back on z = 0 and the face above."""
     piece = _content(set_name)["piece"][number]
@@ -361,7 +360,7 @@ def _written(
     """The bodies of a piece as one mesh with as many triangles as asked for."""
     meshes = []
     for solid in solids:
-        clean = solid.simplify(max(v.simplified, _SLIVER_MM))
+        clean = solid.simplify(max(v.simplified, 5 * v.noise, _SLIVER_MM))
         raw = (clean.refine_to_length(v.edge) if v.edge else clean).to_mesh64()
         mesh = trimesh.Trimesh(raw.vert_properties[:, :3], raw.tri_verts)
         mesh.merge_vertices(digits_vertex=4)
@@ -378,6 +377,6 @@ def _placement(v: Variant, number: int, chance: np.random.Generator) -> Points:
         turn = trimesh.transformations.random_rotation_matrix(chance.random(3))
     else:
         turn = trimesh.transformations.rotation_matrix(chance.uniform(0, 7), (0, 0, 1))
-    pitch = 5.0 * v.unit
+    pitch = 7.5 * v.unit
     place = (pitch * (number % 4) + 7.0, pitch * (number // 4) - 11.0, 3.0 * (number % 3))
     return trimesh.transformations.translation_matrix(place) @ turn

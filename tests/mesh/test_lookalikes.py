@@ -1,0 +1,132 @@
+"""Sets as other people print them: every piece is recognised, and nothing false is said of any."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from shapely import Polygon, affinity
+
+from tests.support import analytic
+from tests.support.lookalikes import OF_BALLS, ON_STUBS, VARIANTS, Variant, lookalike_files
+
+#: Tried in the default run; all others with those of integration.
+SOME = ("the author's", "turned in space, in inches, S mirrored", "rounded by 1, bare")
+
+
+def marked(table: dict[str, Variant]) -> list[Any]:
+    """The names in a table, most of them for the integration run."""
+    later = [pytest.mark.integration]
+    return [pytest.param(name, marks=later * (name not in SOME)) for name in table]
+
+
+Said = Callable[..., Any]
+
+
+def expected(v: Variant) -> set[str]:
+    """The rules that such a set rightly breaks, held against what it is made to."""
+    found = {
+        "clearance": v.inset == 0,
+        "lengths": v.length != "mm",
+        "lies-on-back": v.tilted,
+        "overhang": v.rounding,
+        "flat-back": v.rounding > 2 or v.hollow == "open",
+        "bridge": v.hollow,
+        "cavities": v.hollow == "closed",
+        "wall": v.hollow or v.rounding > 2,
+        "top-chamfer": v.rounding > 2,  # where the letter's pocket reaches the rounding
+        "label-margin": v.rounding > 2,
+        "roof": v.thickness < 7 or v.letter == "sunk",
+        "tip": v.tip_cut == 0,
+        "shells": v.letter == "inlaid",
+        "shape": v.mirrored,
+        "put-together": v.mirrored,
+        "missing": v.mirrored == "*",
+        "twice": v.mirrored == "*",
+        "file-name": v.mirrored == "*",
+    }
+    return {rule for rule, is_broken in found.items() if is_broken}
+
+
+def shapes(set_name: str) -> dict[str, tuple[list[str], list[str]]]:
+    """For each flat piece the ids of all that it looks like, and that its mirror image looks like."""
+    drawn = {one.id: centred(one.outline) for one in analytic.drawings(set_name)}
+
+    def alike(area: Polygon) -> list[str]:
+        turned = [affinity.rotate(area, 30 * k, origin=(0, 0)) for k in range(12)]
+        return [
+            key
+            for key, one in drawn.items()
+            if any(one.symmetric_difference(other).area < 1e-6 for other in turned)
+        ]
+
+    over = {key: affinity.scale(area, -1, 1, origin=(0, 0)) for key, area in drawn.items()}
+    return {key: (alike(area), alike(over[key])) for key, area in drawn.items()}
+
+
+def centred(area: Polygon) -> Polygon:
+    return affinity.translate(area, -area.centroid.x, -area.centroid.y)
+
+
+@pytest.mark.parametrize("name", marked(VARIANTS))
+def test_fridgeiq_by_others(name: str, said: Said) -> None:
+    check_flat("fridgeiq", VARIANTS[name], said)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("name", VARIANTS)
+def test_iqblock_by_others(name: str, said: Said) -> None:
+    check_flat("iqblock", VARIANTS[name], said)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("name", ON_STUBS)
+def test_iqstars_by_others(name: str, said: Said) -> None:
+    check_flat("iqstars", ON_STUBS[name], said)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("name", OF_BALLS)
+def test_iqfit_by_others(name: str, said: Said) -> None:
+    variant = OF_BALLS[name]
+    _, link_mm, flat_mm = variant.balls
+    expected = {
+        "lengths": variant.length != "mm",
+        "ball-lies": variant.tilted,
+        "ball-shape": variant.mirrored,
+        "put-together": variant.mirrored,
+        "ball-flat": flat_mm is None,
+        "overhang": flat_mm is None or link_mm < 9,
+        "ball-link": link_mm < 9 or variant.segments < 32,
+        "ball-pitch": variant.unit != 15,
+        "ball-diameter": variant.unit != 15,
+        "ball-stray": variant.unit != 15,
+    }
+    files = [str(path) for path in lookalike_files("iqfit", variant)]
+    document = said("check", "--set", "iqfit", *files, code=1 if any(expected.values()) else 0)
+    parts = document["pieces"]
+    assert sorted(parts) == sorted(path["piece"] for path in parts.values())
+    assert len(parts) == 10
+    found = [*document["findings"], *(one for part in parts.values() for one in part["findings"])]
+    assert {one["rule"] for one in found if not one["ok"]} == {k for k, v in expected.items() if v}
+
+
+def check_flat(set_name: str, variant: Variant, said: Said) -> None:
+    files = [str(path) for path in lookalike_files(set_name, variant)]
+    document = said("check", "--set", set_name, *files, code=1)
+    parts, looks = document["pieces"], shapes(set_name)
+    assert len(parts) == len(looks)
+    for key, part in parts.items():
+        broken = {one["rule"] for one in part["findings"] if not one["ok"]}
+        assert broken <= expected(variant), (key, broken - expected(variant))
+        if variant.together:
+            continue
+        made = Path(part["file"]).stem
+        own, over = looks[made]
+        is_mirrored = variant.mirrored == "*" or made in variant.mirrored
+        assert part["piece"] in (over if is_mirrored and over else own)
+        assert ("shape" in broken) == (is_mirrored and not over), made
+    broken = {one["rule"] for one in document["findings"] if not one["ok"]}
+    assert broken <= expected(variant), broken - expected(variant)
