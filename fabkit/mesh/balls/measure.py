@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import shapely
@@ -39,8 +40,7 @@ _AT_END = 0.002
 _LEAST_FLAT = 0.05
 
 
-@dataclass(frozen=True, eq=False)
-class Placed:
+class Placed(NamedTuple):
     """Balls that were found at their places.
 
     Attributes:

@@ -23,7 +23,7 @@ from fabkit.mesh.balls.measure import Placed, link_widths, nearest_rotation, pla
 from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.body import Body, Points
 from fabkit.mesh.identity import Identity, named
-from fabkit.mesh.part import LENGTHS_MM
+from fabkit.mesh.part import length_mm_of
 from fabkit.model.balls import ROTATIONS, BallBody, turned
 from fabkit.model.puzzle import PuzzleSet
 
@@ -42,8 +42,6 @@ _POINTS, _SAME = 2000, 0.1
 _SPECKS, _OUTSIDE = 0.01, 0.25
 #: What explains less than this is not like it at all.
 _NOTHING_LIKE = 0.6
-#: A pitch this near to one that is asked for is meant to be that.
-_NEAR_PITCH = 0.05
 
 
 class _Shape(NamedTuple):
@@ -82,16 +80,8 @@ def take_in_balls(
     shapes = _shapes(tuple((piece.id, piece.body) for piece in puzzle.pieces if piece.body))
     parts = [_part(body, shapes) for body in bodies]
     pitches = [part.pitch_mm for part in parts if part.shape]
-    length_mm = _length_mm(median(pitches), pitches_mm) if pitches else 1.0
+    length_mm = length_mm_of(median(pitches), pitches_mm) if pitches else 1.0
     return [_scaled(part, length_mm) for part in parts], length_mm
-
-
-def _length_mm(pitch: float, pitches_mm: Sequence[float]) -> float:
-    """The unit of length with which a pitch is nearly what it should be; mm if none is."""
-    for length_mm in LENGTHS_MM.values():
-        if any(math.isclose(pitch * length_mm, mm, rel_tol=_NEAR_PITCH) for mm in pitches_mm):
-            return length_mm
-    return 1.0
 
 
 def _scaled(part: BallPart, length_mm: float) -> BallPart:
@@ -173,6 +163,7 @@ def _images(shape: BallBody) -> object:
 # --- by reach -----------------------------------------------------------------------------
 
 
+@lru_cache
 class _Tables:
     """How far shapes reach in every direction, in many rotations.
 
@@ -184,7 +175,7 @@ class _Tables:
         near: the rotations nearest to each, shape (r, k).
     """
 
-    def __init__(self, shapes: Sequence[_Shape]) -> None:
+    def __init__(self, shapes: tuple[_Shape, ...]) -> None:
         self.shapes = shapes
         most = max(len(shape.drawn.balls) for shape in shapes)
         balls = np.array([np.resize(shape.drawn.balls, (most, 3)) for shape in shapes], float)
@@ -273,11 +264,6 @@ class _Tables:
         return factors, turns, np.median(np.abs(off), axis=1)
 
 
-@lru_cache
-def _tables(shapes: tuple[_Shape, ...]) -> _Tables:
-    return _Tables(shapes)
-
-
 def _directions(count: int) -> Points:
     """Directions of length 1, spread over all."""
     at = np.arange(count) + 0.5
@@ -294,7 +280,7 @@ def _part(body: Body, shapes: dict[object, _Shape]) -> BallPart:
     unread = BallPart(body, body.vertices, None, 0.0, (), (), 0.0)
     nothing = "it is no piece of the set: "
     size = np.ptp(body.vertices, axis=0).max() if len(body.faces) else 0.0
-    poses = _tables(tuple(shapes.values())).poses(body.vertices) if size > 0 else []
+    poses = _Tables(tuple(shapes.values())).poses(body.vertices) if size > 0 else []
     if not poses:
         return replace(unread, why=nothing + "it has no extent")
     points = _points_on(body)
