@@ -34,7 +34,7 @@ _LEVEL_SHARE = 0.25
 #: What stands out by less (mm) than a nub is unevenness of the mesh.
 _NUB_MM = 0.02
 #: A cavity has a step where its area changes by this factor, as from a dimple to a recess.
-_STEP = 3.0
+_STEP = 2.0
 #: A hole that goes through is part of the outline when it opens this part of a square unit.
 _HOLE_UNITS2 = 0.1
 #: A recess is deeper than this part of the thickness, a letter less.

@@ -22,7 +22,7 @@ _ANGLE_TINY = 1.0
 #: A face this nearly level is a ceiling, which is bridged.
 _LEVEL_DEGREES = 89.9
 #: What is this low lies on the bed.
-_ON_BED_MM = 0.01
+_ON_BED_MM = 0.02
 #: Overhangs of less area in all (mm2) are specks.
 _SPECK_MM2 = 0.01
 
