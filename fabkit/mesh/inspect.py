@@ -61,7 +61,7 @@ def inspect(
     where = through if anatomy.through else None
     what = "letters or recesses that are cut through"
     return [
-        *sound_findings(part, anatomy, profile),
+        *sound_findings(part, anatomy, profile, common.measured),
         *identity_findings(part, identity, profile),
         *outline_findings(level, anatomy, common, puzzle, profile),
         counted("cut-through", len(anatomy.through), 0, what, where),

@@ -35,13 +35,16 @@ _DECIMALS_MM = 1e-3
 _ON_STEP = 0.02
 
 
-def sound_findings(part: Part, anatomy: Features, profile: Profile) -> Iterator[Finding]:
+def sound_findings(
+    part: Part, anatomy: Features, profile: Profile, may_be_hollow: bool = False
+) -> Iterator[Finding]:
     """All findings on the mesh as such.
 
     Args:
         part: the part.
         anatomy: its recesses, of which closed ones are shells of their own.
         profile: whether recesses are to be closed.
+        may_be_hollow: whether it may be hollow inside, since nothing says how it is to be made.
     """
     body = part.straight
     edges = open_edges(body)
@@ -60,7 +63,11 @@ def sound_findings(part: Part, anatomy: Features, profile: Profile) -> Iterator[
     where = _faces(body, np.unique(crossing))
     what = "pairs of faces that cut through each other"
     yield counted("self-intersection", len(crossing), 0, what, where)
-    yield from _shells(body, anatomy, profile)
+    closed = (
+        *(anatomy.recesses if profile.embedded else ()),
+        *(anatomy.hollows if may_be_hollow else ()),
+    )
+    yield from _shells(body, sum(not one.below and not one.above for one in closed))
     volume = part.volume_mm3
     message = f"the volume is {volume:.1f} mm3"
     if volume <= 0:
@@ -75,16 +82,14 @@ def _rounded_mm(body: Body) -> float:
     return _DECIMALS_MM if on_grid else 0.0
 
 
-def _shells(body: Body, anatomy: Features, profile: Profile) -> Iterator[Finding]:
-    """One shell faces outwards, and one inwards for each magnet that is closed in."""
+def _shells(body: Body, closed: int) -> Iterator[Finding]:
+    """One shell faces outwards, and one inwards for each magnet, or hollow, that is closed in."""
     found = shells(body)
     outward = [shell for shell in found if shell.volume_mm3 > 0]
     inward = [shell for shell in found if shell.volume_mm3 < 0]
     where = _faces(body, np.concatenate([s.faces for s in outward[1:]])) if outward[1:] else None
     yield counted("shells", len(outward), 1, "bodies in the mesh that face outwards", where)
     inside = [one for one in inward if outward and encloses(body, outward[0], one)]
-    recesses = anatomy.recesses if profile.embedded else ()
-    closed = sum(not recess.below and not recess.above for recess in recesses)
     what = "shells that face inwards, and lie inside, for closed recesses"
     if len(inside) < len(inward):
         what = "shells that face inwards and do not lie inside"
