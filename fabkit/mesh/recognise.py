@@ -59,10 +59,14 @@ _BOXES = 0.2
 _LIKELY = 0.8
 #: An outline is that of a piece when the overlay is at least this (tips that are cut, discs).
 _ALIKE = 0.86
+#: … nor is a shape that is none of the set's farther off than this, in grid units, …
+_NO_FARTHER = 0.3
 #: … and surely, whatever its unit, from this on.
 _SURE = 0.95
 #: Units that differ by less than this part may be one: clearances and roundings take that much.
 _ONE_UNIT = 0.06
+#: An inset of more than this part of a grid unit makes small pieces notably smaller.
+_MUCH = 0.02
 #: A cell is full from this share on, and empty up to what is left to 1.
 _FULL = 0.6
 #: No piece reaches over more grid units than so many, from corner to corner.
@@ -72,7 +76,7 @@ _ALONG = np.array([0.3, 0.4, 0.5, 0.6, 0.7])
 #: … and so far out of and into the outline, in grid units.
 _REACH = 0.2
 #: An inset is between these parts of a grid unit.
-_INSETS = (-0.06, 0.12)
+_INSETS = (-0.04, 0.12)
 #: Edges tell what is sought when an error in where they lie grows by no more than this: pieces come
 #: to 50, shapes that do not tell the unit from the inset (squares) to what their noise is divided by.
 _TELLS = 500
@@ -98,6 +102,7 @@ class _Shape:
         cells: moved to the lattice's anchor.
         rings: around them.
         area: in square grid units.
+        length: of all its edges, in grid units.
         centre: its centroid.
         normal: the outline at area 1 about its centroid.
         mirrored: whether it is only there when a piece is turned over.
@@ -107,6 +112,7 @@ class _Shape:
     cells: frozenset[Cell]
     rings: tuple[Ring, ...]
     area: float
+    length: float
     centre: Points
     normal: Polygon
     mirrored: bool
@@ -126,7 +132,14 @@ def _shapes(puzzle: PuzzleSet) -> list[_Shape]:
                     area = canonical_outline(lattice, one.rings, 1.0)
                     centre = np.array(area.centroid.coords[0])
                     found[one.cells] = _Shape(
-                        one.cells, one.rings, area.area, centre, _normal(area), flips, kind
+                        one.cells,
+                        one.rings,
+                        area.area,
+                        area.length,
+                        centre,
+                        _normal(area),
+                        flips,
+                        kind,
                     )
     return list(found.values())
 
@@ -211,10 +224,14 @@ class Standing:
         return None
 
 
-def ways_to_stand(body: Body) -> list[Standing]:
+def ways_to_stand(body: Body, most: int = _DIRECTIONS) -> list[Standing]:
     """The ways in which a body may stand, upwards in its file, the likeliest first.
 
     Those in which most of its surface looks, and the one in which it is thinnest as a whole.
+
+    Args:
+        body: in any state.
+        most: how many of the first kind.
     """
     corners = body.vertices[body.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -223,15 +240,15 @@ def ways_to_stand(body: Body) -> list[Standing]:
     if not solid.any():
         return [Standing(body, np.array([0.0, 0.0, 1.0]))]
     normals, areas, corners = normals[solid] / areas[solid, None], areas[solid], corners[solid]
-    found: list[Points] = []
+    found: list[tuple[Points, float]] = []
     left = np.ones(len(areas), dtype=bool)
-    while left.any() and len(found) < _DIRECTIONS:
+    while left.any() and len(found) < most:
         # Neighbours in a coarse grid of directions, opposite ones made one, are summed up first.
         _, cell = np.unique(_coarse(normals[left]), axis=0, return_inverse=True)
         sums = np.bincount(cell.ravel(), areas[left])
         largest = [
             normals[left][(cell.ravel() == one).nonzero()[0][0]]
-            for one in np.argsort(-sums)[: 2 * _DIRECTIONS]
+            for one in np.argsort(-sums)[: 2 * most]
         ]
         near = max(
             (left & (np.abs(normals @ one) > math.cos(_ONE_DIRECTION)) for one in largest),
@@ -243,16 +260,14 @@ def ways_to_stand(body: Body) -> list[Standing]:
         along = normals @ first
         level = near & (np.abs(along) > math.cos(_ONE_DIRECTION / 10))
         level = level if areas[level].sum() > areas[near].sum() / 2 else near
-        found.append(
-            _across(corners[level], normals[level] * np.sign(along[level])[:, None], areas[level])
-        )
+        up = _across(corners[level], normals[level] * np.sign(along[level])[:, None], areas[level])
+        found.append((up, 1.0))
     middles = corners.mean(axis=1)
     spread = (middles - np.average(middles, axis=0, weights=areas)) * np.sqrt(areas)[:, None]
     thin = np.linalg.eigh(spread.T @ spread)[1][:, 0]
-    ways = [(one, 1.0) for one in found]
-    if all(abs(thin @ one) < 1 - _ONE_DIRECTION**2 for one in found):
-        ways.append((thin, _NO_FACE))
-    return [Standing(body, up if up[2] >= -1e-9 else -up, trust) for up, trust in ways]
+    if all(abs(thin @ up) < 1 - _ONE_DIRECTION**2 for up, _ in found):
+        found.append((thin, _NO_FACE))
+    return [Standing(body, up if up[2] >= -1e-9 else -up, trust) for up, trust in found]
 
 
 def _across(corners: Points, normals: Points, areas: NDArray[np.float64]) -> Points:
@@ -431,6 +446,12 @@ def _guesses(standing: Standing, lattice: Lattice, shapes: Sequence[_Shape]) -> 
                 yield _Guess(standing, turn, shape, score * standing.trust, unit)
 
 
+def _guesses_of(
+    ways: Sequence[Standing], lattice: Lattice, shapes: Sequence[_Shape]
+) -> list[_Guess]:
+    return [guess for one in ways for guess in _guesses(one, lattice, shapes)]
+
+
 def _sizes(areas: NDArray[np.object_]) -> Points:
     bounds = shapely.bounds(areas)
     return np.asarray(bounds[:, 2:] - bounds[:, :2])
@@ -486,6 +507,7 @@ class _Lie:
         edge_insets: the same for each edge, least and greatest.
         score: how well it is explained.
         margin: by how much better than by any other outline.
+        clear: the least share by which one of its cells is full, or one beside them empty.
     """
 
     standing: Standing
@@ -498,6 +520,7 @@ class _Lie:
     edge_insets: tuple[float, float] = (0.0, 0.0)
     score: float = 0.0
     margin: float = 1.0
+    clear: float = 1.0
 
 
 def _straight(lie: _Lie) -> Polygon:
@@ -650,7 +673,7 @@ def _laid(guess: _Guess, lattice: Lattice) -> _Lie:
     cells, clear = _full_cells(_straight(lie), lattice, lie.unit)
     if cells != lie.cells and clear >= _FULL and len(parts_of_cells(lattice, cells)) == 1:
         lie = _fitted(replace(lie, cells=cells), lattice, None)
-    return lie
+    return replace(lie, clear=clear)
 
 
 def _by_lattice(standing: Standing, lattice: Lattice, unit: float) -> _Lie | None:
@@ -669,8 +692,15 @@ def _by_lattice(standing: Standing, lattice: Lattice, unit: float) -> _Lie | Non
             cells, clear = _full_cells(_straight(lie), lattice, unit)
             is_better = clear >= _FULL and (best is None or clear > best[0] + 1e-3)
             if cells and is_better and len(parts_of_cells(lattice, cells)) == 1:
-                best = clear, replace(lie, cells=cells, score=clear)
-    return _fitted(best[1], lattice, None) if best else None
+                best = clear, replace(lie, cells=cells)
+    if best is None:
+        return None
+    lie = _fitted(best[1], lattice, None)
+    outline = canonical_outline(lattice, rings_of_cells(lattice, lie.cells), lie.unit)
+    body = _straight(lie)
+    score = float(outline.intersection(body).area / outline.union(body).area)
+    is_it = score > _ALIKE and body.hausdorff_distance(outline) < _NO_FARTHER * lie.unit
+    return replace(lie, score=score) if is_it else None
 
 
 def _origins(outline: Polygon, lattice: Lattice, unit: float) -> Iterator[Points]:
@@ -737,14 +767,20 @@ def take_in(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Part
     """
     lattice, shapes = puzzle.lattice, _shapes(puzzle)
     standing = [ways_to_stand(body) for body in bodies]
-    guesses = [
-        [guess for one in some for guess in _guesses(one, lattice, shapes)] for some in standing
-    ]
+    guesses = [_guesses_of(some, lattice, shapes) for some in standing]
+    for at, body in enumerate(bodies):
+        if not any(guess.score > _ALIKE for guess in guesses[at]):  # as of a tower
+            standing[at] = ways_to_stand(body, 4 * _DIRECTIONS)
+            guesses[at] = _guesses_of(standing[at], lattice, shapes)
     expected = [unit_mm / length for length in LENGTHS_MM.values() for unit_mm in units_mm]
     unit = _common_unit(guesses, expected)
     lies: list[_Lie | None] = [None] * len(bodies)
     if unit is not None:
         lies = [_best(some, lattice, shapes, unit) for some in guesses]
+        shown = _exact_unit([lie for lie in lies if lie], lattice, expected) or unit
+        inset = median([lie.inset for lie in lies if lie] or [0.0])
+        if inset > _MUCH * shown:  # then small pieces look smaller than large ones
+            lies = [_best(some, lattice, shapes, shown, inset) for some in guesses]
     scores = [lie.score for lie in lies if lie]
     if unit is None or (median(scores) < _SURE and not any(_is_near(unit, e) for e in expected)):
         # Bodies that are no pieces of the set may still lie on its lattice, with a unit it may have.
@@ -789,15 +825,30 @@ def _best(
     lattice: Lattice,
     shapes: Sequence[_Shape],
     unit: float,
+    inset: float = 0.0,
 ) -> _Lie | None:
-    """The best explanation of one body with the set's unit; None when it is no piece of the set."""
-    near = [one for one in guesses if _is_near(one.unit, unit)]
+    """The best explanation of one body with the set's unit; None when it is no piece of the set.
+
+    Args:
+        guesses: all of the body.
+        lattice: the lattice.
+        shapes: the set's.
+        unit: the grid unit.
+        inset: by how much its edges lie inside the outlines, as far as that is known.
+    """
+
+    def has_size(one: _Guess) -> bool:
+        shape = one.shape
+        less = shape.length * inset / (shape.area * unit)
+        return _is_near(one.unit, unit * math.sqrt(max(0.1, 1 - less)))
+
+    near = [one for one in guesses if has_size(one)]
     best = max(near, key=lambda one: one.score, default=None)
     if best is None:
         return None
     if _is_upside_down(best):
         turned = Standing(best.standing.body, -best.standing.up)
-        again = [one for one in _guesses(turned, lattice, shapes) if _is_near(one.unit, unit)]
+        again = [one for one in _guesses(turned, lattice, shapes) if has_size(one)]
         near = [one for one in near if one.standing is not best.standing] + again
         best = max(again, key=lambda one: one.score, default=best)
     others = [one.score for one in near if one.shape.kind != best.shape.kind]
@@ -810,6 +861,8 @@ def _best(
     ]
     lies = [_laid(one, lattice) for one in as_good[:4]]
     lie = min(lies, key=_unlike)
+    if lie.clear < _FULL and lie.score < _SURE:
+        return None
     return replace(lie, margin=best.score - max(others, default=0.0))
 
 

@@ -212,7 +212,7 @@ AT_THE_LIMIT = {
     "noise": Make(noise=NOISE_MM, subdivided=2),
     "leaning": Make(taper=7.0 * math.tan(math.radians(LEAN_DEGREES))),
     "thin": Make(thickness=0.2),
-    "thick": Make(thickness=80.0),
+    "thick": Make(thickness=30.0),
 }
 BEYOND = {
     "rounding": Make(rounding=5.3),
