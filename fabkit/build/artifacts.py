@@ -127,7 +127,7 @@ class Artifacts:
             inlays.append(("letter", self.profile.letter_colour, _mesh(inlay(drawing))))
         if self.profile.tones != "plain" and isinstance(thing, Piece) and thing.tones:
             from fabkit.drawing.draft import tones
-            from fabkit.mesh.parting import parted
+            from fabkit.mesh.manifold import parted
 
             tiles = tones(self.puzzle.lattice, thing, drawing, self.profile)
             body, tile = parted(body, tiles.area, tiles.low_mm, tiles.high_mm)

@@ -14,8 +14,8 @@ from fabkit.mesh.body import Body
 from fabkit.mesh.bystubs import read_by_stubs
 from fabkit.mesh.features import Circle, circle_of
 from fabkit.mesh.finding import Finding, at_most, between, counted
+from fabkit.mesh.manifold import above
 from fabkit.mesh.part import Part, Parts
-from fabkit.mesh.parting import above
 from fabkit.mesh.recognise import take_in
 from fabkit.mesh.rules.outline import TOLERANCE_MM
 from fabkit.mesh.section import DOWN, UP, filled, parts
