@@ -782,7 +782,8 @@ def take_in(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Part
         if inset > _MUCH * shown:  # then small pieces look smaller than large ones
             lies = [_best(some, lattice, shapes, shown, inset) for some in guesses]
     scores = [lie.score for lie in lies if lie]
-    if unit is None or (median(scores) < _SURE and not any(_is_near(unit, e) for e in expected)):
+    is_expected = unit is not None and any(_is_near(unit, one) for one in expected)
+    if not scores or (median(scores) < _SURE and not is_expected):
         # Bodies that are no pieces of the set may still lie on its lattice, with a unit it may have.
         for other in expected:
             found = _all_by_lattice([None] * len(bodies), standing, lattice, other)
