@@ -112,7 +112,7 @@ VARIANTS: dict[str, Variant] = {
     "rounded by 7/3, bare": Variant(recess=None, letter=""),
     "without a letter": Variant(letter=""),
     "without a recess": Variant(recess=None),
-    "letters sunk": Variant(letter="sunk"),
+    "letters sunk": Variant(letter="sunk", rounding=1.0),
     "hollow, closed": Variant(hollow="closed"),
     "hollow, open back": Variant(hollow="open", recess=None),
     "hollow, open back, with a recess": Variant(hollow="open"),
