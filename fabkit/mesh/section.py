@@ -144,13 +144,15 @@ class Sections:
         areas = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
         level = (np.abs(self._projected) > _LEVEL * areas) & (high - low < _MOST_NOISE_MM)
         corners, areas = self._corners[level], areas[level]
+        # Within single faces: two flats may lie nearer to each other than noise may reach.
+        reach = (high - low)[level]
         least_mm2, beside = _OF_FLATS * float(areas.sum()), 0.0
         while len(areas):
             chosen, _ = _heaviest(corners, areas, _MOST_NOISE_MM)
             if areas[chosen].sum() < least_mm2:
                 break
-            beside = max(beside, float(np.ptp(corners[chosen])) / 2)
-            corners, areas = corners[~chosen], areas[~chosen]
+            beside = max(beside, float(reach[chosen].max()) / 2)
+            corners, areas, reach = corners[~chosen], areas[~chosen], reach[~chosen]
         return _NOISE * beside if _NOISE * beside < _MOST_NOISE_MM else 0.0
 
     @cached_property

@@ -169,7 +169,10 @@ def _gaps(part: Part, outline: Outline, common: Common, profile: Profile) -> Ite
     """The gaps that the part's edges leave to another one of the set's usual inset."""
     least_mm, most_mm = (inset + common.inset_mm for inset in outline.edge_insets_mm)
     where, neighbour = part.shadow.boundary, "gap to a usual neighbour"
-    yield at_least("gap-least", least_mm, profile.gap_min_mm, "mm", f"the least {neighbour}", where)
+    asked_mm = profile.gap_min_mm
+    if common.measured:  # where the set has no clearance at all, that is said once, of the set
+        asked_mm = min(asked_mm, 2 * common.inset_mm - TOLERANCE_MM)
+    yield at_least("gap-least", least_mm, asked_mm, "mm", f"the least {neighbour}", where)
     yield at_most("gap-most", most_mm, profile.gap_max_mm, "mm", f"the greatest {neighbour}", where)
 
 
