@@ -272,7 +272,7 @@ def _tell_all(found: CheckReport, report: Report) -> None:
 
 def _value(part: PartReport, rule: str) -> str:
     values = [finding.value for finding in part.findings if finding.rule == rule]
-    return f"{values[0]:.2f}" if values and values[0] is not None else ""
+    return f"{round(values[0], 2) + 0.0:.2f}" if values and values[0] is not None else ""
 
 
 @takes(*PRINTED, "budget_s", "force")
