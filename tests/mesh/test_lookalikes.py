@@ -30,9 +30,9 @@ def expected(v: Variant) -> set[str]:
     found = {
         "clearance": v.inset == 0,
         "lengths": v.length != "mm",
-        "lies-on-back": v.tilted,
+        "lies-on-back": v.tilted or v.ending == ".glb",  # where y is up
         "overhang": v.rounding,
-        "self-intersection": v.noise,  # of slivers that it folds over
+        "self-intersection": v.noise or v.unit > 20,  # of slivers that are folded over
         "recess-diameter": v.simplified > 0.05 or v.letter == "inside",
         "recess-empty": v.letter == "inside",
         "flat-back": v.rounding > 2 or v.hollow == "open",
