@@ -15,6 +15,7 @@ import pytest
 import shapely
 from manifold3d import Manifold
 from shapely import LineString, Point, affinity
+from shapely.geometry.polygon import orient
 
 from fabkit.drawing.boards.draft import draft_board, draft_lid
 from fabkit.drawing.boards.frame import block, levels
@@ -235,13 +236,8 @@ def drawn(
 
 def sharp_corners(area: Shape) -> list[tuple[float, float]]:
     """The corners that pieces fill."""
-    found = []
-    for ring in shapely.get_rings(shapely.geometry.polygon.orient(area)):
-        points = shapely.get_coordinates(ring)[:-1]
-        before, after = points - np.roll(points, 1, 0), np.roll(points, -1, 0) - points
-        turns = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0] > 1e-6
-        found += [(x, y) for x, y in points[turns].tolist()]
-    return found
+    found = [one for ring in shapely.get_rings(orient(area)) for one in analytic.corners(ring)]
+    return [(x, y) for _, (x, y), _, angle in found if angle < math.pi - 1e-4]
 
 
 @pytest.mark.parametrize("lid", ["sliding", "snap", "none"])

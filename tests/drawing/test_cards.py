@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import shapely
-from shapely import Polygon, affinity, union_all
+from shapely import affinity, union_all
 
 from fabkit.build.cards import cards_of, starts_of
 from fabkit.cli import main
@@ -29,9 +29,9 @@ from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import Board, Challenge, Given, PuzzleSet
 from fabkit.output.card import SHEET_MM, Card, card_sheets, card_svg
 from tests.conftest import ROOT
+from tests.support.drawings import SVG, of_class, page_mm, rings, root_of, texts
+from tests.support.drawings import area_of as path_area
 from tests.support.pictures import cell_drawn
-
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def started(puzzle: PuzzleSet, pieces: int = 2, name: str = "start-001") -> Challenge:
@@ -63,23 +63,13 @@ def area_of(puzzle: PuzzleSet, cells: Any, unit_mm: float) -> Any:
 # --- on paper -----------------------------------------------------------------------------------
 
 
-def paths(source: str, name: str) -> Iterator[ElementTree.Element]:
-    for one in ElementTree.fromstring(source).iter(f"{SVG}path"):
-        if name in one.get("class", "").split():
-            yield one
+def paths(source: str, name: str) -> list[ElementTree.Element]:
+    return [one for one in of_class(root_of(source), name) if one.tag == f"{SVG}path"]
 
 
 def drawn(path: ElementTree.Element) -> Any:
     """What a path fills, with y upwards from the page's top."""
-    rings = [
-        Polygon([tuple(map(float, point.split())) for point in re.split("[ML]", ring)[1:]])
-        for ring in path.get("d", "").replace("M", "ZM").split("Z")
-        if ring.startswith("M")
-    ]
-    whole = rings[0]
-    for ring in rings[1:]:
-        whole = whole.symmetric_difference(ring)
-    return affinity.scale(whole, 1, -1, origin=(0, 0))
+    return affinity.scale(path_area(path), 1, -1, origin=(0, 0))
 
 
 @pytest.mark.parametrize("name", ["cubimagici", "iqstars", "iqfit"])
@@ -87,8 +77,8 @@ def test_a_card_shows_the_board_and_the_given_pieces_at_their_size(name: str) ->
     puzzle = load_set(name)
     profile, card = profile_of(puzzle), card_of(puzzle)
     source = card_svg(puzzle, card, profile)
-    root = ElementTree.fromstring(source)
-    width, height = (float(one) for one in root.get("viewBox", "").split()[2:])
+    root = root_of(source)
+    width, height = page_mm(root)
     assert root.get("width") == f"{width:g}mm"
     (region,) = paths(source, "region")
     found, wanted = drawn(region), area_of(puzzle, card.board.cells, profile.unit_mm)
@@ -100,18 +90,17 @@ def test_a_card_shows_the_board_and_the_given_pieces_at_their_size(name: str) ->
         assert path.get("fill") == puzzle.piece(given.piece).colour
         lying = affinity.translate(area_of(puzzle, given.cells, profile.unit_mm), *shift)
         assert drawn(path).symmetric_difference(lying).area < 0.3
-    assert len(list(paths(source, "label"))) == 2
+    assert len(paths(source, "label")) == 2
 
 
 def test_a_card_says_which_it_is_and_carries_a_scale() -> None:
     puzzle = load_set("iqstars")
     source = card_svg(puzzle, card_of(puzzle), profile_of(puzzle))
-    text = " ".join(one.text or "" for one in ElementTree.fromstring(source).iter(f"{SVG}text"))
+    text = " ".join(texts(root_of(source)))
     parts = ("7 · IQ Stars", "start-001", "junior (4.2)", "5 pieces to place", "50 mm", "100 %")
     assert all(part in text for part in parts), text
     (bar,) = paths(source, "scale")
-    xs = [float(point.split()[0]) for point in re.split("[ML]", bar.get("d", ""))[1:]]
-    assert max(xs) - min(xs) == 50.0
+    assert np.ptp([x for line in rings(bar) for x, _ in line]) == 50.0
 
 
 @pytest.mark.parametrize(("name", "each"), [("iqblock", 1), ("iqfit", 2)])
@@ -121,7 +110,7 @@ def test_sheets_hold_whole_cards_that_lie_apart(name: str, each: int) -> None:
     sheets = card_sheets(puzzle, cards, profile_of(puzzle))
     counts = []
     for sheet in sheets:
-        size = [float(x) for x in ElementTree.fromstring(sheet).get("viewBox", "").split()[2:]]
+        size = page_mm(root_of(sheet))
         assert sorted(size) == sorted(SHEET_MM)
         page = shapely.box(5, -size[1] + 5, size[0] - 5, -5).buffer(1e-3)
         boxes = [drawn(path) for path in paths(sheet, "card")]
@@ -269,7 +258,7 @@ def test_titles_are_no_markup(tmp_path: Path) -> None:
     puzzle = load_set(str(path))
     source = card_svg(puzzle, card_of(puzzle), profile_of(puzzle))
     assert "<script" not in source
-    assert title in (ElementTree.fromstring(source).findtext(f"{SVG}text") or "")
+    assert title in texts(root_of(source))[0]
 
 
 def test_a_list_is_read_with_all_its_faults(tmp_path: Path) -> None:

@@ -6,13 +6,12 @@ import itertools
 import math
 import re
 from dataclasses import replace
+from functools import reduce
 
-import numpy as np
 import pytest
 import shapely
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from shapely import Point, Polygon, affinity
 
 from fabkit.core.errors import InputError
@@ -89,7 +88,7 @@ def test_outlines_letters_and_magnets_are_those_of_the_drawing(
 
 
 def check_letter(piece: CutPiece, label: str, profile: Profile) -> None:
-    engraved = even_odd(piece)
+    engraved = reduce(shapely.symmetric_difference, map(Polygon, piece.engraving))
     assert piece.outline.buffer(-profile.label_margin_mm + 0.01).contains(engraved)
     if len(label) == 1:
         left, bottom, right, top = engraved.bounds
@@ -102,13 +101,6 @@ def check_letter(piece: CutPiece, label: str, profile: Profile) -> None:
         assert engraved.area == pytest.approx(glyph.area_mm2, rel=0.01)
 
 
-def even_odd(piece: CutPiece) -> shapely.Geometry:
-    area: shapely.Geometry = Polygon()
-    for contour in piece.engraving:
-        area = area.symmetric_difference(Polygon(contour))
-    return area
-
-
 def leaves_the_outline(piece: CutPiece, kerf_mm: float) -> bool:
     """Whether cutting leaves exactly the finished outline, but for fillets in inner corners."""
     if not same(analytic.moved_in(piece.path, kerf_mm / 2), piece.outline):
@@ -118,16 +110,11 @@ def leaves_the_outline(piece: CutPiece, kerf_mm: float) -> bool:
     if not covers(left, piece.outline):
         return False
     more = left.difference(piece.outline.buffer(1e-5))
-    rings = [shapely.get_coordinates(one)[:-1] for one in shapely.get_rings(piece.outline)]
-    inner = shapely.MultiPoint([point for ring in rings for point in ring[turns_right(ring)]])
+    corners = [one for ring in shapely.get_rings(piece.outline) for one in analytic.corners(ring)]
+    inner = shapely.MultiPoint([here for _, here, _, angle in corners if angle > math.pi])
     # The beam touches both edges of a corner of 45 degrees 2.41 radii from it.
     near = inner.buffer(2.42 * kerf_mm / 2) if not inner.is_empty else Polygon()
     return bool(more.difference(near).area < 1e-6)
-
-
-def turns_right(ring: NDArray[np.float64]) -> NDArray[np.bool_]:
-    (ax, ay), (bx, by) = (ring - np.roll(ring, 1, 0)).T, (np.roll(ring, -1, 0) - ring).T
-    return np.asarray(ax * by - ay * bx < 0)
 
 
 def test_another_path_does_not_leave_the_outline() -> None:
@@ -183,7 +170,8 @@ def test_large_letters_are_as_smooth() -> None:
     puzzle = load_set("fridgeiq")
     profile = load_profile((), ["unit=150 mm", "label.cap_height=100 mm"])
     (piece,) = cut_all(puzzle, [puzzle.piece("S")], profile)
-    engraved, exact = even_odd(piece), analytic.glyph("S", 100.0).polygon
+    engraved = reduce(shapely.symmetric_difference, map(Polygon, piece.engraving))
+    exact = analytic.glyph("S", 100.0).polygon
     left, bottom, right, top = engraved.bounds
     there = affinity.translate(exact, (left + right) / 2, (bottom + top) / 2)
     # The font file is followed with fifty chords on each curve.

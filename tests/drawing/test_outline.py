@@ -6,16 +6,17 @@ import math
 from dataclasses import replace
 
 import pytest
+import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 from shapely import Polygon
 
 from fabkit.drawing.draft import draft
-from fabkit.drawing.outline import RingMm, inset_ring, printed_outline, rings_mm
+from fabkit.drawing.outline import inset_ring, printed_outline, rings_mm
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
-from tests.support import analytic
+from tests.support import analytic, cuts
 from tests.support.strategies import cell_sets, outline_of
 
 #: Insets that swallow no edge: between two 45-degree tips half a diagonal loses 4.8 of them.
@@ -38,42 +39,21 @@ def test_inset_rings_are_a_mitred_buffer(
     assert moved.symmetric_difference(analytic.moved_in(outline, inset)).area < 1e-9
 
 
-def angles(ring: RingMm) -> list[float]:
-    """The angles on the material's side, by the directions of the edges."""
-    found = []
-    for before, here, after in zip((ring[-1], *ring[:-1]), ring, (*ring[1:], ring[0]), strict=True):
-        back = math.atan2(before[1] - here[1], before[0] - here[0])
-        on = math.atan2(after[1] - here[1], after[0] - here[0])
-        found.append((back - on) % (2 * math.pi))
-    return found
-
-
 @given(cell_sets(most=16), st.floats(0.05, 0.3), st.floats(0.3, 1.5))
 def test_the_area_of_a_printed_outline(
     shape: tuple[Lattice, frozenset[Cell]], inset_mm: float, flat_mm: float
 ) -> None:
-    """Moving all edges in by c leaves A - P c + c^2 times the sum of cot(angle / 2); a flat of
-    width w cuts w^2 / 4 times cot(angle / 2) off an acute tip."""
+    """A flat of width w cuts w^2 / 4 times cot(angle / 2) off an acute tip."""
     outline = outline_of(shape, unit_mm=20.0)
     profile = replace(load_profile(), inset_mm=inset_mm, tip_flat_mm=flat_mm)
-    all_angles = [angle for ring in rings_mm(outline) for angle in angles(ring)]
-    cotangents = [1 / math.tan(angle / 2) for angle in all_angles]
-    area = outline.area - outline.length * inset_mm + inset_mm**2 * sum(cotangents)
-    tips = [cot for angle, cot in zip(all_angles, cotangents, strict=True) if angle < 1.57]
-    area -= sum(flat_mm**2 / 4 * cot for cot in tips)
+    tips = [1 / math.tan(angle / 2) for angle in cuts.angles(outline) if angle < 1.57]
+    area = cuts.area_inside(outline, inset_mm) - flat_mm**2 / 4 * sum(tips)
     printed = printed_outline(outline, profile)
     assert printed.exterior.is_ccw
     assert printed.area == pytest.approx(area, rel=1e-9)
-    flats = [edge for edge in edges_mm(printed) if edge == pytest.approx(flat_mm)]
-    assert len(flats) >= len(tips)
-
-
-def edges_mm(polygon: Polygon) -> list[float]:
-    return [
-        math.dist(start, end)
-        for ring in rings_mm(polygon)
-        for start, end in zip(ring, (*ring[1:], ring[0]), strict=True)
-    ]
+    corners = [one for ring in shapely.get_rings(printed) for one in analytic.corners(ring)]
+    edges_mm = [math.dist(before, here) for before, here, _, _ in corners]
+    assert sum(edge == pytest.approx(flat_mm) for edge in edges_mm) >= len(tips)
 
 
 @pytest.mark.every(4)

@@ -25,6 +25,7 @@ from shapely.geometry.polygon import orient
 
 from fabkit.model.profile import Profile
 from tests.conftest import ROOT
+from tests.support.pictures import unit
 
 FONT = ROOT / "fabkit" / "drawing" / "fonts" / "OpenSans-ExtraBold.ttf"
 
@@ -60,21 +61,9 @@ def _drawing(piece: dict[str, Any], lattice: str) -> Drawing:
     if "outline" in piece:
         outline = Polygon(piece["outline"])
     else:
-        cell = _hexagon if lattice == "triangular" else _square
-        cells = [cell(row, column) for row, column in piece["cells"]]
+        cells = [unit(lattice, row, column) for row, column in piece["cells"]]
         outline = shapely.union_all(cells, grid_size=1e-9).simplify(1e-7)
     return Drawing(piece["id"], piece.get("label", short), piece.get("colour"), outline)
-
-
-def _square(row: int, column: int) -> Polygon:
-    return shapely.box(column, -row - 1, column + 1, -row)
-
-
-def _hexagon(row: int, column: int) -> Polygon:
-    """Neighbours' centres are one unit apart; odd rows lie half a unit to the right."""
-    x, y, radius = column + row % 2 / 2, -row * math.sqrt(3) / 2, 1 / math.sqrt(3)
-    angles = [math.radians(60 * k + 30) for k in range(6)]
-    return Polygon([(x + radius * math.cos(a), y + radius * math.sin(a)) for a in angles])
 
 
 # --- outline ------------------------------------------------------------------------------
@@ -82,13 +71,10 @@ def _hexagon(row: int, column: int) -> Polygon:
 
 def printed(outline: Polygon, profile: Profile) -> Polygon:
     """The outline at mid-height, in mm, counter-clockwise: inset, and acute tips cut to a flat."""
-    unit = profile.unit_mm
-    canonical = affinity.scale(outline, unit, unit, origin=(0, 0))
-    inner = moved_in(canonical, profile.inset_mm)
-    assert isinstance(inner, Polygon)
-    rings = [inner.exterior, *inner.interiors]
-    outer, *inner_rings = ([*_without_tips(inner, ring, profile.tip_flat_mm)] for ring in rings)
-    return orient(Polygon(outer, inner_rings))
+    canonical = affinity.scale(outline, profile.unit_mm, profile.unit_mm, origin=(0, 0))
+    rings = shapely.get_rings(orient(moved_in(canonical, profile.inset_mm)))
+    outer, *inner = ([*_without_tips(ring, profile.tip_flat_mm)] for ring in rings)
+    return orient(Polygon(outer, inner))
 
 
 def moved_in(area: BaseGeometry, distance_mm: float) -> BaseGeometry:
@@ -96,27 +82,25 @@ def moved_in(area: BaseGeometry, distance_mm: float) -> BaseGeometry:
     return area.buffer(-distance_mm, join_style="mitre", mitre_limit=20)
 
 
-def _without_tips(
-    area: Polygon, ring: shapely.LinearRing, flat_mm: float
-) -> Iterator[tuple[float, ...]]:
-    """A ring's corners, with two in place of each acute one: a flat across equal legs."""
+def corners(
+    ring: shapely.LinearRing,
+) -> Iterator[tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...], float]]:
+    """Each corner between the one before and the one after; the angle on the ring's left."""
     points = ring.coords[:-1]
-    for i, point in enumerate(points):
+    for i, here in enumerate(points):
         before, after = points[i - 1], points[(i + 1) % len(points)]
-        angle = _angle_between(before, point, after)
-        inside = shapely.Point(_towards(_towards(point, before, 0.01), after, 0.005))
-        if angle < math.pi / 2 - 1e-6 and area.contains(inside):
+        back, on = (math.atan2(y - here[1], x - here[0]) for x, y in (before, after))
+        yield before, here, after, (back - on) % (2 * math.pi)
+
+
+def _without_tips(ring: shapely.LinearRing, flat_mm: float) -> Iterator[tuple[float, ...]]:
+    """A ring's corners, with two in place of each acute one: a flat across equal legs."""
+    for before, here, after, angle in corners(ring):
+        if angle < math.pi / 2 - 1e-6:
             leg_mm = flat_mm / 2 / math.sin(angle / 2)
-            yield from (_towards(point, before, leg_mm), _towards(point, after, leg_mm))
+            yield from (_towards(here, before, leg_mm), _towards(here, after, leg_mm))
         else:
-            yield point
-
-
-def _angle_between(
-    before: tuple[float, ...], point: tuple[float, ...], after: tuple[float, ...]
-) -> float:
-    a, b, c = math.dist(point, before), math.dist(point, after), math.dist(before, after)
-    return math.acos((a * a + b * b - c * c) / (2 * a * b))
+            yield here
 
 
 def _towards(

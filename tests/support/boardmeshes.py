@@ -44,7 +44,7 @@ def hexagons(seats: Sequence[tuple[float, float]] = SEATS) -> Polygon:
 
 def extruded(area: Any, low_mm: float, high_mm: float) -> Manifold:
     rings = [
-        np.asarray(ring.coords)[:-1]
+        np.asarray(ring.coords)[:-1, :2]
         for part in getattr(area, "geoms", [area])
         for ring in (part.exterior, *part.interiors)
     ]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from functools import lru_cache
 
+import shapely
 from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
@@ -53,14 +54,14 @@ def path(drawing: analytic.Drawing, profile: Profile) -> BaseGeometry:
 def area_inside(outline: Polygon, distance_mm: float) -> float:
     """The area within edges that are all moved in by c: A - P c + c^2 times the sum of
     cot(angle / 2)."""
-    cotangents = 0.0
-    for ring in (outline.exterior, *outline.interiors):
-        points = ring.coords[:-1]
-        for i, (x, y) in enumerate(points):
-            (ax, ay), (bx, by) = points[i - 1], points[(i + 1) % len(points)]
-            back, on = math.atan2(ay - y, ax - x), math.atan2(by - y, bx - x)
-            cotangents += 1 / math.tan((back - on) % (2 * math.pi) / 2)
-    return outline.area - outline.length * distance_mm + cotangents * distance_mm**2
+    cotangents = [1 / math.tan(angle / 2) for angle in angles(outline)]
+    return outline.area - outline.length * distance_mm + sum(cotangents) * distance_mm**2
+
+
+def angles(outline: Polygon) -> list[float]:
+    """All angles on the material's side."""
+    rings = shapely.get_rings(orient(outline))
+    return [angle for ring in rings for *_, angle in analytic.corners(ring)]
 
 
 def left_after_cutting(cut: BaseGeometry, kerf_mm: float) -> BaseGeometry:

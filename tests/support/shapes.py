@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import trimesh
+from numpy.typing import ArrayLike
 
 from fabkit.drawing.draft import draft_all
 from fabkit.mesh.body import Body, Points
@@ -38,7 +39,7 @@ def printed(set_name: str, piece_id: str, order: Order) -> Body:
         return body_of(print_one(Workshop(), blueprint, Path(folder) / "piece.stl"), piece_id)
 
 
-def box(low: tuple[float, float, float], high: tuple[float, float, float]) -> Body:
+def box(low: ArrayLike, high: ArrayLike) -> Body:
     return body_of(trimesh.creation.box(bounds=(low, high)))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import trimesh
 
 from fabkit.mesh.body import Body
 from tests.support.faults.place import turned
@@ -13,37 +14,18 @@ from tests.support.faults.planting import Case, Planted
 
 
 def elsewhere(case: Case, _: float) -> Planted:
-    """Anywhere on the bed, or above it."""
-    away = [case.random.uniform(-400, 400) for _ in range(3)]
-    return case.moved(lambda vertices: vertices + away)
-
-
-def turned_on_bed(case: Case, _: float) -> Planted:
-    return turned(case, (2, case.random.uniform(0, 360)))
+    return case.moved(lambda vertices: vertices + [case.random.uniform(-400, 400) for _ in "xyz"])
 
 
 def cut_smaller(case: Case, _: float) -> Planted:
     """Every triangle cut into four."""
-    vertices, faces = case.body.vertices, case.body.faces
-    edges = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
-    single, which = np.unique(edges, axis=0, return_inverse=True)
-    ab, bc, ca = (which.reshape(-1, 3) + len(vertices)).T
-    a, b, c = faces.T
-    cut = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
-    middles = vertices[single].mean(axis=1)
-    return case.mesh(
-        np.vstack([vertices, middles]), np.concatenate([np.column_stack(one) for one in cut])
-    )
+    return case.mesh(*trimesh.remesh.subdivide(case.body.vertices, case.body.faces))
 
 
 def noisy(case: Case, _: float) -> Planted:
     """Every corner off by 0.1 micrometres, as a modeller's own precision leaves it."""
     dice = np.random.default_rng(case.random.randrange(1000))
     return case.moved(lambda vertices: vertices + dice.uniform(-1e-4, 1e-4, vertices.shape))
-
-
-def three_decimals(case: Case, _: float) -> Planted:
-    return case.moved(lambda vertices: np.round(vertices, 3))
 
 
 def shuffled(case: Case, _: float) -> Planted:
@@ -63,9 +45,9 @@ def shuffled(case: Case, _: float) -> Planted:
 #: Planted one after the other; the last changes all that lie there.
 HARMLESS: dict[str, Callable[[Case, float], Planted]] = {
     "elsewhere": elsewhere,
-    "turned on the bed": turned_on_bed,
+    "turned on the bed": lambda case, _: turned(case, (2, case.random.uniform(0, 360))),
     "cut into smaller triangles": cut_smaller,
     "noise of 0.1 micrometres": noisy,
-    "coordinates of three decimals": three_decimals,
+    "coordinates of three decimals": lambda case, _: case.moved(lambda vertices: vertices.round(3)),
     "shuffled and renamed": shuffled,
 }

@@ -23,10 +23,6 @@ def letter_depth_off(case: Case, size: float) -> Planted:
     return case.rebuilt(label=replace(case.label, depth_mm=depth))
 
 
-def half_size(case: Case, _: float) -> Planted:
-    return case.with_letter(scale=0.5)
-
-
 def turned(case: Case, _: float) -> Planted:
     """A quarter turn to the left, in its place."""
     x, y = case.label.centre_mm
@@ -87,10 +83,6 @@ def letter_at_rim(case: Case, size: float) -> Planted:
 
 def mirrored_letter(case: Case, _: float) -> Planted:
     return case.with_letter(mirrored=True)
-
-
-def no_letter(case: Case, _: float) -> Planted:
-    return case.rebuilt(label=None)
 
 
 def no_letter_on_back(case: Case, _: float) -> Planted:

@@ -19,10 +19,6 @@ def with_marks(case: Case, poles: str) -> Planted:
     return case.rebuilt(recesses=with_poles(blueprint.recesses, poles, blueprint.foot, marking))
 
 
-def missing(case: Case, _: float) -> Planted:
-    return with_marks(case, "NN")
-
-
 def needless(case: Case, _: float) -> Planted:
     """Marks where poles do not alternate."""
     return with_marks(case, case.random.choice(("SN", "NS", "SS")))
@@ -83,8 +79,14 @@ def thin_floor(case: Case, size: float) -> Planted:
 
 #: All of them. Of a long piece's two magnets one is marked.
 FAULTS = [
-    Fault("mark missing", "pole-mark", missing, LONG, MARKED),
-    Fault("mark missing inside", "pole-mark", missing, LONG, MARKED_INSIDE),
+    Fault("mark missing", "pole-mark", lambda case, _: with_marks(case, "NN"), LONG, MARKED),
+    Fault(
+        "mark missing inside",
+        "pole-mark",
+        lambda case, _: with_marks(case, "NN"),
+        LONG,
+        MARKED_INSIDE,
+    ),
     Fault("mark at the wrong magnet", "pole-mark", at_wrong_magnet, LONG, MARKED),
     Fault("mark where poles do not alternate", "pole-mark", needless, LONG),
     Fault("mark in the ceiling", "pole-mark", astray, LONG, MARKED_INSIDE),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 
 from tests.support.faults.planting import Case, Faces, Planted, Points, point_inside, towards_side
+from tests.support.shapes import box, inside_out, moved, together
 
 
 def missing_triangles(case: Case, _: float) -> Planted:
@@ -22,36 +22,18 @@ def flipped_triangle(case: Case, _: float) -> Planted:
     return case.mesh(case.body.vertices, faces)
 
 
-def inside_out(case: Case, _: float) -> Planted:
-    return case.mesh(case.body.vertices, case.body.faces[:, ::-1])
-
-
-def together(*meshes: tuple[Points, Faces]) -> tuple[Points, Faces]:
-    """Several meshes as one."""
-    before = np.cumsum([0, *(len(vertices) for vertices, _ in meshes)])
-    return (
-        np.concatenate([vertices for vertices, _ in meshes]),
-        np.concatenate([faces + b for (_, faces), b in zip(meshes, before, strict=False)]),
-    )
+def normals_flipped(case: Case, _: float) -> Planted:
+    return case.meshed(inside_out(case.body))
 
 
 def same_twice(case: Case, _: float) -> Planted:
-    own = case.body.vertices, case.body.faces
-    return case.mesh(*together(own, own))
+    return case.meshed(together(case.body, case.body))
 
 
 def copy_beside(case: Case, _: float) -> Planted:
     """A second copy in the same file, clear of the first one: a part of its own."""
-    away = case.body.vertices + np.array([case.random.uniform(70, 90), 0.0, 0.0])
-    meshes = (case.body.vertices, case.body.faces), (away, case.body.faces)
-    return replace(case.mesh(*together(*meshes)), faulty="")
-
-
-def box_mesh(middle: Iterable[float], size: float) -> tuple[Points, Faces]:
-    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float) - 0.5
-    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    faces = np.array([face for a, b, c, d in quads for face in ((a, b, c), (a, c, d))])
-    return corners * size + np.asarray(tuple(middle)), faces
+    away = moved(case.body, case.random.uniform(70, 90), 0.0, 0.0)
+    return replace(case.meshed(together(case.body, away)), faulty="")
 
 
 def second_body(case: Case, _: float) -> Planted:
@@ -60,15 +42,14 @@ def second_body(case: Case, _: float) -> Planted:
     where = point_inside(case, 4.2, 5.5, 2.0)
     if case.random.random() < 0.5:
         where = np.array([case.body.vertices[:, 0].max() + 4, where[1], size / 2])
-    box = box_mesh(where, size)
-    return case.mesh(*together((case.body.vertices, case.body.faces), box))
+    return case.meshed(together(case.body, box(where - size / 2, where + size / 2)))
 
 
 def hidden_cavity(case: Case, _: float) -> Planted:
     """A box inside the plastic that faces inwards."""
-    vertices, faces = box_mesh(point_inside(case, 4.2, 5.5, 2.0), case.random.uniform(0.3, 1.5))
-    own = case.body.vertices, case.body.faces
-    return case.mesh(*together(own, (vertices, faces[:, ::-1])))
+    where, size = point_inside(case, 4.2, 5.5, 2.0), case.random.uniform(0.3, 1.5)
+    cavity = inside_out(box(where - size / 2, where + size / 2))
+    return case.meshed(together(case.body, cavity))
 
 
 def cavity_reaches_out(case: Case, _: float) -> Planted:

@@ -6,8 +6,10 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from trimesh.transformations import rotation_matrix
 
 from tests.support.faults.planting import Case, Planted, Points
+from tests.support.shapes import inside_out, with_corners
 
 
 def scaled(case: Case, size: float, axes: Sequence[float]) -> Planted:
@@ -22,22 +24,14 @@ def scaled_up(case: Case, size: float) -> Planted:
     return scaled(case, size * case.sign() * 0.05 / case.profile.thickness_mm, (0, 0, 1))
 
 
-def turned_by(axis: int, degrees: float) -> Points:
-    cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
-    i, j = (axis + 1) % 3, (axis + 2) % 3
-    matrix = np.eye(3)
-    matrix[i, i] = matrix[j, j] = cos
-    matrix[i, j], matrix[j, i] = -sin, sin
-    return matrix
-
-
 def turned(case: Case, *steps: tuple[int, float]) -> Planted:
-    def turn(vertices: Points) -> Points:
+    def all_turned(vertices: Points) -> Points:
         for axis, degrees in steps:
-            vertices = vertices @ turned_by(axis, degrees).T
+            turn = rotation_matrix(math.radians(degrees), np.eye(3)[axis])[:3, :3]
+            vertices = vertices @ turn.T
         return vertices
 
-    return case.moved(turn)
+    return case.moved(all_turned)
 
 
 def tilted(case: Case, size: float) -> Planted:
@@ -49,5 +43,11 @@ def on_its_face(case: Case, _: float) -> Planted:
 
 
 def mirrored_mesh(case: Case, _: float) -> Planted:
-    vertices = case.body.vertices * [-1.0, 1.0, 1.0]
-    return case.mesh(vertices, case.body.faces[:, ::-1])
+    """In its place."""
+    turned, (left, right) = inside_out(case.body), np.percentile(case.body.vertices[:, 0], (0, 100))
+    corners = turned.vertices * [-1.0, 1.0, 1.0] + [left + right, 0.0, 0.0]
+    return case.meshed(with_corners(turned, corners))
+
+
+def in_inches(case: Case, _: float) -> Planted:
+    return case.moved(lambda vertices: vertices / 25.4)

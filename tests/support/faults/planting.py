@@ -101,6 +101,9 @@ class Case:
             self.name if faulty is None else faulty,
         )
 
+    def meshed(self, body: Body) -> Planted:
+        return self.mesh(body.vertices, body.faces)
+
     def mesh(self, vertices: Points, faces: Faces) -> Planted:
         """Another mesh in place of the piece's own."""
         return self.planted(welded(self.name, vertices, faces))

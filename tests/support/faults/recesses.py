@@ -68,10 +68,6 @@ def mouth_off(case: Case, size: float) -> Planted:
     return case.with_recess(mouth_mm=case.recess.mouth_mm + 0.05 * size * case.sign())
 
 
-def no_mouth(case: Case, _: float) -> Planted:
-    return case.with_recess(mouth_mm=0.0)
-
-
 def off_centre(case: Case, wall_mm: float) -> Planted:
     """One recess moved straight towards a side until that much wall is left."""
     which = case.random.randrange(len(case.blueprint.recesses))
@@ -103,10 +99,6 @@ def recesses_near(case: Case, size: float) -> Planted:
     return case.with_recess(1, centre_mm=tuple(centre.round(4).tolist()))
 
 
-def no_recess(case: Case, _: float) -> Planted:
-    return case.rebuilt(recesses=())
-
-
 def one_recess_less(case: Case, _: float) -> Planted:
     return case.rebuilt(recesses=(case.random.choice(case.blueprint.recesses),))
 
@@ -129,15 +121,6 @@ def spike_in_recess(case: Case, _: float) -> Planted:
     tip = vertices[faces[which]].mean(axis=0)
     tip[2] -= case.random.uniform(1, 2.5)
     return case.mesh(*with_tip(vertices, faces, which, tip))
-
-
-def closed_recess(case: Case, _: float) -> Planted:
-    return case.with_recess(low_mm=0.6, high_mm=3.8, mouth_mm=0.0)
-
-
-def open_recess(case: Case, _: float) -> Planted:
-    """A cavity that should be closed, open at the back."""
-    return case.with_recess(low_mm=0.0)
 
 
 def pause_off(case: Case, size: float) -> Planted:
@@ -165,7 +148,3 @@ def into_letter(case: Case, _: float) -> Planted:
     """A recess so deep that it opens into the letter."""
     top = case.profile.thickness_mm - case.profile.label_depth_mm
     return case.with_recess(high_mm=top + case.random.uniform(0.05, 0.4))
-
-
-def through_the_piece(case: Case, _: float) -> Planted:
-    return case.with_recess(high_mm=case.profile.thickness_mm)

@@ -60,10 +60,6 @@ def claimed_impossible(case: Case, _: float) -> Planted:
     return replace(case.planted(case.body, faulty=""), puzzle=puzzle)
 
 
-def piece_missing(case: Case, _: float) -> Planted:
-    return case.planted(faulty="")
-
-
 def piece_twice(case: Case, _: float) -> Planted:
     again = replace(
         case.body, name="again.stl", vertices=case.body.vertices + np.array([100.0, 0.0, 0.0])
@@ -132,14 +128,6 @@ def other_lengths(case: Case, _: float) -> Planted:
     return replace(planted, bodies=tuple(bodies))
 
 
-def one_in_inches(case: Case, _: float) -> Planted:
-    return case.moved(lambda vertices: vertices / 25.4)
-
-
 def no_clearance(size: float) -> Order:
     """Sides that hardly keep inside the drawing; no gap is asked for."""
     return Order((), (f"inset={beyond(0.005, size):.6f} mm", "gap.min=0 mm"))
-
-
-def whole_set_as_it_is(case: Case, _: float) -> Planted:
-    return case.planted(case.body, faulty="")

@@ -7,12 +7,14 @@ from collections.abc import Callable
 
 import manifold3d
 import numpy as np
-from manifold3d import CrossSection, Manifold
+from manifold3d import Manifold
 from shapely import LinearRing, Point, Polygon, box
 from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
 from fabkit.mesh.body import welded
+from tests.support import analytic
+from tests.support.boardmeshes import extruded
 from tests.support.faults import kits
 from tests.support.faults.planting import Case, Fault, Planted, Points
 
@@ -32,17 +34,6 @@ def made(case: Case, solid: Manifold) -> Planted:
     return case.planted(welded(case.name, vertices, faces))
 
 
-def prism(area: BaseGeometry, low_mm: float, high_mm: float) -> Manifold:
-    """An area without holes within holes, from one height to another."""
-    rings = [
-        np.asarray(ring.coords)[:-1, :2]
-        for part in getattr(area, "geoms", [area])
-        for ring in (part.exterior, *part.interiors)
-    ]
-    section = CrossSection(rings, manifold3d.FillRule.EvenOdd)
-    return section.extrude(high_mm - low_mm).translate((0, 0, low_mm))
-
-
 # --- bores ----------------------------------------------------------------------------------
 
 
@@ -56,7 +47,8 @@ def bored(shape: Callable[[Polygon], BaseGeometry]) -> Callable[[Case, float], P
         around = middle.buffer(radius + 0.3, quad_segs=16)
         left = shape(middle.buffer(radius, quad_segs=64))
         return made(
-            case, manifold(case) + prism(around - left, recess.mouth_mm + 0.1, recess.high_mm + 0.1)
+            case,
+            manifold(case) + extruded(around - left, recess.mouth_mm + 0.1, recess.high_mm + 0.1),
         )
 
     return plant
@@ -83,15 +75,11 @@ def bumpy(bore: Polygon) -> BaseGeometry:
 def corners(around: LinearRing) -> list[tuple[Points, Points, float]]:
     """The corners of a ring, material on its left: where, which way out, the angle in degrees."""
     found = []
-    ring = np.asarray(around.coords)[:-1]
-    for before, here, after in zip(np.roll(ring, 1, 0), ring, np.roll(ring, -1, 0), strict=True):
-        back, on = (before - here, after - here)
-        back, on = back / np.linalg.norm(back), on / np.linalg.norm(on)
-        turn = on[0] * back[1] - on[1] * back[0]
-        degrees = math.degrees(math.atan2(turn, float(on @ back))) % 360
-        way = back + on if degrees < 180 else -(back + on)
+    for before, here, after, angle in analytic.corners(around):
+        back, on = (np.subtract(one, here) / math.dist(one, here) for one in (before, after))
+        way = back + on if angle < math.pi else -(back + on)
         if np.linalg.norm(way) > 1e-6:
-            found.append((here, -way / np.linalg.norm(way), degrees))
+            found.append((np.array(here), -way / np.linalg.norm(way), math.degrees(angle)))
     return found
 
 
@@ -117,7 +105,7 @@ def bulge_at_corner(case: Case, _: float) -> Planted:
     """A cylinder in a corner that points outwards, which it leaves by 0.3 mm, its sides by more."""
     place, way = corner_of(case, 85, 140)
     middle = place - 0.7 * way
-    return made(case, manifold(case) + prism(Point(middle).buffer(1.0), 1.0, 6.0))
+    return made(case, manifold(case) + extruded(Point(middle).buffer(1.0), 1.0, 6.0))
 
 
 def ridge_on_side(case: Case, _: float) -> Planted:
@@ -130,7 +118,7 @@ def ridge_on_side(case: Case, _: float) -> Planted:
         place - along + 0.14 * way,
         place - along - way,
     ]
-    return made(case, manifold(case) + prism(Polygon(corners).convex_hull, 0.7, 6.0))
+    return made(case, manifold(case) + extruded(Polygon(corners).convex_hull, 0.7, 6.0))
 
 
 def spike_on_side(case: Case, _: float) -> Planted:
@@ -148,7 +136,7 @@ def filled_corner(case: Case, _: float) -> Planted:
     fillet = near.buffer(1.0, quad_segs=4).buffer(-1.0, quad_segs=4).intersection(
         Point(place + way).buffer(3.0)
     ) - near.buffer(-0.2)
-    return made(case, manifold(case) + prism(fillet, 0.7, 6.0))
+    return made(case, manifold(case) + extruded(fillet, 0.7, 6.0))
 
 
 def broken_tip(case: Case, _: float) -> Planted:
@@ -159,7 +147,7 @@ def broken_tip(case: Case, _: float) -> Planted:
     end = case.blueprint.outline.distance(Point(place)) + 3.0
     along = np.array([-way[1], way[0]])
     ring = [place + a * along - b * way for a, b in ((-9, -9), (9, -9), (9, end), (-9, end))]
-    return made(case, manifold(case) - prism(Polygon(ring).convex_hull, -1.0, 99.0))
+    return made(case, manifold(case) - extruded(Polygon(ring).convex_hull, -1.0, 99.0))
 
 
 def nub_under_back(case: Case, size: float) -> Planted:
@@ -167,13 +155,13 @@ def nub_under_back(case: Case, size: float) -> Planted:
     for recess in case.blueprint.recesses:
         room -= Point(recess.centre_mm).buffer(recess.bores.widest_mm / 2 + 1.5)
     x, y = room.representative_point().coords[0]
-    return made(case, manifold(case) + prism(Point(x, y).buffer(0.6), -size, 1.0))
+    return made(case, manifold(case) + extruded(Point(x, y).buffer(0.6), -size, 1.0))
 
 
 def hollow_back(case: Case, _: float) -> Planted:
     """The whole back but for a rim, 0.3 mm deep, as a bed that is not level leaves it."""
     room = case.blueprint.foot.buffer(-1.0)
-    return made(case, manifold(case) - prism(room, -1.0, 0.3))
+    return made(case, manifold(case) - extruded(room, -1.0, 0.3))
 
 
 FAULTS = [
