@@ -8,15 +8,29 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fabkit.drawing.ball import draft_ball
 from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.balls.recognise import identify_balls, take_in_balls
 from fabkit.mesh.body import Body
 from fabkit.model.balls import BallBody
 from fabkit.model.piece import forms_of_balls
+from fabkit.model.profilefile import load_profile
+from fabkit.solid.balls import build_balls
 from fabkit.solve.answer import solve
 from fabkit.solve.posing import pose
-from tests.support.ballmeshes import COMPACT, Sizes, body_of_solid, made, mirrored, solid, thrown
-from tests.support.ballprints import BODIES, IDS, IQFIT, exported
+from tests.support.ballmeshes import (
+    BODIES,
+    COMPACT,
+    IDS,
+    IQFIT,
+    Sizes,
+    body_of_solid,
+    made,
+    mirrored,
+    solid,
+    thrown,
+)
+from tests.support.faults.kits import written
 
 COARSE = Sizes(segments=24)
 
@@ -160,9 +174,9 @@ def test_other_pieces_than_those_of_iq_fit() -> None:
 
 @pytest.mark.integration
 def test_what_was_read_fills_the_board_as_often_as_the_rules_say() -> None:
-    pieces = []
+    pieces, profile = [], load_profile(unit_mm=IQFIT.unit_mm)
     for seed, piece in enumerate(IQFIT.pieces):
-        part = read(thrown(exported(piece.id), seed))
+        part = read(thrown(written(build_balls(draft_ball(IQFIT, piece, profile))), seed))
         assert part.shape is not None
         pieces.append(replace(piece, body=part.shape, forms=forms_of_balls(part.shape)))
     puzzle = replace(IQFIT, pieces=tuple(pieces))

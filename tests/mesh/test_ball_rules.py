@@ -17,17 +17,19 @@ from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import PuzzleSet
 from tests.support import shapes
 from tests.support.ballmeshes import (
+    BODIES,
     COMPACT,
+    IDS,
+    IQFIT,
     USUAL,
     Sizes,
+    block,
     body_of_solid,
     made,
     mirrored,
     solid,
     thrown,
 )
-from tests.support.ballprints import BODIES, IDS, IQFIT
-from tests.support.seats import block
 
 PINK = BODIES["pink"]
 #: Enough of the set for planted faults.

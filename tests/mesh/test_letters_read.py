@@ -14,12 +14,9 @@ from fabkit.mesh.letters import Letter, read_letter
 from fabkit.mesh.part import Part
 from fabkit.model.library import load_set
 from tests.support import foreign
-from tests.support.foreign import Make
-from tests.support.foreignsets import read
+from tests.support.foreign import Make, read
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-
 DIGITS = "0123456789"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Collection
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -18,22 +20,87 @@ from fabkit.mesh.boards.recognise import BoardPart
 from fabkit.mesh.boards.seating import Seating, balls_in_board, stubs_in_board
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import Assembly
-from fabkit.model.balls import flat_poses
-from fabkit.model.lattice import LATTICES
+from fabkit.mesh.recognise import take_in
+from fabkit.mesh.stubs import OnStubs, on_stubs
+from fabkit.model.balls import BallBody, flat_poses
+from fabkit.model.lattice import LATTICES, Cell
+from fabkit.model.library import load_set
 from fabkit.model.piece import at_anchor
 from fabkit.model.profilefile import load_profile
+from fabkit.model.puzzle import Board, in_units
 from fabkit.verify.answers import Answered, answer_catalog
-from tests.support import seats
-from tests.support.ballmeshes import Sizes, mirrored
-from tests.support.seats import FIT, PITCH_MM, STARS, failing
+from tests.support import boardmeshes
+from tests.support.ballmeshes import (
+    BODIES,
+    IDS,
+    IQFIT,
+    Sizes,
+    block,
+    body_of_solid,
+    mirrored,
+    solid,
+)
+from tests.support.boardmeshes import hexagons
 
 PROFILE = load_profile()
 RULES = ["free", "insert", "play", "loose", "turn", "rest", "neighbours"]
+PITCH_MM, UNIT_MM = 15.0, 20.0
+STARS = load_set("iqstars")
+#: Balls and links as fine as prints have them: chords 0.02 mm inside.
+FINE = Sizes(segments=48)
+
+
+def ball_part(shape: BallBody, sizes: Sizes = FINE) -> BallPart:
+    """A piece as the reader would lay it: in no way looked at."""
+    body = body_of_solid(solid(shape, sizes))
+    return BallPart(body, body.vertices, shape, PITCH_MM, (), (), 0.0)
+
+
+def holes_of(columns: int = 5, rows: int = 4, extra: Any = None, **numbers: Any) -> BoardPart:
+    """A board of holes; its posts are the height of seated balls."""
+    cells = list(itertools.product(range(columns), range(-rows, 0)))
+    board = Board("board", frozenset((2 * x + 1, 2 * y + 1) for x, y in cells))
+    made, frame = boardmeshes.holes_board(cells, **numbers)
+    return board_part(made + extra if extra else made, "holes", board, PITCH_MM, frame.rest_mm)
+
+
+def board_part(made: Any, kind: str, board: Board, unit_mm: float, rest_mm: float) -> BoardPart:
+    body = body_of_solid(made, "board.stl")
+    return BoardPart(body, body.vertices, kind, board, unit_mm, rest_mm)
+
+
+def middles(cells: Collection[Cell]) -> list[tuple[float, float]]:
+    places = in_units(LATTICES["triangular"], sorted(cells))
+    return [(UNIT_MM * x, UNIT_MM * y) for x, y in places]
+
+
+def seats_of(**numbers: Any) -> BoardPart:
+    board = STARS.boards[0]
+    places = middles(board.cells)
+    made, frame = boardmeshes.seats_board(places, hexagons(places), **numbers)
+    return board_part(made, "seats", board, UNIT_MM, frame.rest_mm)
+
+
+def star(name: str, stub_mm: float = 10.0, height_mm: float = 2.0) -> OnStubs:
+    """A piece on stubs, read back."""
+    places = middles(STARS.piece(name).forms[0].cells)
+    area = hexagons(places).buffer(-0.1, join_style="mitre")
+    made = boardmeshes.extruded(area, height_mm, height_mm + 7.0)
+    for x, y in places:
+        made += boardmeshes.bore(x, y, stub_mm, 0.0, height_mm + 1.0)
+    (part,) = take_in([body_of_solid(made)], STARS, UNIT_MM).parts
+    found = on_stubs(part, STARS.lattice, UNIT_MM)
+    assert found is not None
+    return found
+
+
+def failing(found: dict[str, Finding]) -> set[str]:
+    return {rule for rule, finding in found.items() if not finding.ok}
 
 
 @cache
 def board() -> BoardPart:
-    return seats.holes()
+    return holes_of()
 
 
 def judged(part: BallPart, on: BoardPart, **others: BallPart) -> dict[str, Finding]:
@@ -45,10 +112,10 @@ def judged(part: BallPart, on: BoardPart, **others: BallPart) -> dict[str, Findi
 
 
 @pytest.mark.every(10)
-@pytest.mark.parametrize("name", [piece.id for piece in FIT.pieces])
+@pytest.mark.parametrize("name", IDS)
 def test_each_ball_comes_over_its_cell(name: str) -> None:
     """The model's eight poses, and in each a mesh whose balls are where the model has them."""
-    part = seats.piece(name, Sizes(segments=16))
+    part = ball_part(BODIES[name], Sizes(segments=16))
     assert part.shape is not None
     lattice, probe = LATTICES["square"], manifold3d.Manifold.sphere(4.0, 12)
     found = set()
@@ -56,17 +123,17 @@ def test_each_ball_comes_over_its_cell(name: str) -> None:
         for move in lattice.moves(flips=False):
             solid = lying.solid.transform(lying.matrix((move, (0, 0))))
             cells = frozenset(map(move, lying.cells))
-            for x, y in cells:
-                ball = probe.translate((x * PITCH_MM / 2, y * PITCH_MM / 2, 0))
-                assert (ball ^ solid).volume() == pytest.approx(probe.volume(), rel=1e-6)
-            hanging = frozenset(
-                (x, y)
-                for x, y in cells
-                if (
-                    probe.translate((x * PITCH_MM / 2, y * PITCH_MM / 2, -PITCH_MM)) ^ solid
-                ).volume()
-                > 1
+            at, under = (
+                {
+                    (x, y): (
+                        probe.translate((x * PITCH_MM / 2, y * PITCH_MM / 2, z)) ^ solid
+                    ).volume()
+                    for x, y in cells
+                }
+                for z in (0, -PITCH_MM)
             )
+            assert list(at.values()) == pytest.approx([probe.volume()] * len(cells), rel=1e-6)
+            hanging = [place for place, volume in under.items() if volume > 1]
             dx, dy = lattice.anchor(cells)
             found.add((at_anchor(lattice, cells), frozenset((x - dx, y - dy) for x, y in hanging)))
     expected = set()
@@ -82,7 +149,7 @@ def test_each_ball_comes_over_its_cell(name: str) -> None:
 
 @pytest.mark.integration
 def test_a_good_piece_keeps_all_rules() -> None:
-    found = judged(seats.piece("indigo"), board(), green=seats.piece("green"))
+    found = judged(ball_part(BODIES["indigo"]), board(), green=ball_part(BODIES["green"]))
     assert list(found) == RULES
     assert not failing(found), found
     assert found["neighbours"].value == pytest.approx(3.0, abs=0.01)
@@ -93,7 +160,7 @@ def test_a_good_piece_keeps_all_rules() -> None:
 @pytest.mark.integration
 def test_play_is_that_of_the_meshes() -> None:
     """Bisected with volumes of whole meshes, along x and y."""
-    (lying, _) = balls_lying("navy", seats.piece("navy"), PITCH_MM)
+    (lying, _) = balls_lying("navy", ball_part(BODIES["navy"]), PITCH_MM)
     pose = next(iter(lying.poses(board().board.cells)))  # type: ignore[union-attr]
     solid = lying.solid.transform(lying.matrix(pose, board().rest_mm + LIFT_MM))
 
@@ -110,7 +177,7 @@ def test_play_is_that_of_the_meshes() -> None:
         reach_mm(x, y) + reach_mm(-x, -y)
         for x, y in ((1.0, 0.0), (0.0, 1.0), (half, half), (half, -half))
     ]
-    found = Seating(board(), FIT.lattice).play(lying, pose)
+    found = Seating(board(), IQFIT.lattice).play(lying, pose)
     # A ball that touches a wall goes 0.01 mm into it before that is a volume to speak of.
     assert max(shifts) - 0.03 < found.shift_mm <= max(shifts)
     assert min(shifts) - 0.03 < found.least_mm <= min(shifts)
@@ -118,10 +185,6 @@ def test_play_is_that_of_the_meshes() -> None:
 
 
 # --- planted faults -----------------------------------------------------------------------
-
-BODY = FIT.piece("indigo").body
-assert BODY is not None
-
 
 #: By default those of which each names another rule.
 FAULTS: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
@@ -145,14 +208,14 @@ FAULTS: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
 )
 def test_planted_faults_are_noticed(faults: list[tuple[str, str, Any, Any]]) -> None:
     for fault, rule, sizes, numbers in faults:
-        part = seats.piece("indigo", Sizes(segments=32, **sizes))
-        assert rule in failing(judged(part, seats.holes(columns=4, **numbers))), fault
+        part = ball_part(BODIES["indigo"], Sizes(segments=32, **sizes))
+        assert rule in failing(judged(part, holes_of(columns=4, **numbers))), fault
 
 
 @pytest.mark.integration
 def test_prongs_bonded_to_each_other_do_not_go_in() -> None:
-    shape = replace(BODY, bonds=(*BODY.bonds, (3, 4)))
-    found = judged(seats.ball_part(shape), board())
+    shape = replace(BODIES["indigo"], bonds=(*BODIES["indigo"].bonds, (3, 4)))
+    found = judged(ball_part(shape), board())
     assert {"free", "insert"} <= failing(found)
     assert "at [" in found["free"].message
 
@@ -161,8 +224,8 @@ def test_prongs_bonded_to_each_other_do_not_go_in() -> None:
 def test_a_bar_across_the_way_in_is_noticed_where_it_bars() -> None:
     """Free where it lies, but it cannot get there: only `seat-insert` can know."""
     rest = board().rest_mm
-    bar = seats.block((-1.0, -15.0, rest + 6.5), (76.0, -14.0, rest + 7.5))
-    found = judged(seats.piece("indigo"), seats.holes(extra=bar))
+    bar = block((-1.0, -15.0, rest + 6.5), (76.0, -14.0, rest + 7.5))
+    found = judged(ball_part(BODIES["indigo"]), holes_of(extra=bar))
     assert failing(found) == {"insert"}
     assert found["insert"].value > 0  # type: ignore[operator]
 
@@ -175,7 +238,7 @@ def test_a_bar_across_the_way_in_is_noticed_where_it_bars() -> None:
     ],
 )
 def test_a_board_that_is_none_is_told(change: dict[str, object], words: str) -> None:
-    found = judged(seats.piece("indigo"), replace(board(), **change))  # type: ignore[arg-type]
+    found = judged(ball_part(BODIES["indigo"]), replace(board(), **change))  # type: ignore[arg-type]
     assert failing(found) == {"free"}
     assert words in found["free"].message
 
@@ -185,17 +248,17 @@ def test_a_board_that_is_none_is_told(change: dict[str, object], words: str) -> 
 
 @cache
 def fit_parts() -> dict[str, BallPart]:
-    return {piece.id: seats.piece(piece.id, Sizes(segments=32)) for piece in FIT.pieces}
+    return {name: ball_part(shape, Sizes(segments=32)) for name, shape in BODIES.items()}
 
 
 @cache
 def fit_board() -> BoardPart:
-    return seats.holes(10, 5)
+    return holes_of(10, 5)
 
 
 @cache
 def solved() -> Answered:
-    (one,) = answer_catalog(FIT, None)
+    (one,) = answer_catalog(IQFIT, None)
     return one
 
 
@@ -214,11 +277,13 @@ def test_a_solved_board_is_put_together() -> None:
 
 
 def test_a_faulty_board_or_piece_is_told_in_the_assembly() -> None:
-    tight = assembled(fit_parts(), seats.holes(10, 5, hole_mm=11.5))
+    tight = assembled(fit_parts(), holes_of(10, 5, hole_mm=11.5))
     assert not tight.ok
     assert all("and the board overlap" in message for message in tight.messages)
     wide, near, edge = (
-        assembled({**fit_parts(), "red": seats.piece("red", Sizes(segments=n, ball=mm))}, None)
+        assembled(
+            {**fit_parts(), "red": ball_part(BODIES["red"], Sizes(segments=n, ball=mm))}, None
+        )
         for n, mm in ((32, 18.5), (64, 17.9), (32, 16.0))
     )
     assert any("red" in message and "overlap" in message for message in wide.messages)
@@ -243,11 +308,11 @@ def test_a_mirrored_piece_does_not_go_where_the_layout_says() -> None:
 
 @cache
 def stub_board() -> BoardPart:
-    return seats.seats()
+    return seats_of()
 
 
 def judged_stub(name: str, on: BoardPart, **numbers: float) -> dict[str, Finding]:
-    found = stubs_in_board({"piece": seats.star(name, **numbers)}, on, STARS.lattice, PROFILE)
+    found = stubs_in_board({"piece": star(name, **numbers)}, on, STARS.lattice, PROFILE)
     return {finding.rule.removeprefix("seat-"): finding for finding in found["piece"]}
 
 
@@ -278,14 +343,14 @@ def test_a_good_piece_on_stubs_keeps_all_rules(name: str) -> None:
 def test_planted_faults_of_stubs_are_noticed(
     rule: str, piece: dict[str, float], numbers: dict[str, object]
 ) -> None:
-    on = seats.seats(**numbers) if numbers else stub_board()
+    on = seats_of(**numbers) if numbers else stub_board()
     assert rule in failing(judged_stub("orange", on, **piece))
 
 
 def test_upside_down_it_falls_into_a_board_without_floor() -> None:
-    """What holds a piece up that is turned over is the plate between the seats."""
-    one = seats.star("orange")
-    hollow = stub_board().manifold - seats.block((-9.5, -62.0, 2.0), (130.0, 10.0, 30.0))
-    on = seats.board_part(hollow, "seats", STARS.boards[0], 20.0, stub_board().rest_mm)
+    """What holds a piece up that is turned over is the plate between the"""
+    one = star("orange")
+    hollow = stub_board().manifold - block((-9.5, -62.0, 2.0), (130.0, 10.0, 30.0))
+    on = board_part(hollow, "seats", STARS.boards[0], 20.0, stub_board().rest_mm)
     upright, over = (stubs_lying("", one, STARS.lattice, 20.0, over=way) for way in (False, True))
     assert Seating(on, STARS.lattice).proud_mm(upright, over) < 1.5

@@ -6,16 +6,18 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from string import ascii_uppercase
 
 import numpy as np
 import pytest
 import shapely
+import trimesh
 from hypothesis import given
 from hypothesis import strategies as st
-from shapely import affinity
+from shapely import LineString, Polygon, affinity
 
 from fabkit.core.errors import InputError
-from fabkit.mesh.body import Body
 from fabkit.mesh.fitting.rows import Row, loops
 from fabkit.mesh.fitting.tolerance import (
     DRAWS,
@@ -29,6 +31,12 @@ from fabkit.mesh.fitting.tolerance import (
 )
 from fabkit.mesh.part import Outline, Part
 from fabkit.model.lattice import LATTICES
+from fabkit.model.library import load_set
+from fabkit.model.puzzle import in_units
+from fabkit.verify.answers import answer_catalog, read_set
+from fabkit.verify.taking import read_piece, take
+from tests.support.prints import Order, print_set
+from tests.support.shapes import body_of
 
 SQUARE = LATTICES["square"]
 INSET_MM = 0.12
@@ -44,21 +52,7 @@ def polyomino(cells: Sequence[tuple[int, int]], inset_mm: float = INSET_MM) -> P
     whole = shapely.union_all(squares).simplify(0)
     canonical = affinity.scale(whole, UNIT_MM, UNIT_MM, origin=(0, 0))
     area = canonical.buffer(-inset_mm, join_style="mitre")
-    ring = np.array(area.exterior.coords)[:-1]
-    flat = shapely.constrained_delaunay_triangles(area)
-    number = {tuple(corner): index for index, corner in enumerate(ring.tolist())}
-    top = [
-        [number[tuple(corner)] + len(ring) for corner in triangle.coords[:-1]]
-        for triangle in (shapely.orient_polygons(one).exterior for one in flat.geoms)
-    ]
-    bottom = [[corner - len(ring) for corner in triangle[::-1]] for triangle in top]
-    corners = np.array([[x, y, z] for z in (0, 6) for x, y in ring])
-    sides = []
-    step = 1 if shapely.LinearRing(ring).is_ccw else -1
-    for a in range(len(ring)):
-        b = (a + step) % len(ring)
-        sides += [[a, b, b + len(ring)], [a, b + len(ring), a + len(ring)]]
-    body = Body("a polyomino", corners, np.array([*top, *bottom, *sides]))
+    body = body_of(trimesh.creation.extrude_polygon(area, 6.0, engine="manifold"), "a polyomino")
     frame = frozenset((2 * x + 1, 2 * y + 1) for x, y in cells)
     outline = Outline(
         frame, (), UNIT_MM, UNIT_MM, inset_mm, (inset_mm, inset_mm), canonical, inset_mm, 0.0
@@ -69,15 +63,18 @@ def polyomino(cells: Sequence[tuple[int, int]], inset_mm: float = INSET_MM) -> P
 def solved(*pieces: Sequence[tuple[int, int]]) -> Solution:
     """Polyominoes called A, B, C … where they are drawn."""
     layout = {
-        chr(ord("A") + index): frozenset((2 * x + 1, 2 * y + 1) for x, y in cells)
-        for index, cells in enumerate(pieces)
+        name: frozenset((2 * x + 1, 2 * y + 1) for x, y in cells)
+        for name, cells in zip(ascii_uppercase, pieces, strict=False)
     }
     return Solution("challenge", frozenset().union(*layout.values()), layout)
 
 
+def parts_of(*pieces: Sequence[tuple[int, int]]) -> dict[str, Part]:
+    return {name: polyomino(cells) for name, cells in zip(ascii_uppercase, pieces, strict=False)}
+
+
 def stack_up(*pieces: Sequence[tuple[int, int]], error_mm: float = 0.1) -> Tolerance:
-    parts = {chr(ord("A") + i): polyomino(cells) for i, cells in enumerate(pieces)}
-    return tolerance(parts, SQUARE, [solved(*pieces)], PrinterError(error_mm))
+    return tolerance(parts_of(*pieces), SQUARE, [solved(*pieces)], PrinterError(error_mm))
 
 
 def squares_in_a_row(count: int) -> list[list[tuple[int, int]]]:
@@ -215,17 +212,15 @@ def test_loops_decide_whether_rigid_things_can_lie(data: st.DataObject) -> None:
 U = [(0, 0), (1, 0), (2, 0), (0, 1), (2, 1)]
 
 
-def stretched(part: Part, by_mm: float, axis: int = 0) -> Part:
-    """Longer along x or y, beyond the middle of its box: a fault that no outline tells."""
-    vertices = part.vertices.copy()
-    place = vertices[:, axis]
-    vertices[:, axis] += by_mm * (place > (place.min() + place.max()) / 2)
-    return replace(part, vertices=vertices)
+def stretched(part: Part, by_mm: float) -> Part:
+    """Longer along x, beyond the middle of its box: a fault that no outline tells."""
+    x, y, z = part.vertices.T
+    longer = x + by_mm * (x > (x.min() + x.max()) / 2)
+    return replace(part, vertices=np.column_stack([longer, y, z]))
 
 
 def test_a_row_between_the_arms_of_a_piece() -> None:
-    solution = solved(U, [(1, 1)])
-    good = {"A": polyomino(U), "B": polyomino([(1, 1)])}
+    solution, good = solved(U, [(1, 1)]), parts_of(U, [(1, 1)])
     found = tolerance(good, SQUARE, [solution], PrinterError(0.0))
     assert found.closes
     assert found.stacks[0].row.pieces == ("A", "B")
@@ -261,7 +256,7 @@ def test_longest_row_of_a_region_in_two_parts_and_with_a_hole() -> None:
 def test_of_equal_rows_the_tightest_is_told_and_then_the_first() -> None:
     grid = [[(x, y)] for y in range(3) for x in range(3)]
     assert stack_up(*grid).stacks[0].row.pieces == ("A", "B", "C")
-    parts = {chr(ord("A") + i): polyomino(cells) for i, cells in enumerate(grid)}
+    parts = parts_of(*grid)
     parts["H"] = stretched(parts["H"], 0.1)
     (only,) = tolerance(parts, SQUARE, [solved(*grid)], PrinterError(0.1)).stacks
     assert only.row.pieces == ("G", "H", "I")
@@ -270,7 +265,7 @@ def test_of_equal_rows_the_tightest_is_told_and_then_the_first() -> None:
 def test_cells_that_no_piece_covers_are_room() -> None:
     solution = solved([(0, 0)], [(2, 0)])
     open_ended = replace(solution, region=solution.region | {(3, 1), (7, 1), (1, 5)})
-    parts = {key: polyomino([(0, 0)]) for key in "AB"}
+    parts = parts_of([(0, 0)], [(0, 0)])
     (only,) = tolerance(parts, SQUARE, [open_ended], PrinterError(0.1)).stacks
     assert only.row.pieces == ("A", "B")
     assert only.row.slack_mm == pytest.approx(2 * UNIT_MM + 4 * INSET_MM)
@@ -285,7 +280,7 @@ def test_nothing_to_stack_up() -> None:
 
 def test_a_part_of_another_shape_is_refused() -> None:
     with pytest.raises(InputError, match=r"A.*does not have the shape"):
-        tolerance({"A": polyomino([(0, 0)])}, SQUARE, [solved(U)], PrinterError(0.1))
+        tolerance(parts_of([(0, 0)]), SQUARE, [solved(U)], PrinterError(0.1))
 
 
 # --- magnets ------------------------------------------------------------------------------
@@ -308,3 +303,50 @@ def test_magnets(
     assert found.magnets.squeeze_mm == pytest.approx(squeeze_mm)
     assert found.ok == found.magnets.goes_in == goes_in
     assert ("loose" in found.magnets.message) == (squeeze_mm[1] < 0)
+
+
+# --- real exports -------------------------------------------------------------------------
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("set_name", ["fridgeiq", "iqstars", "iqblock"])
+def test_rows_of_real_exports(set_name: str, tmp_path: Path) -> None:
+    prints = print_set(set_name, Order((), (f"inset={INSET_MM} mm",)), tmp_path)
+    puzzle = load_set(set_name)
+    puzzle = replace(puzzle, challenges=puzzle.challenges[::4])
+    parts = take([body_of(one.mesh, one.drawing.id) for one in prints], puzzle, UNIT_MM).pieces()
+    read = {name: read_piece(puzzle, name, part) for name, part in parts.items()}
+    answers = answer_catalog(read_set(puzzle, read), None)
+    solutions = [
+        Solution(one.challenge.id, one.challenge.region, one.layout)
+        for one in answers
+        if one.layout
+    ]
+    error = PrinterError(0.15)
+    found = tolerance(parts, puzzle.lattice, solutions, error)
+    assert [one.challenge for one in found.stacks] == [s.challenge for s in solutions]
+    assert found.inset_mm == pytest.approx(INSET_MM, abs=2e-4)
+    for one, solution in zip(found.stacks, solutions, strict=True):
+        row = one.row
+        line = LineString([row.start_mm, row.end_mm])
+        assert row.plastic_mm == pytest.approx(row.nominal_mm - row.slack_mm, abs=1e-9)
+        assert row.nominal_mm == pytest.approx(line.length, abs=1e-6)
+        # Both ends lie on the region's border, and nothing is open between them.
+        rings = [in_units(puzzle.lattice, puzzle.lattice.ring(c)) for c in solution.region]
+        cells = [Polygon(np.array(ring) * UNIT_MM) for ring in rings]
+        region = shapely.union_all(cells, grid_size=1e-6)
+        assert region.buffer(0.01).contains(line)
+        assert all(
+            region.exterior.distance(shapely.Point(end)) < 0.01
+            for end in (row.start_mm, row.end_mm)
+        )
+        # Whatever was drawn is inset by the same on each side, also where sides slant.
+        assert row.slack_mm == pytest.approx(INSET_MM * row.give, abs=0.002)
+        assert one.worst_slack_mm == pytest.approx((INSET_MM - 0.15) * row.give, abs=0.002)
+        assert len(row.sides) == 2 * len(row.pieces)
+    assert found.worst is not None
+    assert found.likely_longest is not None
+    assert found.likely is not None
+    assert found.worst.inset_mm == pytest.approx(0.15)
+    assert found.likely_longest.inset_mm <= found.likely.inset_mm <= found.worst.inset_mm
+    assert not found.closes

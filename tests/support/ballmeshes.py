@@ -6,7 +6,7 @@ The faults of tests are planted by the arguments. Solids of our own are not used
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import manifold3d
@@ -15,9 +15,15 @@ from numpy.typing import NDArray
 
 from fabkit.mesh.body import Body
 from fabkit.model.balls import BallBody
+from fabkit.model.library import load_set
 
 Points = NDArray[np.float64]
 Solid = manifold3d.Manifold
+
+#: The pieces of IQ Fit as their set draws them.
+IQFIT = load_set("iqfit")
+IDS = [piece.id for piece in IQFIT.pieces]
+BODIES = {piece.id: piece.body for piece in IQFIT.pieces if piece.body}
 
 
 @dataclass(frozen=True)
@@ -95,6 +101,12 @@ def _link(start: Points, end: Points, diameter: float, roofed: bool, sizes: Size
     x -= z * (x @ z)
     x /= np.linalg.norm(x)
     return rod.transform(np.column_stack([x, np.cross(z, x), z, start]))
+
+
+def block(low: Sequence[float], high: Sequence[float]) -> Solid:
+    """A box between two corners."""
+    size = np.subtract(high, low)
+    return Solid.cube(tuple(size)).translate(tuple(low))
 
 
 def body_of_solid(whole: Solid, name: str = "piece.stl") -> Body:

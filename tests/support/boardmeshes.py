@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import manifold3d
@@ -17,8 +16,6 @@ from shapely import Polygon, affinity
 #: How fine circles are: chords lie less than 0.005 mm inside.
 SEGMENTS = 96
 THICKNESS_MM, LAYER_MM, BALL_MM, LINK_MM = 7.0, 0.2, 12.0, 9.0
-#: The cells of IQ Fit's board, by column and row from below.
-CELLS = list(itertools.product(range(10), range(5)))
 SQUARE = shapely.box(0, -160, 160, 0)
 
 
@@ -31,11 +28,8 @@ def seat_places(*rows: int) -> list[tuple[float, float]]:
     ]
 
 
-SEATS = seat_places(7, 6, 7, 6)
-
-
-def hexagons(seats: Sequence[tuple[float, float]] = SEATS) -> Polygon:
-    """The region around the seats of hexagonal cells, by default IQ Stars'."""
+def hexagons(seats: Sequence[tuple[float, float]]) -> Polygon:
+    """The region around the seats of hexagonal cells."""
     corners = [(0, 2), (1, 1), (1, -1), (0, -2), (-1, -1), (-1, 1)]
     step_x, step_y = 10.0, 20 / 12**0.5
     cells = [Polygon([(x + dx * step_x, y + dy * step_y) for dx, dy in corners]) for x, y in seats]
@@ -82,7 +76,6 @@ class Frame:
     lid_mm: float = 2.0
     lid_clearance_mm: float = 0.2
     ledge_mm: float = 5.0
-    extra: list[Manifold] = field(default_factory=list)
 
     @property
     def lid_low_mm(self) -> float:
@@ -128,7 +121,7 @@ class Frame:
             half = self.notch_mm / 2
             cut = shapely.box(x - half, y - 1, x + half, y + self.wall_mm + 2)
             block -= extruded(cut, (self.rest_mm + self.top_mm) / 2, high + 1)
-        return united([block, *self.extra]) if self.extra else block
+        return block
 
     def lid(self, wider_mm: float = 0.0, thickness_mm: float | None = None) -> Manifold:
         """The lid as it is printed: its larger face down, its middle over that of the region."""

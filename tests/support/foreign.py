@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import cmath
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -23,11 +23,16 @@ from shapely.geometry.polygon import orient
 
 from fabkit.mesh.body import Body
 from fabkit.mesh.files.reading import read_bodies
+from fabkit.mesh.part import Outline, Part
+from fabkit.mesh.recognise import take_in
+from fabkit.model.lattice import LATTICES, Point
+from fabkit.model.piece import Form, Piece, is_image
+from fabkit.model.polygon import cells_of_rings, rings_of_cells
+from fabkit.model.puzzle import PuzzleSet
 from tests.support import analytic, meshfiles
+from tests.support.lookalikes import LENGTHS, stacked
 
 Points = NDArray[np.float64]
-#: One mm in each unit of length that a file may be in.
-IN_LENGTHS = {"mm": 1.0, "cm": 0.1, "inch": 1 / 25.4, "m": 0.001}
 #: Chords of a rounded corner.
 _CHORDS = 6
 
@@ -115,18 +120,6 @@ def _rounded(points: Points, radius: float) -> Points:
     return np.array(found)
 
 
-def moved_in(ring: Points, distance: float) -> Points:
-    """A ring's corners, each moved inside so that all edges are; as many as before."""
-    moved = []
-    for before, here, after in _corners(ring):
-        one, other = (here - before), (after - here)
-        one, other = one / np.linalg.norm(one), other / np.linalg.norm(other)
-        normals = np.array([[-one[1], one[0]], [-other[1], other[0]]])
-        across = normals.sum(axis=0)
-        moved.append(here + distance * across / (1 + normals[0] @ normals[1]))
-    return np.array(moved)
-
-
 # --- bodies -------------------------------------------------------------------------------
 
 
@@ -137,7 +130,8 @@ def build(outline: Polygon, make: Make, label: str = "") -> trimesh.Trimesh:
     if levels == [(0.0, 0.0), (make.thickness, 0.0)]:
         mesh = trimesh.creation.extrude_polygon(area, make.thickness)
     else:
-        mesh = _stacked(area, levels)
+        raw = stacked(area, levels).to_mesh64()
+        mesh = trimesh.Trimesh(raw.vert_properties[:, :3], raw.tri_verts)
     middle = shapely.maximum_inscribed_circle(area).coords[0]
     tools = []
     if make.magnet:
@@ -177,26 +171,6 @@ def _levels(make: Make) -> list[tuple[float, float]]:
     return list(dict.fromkeys(tapered))
 
 
-def _stacked(area: Polygon, levels: Sequence[tuple[float, float]]) -> trimesh.Trimesh:
-    """A body between rings that are moved in from level to level."""
-    rings = [np.asarray(ring.coords)[:-1] for ring in (area.exterior, *area.interiors)]
-    shells = []
-    for ring in rings:
-        count = len(ring)
-        at = np.arange(count * (len(levels) - 1))
-        beside = at + np.where(at % count == count - 1, 1 - count, 1)
-        faces = [(at, beside, beside + count), (at, beside + count, at + count)]
-        corners = [np.insert(moved_in(ring, inside), 2, z, axis=1) for z, inside in levels]
-        shells.append((np.concatenate(corners), np.concatenate([np.transpose(f) for f in faces])))
-    for z, inside in (levels[0], levels[-1]):
-        flat = Polygon(moved_in(rings[0], inside), [moved_in(one, inside) for one in rings[1:]])
-        points, triangles = trimesh.creation.triangulate_polygon(flat, engine="manifold")
-        shells.append((np.insert(points, 2, z, axis=1), triangles[:, :: 1 if z else -1]))
-    mesh = trimesh.util.concatenate([trimesh.Trimesh(*one, process=False) for one in shells])
-    mesh.merge_vertices(digits_vertex=9)
-    return mesh
-
-
 def shell(mesh: trimesh.Trimesh, stand: Stand | None = None, name: str = "body") -> Body:
     """A body as a reader of an STL file would give it: placed, in single precision."""
     stand = stand or Stand()
@@ -205,7 +179,7 @@ def shell(mesh: trimesh.Trimesh, stand: Stand | None = None, name: str = "body")
         vertices = vertices @ stand.tilt.T
     turn = trimesh.transformations.rotation_matrix(math.radians(stand.turn), (0, 0, 1))
     vertices = vertices @ turn[:3, :3].T
-    vertices = (vertices + stand.origin) * IN_LENGTHS[stand.length]
+    vertices = (vertices + stand.origin) * LENGTHS[stand.length]
     exact = vertices.astype(np.float32).astype(float)
     merged, where = np.unique(exact, axis=0, return_inverse=True)
     faces = where.reshape(-1)[np.asarray(mesh.faces)]
@@ -265,3 +239,110 @@ def random_stand(chance: Random, turned_over: bool = False) -> Stand:
         tilt=trimesh.transformations.random_rotation_matrix(dice)[:3, :3] if turned_over else None,
         origin=(chance.uniform(-90, 90), chance.uniform(-90, 90), chance.uniform(-50, 50)),
     )
+
+
+# --- whole sets, and how well they are read back ----------------------------------------------
+
+SETS = ("fridgeiq", "iqblock", "cubimagici", "iqstars")
+
+
+def built(set_name: str, make: Make) -> list[Body]:
+    """Every piece of a set, each somewhere else."""
+    chance = Random(0)
+    return [
+        shell(build(one.outline, make, one.label), random_stand(chance), one.id)
+        for one in analytic.drawings(set_name)
+    ]
+
+
+def read(bodies: Sequence[Body], puzzle: PuzzleSet, unit_mm: float = 20.0) -> list[Part]:
+    return list(take_in(bodies, puzzle, unit_mm).parts)
+
+
+def outline_of(part: Part) -> Outline:
+    assert part.outline is not None, part.name
+    return part.outline
+
+
+def is_turned(outline: Outline, shape: Polygon) -> bool:
+    """Whether an outline is a shape in grid units, turned about, not over: compared as areas."""
+    seen = affinity.scale(outline.canonical, 1 / outline.unit_mm, 1 / outline.unit_mm)
+    seen, shape = (affinity.translate(a, -a.centroid.x, -a.centroid.y) for a in (seen, shape))
+    turned = (affinity.rotate(shape, 30 * k, origin=(0, 0)) for k in range(12))
+    return any(seen.symmetric_difference(one).area < 1e-6 for one in turned)
+
+
+def verdict(part: Part, puzzle: PuzzleSet, piece: str) -> str:
+    """``right``, ``unread``, ``strange`` (no piece of the set), ``mirrored`` or ``misread``."""
+    if part.outline is None:
+        return "unread"
+    lattice, cells = puzzle.lattice, part.outline.cells
+    if is_image(lattice, puzzle.piece(piece), cells, flips=False):
+        return "right"
+    if is_image(lattice, puzzle.piece(piece), cells, flips=True):
+        return "mirrored"
+    known = any(is_image(lattice, one, cells, flips=False) for one in puzzle.pieces)
+    return "misread" if known else "strange"
+
+
+def is_misread(part: Part, puzzle: PuzzleSet, piece: str, make: Make) -> bool:
+    """Whether a body is taken for another piece.
+
+    D and I are triangles that differ in size alone. When all bodies that tell the unit are unread,
+    one may pass for the other; `check` then finds fault with the unit.
+    """
+    said = verdict(part, puzzle, piece)
+    if part.outline and abs(part.outline.unit_mm / make.unit - 1) > 0.05 and piece in "DI":
+        return False
+    return said in ("misread", "mirrored")
+
+
+def user_set(outlines: Mapping[str, Sequence[Sequence[tuple[float, float]]]]) -> PuzzleSet:
+    """A set of somebody's own on quarter squares: for each piece its rings in grid units."""
+    lattice = LATTICES["quarter-square"]
+    pieces = []
+    for name, drawn in outlines.items():
+        rings: list[tuple[Point, ...]] = [
+            tuple((round(x * lattice.per_unit), round(y * lattice.per_unit)) for x, y in ring)
+            for ring in drawn
+        ]
+        cells = cells_of_rings(lattice, rings)
+        form = Form("", cells, rings_of_cells(lattice, cells))
+        pieces.append(Piece(name, name, "#888888", (form,)))
+    return PuzzleSet("mine", "Mine", lattice, False, tuple(pieces), (), (), "mine.toml", "")
+
+
+USER_SETS = {
+    "holes": {
+        "ring": [[(0, 0), (3, 0), (3, 3), (0, 3)], [(1, 1), (1, 2), (2, 2), (2, 1)]],
+        "eye": [[(0, 0), (3, 0), (3, 2), (0, 2)], [(1, 1), (1.5, 1.5), (2, 1), (1.5, 0.5)]],
+        "two holes": [
+            [(0, 0), (5, 0), (5, 3), (0, 3)],
+            [(1, 1), (1, 2), (2, 2), (2, 1)],
+            [(3, 1), (3, 2), (4, 2), (4, 1)],
+        ],
+        "bar": [[(0, 0), (4, 0), (4, 1), (0, 1)]],
+    },
+    "middles of squares": {
+        "quarter": [[(0, 0), (1, 0), (0.5, 0.5)]],
+        "diamond": [[(0.5, 0.5), (1, 1), (0.5, 1.5), (0, 1)]],
+        "fish": [[(0, 0), (1, 0), (1.5, 0.5), (1, 1), (0, 1), (0.5, 0.5)]],
+        "arrow": [[(0, 0), (2, 0), (2, 1), (1.5, 0.5), (1, 1), (0.5, 0.5), (0, 1)]],
+    },
+    "on a coarser lattice": {
+        "square": [[(1, 0), (2, 1), (1, 2), (0, 1)]],
+        "oblong": [[(1, 0), (3, 2), (2, 3), (0, 1)]],
+        "roof": [[(0, 0), (2, 0), (1, 1)]],
+        "angle": [[(1, 0), (3, 2), (2, 3), (1, 2), (0, 3), (-1, 2)]],
+    },
+    "even": {
+        "square": [[(0, 0), (2, 0), (2, 2), (0, 2)]],
+        "oblong": [[(0, 0), (4, 0), (4, 2), (0, 2)]],
+        "angle": [[(0, 0), (4, 0), (4, 2), (2, 2), (2, 4), (0, 4)]],
+        "roof": [[(0, 0), (4, 0), (2, 2)]],
+    },
+    "two": {
+        "big": [[(0, 0), (2, 0), (2, 2)]],
+        "small": [[(0, 0), (2, 0), (1, 1)]],
+    },
+}

@@ -293,7 +293,7 @@ def _hull(area: Polygon, v: Variant) -> Manifold:
     foot, edge = v.chamfers
     levels = [(0.0, foot), (abs(foot), 0.0), (high - edge, 0.0), (high, edge)]
     lean = math.tan(math.radians(v.taper))
-    return _stacked(area, list(dict.fromkeys((z, inside + lean * z) for z, inside in levels)))
+    return stacked(area, list(dict.fromkeys((z, inside + lean * z) for z, inside in levels)))
 
 
 def _moved(area: BaseGeometry, distance: float) -> Polygon:
@@ -329,7 +329,7 @@ def _inside(ring: Points, distance: float) -> Points:
     return np.array(moved)
 
 
-def _stacked(area: Polygon, levels: list[tuple[float, float]]) -> Manifold:
+def stacked(area: Polygon, levels: list[tuple[float, float]]) -> Manifold:
     """A body between rings that are moved in from level to level: heights, and how far."""
     ring = np.asarray(area.exterior.coords)[:-1]
     rings = np.array([_inside(ring, inside) for _, inside in levels])

@@ -19,8 +19,7 @@ from fabkit.verify.answers import answer_catalog, read_set
 from fabkit.verify.check import check
 from fabkit.verify.taking import take
 from tests.support import foreign
-from tests.support.foreign import Stand
-from tests.support.foreignsets import user_set
+from tests.support.foreign import Stand, user_set
 from tests.support.prints import Order, print_set
 
 CHALLENGES = ("square_01", "triangle_01", "rectangle_02_b")
