@@ -41,7 +41,7 @@ from fabkit.model.puzzle import Board, PuzzleSet
 from fabkit.solid.boards import build_board
 from fabkit.solid.export import write_stl
 from tests.support import analytic
-from tests.support.boardmeshes import bore, extruded
+from tests.support.boardmeshes import bore, extruded, seat_places
 from tests.support.pictures import cell_drawn, hexagon, together
 
 Shape = Any  # shapely has no types
@@ -140,17 +140,12 @@ def test_a_seat_for_every_stub() -> None:
     board, unit_mm = seats_board(profile), profile.unit_mm
     floor_mm = analytic.layer_top_mm(profile, profile.board_floor_mm)
     assert board.rest_mm == analytic.layer_top_mm(profile, floor_mm + profile.stub_height_mm + 0.2)
-    places = [
-        ((col + (row % 2) / 2), -row * math.sqrt(0.75))
-        for row, length in enumerate((7, 6, 7, 6))
-        for col in range(length)
-    ]
-    middles = [(x * unit_mm, y * unit_mm) for x, y in places]
+    middles = seat_places(7, 6, 7, 6)
     seats = discs(middles, profile.stub_mm + 2 * profile.seat_mm)
     for height_mm in (floor_mm + 0.013, board.rest_mm - 0.013):
         assert same(section_at(board.steps, height_mm), board.outline - seats)
     assert same(section_at(board.steps, floor_mm - 0.013), board.outline)
-    region = united([hexagon(x, y) for x, y in places], unit_mm)
+    region = united([hexagon(x / unit_mm, y / unit_mm) for x, y in middles], unit_mm)
     opening = region.buffer(profile.board_clearance_mm, join_style="mitre", mitre_limit=10)
     rim = section_at(board.steps, board.rest_mm + 0.013)
     assert same(filled(rim) - rim, opening)

@@ -108,13 +108,12 @@ def test_discs_are_as_wide_as_the_unit_less_twice_the_inset() -> None:
 def test_points_of_stars_are_cut_to_a_flat() -> None:
     profile = profile_of("star")
     for blueprint in drafts("star"):
-        points = measure.corners(blueprint.outline.exterior)
-        back, on = np.roll(points, 1, 0) - points, np.roll(points, -1, 0) - points
-        turns = np.arctan2(*back.T[::-1]) - np.arctan2(*on.T[::-1])
-        corners = np.degrees(turns) % 360
+        found = [*analytic.corners(blueprint.outline.exterior)]
+        corners = np.degrees([angle for *_, angle in found])
         assert corners.min() > 89.9
         flat = (corners < 150) & (np.roll(corners, -1) < 150)
-        assert np.hypot(*on[flat].T) == pytest.approx(profile.tip_flat_mm)
+        edges_mm = np.array([math.dist(here, after) for _, here, after, _ in found])
+        assert edges_mm[flat] == pytest.approx(profile.tip_flat_mm)
         # Every cell has six points, and of each three that meet within a piece none is left.
         places = middles(blueprint.piece, profile.unit_mm)
         assert flat.sum() == 6 * len(places) - 3 * len(joined(places, 3, profile.unit_mm))

@@ -21,7 +21,6 @@ from tests.support.strategies import cell_sets, outline_of
 
 #: Insets that swallow no edge: between two 45-degree tips half a diagonal loses 4.8 of them.
 SMALL_INSETS = st.floats(0.01, 0.13)
-PLANAR_SETS = ("fridgeiq", "cubimagici", "iqblock", "iqstars")
 
 
 # --- insets and outlines --------------------------------------------------------------------
@@ -57,8 +56,8 @@ def test_the_area_of_a_printed_outline(
 
 
 @pytest.mark.every(4)
-@pytest.mark.parametrize("set_name", PLANAR_SETS)
-@pytest.mark.parametrize("preset", ["default", "compact", "petg", "flippable"])
+@pytest.mark.parametrize("set_name", cuts.FLAT_SETS)
+@pytest.mark.parametrize("preset", cuts.PRESETS)
 def test_outlines_are_those_of_the_drawing(set_name: str, preset: str) -> None:
     puzzle, profile = load_set(set_name), load_profile([preset], ["label.faces=none"])
     for drawing, piece in zip(analytic.drawings(set_name), puzzle.pieces, strict=True):

@@ -32,7 +32,6 @@ BALLS = {"board.hole": "bar", "board.channel": "bar"}
 STUBS = {"board.seat": "stub"}
 TRAYS = {"board.clearance": "square"}
 KEYS = {"": {}, "iqfit": BALLS, "iqstars": STUBS, "iqblock": TRAYS}
-FITS = (*KEY_OF_FIT, "none")
 
 
 def profile_of(set_name: str, order: Order = ()) -> Profile:

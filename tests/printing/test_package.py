@@ -18,7 +18,7 @@ from fabkit.model.profilefile import load_profile
 from fabkit.printing.package import ORCA_PART, PRUSA_PART, pause_parts
 from fabkit.printing.plate import layer_before_pause
 from fabkit.printing.slicer.settings import print_settings
-from tests.support.platefiles import Thing, box, hollow, prusa_slicer, write_plate
+from tests.support.platefiles import Thing, box, hollow, with_prusa, write_plate
 
 FLIPPABLE = load_profile(["flippable"])
 MIDDLE = Point(60, 60)
@@ -71,8 +71,7 @@ def sliced(profile: Profile, parts: dict[str, bytes], folder: Path) -> str:
     return (folder / "plate.gcode").read_text()
 
 
-@prusa_slicer
-@pytest.mark.integration
+@with_prusa
 def test_prusaslicer_pauses_between_the_open_and_the_closing_layer(tmp_path: Path) -> None:
     parts = pause_parts(4.2, FLIPPABLE)
     gcode = sliced(FLIPPABLE, parts, tmp_path)
@@ -82,8 +81,7 @@ def test_prusaslicer_pauses_between_the_open_and_the_closing_layer(tmp_path: Pat
     assert layers_around_pauses(sliced(FLIPPABLE, early, tmp_path)) == [(4.0, 4.2)]
 
 
-@prusa_slicer
-@pytest.mark.integration
+@with_prusa
 @pytest.mark.parametrize("layers", [(0.2, 0.1), (0.25, 0.15), (0.2, 0.28)])
 def test_prusaslicer_pauses_there_with_other_layers(
     layers: tuple[float, float], tmp_path: Path
@@ -95,8 +93,7 @@ def test_prusaslicer_pauses_there_with_other_layers(
         assert found == pytest.approx((height_mm, height_mm + layers[1]), abs=1e-6)
 
 
-@prusa_slicer
-@pytest.mark.integration
+@with_prusa
 @pytest.mark.parametrize("layer_mm", [0.1, 0.15, 0.2, 0.3])
 def test_nothing_lies_over_the_cavity_before_the_pause_whatever_the_layers(
     layer_mm: float, tmp_path: Path

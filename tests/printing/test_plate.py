@@ -27,10 +27,9 @@ from fabkit.printing.plate import (
     plate_drawing,
 )
 from tests.printing.test_nesting import ENGINES, judge
+from tests.support.cuts import FLAT_SETS, PRESETS
 
 SVG = "{http://www.w3.org/2000/svg}"
-FLAT_SETS = ("fridgeiq", "iqblock", "cubimagici", "iqstars")
-PROFILES = ("default", "compact", "petg", "flippable")
 SMALL_BED = ("printer.bed_width=180 mm", "printer.bed_depth=180 mm")
 
 
@@ -70,7 +69,7 @@ def checked(drawings: dict[str, Blueprint], profile: Profile, engine: str) -> li
 
 @pytest.mark.every(7)
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("layer", PROFILES)
+@pytest.mark.parametrize("layer", PRESETS)
 @pytest.mark.parametrize("name", FLAT_SETS)
 def test_shipped_sets_with_shipped_profiles(name: str, layer: str, engine: str) -> None:
     _, drawings, profile = drafted(name, (layer,))

@@ -19,7 +19,7 @@ from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
 from fabkit.printing.bom import letter_mm3, solid_mm3
 from tests.support.pairset import model_of, objects_of
-from tests.support.platefiles import prusa_slicer
+from tests.support.platefiles import with_prusa
 
 PAUSE = "Metadata/Prusa_Slicer_custom_gcode_per_print_z.xml"
 
@@ -114,8 +114,7 @@ def test_a_gauge_stays_out_of_a_sets_folder(
     assert sorted(Path("output").rglob("*")) == before
 
 
-@prusa_slicer
-@pytest.mark.integration
+@with_prusa
 def test_the_gauge_can_be_sliced(pair: str, said: Callable[..., Any], tmp_path: Path) -> None:
     said("coupon", "-o", "gauge", "-p", "flippable")
     ran = subprocess.run(

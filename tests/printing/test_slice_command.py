@@ -11,11 +11,10 @@ import pytest
 
 from fabkit.cli import main
 from tests.support import fakeslicer
-from tests.support.platefiles import prusa_slicer
+from tests.support.platefiles import with_prusa
 
 
-@prusa_slicer
-@pytest.mark.integration
+@with_prusa
 def test_slice(pair: str, said: Callable[..., Any]) -> None:
     estimated = sum(one["grams"] for one in said("bom", pair, "-p", "flippable")["filament"])
     document = said("slice", pair, "-p", "flippable")
@@ -36,8 +35,7 @@ def test_slice(pair: str, said: Callable[..., Any]) -> None:
 
 
 @pytest.mark.every(3)
-@prusa_slicer
-@pytest.mark.integration
+@with_prusa
 @pytest.mark.parametrize("profile", ["default", "flippable", "compact"])
 @pytest.mark.parametrize("more", ["plate.face=up", "plate.face=down", "label.inlay=letter"])
 def test_fridgeiq_is_printable(

@@ -40,7 +40,7 @@ from fabkit.printing.slicer.slicing import slice_plate
 from fabkit.printing.slicer.verdict import Expected
 from fabkit.solid.balls import build_balls
 from fabkit.solid.export import write_stl
-from tests.support.platefiles import Thing, prusa_slicer, write_plate
+from tests.support.platefiles import Thing, with_prusa, write_plate
 
 Points = NDArray[np.float64]
 
@@ -198,8 +198,7 @@ def test_balls_are_those_of_the_set_inside_their_own_cells(one: Print) -> None:
 # --- printing -----------------------------------------------------------------------------------
 
 
-@prusa_slicer
-@pytest.mark.integration
+@with_prusa
 def test_the_slicer_has_nothing_against_it(tmp_path: Path) -> None:
     chosen = profile()
     found = print_ball(IQFIT.piece("blue"), chosen, tmp_path / "p.stl")
@@ -287,13 +286,6 @@ SIZES = [
 ]  # fmt: skip
 
 
-def test_sizes_that_make_no_piece() -> None:
-    for settings, said in SIZES:
-        with pytest.raises(BlueprintError) as refusal:
-            draft_ball(IQFIT, IQFIT.piece("green"), profile("default", settings))
-        assert said in str(refusal.value)
-
-
 @pytest.mark.integration
 @pytest.mark.parametrize(
     "settings",
@@ -324,8 +316,11 @@ IN_THE_AIR = [
 ]
 
 
-def test_pieces_that_hang_in_the_air() -> None:
-    for piece, said in IN_THE_AIR:
+def test_sizes_that_make_no_piece_and_pieces_that_hang_in_the_air() -> None:
+    for piece, chosen, said in (
+        *((IQFIT.piece("green"), profile("default", setting), said) for setting, said in SIZES),
+        *((piece, profile(), said) for piece, said in IN_THE_AIR),
+    ):
         with pytest.raises(BlueprintError) as refusal:
-            draft_ball(IQFIT, piece, profile())
+            draft_ball(IQFIT, piece, chosen)
         assert said in str(refusal.value)

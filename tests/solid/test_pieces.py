@@ -10,13 +10,11 @@ from pathlib import Path
 from random import Random
 
 import pytest
-import trimesh
 
 from fabkit.core.errors import InputError
 from fabkit.core.units import format_mm
 from fabkit.drawing.draft import draft_all
 from fabkit.drawing.outline import chamfered, largest_chamfer_mm
-from fabkit.mesh.body import Body
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
 from tests.support import analytic, measure
@@ -46,6 +44,7 @@ from tests.support.prints import (
     Print,
     print_set,
 )
+from tests.support.shapes import mesh_of
 
 
 @pytest.mark.parametrize(("order", "pieces"), ORDERS_TO_PRINT)
@@ -102,10 +101,6 @@ def good(piece: str, order: Order) -> tuple[Case, Print]:
     (drawing,) = (one for one in analytic.drawings("fridgeiq") if one.id == piece)
     outline = analytic.printed(drawing.outline, case.profile)
     return case, Print(drawing, case.profile, case.blueprint, mesh_of(case.body), outline)
-
-
-def mesh_of(body: Body) -> trimesh.Trimesh:
-    return trimesh.Trimesh(body.vertices, body.faces)
 
 
 def off_centre(case: Case, _: float) -> Planted:

@@ -6,8 +6,6 @@ import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import trimesh
@@ -16,9 +14,10 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.model.profile import Profile
 from fabkit.printing.fit_coupon.values import GaugePart
-from fabkit.solid.export import write_stl
 from fabkit.solid.making import Maker
 from tests.support import analytic, measure
+from tests.support.faults.kits import written
+from tests.support.shapes import mesh_of
 
 #: What a measure may be off.
 CLOSE_MM = 0.01
@@ -64,10 +63,7 @@ class Printed:
 @cache
 def printed(part: GaugePart) -> Printed:
     """A part built, written and read back."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "part.stl"
-        write_stl(Maker().build(part.blueprint), path)
-        return Printed(part.name, measure.read_mesh(path))
+    return Printed(part.name, mesh_of(written(Maker().build(part.blueprint))))
 
 
 # --- reading ------------------------------------------------------------------------------
@@ -110,13 +106,7 @@ def _likeness(seen: Polygon, character: str) -> float:
 
 
 def faults(one: Printed, other: Printed, profile: Profile) -> list[str]:
-    """Where a part is not what the number on it and the profile say.
-
-    Args:
-        one: a part with a number.
-        other: what is laid into it; for a plug and a chip it is not used.
-        profile: with which both were made, but for the number.
-    """
+    """Where a part is not what the number on it and the profile say, with what is laid into it."""
     told_mm = float(engraved(one, profile.label_depth_mm))
     return [
         f"{one.name}: {what} {seen:.3f} instead of {asked:.3f}"

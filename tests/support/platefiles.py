@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,12 @@ from fabkit.mesh.files.writing3mf import Object3mf, Package3mf, Solid3mf, write_
 prusa_slicer = pytest.mark.skipif(
     shutil.which("prusa-slicer") is None, reason="prusa-slicer is not installed"
 )
+
+
+def with_prusa(test: Callable[..., None]) -> Callable[..., None]:
+    """An integration test with it."""
+    return pytest.mark.integration(prusa_slicer(test))
+
 
 Point = tuple[float, float, float]
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import trimesh
 from numpy.typing import ArrayLike
 
-from fabkit.drawing.draft import draft_all
+from fabkit.drawing.draft import draft
 from fabkit.mesh.body import Body, Points
 from fabkit.model.library import load_set
-from fabkit.solid.pieces import Workshop
-from tests.support.prints import Order, print_one
+from tests.support.faults import kits
+from tests.support.prints import Order
 
 #: Pieces with slivers, ribs, pockets and cavities, letters with counters.
 PRINTED = [
@@ -30,13 +28,14 @@ def body_of(mesh: trimesh.Trimesh, name: str = "a body") -> Body:
     return Body(name, np.array(mesh.vertices, dtype=float), np.array(mesh.faces, dtype=np.int64))
 
 
+def mesh_of(body: Body) -> trimesh.Trimesh:
+    return trimesh.Trimesh(body.vertices, body.faces)
+
+
 @lru_cache
 def printed(set_name: str, piece_id: str, order: Order) -> Body:
     puzzle = load_set(set_name)
-    (piece,) = [piece for piece in puzzle.pieces if piece.id == piece_id]
-    (blueprint,) = draft_all(puzzle, [piece], order.profile())
-    with TemporaryDirectory() as folder:
-        return body_of(print_one(Workshop(), blueprint, Path(folder) / "piece.stl"), piece_id)
+    return kits.printed(draft(puzzle, puzzle.piece(piece_id), order.profile()), f"{piece_id}.stl")
 
 
 def box(low: ArrayLike, high: ArrayLike) -> Body:

@@ -63,7 +63,7 @@ FAULTS: list[Fault] = [
     limit("grown", "gap-least", outline.grown, 1.3, 3),
     # Where there is no room to spare the wall beside the magnet gets too thin as well.
     limit("shrunk", "gap-most", outline.shrunk, 1.3, 2.3, at_limit=kits.ROOMY),
-    Fault("one side moved out", "gap-least", outline.edge_moved_out, clear=(0.5, 1.2)),
+    Fault("one side moved out", "gap-least", outline.edge_moved, clear=(0.5, 1.2)),
     Fault("one side moved in", "gap-most", outline.edge_moved_in, clear=(0.8, 1.2)),
     limit("little rests on the bed", "flat-back", as_it_is, 1.1, 1.1, "D", outline.little_rest),
     # Recesses.

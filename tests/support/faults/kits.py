@@ -21,6 +21,8 @@ from fabkit.solid.export import write_stl
 from fabkit.solid.pieces import Workshop
 from tests.support.prints import Order
 
+FRIDGEIQ, WORKSHOP = load_set("fridgeiq"), Workshop()
+
 PLAIN = Order()
 RIBBED = Order((), ("recess.fit=ribs",))
 CLOSED = Order((), ("recess.fit=embedded",))
@@ -65,20 +67,10 @@ class Kit:
     bodies: dict[str, Body]
 
 
-@lru_cache
-def _fridgeiq() -> PuzzleSet:
-    return load_set("fridgeiq")
-
-
-@lru_cache
-def _workshop() -> Workshop:
-    return Workshop()
-
-
 @lru_cache(maxsize=512)
 def _good(order: Order, piece: str, before: str = "") -> tuple[Blueprint, Body]:
     """A good piece. Those before it in its set decide on its poles where they alternate."""
-    whole = _fridgeiq()
+    whole = FRIDGEIQ
     puzzle = replace(whole, pieces=tuple(whole.piece(one) for one in before + piece))
     blueprint = draft(puzzle, puzzle.piece(piece), order.profile())
     return blueprint, printed(blueprint, f"{piece}.stl")
@@ -87,7 +79,7 @@ def _good(order: Order, piece: str, before: str = "") -> tuple[Blueprint, Body]:
 @lru_cache(maxsize=512)
 def kit(order: Order, pieces: str, solved: bool = True) -> Kit:
     """Some pieces of FridgeIQ with one challenge, which they solve, or with none."""
-    whole = _fridgeiq()
+    whole = FRIDGEIQ
     chosen = tuple(whole.piece(piece) for piece in pieces)
     challenges: tuple[Challenge, ...] = ()
     if solved:
@@ -127,7 +119,7 @@ def _shared(lattice: Lattice, one: frozenset[Cell], other: frozenset[Cell]) -> i
 
 def printed(blueprint: Blueprint, name: str) -> Body:
     """A blueprint's mesh, written to a file and read back."""
-    return written(_workshop().build(blueprint), name)
+    return written(WORKSHOP.build(blueprint), name)
 
 
 def written(solid: Any, name: str = "it.stl") -> Body:

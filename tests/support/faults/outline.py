@@ -8,7 +8,6 @@ import numpy as np
 from shapely import Polygon
 
 from fabkit.drawing.outline import chamfered, printed_outline
-from fabkit.model.profile import Profile
 from tests.support.faults.planting import Case, Planted
 from tests.support.prints import Order
 
@@ -56,13 +55,10 @@ def blunt_tip(case: Case, size: float) -> Planted:
 
 def tips_cut_off(case: Case, size: float) -> Planted:
     """Tips cut so far that the outline is no more the piece's: 0.2 units are the limit."""
-    flat = 2 * math.tan(math.radians(22.5)) * (4.0 * size - tip_inset(case.profile))
+    # So far a tip lies inside the drawn one for the clearance alone.
+    inset_mm = case.profile.inset_mm / math.sin(math.radians(22.5))
+    flat = 2 * math.tan(math.radians(22.5)) * (4.0 * size - inset_mm)
     return case.drafted(tip_flat_mm=flat)
-
-
-def tip_inset(profile: Profile) -> float:
-    """How far a 45-degree tip lies inside the drawn one for the clearance alone."""
-    return profile.inset_mm / math.sin(math.radians(22.5))
 
 
 def grown(case: Case, size: float) -> Planted:
@@ -97,10 +93,6 @@ def edge_moved(case: Case, out_mm: float) -> Planted:
 
 def chamfer_wide_at_side(case: Case, size: float) -> Planted:
     return case.rebuilt(face=side_moved(case, case.blueprint.face, -0.05 * size))
-
-
-def edge_moved_out(case: Case, size: float) -> Planted:
-    return edge_moved(case, size)
 
 
 def edge_moved_in(case: Case, size: float) -> Planted:

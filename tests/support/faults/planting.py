@@ -128,19 +128,18 @@ class Case:
         crest = None if bores.crest_mm is None else bores.crest_mm + higher_mm
         return self.with_recess(bores=Bores(bores.widest_mm + wider_mm, crest))
 
-    def with_letter(self, scale: float = 1.0, mirrored: bool = False, **changes: Any) -> Planted:
+    def with_letter(self, scale: float = 1.0, mirrored: bool = False) -> Planted:
         """With the letter scaled or mirrored in its place."""
         x, y = self.label.centre_mm
         letter = self.label.front.moved(-x, -y).moved(x, y, scale, mirrored)
-        return self.rebuilt(label=replace(self.label, front=letter, **changes))
+        return self.rebuilt(label=replace(self.label, front=letter))
 
-    def outlined(self, outline: Polygon, **changes: Any) -> Planted:
+    def outlined(self, outline: Polygon) -> Planted:
         """With another outline, and its chamfers around that."""
         return self.rebuilt(
             outline=outline,
             face=chamfered(outline, self.profile.top_chamfer_mm),
             foot=chamfered(outline, self.profile.foot_chamfer_mm),
-            **changes,
         )
 
     def drafted(self, **changes: float) -> Planted:

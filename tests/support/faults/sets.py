@@ -10,7 +10,6 @@ from shapely import Polygon
 
 from fabkit.drawing.outline import canonical_outline, chamfered, printed_outline
 from fabkit.mesh.body import Body
-from fabkit.model.piece import Form, Piece
 from fabkit.model.polygon import rings_of_cells
 from tests.support.faults.kits import printed
 from tests.support.faults.planting import Case, Planted, beyond
@@ -110,9 +109,7 @@ def foreign_piece(case: Case) -> Polygon:
         )
     )
     cells = frozenset(cell for row, col in squares for cell in lattice.cells_at(row, col))
-    rings = rings_of_cells(lattice, cells)
-    piece = Piece("X", "X", "#000000", (Form("", cells, rings),))
-    canonical = canonical_outline(lattice, piece.forms[0].rings, case.profile.unit_mm)
+    canonical = canonical_outline(lattice, rings_of_cells(lattice, cells), case.profile.unit_mm)
     return printed_outline(canonical, case.profile)
 
 
