@@ -87,14 +87,9 @@ class Frame:
 
     @property
     def relieved(self) -> Any:
-        """The opening, round reliefs in its square corners."""
-        ring = np.asarray(shapely.orient_polygons(self.opening).exterior.coords)[:-1]
-        discs = []
-        for i, corner in enumerate(ring):
-            a, b = corner - ring[i - 1], ring[(i + 1) % len(ring)] - corner
-            sine = (a[0] * b[1] - a[1] * b[0]) / np.linalg.norm(a) / np.linalg.norm(b)
-            if sine > 0.95 and self.relief_mm:
-                discs.append(shapely.Point(corner).buffer(self.relief_mm, quad_segs=24))
+        """The opening, round reliefs in its corners; a tray's are square."""
+        corners = shapely.get_coordinates(self.opening)[:-1]
+        discs = [shapely.Point(one).buffer(self.relief_mm, quad_segs=24) for one in corners]
         return shapely.union_all([self.opening, *discs])
 
     @property

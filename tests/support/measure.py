@@ -29,10 +29,6 @@ SAME_HEIGHT_MM = 1e-4
 _SHARP = 0.4
 
 
-class MeshError(ValueError):
-    """A mesh that has no clean section; the sentence says where."""
-
-
 def read_mesh(path: Path) -> trimesh.Trimesh:
     """The mesh of an STL file, with corners at the same place made one."""
     mesh = trimesh.load(path, file_type="stl")
@@ -50,14 +46,7 @@ def is_closed(mesh: trimesh.Trimesh) -> bool:
 
 def shells(mesh: trimesh.Trimesh) -> list[trimesh.Trimesh]:
     """The parts that hang together by edges, the largest volume first (cavities are negative)."""
-    every = np.arange(len(mesh.faces))
-    groups = trimesh.graph.connected_components(mesh.face_adjacency, nodes=every, engine="scipy")
-    found = []
-    for faces in groups:
-        used, renumbered = np.unique(mesh.faces[faces], return_inverse=True)
-        corners = renumbered.reshape(-1, 3)
-        found.append(trimesh.Trimesh(mesh.vertices[used], corners, process=False))
-    return sorted(found, key=lambda part: -part.volume)
+    return sorted(mesh.split(only_watertight=False, repair=False), key=lambda part: -part.volume)
 
 
 def winding_numbers(mesh: trimesh.Trimesh, points: Points) -> Points:
@@ -78,11 +67,11 @@ def section(mesh: trimesh.Trimesh, z_mm: float) -> BaseGeometry:
     """The material at a height, where no corner of the mesh lies.
 
     Raises:
-        MeshError: when the cut does not close.
+        ValueError: when the cut does not close.
     """
     heights = mesh.vertices[:, 2] - z_mm
     if np.abs(heights).min() < 1e-6:
-        raise MeshError(f"a corner of the mesh lies at the height {z_mm}")
+        raise ValueError(f"a corner of the mesh lies at the height {z_mm}")
     (a, b), of_face = mesh.edges_unique.T, mesh.faces_unique_edges
     part = heights[a] / np.where(heights[a] == heights[b], 1, heights[a] - heights[b])
     places = mesh.vertices[a] + part[:, None] * (mesh.vertices[b] - mesh.vertices[a])
@@ -104,7 +93,7 @@ def _bounded(lines: Points) -> BaseGeometry:
     """What lies within an odd number of the rings that lines in space make, seen from above."""
     rings, *left = shapely.polygonize_full(list(shapely.linestrings(lines[:, :, :2])))
     if not all(one.is_empty for one in left):
-        raise MeshError("the cut does not close")
+        raise ValueError("the cut does not close")
     areas = [Polygon(ring.exterior) for ring in rings.geoms]
     return reduce(shapely.symmetric_difference, areas, Polygon())
 

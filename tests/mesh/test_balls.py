@@ -1,4 +1,4 @@
-"""Rules on pieces of balls: each notices the fault that is planted for it, and sound ones pass."""
+"""Pieces of balls are recognised and measured from meshes alone, and their rules notice planted faults."""
 
 from __future__ import annotations
 
@@ -8,13 +8,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fabkit.drawing.ball import draft_ball
+from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.balls.recognise import identify_balls, take_in_balls
 from fabkit.mesh.balls.rules import inspect_balls
 from fabkit.mesh.body import Body
 from fabkit.mesh.finding import Finding
 from fabkit.model.balls import BallBody
+from fabkit.model.piece import forms_of_balls
 from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.solid.balls import build_balls
+from fabkit.solve.answer import solve
+from fabkit.solve.posing import pose
 from tests.support import shapes
 from tests.support.ballmeshes import (
     BODIES,
@@ -30,6 +36,158 @@ from tests.support.ballmeshes import (
     solid,
     thrown,
 )
+from tests.support.faults.kits import written
+
+COARSE = Sizes(segments=24)
+
+
+def read(body: Body, sizes: Sizes = COARSE) -> BallPart:
+    (part,), _ = take_in_balls([body], IQFIT, sizes.pitch)
+    return part
+
+
+def bonds(shape: BallBody | None) -> set[frozenset[int]]:
+    return {frozenset(bond) for bond in shape.bonds} if shape else set()
+
+
+def assert_is(part: BallPart, name: str, is_mirrored: bool = False) -> None:
+    assert part.shape is not None, part.why
+    # Navy is its own mirror image; all others are not.
+    assert (part.alike, part.mirrored) == ((name,), is_mirrored and name != "navy")
+    assert bonds(part.shape) == bonds(BODIES[name])
+    assert part.score > 0.9
+    assert part.score - part.runner_up > 0.15
+
+
+def assert_measured(part: BallPart, sizes: Sizes) -> None:
+    assert part.pitch_mm == pytest.approx(sizes.pitch, abs=2e-3)
+    assert part.off_mm < 2e-3
+    assert part.diameters_mm == pytest.approx([sizes.ball] * len(part.diameters_mm), abs=5e-3)
+    on_bed = sizes.link / 2 + min(sizes.link / 2, sizes.flat or sizes.link)
+    chord = sizes.link * (1 - np.cos(np.pi / sizes.segments))
+    for link in part.links_mm:
+        assert min(abs(link - right) for right in (sizes.link, on_bed)) <= chord + 1e-3
+
+
+@pytest.mark.every(5)
+@pytest.mark.parametrize(
+    ("at", "sizes"),
+    enumerate(
+        [
+            Sizes(),
+            COARSE,
+            Sizes(segments=12),
+            Sizes(segments=12, kind="octahedral"),
+            Sizes(segments=100, kind="octahedral"),
+            Sizes(kind="icosphere"),
+            COMPACT,
+            Sizes(flat=None),
+            Sizes(pitch=20.0, ball=19.0, link=8.0, flat=8.0),
+            Sizes(pitch=20.0, ball=10.0, link=4.0, flat=3.5),
+        ]
+    ),
+    ids=str,
+)
+def test_pieces_of_all_sizes_are_recognised_and_measured(at: int, sizes: Sizes) -> None:
+    name = IDS[at]
+    body = made(BODIES[name], sizes)
+    part = read(thrown(mirrored(body) if at % 2 else body, at), sizes)
+    assert_is(part, name, bool(at % 2))
+    assert_measured(part, sizes)
+
+
+def hollowed(body: Body, flat: float) -> Body:
+    name = body.name
+    wall = Sizes(ball=9.6, link=6.6, flat=flat, segments=24)
+    return body_of_solid(solid(BODIES[name], COARSE) - solid(BODIES[name], wall), name)
+
+
+def subdivided(body: Body) -> Body:
+    mesh = body.as_trimesh.subdivide()
+    return Body(body.name, np.array(mesh.vertices), np.array(mesh.faces, np.int64))
+
+
+def shaken(body: Body, by_mm: float = 0.005) -> Body:
+    noise = np.random.default_rng(0).normal(0, by_mm, body.vertices.shape)
+    return replace(body, vertices=body.vertices + noise)
+
+
+#: What happens to meshes on their way, and by how much balls may then be off, in mm.
+CHANGES: dict[str, tuple[Callable[[Body], Body], float]] = {
+    "noise": (shaken, 0.02),
+    "3 decimals": (lambda b: replace(b, vertices=b.vertices.round(3)), 2e-3),
+    "remeshed": (subdivided, 0.05),
+    "remeshed with noise": (lambda b: shaken(subdivided(b)), 0.05),
+    "simplified": (
+        lambda b: body_of_solid(solid(BODIES[b.name], Sizes(segments=64)).simplify(0.1), b.name),
+        0.01,
+    ),
+    "hollow": (lambda b: hollowed(b, 3.0), 2e-3),
+    "hollow and open below": (lambda b: hollowed(b, 9.0), 2e-3),
+    "with holes": (lambda b: replace(b, faces=np.delete(b.faces, np.s_[::17], axis=0)), 5e-3),
+    "facets turned over": (
+        lambda b: replace(b, faces=np.vstack([b.faces[::2], b.faces[1::2, ::-1]])),
+        2e-3,
+    ),
+}
+
+
+@pytest.mark.every(15)
+@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("change", CHANGES)
+def test_changed_meshes_are_recognised(change: str, name: str) -> None:
+    made_so, off_mm = CHANGES[change]
+    is_mirrored = name < "m"
+    body = made_so(made(BODIES[name], COARSE, name))
+    part = read(thrown(mirrored(body) if is_mirrored else body, len(change + name)))
+    assert_is(part, name, is_mirrored)
+    assert part.pitch_mm == pytest.approx(15.0, abs=off_mm)
+    assert part.off_mm < off_mm
+    assert part.diameters_mm == pytest.approx([12.0] * len(part.diameters_mm), abs=off_mm)
+
+
+def test_a_set_is_recognised_whatever_its_order_and_unit() -> None:
+    bodies = [
+        thrown(made(shape, Sizes(segments=12)), seed, scale=1 / 25.4)
+        for seed, shape in enumerate(BODIES.values())
+    ]
+    parts, length_mm = take_in_balls(bodies[::-1], IQFIT, 12.0, 15.0)
+    identities = identify_balls(parts, IQFIT)
+    assert length_mm == 25.4
+    assert [(one.key, one.alike) for one in identities] == [(name, (name,)) for name in IDS[::-1]]
+    assert all(one.as_drawn and one.margin > 0.15 for one in identities)
+
+
+def test_other_pieces_than_those_of_iq_fit() -> None:
+    """One ball that six links leave; two that differ by a link alone; and two that are alike."""
+    star = ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1), (0, 0, 0))
+    ring = ((0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0))
+    shapes = {
+        "star": BallBody(star, tuple((i, 6) for i in range(6))),
+        "open": BallBody(ring, ((0, 1), (1, 2), (2, 3))),
+        "ring": BallBody(ring, ((0, 1), (1, 2), (2, 3), (3, 0))),
+        "twin": BallBody(((0, 0, 5), (0, 1, 5), (0, 0, 4), (0, 1, 4)), ((1, 0), (0, 2), (3, 2))),
+    }
+    pieces = tuple(replace(IQFIT.pieces[0], id=name, body=body) for name, body in shapes.items())
+    puzzle = replace(IQFIT, pieces=pieces)
+    bodies = [thrown(made(body, Sizes(flat=None)), 2) for body in shapes.values()]
+    identities = identify_balls(take_in_balls(bodies, puzzle, 15.0)[0], puzzle)
+    assert sorted(one.key for one in identities) == sorted(shapes)
+    alike = [one.alike for one in identities]
+    assert alike == [("star",), ("open", "twin"), ("ring",), ("open", "twin")]
+    assert all(one.as_drawn for one in identities)
+
+
+@pytest.mark.integration
+def test_what_was_read_fills_the_board_as_often_as_the_rules_say() -> None:
+    pieces, profile = [], load_profile(unit_mm=IQFIT.unit_mm)
+    for seed, piece in enumerate(IQFIT.pieces):
+        part = read(thrown(written(build_balls(draft_ball(IQFIT, piece, profile))), seed))
+        assert part.shape is not None
+        pieces.append(replace(piece, body=part.shape, forms=forms_of_balls(part.shape)))
+    puzzle = replace(IQFIT, pieces=tuple(pieces))
+    assert solve(pose(puzzle, puzzle.challenges[0]), "count").count == 301_350
+
 
 PINK = BODIES["pink"]
 #: Enough of the set for planted faults.
