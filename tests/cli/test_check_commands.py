@@ -5,48 +5,46 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fabkit.cli import main
+from tests.support.meshfiles import obj
 from tests.support.trioset import PLAIN, TRIO, checked_trio, trio_folder
 
 Capture = pytest.CaptureFixture[str]
+Said = Callable[..., Any]
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the set's file and its output, to stand in."""
-    shutil.copytree(trio_folder(), tmp_path / "copy")
+    shutil.copytree(trio_folder(*getattr(request, "param", ())), tmp_path / "copy")
     monkeypatch.chdir(tmp_path / "copy")
     return tmp_path / "copy"
 
 
-@pytest.fixture
-def plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Such a folder with meshes that take little time."""
-    shutil.copytree(trio_folder(*PLAIN), tmp_path / "copy")
-    monkeypatch.chdir(tmp_path / "copy")
-    return tmp_path / "copy"
+#: For meshes that take little time.
+plain = pytest.mark.parametrize("here", [PLAIN], indirect=True, ids=["plain"])
 
 
-def report(command: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((checked_trio() / f"output/trio/{command}.json").read_text())
-    return found
+def report(command: str) -> Any:
+    return json.loads((checked_trio() / f"output/trio/{command}.json").read_text())
 
 
-def run(capsys: Capture, *arguments: str) -> tuple[int, str, str]:
+def run(capsys: Capture, *arguments: str, code: int = 0) -> tuple[str, str]:
+    """What a command says, and what it complains of."""
     capsys.readouterr()
-    code = main(list(arguments))
-    out, err = capsys.readouterr()
-    return code, out, err
+    assert main(list(arguments)) == code, (arguments, capsys.readouterr())
+    return capsys.readouterr()
 
 
-def document(capsys: Capture, *arguments: str) -> tuple[int, dict[str, Any]]:
-    code, out, _ = run(capsys, *arguments, "--json", "-q")
-    return code, json.loads(out)
+def failed(findings: list[dict[str, Any]]) -> list[str]:
+    return [one["rule"] for one in findings if not one["ok"]]
 
 
 def test_check_passes_and_writes_its_reports() -> None:
@@ -65,15 +63,13 @@ def test_json_keeps_the_contract() -> None:
     assert list(found["pieces"]) == ["L", "J", "Q"]
     piece = found["pieces"]["L"]
     assert {"ok", "watertight", "volume_mm3", "bbox_mm", "findings"} <= piece.keys()
-    assert sorted(piece["bbox_mm"][:2]) == pytest.approx([39.8, 59.8], abs=0.001)
-    assert piece["bbox_mm"][2] == pytest.approx(7, abs=0.001)
+    assert sorted(piece["bbox_mm"]) == pytest.approx([7, 39.8, 59.8], abs=0.001)
     for finding in piece["findings"]:
         assert finding.keys() == {"rule", "ok", "value", "limit", "unit", "message"}
     (assembly,) = found["assemblies"]
-    assert (assembly["challenge"], assembly["ok"]) == ("tray", True)
-    assert assembly["min_gap_mm"] == pytest.approx(0.2, abs=0.002)
-    assert assembly["max_gap_mm"] == pytest.approx(0.2, abs=0.002)
-    assert assembly["overlap_mm3"] == 0
+    assert (assembly["challenge"], assembly["ok"], assembly["overlap_mm3"]) == ("tray", True, 0)
+    for gap in ("min_gap_mm", "max_gap_mm"):
+        assert assembly[gap] == pytest.approx(0.2, abs=0.002)
 
 
 def test_verify_solves_with_what_was_read() -> None:
@@ -84,11 +80,10 @@ def test_verify_solves_with_what_was_read() -> None:
     assert not found["flips"]["possible"]
 
 
-def test_verify_says_when_the_catalog_claims_too_much(plain: Path, capsys: Capture) -> None:
-    text = TRIO.replace('answer = "impossible"', 'answer = "solved"')
-    (plain / "trio.toml").write_text(text)
-    code, out, _ = run(capsys, "verify", "trio.toml")
-    assert code == 1
+@plain
+def test_verify_says_when_the_catalog_claims_too_much(here: Path, capsys: Capture) -> None:
+    (here / "trio.toml").write_text(TRIO.replace('"impossible"', '"solved"'))
+    out, _ = run(capsys, "verify", "trio.toml", code=1)
     assert "bar: impossible, and the catalog says solved" in out
     assert "FAILED: 1 of 2 challenges" in out
 
@@ -96,39 +91,32 @@ def test_verify_says_when_the_catalog_claims_too_much(plain: Path, capsys: Captu
 @pytest.mark.integration
 @pytest.mark.every(2)
 @pytest.mark.parametrize("command", ["check", "verify"])
-def test_nothing_but_meshes_counts(command: str, here: Path, capsys: Capture) -> None:
+def test_nothing_but_meshes_counts(command: str, here: Path, said: Said) -> None:
     """Other names and order, an altered profile and manifest: the same answer."""
     stl = here / "output/trio/stl"
-    for number, name in enumerate(("Q", "L", "J"), 1):
+    for number, name in enumerate("QLJ", 1):
         (stl / f"{name}.stl").rename(stl / f"{number}.stl")
     profile = here / "output/trio/profile.toml"
     profile.write_text(profile.read_text().replace('inset = "0.1 mm"', 'inset = "0.4 mm"'))
     (here / "output/trio/manifest.json").write_text('{"schema": 1, "set": "other", "files": {}}')
-    code, second = document(capsys, command, "trio.toml")
-    assert code == 0
-    assert second == report(command)
+    assert said(command, "trio.toml") == report(command)
 
 
+@plain
 @pytest.mark.integration
 def test_drawings_altered_after_the_export_change_no_answer_of_verify(
-    plain: Path, capsys: Capture
+    here: Path, said: Said
 ) -> None:
     """Letters say which piece is which, and outlines come from the meshes."""
-    _, first = document(capsys, "verify", "trio.toml")
+    first = said("verify", "trio.toml")
     altered = TRIO.replace("[[0, 0], [1, 0], [2, 0], [2, 1]]", "[[0, 0], [0, 1], [0, 2], [0, 3]]")
     assert altered != TRIO
-    (plain / "trio.toml").write_text(altered)
-    code, second = document(capsys, "verify", "trio.toml")
-    assert code == 0
-    assert (first["pieces"]["L"].pop("as_drawn"), second["pieces"]["L"].pop("as_drawn")) == (
-        True,
-        False,
-    )
-    assert second == first
-    code, found = document(capsys, "check", "trio.toml")
-    assert code == 1
-    failed = [f["rule"] for f in found["pieces"]["L"]["findings"] if not f["ok"]]
-    assert failed == ["shape"]
+    (here / "trio.toml").write_text(altered)
+    second = said("verify", "trio.toml")
+    drawn = [one["pieces"]["L"].pop("as_drawn") for one in (first, second)]
+    assert (drawn, second) == ([True, False], first)
+    found = said("check", "trio.toml", code=1)
+    assert failed(found["pieces"]["L"]["findings"]) == ["shape"]
 
 
 @pytest.mark.long
@@ -142,125 +130,100 @@ def test_meshes_from_elsewhere(here: Path, capsys: Capture) -> None:
         ["check", "--set", "trio.toml", "output/trio"],
         ["verify", "trio.toml", "--from", "output/trio"],
     ):
-        code, out, err = run(capsys, *arguments)
-        assert code == 0, (arguments, out, err)
+        run(capsys, *arguments)
     assert sorted(here.rglob("*")) == before, "meshes from elsewhere leave no files"
-    code, _, _ = run(capsys, "check", "--set", "trio.toml", *files, "-o", "reports")
-    assert code == 0
+    run(capsys, "check", "--set", "trio.toml", *files, "-o", "reports")
     assert (here / "reports/check.html").is_file()
 
 
 def test_a_missing_piece_fails_both(here: Path, capsys: Capture) -> None:
     """So does a missing lid."""
-    (here / "output/trio/stl/Q.stl").unlink()
-    (here / "output/trio/stl/tray-lid.stl").unlink()
-    code, out, _ = run(capsys, "check", "trio.toml")
-    assert code == 1
+    for name in ("Q", "tray-lid"):
+        (here / f"output/trio/stl/{name}.stl").unlink()
+    out, _ = run(capsys, "check", "trio.toml", code=1)
     assert "pieces of the set that are missing (Q): 1, where 0 is right" in out
     assert "tray.stl: board-lid: lids for the board tray: 0, where 1 is right" in out
-    code, out, _ = run(capsys, "verify", "trio.toml")
-    assert code == 1
+    out, _ = run(capsys, "verify", "trio.toml", code=1)
     assert "tray, bar: not answered: Q missing" in out
 
 
 @pytest.mark.long
-def test_the_profile_is_recognised_or_named(here: Path, capsys: Capture) -> None:
+def test_the_profile_is_recognised_or_named(here: Path, capsys: Capture, said: Said) -> None:
     main(["export-stl", "trio.toml", "-q", "-o", "small", "-p", "compact"])
-    code, found = document(capsys, "check", "trio.toml", "-o", "small")
-    assert (code, found["profile"]) == (0, "compact")
+    assert said("check", "trio.toml", "-o", "small")["profile"] == "compact"
     main(["export-stl", "trio.toml", "-q", "-o", "own", "-s", "recess.fit=glue"])
-    code, found = document(capsys, "check", "trio.toml", "-o", "own")
-    assert (code, found["profile"]) == (0, "profile"), "the profile beside the meshes"
-    code, found = document(capsys, "check", "trio.toml", "-o", "own", "-s", "recess.fit=press")
-    assert code == 1
-    failed = {f["rule"] for f in found["pieces"]["L"]["findings"] if not f["ok"]}
-    assert failed == {"recess-diameter"}
+    own = ("check", "trio.toml", "-o", "own")
+    assert said(*own)["profile"] == "profile", "the profile beside the meshes"
+    found = said(*own, "-s", "recess.fit=press", code=1)
+    assert set(failed(found["pieces"]["L"]["findings"])) == {"recess-diameter"}
     (here / "own/profile.toml").unlink()
-    code, out, err = run(capsys, "check", "trio.toml", "-o", "own")
-    assert code == 0, out
+    out, err = run(capsys, *own)
     assert "held against profile measured" in out
     assert "made with none of the known profiles" in err
 
 
-def test_what_a_set_is_made_to_is_measured_and_written(plain: Path, capsys: Capture) -> None:
-    (plain / "output/trio/profile.toml").unlink()
+@plain
+def test_what_a_set_is_made_to_is_measured_and_written(
+    here: Path, capsys: Capture, said: Said
+) -> None:
+    (here / "output/trio/profile.toml").unlink()
     command = ["check", "trio.toml", "--write-profile", "own.toml"]
-    code, out, err = run(capsys, *command)
-    assert code == 0, out
+    out, err = run(capsys, *command)
     assert "made with none of the known profiles" in err
     table = dict(re.findall(r"^(unit|thickness|clearance|recess) +(.*)$", out, re.MULTILINE))
     assert table == {
         "unit": "20 mm", "thickness": "7 mm", "clearance": "0.2 mm", "recess": "none"
     }  # fmt: skip
-    code, _, err = run(capsys, *command)
-    assert (code, "own.toml: is there already" in err) == (2, True)
-    code, found = document(capsys, "check", "trio.toml", "-p", "own.toml", "-s", "lid.kind=none")
-    assert (code, found["causes"]) == (0, [])
+    assert "own.toml: is there already" in run(capsys, *command, code=2)[1]
+    assert said("check", "trio.toml", "-p", "own.toml", "-s", "lid.kind=none")["causes"] == []
 
 
 @pytest.mark.integration
 def test_reports_of_other_meshes_are_told(here: Path, capsys: Capture) -> None:
     run(capsys, "check", "trio.toml")
-    _, _, err = run(capsys, "export-stl", "trio.toml")
-    assert "other meshes" not in err
-    _, _, err = run(capsys, "export-stl", "trio.toml", "-s", "thickness=8 mm")
+    assert "other meshes" not in run(capsys, "export-stl", "trio.toml")[1]
+    _, err = run(capsys, "export-stl", "trio.toml", "-s", "thickness=8 mm")
     assert "of other files than are here now: check.html, check.json" in err
 
 
 @pytest.mark.long
-def test_a_printer_that_is_off_may_keep_rows_from_closing(here: Path, capsys: Capture) -> None:
-    code, found = document(capsys, "check", "trio.toml", "--printer-error", "0.1mm")
-    assert (code, found["tolerance"]["ok"]) == (0, True)
-    (row,) = found["tolerance"]["rows"]
-    assert row["challenge"] == "tray"
+def test_a_printer_that_is_off_may_keep_rows_from_closing(
+    here: Path, capsys: Capture, said: Said
+) -> None:
+    found = said("check", "trio.toml", "--printer-error", "0.1mm")["tolerance"]
+    (row,) = found["rows"]
+    assert (found["ok"], row["challenge"]) == (True, "tray")
     # Six sides of pieces at 0.05 mm and 0.25 mm twice in the tray bear 0.1 mm on all eight.
-    assert found["tolerance"]["worst"]["inset_mm"] == 0.05
+    assert found["worst"]["inset_mm"] == 0.05
     assert "As a printer prints it" in (here / "output/trio/check.html").read_text()
-    code, out, _ = run(capsys, "check", "trio.toml", "--printer-error", "0.15mm")
-    assert code == 1
+    out, _ = run(capsys, "check", "trio.toml", "--printer-error", "0.15mm", code=1)
     assert "in the worst case not every row closes" in out
     assert "With an inset of 0.12 mm on each side every row closes" in out
-    code, found = document(capsys, "check", "trio.toml")
-    assert code == 0
-    assert "tolerance" not in found
+    assert "tolerance" not in said("check", "trio.toml")
 
 
-BAD_MESHES = {
-    "text.stl": b"this is a letter to my aunt, not a mesh",
-    "empty.stl": b"",
-    "cut.stl": b"\0" * 80 + (12).to_bytes(4, "little") + b"\0" * 100,
-    "claims-2-GB.stl": b"\0" * 80 + (42_000_000).to_bytes(4, "little") + b"\0" * 50,
-    "not-a-zip.3mf": b"PK\3\4 but no more",
-    "no-faces.obj": b"v 0 0 0\n",
-    "output/trio/stl/tray.stl": b"nonsense\n",
-}
-
-
+@plain
 @pytest.mark.parametrize("command", ["check", "verify"])
-def test_bad_meshes_get_one_message(command: str, plain: Path, capsys: Capture) -> None:
-    for name, content in BAD_MESHES.items():
-        (plain / name).write_bytes(content)
-        before = sorted(plain.rglob("*"))
-        files = [name] if command == "check" else ["--from", name]
-        if name.startswith("output"):  # where the command looks by itself
-            files = []
-        code, out, err = run(capsys, command, "trio.toml", *files)
-        assert (code, out) == (2, ""), name
-        assert err.startswith(f"fabkit: {name}: ")
-        assert len(err.splitlines()) == 1
-        assert sorted(plain.rglob("*")) == before
+def test_bad_meshes_get_one_message(command: str, here: Path, capsys: Capture) -> None:
+    """Named, and found by the command itself. (What else is bad: tests/mesh.)"""
+    named = ["--from"] * (command == "verify")
+    for name, files in (("no.3mf", [*named, "no.3mf"]), ("output/trio/stl/tray.stl", [])):
+        (here / name).write_bytes(b"PK\3\4 but no more")
+        before = sorted(here.rglob("*"))
+        out, err = run(capsys, command, "trio.toml", *files, code=2)
+        assert (out, err.startswith(f"fabkit: {name}: "), len(err.splitlines())) == ("", True, 1)
+        assert sorted(here.rglob("*")) == before
 
 
-def test_a_mesh_that_is_no_piece_is_strange(plain: Path, capsys: Capture) -> None:
+@plain
+def test_a_mesh_that_is_no_piece_is_strange(here: Path, said: Said) -> None:
     """One more file that is a fine mesh: told as strange, and the set still goes together."""
     corners = [(0, 0, 0), (9, 0, 0), (0, 7, 0), (0, 0, 5)]
-    lines = [f"v {x} {y} {z}" for x, y, z in corners]
-    lines += ["f 1 3 2", "f 1 2 4", "f 2 3 4", "f 3 1 4"]
-    (plain / "output/trio/stl/pyramid.obj").write_text("\n".join(lines))
+    pyramid = obj(np.array(corners), [(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)])
+    (here / "output/trio/stl/pyramid.obj").write_text(pyramid)
     errors = ["--printer-error", "0.1mm", "--hole-error", "0.3mm"]
-    code, found = document(capsys, "check", "trio.toml", *errors)
-    assert code == 1
+    found = said("check", "trio.toml", *errors, code=1)
     assert [found["tolerance"][f"{one}_error_mm"] for one in ("side", "hole")] == [0.1, 0.3]
-    assert [f["rule"] for f in found["findings"] if not f["ok"]] == ["strange"]
+    assert failed(found["findings"]) == ["strange"]
     assert [one["ok"] for one in found["assemblies"]] == [True]
     assert found["pieces"]["L"]["ok"]
