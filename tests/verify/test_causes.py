@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,6 @@ import numpy as np
 import pytest
 
 from fabkit.build.meshes import check_and_verify
-from fabkit.cli import main
 from fabkit.mesh.body import Body
 from fabkit.mesh.identity import Identity
 from fabkit.model.library import load_set, shipped_names
@@ -26,6 +26,8 @@ from tests.conftest import ROOT
 from tests.support.built import exported
 from tests.support.faults.kits import BARE, kit
 from tests.support.trioset import PLAIN
+
+Said = Callable[..., Any]
 
 # --- one cause, one line ----------------------------------------------------------------------
 
@@ -49,13 +51,11 @@ def bodies() -> dict[str, Body]:
 
 def test_what_all_pieces_share_is_one_line(bodies: dict[str, Body]) -> None:
     assert lines(of_kit(bodies)) == []
-    found = lines(of_kit(bodies, thickness_mm=4.2))
-    assert len(found) == 1
-    assert found[0][1].startswith("thickness: all 3 pieces: ")
-    found = lines(of_kit(bodies, unit_mm=25.0, gap_min_mm=0.5))
-    assert [rule for rule, _ in found] == ["unit"], "gaps follow from the unit"
-    found = lines(of_kit(bodies, gap_min_mm=0.5))
-    assert [rule for rule, _ in found] == ["gap-least"]
+    ((_, line),) = lines(of_kit(bodies, thickness_mm=4.2))
+    assert line.startswith("thickness: all 3 pieces: ")
+    for limits, rule in (({"unit_mm": 25.0}, "unit"), ({}, "gap-least")):
+        ((found, _),) = lines(of_kit(bodies, gap_min_mm=0.5, **limits))
+        assert found == rule, "gaps follow from the unit"
 
 
 def test_one_piece_is_named_by_its_file(bodies: dict[str, Body]) -> None:
@@ -102,8 +102,7 @@ def test_a_mirrored_piece_is_one_sentence() -> None:
     a = Identity("A", "A", None, ("A",), mirrored=False)
     answers = [
         answered("one", "solved", "impossible"),
-        answered("two", "impossible", "solved"),
-        answered("three", "impossible", "solved"),
+        *(answered(name, "impossible", "solved") for name in ("two", "three")),
         answered("four", "solved", "solved"),
         answered("other", "solved", "impossible", "A"),
     ]
@@ -111,73 +110,35 @@ def test_a_mirrored_piece_is_one_sentence() -> None:
         "S.stl is the mirror image of S in the set's file; with it 1 challenge that is impossible "
         "as drawn can be solved (one), and 2 others no longer (two, three)"
     ]
-    (other,) = unlike([replace(a, alike=("R",))], ["A.stl"], answers[3:4])
-    assert (
-        other
-        == "A.stl is not A as the set's file draws it; with it no challenge has another answer"
-    )
+    assert unlike([replace(a, alike=("R",))], ["A.stl"], answers[3:4]) == [
+        "A.stl is not A as the set's file draws it; with it no challenge has another answer"
+    ]
 
 
 # --- make, check and verify -------------------------------------------------------------------
 
-
-TRIANGLES = {
-    "A": [[0, 0], [4, 0], [2, 2]], "B": [[0, 0], [2, 2], [0, 4]], "C": [[2, 0], [4, 0], [4, 2]],
-    "D": [[0, 0], [1, 1], [0, 2]], "E": [[0, 0], [2, 0], [1, 1]],
-    "F": [[1, 0], [2, 1], [1, 2], [0, 1]], "G": [[0, 0], [1, -1], [1, 1], [0, 2]],
-}  # fmt: skip
-HEXOMINOES = {
-    "A": ["XXXXXX"], "B": ["XXX", "XXX"], "C": ["XXXXX", "X...."], "D": ["XXXX", "XX.."],
-    "E": ["XXXX", "X..X"], "F": ["XXXX", ".XX."],
-}  # fmt: skip
-TETRAHEXES = {
-    "I": [[0, 0], [0, 1], [0, 2], [0, 3]], "J": [[0, 0], [0, 1], [0, 2], [1, 2]],
-    "K": [[0, 0], [0, 1], [0, 2], [1, 1]], "O": [[0, 0], [0, 1], [1, 0], [1, 1]],
-    "S": [[0, 0], [0, 1], [1, 1], [1, 2]], "U": [[0, 0], [0, 2], [1, 0], [1, 1]],
-    "Y": [[0, 1], [1, 0], [1, 1], [2, 1]],
-}  # fmt: skip
+#: Sets of users without a challenge.
+OF_USERS = ("tangram", "pentominoes", "hexominoes", "tetrahexes", "two")
 
 
-def set_file(name: str, lattice: str, unit: int, boards: dict[str, Any], pieces: Any) -> str:
-    key = {"square": "rows", "quarter-square": "outline", "triangular": "cells"}[lattice]
-    head = f'name = "{name}", lattice = "{lattice}", moves = "rotations and flips"'
-    shape = "rows" if lattice == "triangular" else "size"
-    boxes = [f'{{ id = "{one}", {shape} = {size} }}' for one, size in boards.items()]
-    drawn = [f'{{ id = "{one}", {key} = {json.dumps(form)} }}' for one, form in pieces.items()]
-    return (
-        f'set = {{ {head}, unit = "{unit} mm" }}\nboard = [{", ".join(boxes)}]\n'
-        f"piece = [{', '.join(drawn)}]\n"
-    )
+@pytest.fixture
+def at_home(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The set of a test's name, in a folder of its own if it is a user's."""
+    monkeypatch.chdir(tmp_path)
+    if name not in OF_USERS:
+        return name
+    text = (ROOT / "tests" / "sets" / f"{name}.toml").read_text(encoding="utf-8")
+    if name == "pentominoes":  # as the README draws them
+        readme = (ROOT / "README.md").read_text(encoding="utf-8")
+        (text,) = re.findall(r"```toml\n# pentominoes.toml\n(.*?)```", readme, re.DOTALL)
+    Path(f"{name}.toml").write_text(text)
+    return f"{name}.toml"
 
 
-def pentominoes() -> str:
-    """As the README draws them."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    (found,) = re.findall(r"```toml\n# pentominoes.toml\n(.*?)```", text, re.DOTALL)
-    return str(found)
-
-
-#: Sets of users without a challenge, by name.
-SETS = {
-    "tangram": set_file("tangram", "quarter-square", 20, {"square": [4, 4]}, TRIANGLES),
-    "pentominoes": pentominoes(),
-    "hexominoes": set_file("hexominoes", "square", 15, {"box": [6, 6]}, HEXOMINOES),
-    "tetrahexes": set_file("tetrahexes", "triangular", 20, {"box": [7, 7, 7, 7]}, TETRAHEXES),
-    "two": set_file(
-        "two", "square", 20, {"long": [2, 6], "wide": [3, 4]},
-        {"L": ["XXX", "X.."], "O": ["XX", "XX"], "J": ["XXX", "..X"]},
-    ),
-}  # fmt: skip
-
-
-def test_boards_are_challenges(tmp_path: Path) -> None:
+def test_boards_are_challenges() -> None:
     """Those that the pieces fill; if none, those that there are."""
-    (tmp_path / "two.toml").write_text(SETS["two"])
-    two = load_set(str(tmp_path / "two.toml"))
-    assert [(one.id, one.pieces) for one in asked(two)] == [
-        ("long", ("L", "O", "J")),
-        ("wide", ("L", "O", "J")),
-    ]
+    two = load_set(str(ROOT / "tests/sets/two.toml"))
+    assert {one.id: "".join(one.pieces) for one in asked(two)} == {"long": "LOJ", "wide": "LOJ"}
     cells = frozenset((x, y) for x in range(5) for y in range(5))
     large = replace(two, boards=(Board("large", cells),))
     assert [one.id for one in asked(replace(large, challenges=asked(two)))] == ["long", "wide"]
@@ -185,17 +146,6 @@ def test_boards_are_challenges(tmp_path: Path) -> None:
     for name in shipped_names():
         puzzle = load_set(name)
         assert asked(puzzle) == puzzle.challenges, "their boards are challenges, or too small"
-
-
-def told(set_name: str, capsys: pytest.CaptureFixture[str], *options: str) -> list[Any]:
-    """What `check` and `verify` say, as their JSON documents."""
-    documents = []
-    for command in ("check", "verify"):
-        capsys.readouterr()
-        code = main([command, set_name, "--json", "-q", *options])
-        documents.append(json.loads(capsys.readouterr().out))
-        assert code == (0 if documents[-1]["ok"] else 1)
-    return documents
 
 
 @pytest.mark.parametrize(
@@ -207,51 +157,36 @@ def told(set_name: str, capsys: pytest.CaptureFixture[str], *options: str) -> li
     ],
 )
 def test_reports_of_a_folder_agree(
-    name: str,
-    options: tuple[str, ...],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    at_home: str, options: tuple[str, ...], tmp_path: Path, said: Said
 ) -> None:
     """Those of `make` are made by `check_and_verify`."""
-    monkeypatch.chdir(tmp_path)
-    Path(f"{name}.toml").write_text(SETS[name])
-    puzzle = load_set(f"{name}.toml")
-    folder = tmp_path / "output" / name
-    shutil.copytree(exported(f"{name}.toml", *options), folder)
+    puzzle = load_set(at_home)
+    folder = tmp_path / "output" / puzzle.name
+    shutil.copytree(exported(at_home, *options), folder)
     profile = load_profile([], options[1::2], puzzle.unit_mm)
     stl = [f"stl/{path.name}" for path in sorted((folder / "stl").iterdir())]
     made = check_and_verify(folder, puzzle, profile, stl, 60.0, True, lambda *_: None)
     assert made is not None
-    expected = [json.loads(json.dumps(one.document())) for one in made]
-    assert all(one["ok"] for one in expected), expected[0]["causes"]
-    assert len(expected[1]["challenges"]) == len(asked(puzzle)) > 0
-    found = told(f"{name}.toml", capsys)
-    for one, other in zip(found, expected, strict=True):
-        assert one | {"schema": 1, "profile": ""} == other | {"schema": 1, "profile": ""}
+    for command, report in zip(("check", "verify"), made, strict=True):
+        expected = json.loads(json.dumps(report.document()))
+        assert expected["ok"], expected["causes"]
+        found = said(command, at_home)
+        assert found | {"schema": 1, "profile": ""} == expected | {"schema": 1, "profile": ""}
+    assert len(expected["challenges"]) == len(asked(puzzle)) > 0
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("name", [*SETS, *shipped_names()])
-def test_make_check_and_verify_agree(
-    name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+@pytest.mark.parametrize("name", [*OF_USERS, *shipped_names()])
+def test_make_check_and_verify_agree(name: str, at_home: str, said: Said) -> None:
     """Also when the profile is no longer beside the meshes."""
-    monkeypatch.chdir(tmp_path)
-    if name in SETS:
-        Path(f"{name}.toml").write_text(SETS[name])
-    set_name = f"{name}.toml" if name in SETS else name
-    assert main(["make", set_name, "--json", "-q"]) == 0
-    made = json.loads(capsys.readouterr().out)
+    made = said("make", at_home)
     assert len(made["verify"]["challenges"]) > 0
     for there in (True, False):
         if not there:
             Path(f"output/{name}/profile.toml").unlink()
-        checked, verified = told(set_name, capsys)
+        checked, verified = said("check", at_home), said("verify", at_home)
         assert (checked["ok"], verified["ok"]) == (True, True)
         assert verified["challenges"] == made["verify"]["challenges"]
-        assert checked["pieces"].keys() == made["check"]["pieces"].keys()
-        assert checked["boards"].keys() == made["check"]["boards"].keys()
+        assert (verified["flips"] is None) == load_set(at_home).flips
+        for kind in ("pieces", "boards"):
+            assert checked[kind].keys() == made["check"][kind].keys()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from random import Random
 
@@ -19,7 +19,6 @@ from fabkit.model.accessory import things
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
 from fabkit.verify.check import CheckReport, check
-from fabkit.verify.taking import take
 from tests.conftest import ROOT
 from tests.support import analytic, measure
 from tests.support.checks import lettered_faces
@@ -33,6 +32,7 @@ from tests.support.prints import NO_STUBS, Order, Print
 from tests.support.taken import printed_set, taken
 
 BEYOND, WITHIN = 1.1, 0.9
+INTEGRATION = pytest.mark.integration
 
 
 def first_of_each_rule() -> Iterator[Fault]:
@@ -48,28 +48,18 @@ ONE_EACH = list(first_of_each_rule())
 OTHERS = [fault for fault in FAULTS if fault not in ONE_EACH]
 
 
-def failed(report: CheckReport, planted: Planted, fault: Fault) -> list[str]:
-    """What is reported where the fault must be named: rules, or messages of assemblies."""
-    if fault.at == "set":
-        return [finding.rule for finding in report.findings if not finding.ok]
-    if fault.at == "assembly":
-        return [message for one in report.assemblies for message in one.messages]
-    return on_part(report, planted.faulty)
-
-
-def on_part(report: CheckReport, name: str) -> list[str]:
+def on_part(report: CheckReport, name: str) -> set[str]:
     """The rules that a part breaks."""
-    return [finding.rule for one in report.parts for finding in one.failed if one.part.name == name]
+    return {finding.rule for one in report.parts for finding in one.failed if one.part.name == name}
 
 
 def everything(report: CheckReport) -> list[str]:
-    """All that is reported."""
-    found = [
-        f"set: {finding.rule}: {finding.message}" for finding in report.findings if not finding.ok
+    """All that is reported: of the set, of its parts, and as they go together."""
+    found = [("set", finding) for finding in report.findings if not finding.ok]
+    found += [(one.part.name, finding) for one in report.parts for finding in one.failed]
+    return [f"{name}: {finding.rule}: {finding.message}" for name, finding in found] + [
+        f"assembly: {message}" for one in report.assemblies for message in one.messages
     ]
-    for one in report.parts:
-        found += [f"{one.part.name}: {finding.rule}: {finding.message}" for finding in one.failed]
-    return [*found, *(message for one in report.assemblies for message in one.messages)]
 
 
 def reported(fault: Fault, planted: Planted) -> CheckReport:
@@ -79,68 +69,52 @@ def reported(fault: Fault, planted: Planted) -> CheckReport:
 
 def assert_named(fault: Fault, planted: Planted) -> None:
     report = reported(fault, planted)
-    found = failed(report, planted, fault)
-    if fault.at == "assembly":
-        assert any(fault.rule in message for message in found), everything(report)
-    else:
-        assert fault.rule in found, everything(report)
+    starts = f"{planted.faulty if fault.at == 'part' else fault.at}: "
+    starts += "" if fault.at == "assembly" else f"{fault.rule}: "
+    found = everything(report)
+    assert any(one.startswith(starts) and fault.rule in one for one in found), found
     if fault.at == "part" and not fault.blames:
-        blamed = [one.part.name for one in report.parts if one.failed]
-        assert set(blamed) == {planted.faulty}, everything(report)
+        assert {one.part.name for one in report.parts if one.failed} == {planted.faulty}, found
 
 
 # --- planted faults -----------------------------------------------------------------------
 
 
-def assert_all_named(faults: Sequence[Fault]) -> None:
-    """Each fault on a piece of its own, and a good piece beside them: all are named, no other."""
-    bare = faults[0] in ONE_EACH
-    for planted, on_piece in in_one_set(faults, BEYOND, 1 if bare else 2, bare):
-        report = planted.report(answers=[])
-        for name, fault in on_piece.items():
-            found = on_part(report, name)
-            assert fault.rule in found, (fault.name, name, everything(report))
-            if fault.limited:
-                assert set(found) == {fault.rule}, (fault.name, name)
-        assert {one.part.name for one in report.parts if one.failed} == set(on_piece)
+def assert_each_named(planted: Planted, on_piece: Mapping[str, Fault], alone: bool) -> None:
+    """Each fault on its piece, alone if it has a limit, and nothing on other pieces."""
+    report = planted.report(answers=[])
+    for name, fault in on_piece.items():
+        found = on_part(report, name)
+        assert fault.rule in found, (fault.name, name, everything(report))
+        if alone and fault.limited:
+            assert found == {fault.rule}, (fault.name, name)
+    assert {one.part.name for one in report.parts if one.failed} == set(on_piece)
 
 
 def plain(fault: Fault) -> bool:
     return fault.ordered(BEYOND) == PLAIN
 
 
-LIMITS = [one for one in ONE_EACH if one.shares and plain(one) and one.limited]
 ORDERS = [one for one in ONE_EACH if one.shares and not plain(one)]
-REST = [one for one in OTHERS if one.shares]
+#: Faults that are planted in few sets, each on a piece of its own; the last two with --integration.
+TOGETHER = {
+    "limits": [one for one in ONE_EACH if one.shares and plain(one) and one.limited],
+    "plain": [one for one in ONE_EACH if one.shares and plain(one) and not one.limited],
+    "some orders": ORDERS[::4],
+    "orders": ORDERS,
+    "others": [one for one in OTHERS if one.shares],
+}
 
 
 @pytest.mark.parametrize(
-    "faults",
-    [
-        pytest.param(LIMITS, id="limits"),
-        pytest.param(
-            [one for one in ONE_EACH if one.shares and plain(one) and not one.limited], id="plain"
-        ),
-        pytest.param(ORDERS[::4], id="some orders"),
-        pytest.param(ORDERS, id="orders", marks=pytest.mark.integration),
-        pytest.param(REST, id="others", marks=pytest.mark.integration),
-    ],
+    "which", [*[*TOGETHER][:3], *(pytest.param(one, marks=INTEGRATION) for one in [*TOGETHER][3:])]
 )
-def test_each_rule_names_its_fault_beyond_its_limit(faults: list[Fault]) -> None:
-    assert_all_named(faults)
-
-
-@pytest.mark.parametrize(
-    "faults",
-    [
-        pytest.param(LIMITS, id="limits"),
-        pytest.param(ORDERS, id="orders", marks=pytest.mark.integration),
-        pytest.param(REST, id="others", marks=pytest.mark.integration),
-    ],
-)
-def test_nothing_is_said_within_a_limit(faults: list[Fault]) -> None:
+def test_each_rule_names_its_fault_beyond_its_limit_and_says_nothing_within(which: str) -> None:
     """One fault with an order of its own is held within its limit by the long tests."""
+    faults = TOGETHER[which]
     bare = faults[0] in ONE_EACH
+    for planted, on_piece in in_one_set(faults, BEYOND, 1 if bare else 2, bare):
+        assert_each_named(planted, on_piece, alone=True)
     orders = [one.ordered(BEYOND) for one in faults]
     within = [one for one in faults if one.limited and orders.count(one.ordered(BEYOND)) > 1]
     for planted, _ in in_one_set(within, WITHIN, 0 if bare else 2, bare):
@@ -151,9 +125,7 @@ def test_nothing_is_said_within_a_limit(faults: list[Fault]) -> None:
     "fault",
     [
         pytest.param(
-            one,
-            id=one.name,
-            marks=() if one in ONE_EACH and one.at != "assembly" else pytest.mark.integration,
+            one, id=one.name, marks=() if one in ONE_EACH and one.at != "assembly" else INTEGRATION
         )
         for one in FAULTS
         if not one.shares
@@ -186,28 +158,22 @@ OF_FORM = [*solids.FAULTS, *(one for one in FAULTS if one.rule in ("label-size",
     "faults",
     [
         pytest.param(OF_FORM, id="one after the other"),
-        *(pytest.param([one], id=one.name, marks=pytest.mark.integration) for one in OF_FORM),
+        *(pytest.param([one], id=one.name, marks=INTEGRATION) for one in OF_FORM),
     ],
 )
 def test_faults_of_form_are_named_sixteen_at_a_time(faults: list[Fault]) -> None:
     """On every piece of the set a fault that it can have: no good piece says what is right."""
     made = kit(PLAIN, ALL, solved=False)
-    on_piece, bodies, left = {}, [], itertools.cycle(faults)
+    on_piece, bodies, left = {}, dict(made.bodies), itertools.cycle(faults)
     for piece in sorted(ALL, key=lambda one: sum(one in fault.pieces for fault in faults)):
-        chosen = next(
-            (one for one in itertools.islice(left, len(faults)) if piece in one.pieces), None
-        )
         case = Case(made, piece, Random(piece))
-        if chosen:
-            on_piece[case.name] = chosen
-            planted = chosen.plant(case, sum(chosen.clear) / 2)
-            bodies.append(planted.bodies[-1])
-        else:
-            bodies.append(case.body)
-    report = Planted(made.puzzle, made.profile, tuple(bodies), "").report(answers=[])
-    for name, fault in on_piece.items():
-        assert fault.rule in on_part(report, name), (fault.name, name, everything(report))
-    assert {one.part.name for one in report.parts if one.failed} == set(on_piece)
+        for fault in itertools.islice(left, len(faults)):
+            if piece in fault.pieces:
+                on_piece[case.name] = fault
+                bodies[piece] = fault.plant(case, sum(fault.clear) / 2).bodies[-1]
+                break
+    planted = Planted(made.puzzle, made.profile, tuple(bodies.values()), "")
+    assert_each_named(planted, on_piece, alone=False)
 
 
 @pytest.mark.parametrize("piece", ["L", pytest.param("D", marks=pytest.mark.long)])
@@ -217,20 +183,22 @@ def test_what_is_no_fault_is_not_reported(piece: str) -> None:
     planted = Case(made, piece, Random(piece)).planted(made.bodies[piece])
     for one, (name, change) in zip((piece, *"MYYM", piece), HARMLESS.items(), strict=True):
         bodies = {body.name.removesuffix(".stl"): body for body in planted.bodies}
-        case = Case(replace(made, bodies=bodies), one, Random(name))
-        planted = change(case, 1.0)
+        planted = change(Case(replace(made, bodies=bodies), one, Random(name)), 1.0)
     assert everything(planted.report()) == []
 
 
 # --- the rules that there are ---------------------------------------------------------------
 
 #: Rules on what only some sets have.
-OF_BOARDS = ("ball-", "board-", "lid-", "seat-", "stub-")
+OF_BOARDS = {one for one in RULES if one.startswith(("ball-", "board-", "lid-", "seat-", "stub-"))}
 
 
 def rules_of(report: CheckReport) -> set[str]:
-    rules = {finding.rule for finding in report.findings}
-    return rules | {finding.rule for part in report.all_parts for finding in part.findings}
+    """What is asked of good prints."""
+    assert everything(report) == []
+    parts = [finding for part in report.all_parts for finding in part.findings]
+    assert all(finding.ok for finding in parts)
+    return {finding.rule for finding in (*report.findings, *parts)}
 
 
 def test_the_readme_shows_the_table_of_rules() -> None:
@@ -244,12 +212,9 @@ def test_every_rule_has_a_fault_and_stands_in_the_table() -> None:
     ribbed = Order((), ("recess.fit=ribs", "magnet.polarity=alternating"))
     for order, pieces in ((PLAIN, "QMY"), (TWO_FACED, "M"), (ribbed, "L")):
         good = kit(order, pieces)
-        bodies = [*good.bodies.values()]
-        report = check(take(bodies, good.puzzle, good.profile.unit_mm), good.profile)
-        assert everything(report) == []
-        rules |= rules_of(report)
+        rules |= rules_of(Planted(good.puzzle, good.profile, (*good.bodies.values(),), "").report())
     assert rules <= {fault.rule for fault in FAULTS}
-    assert {rule for rule in RULES if not rule.startswith(OF_BOARDS)} == rules
+    assert RULES.keys() - OF_BOARDS == rules
 
 
 @pytest.mark.integration
@@ -259,32 +224,23 @@ def test_the_table_has_every_rule_of_boards() -> None:
         puzzle = load_set(name)
         profile = load_profile([], settings, puzzle.unit_mm)
         wanted = things(puzzle, profile)
-        bench = Artifacts(puzzle, wanted, profile)
-        bodies = [bench.body(one) for one in wanted]
-        report = check(take(bodies, puzzle, profile.unit_mm), profile)
-        assert [one for part in report.all_parts for one in part.failed] == []
-        rules |= rules_of(report)
-    assert {rule for rule in RULES if rule.startswith(OF_BOARDS)} == {
-        rule for rule in rules if rule.startswith(OF_BOARDS)
-    }
+        bodies = map(Artifacts(puzzle, wanted, profile).body, wanted)
+        rules |= rules_of(Planted(puzzle, profile, tuple(bodies), "").report())
+    assert OF_BOARDS <= rules <= RULES.keys()
 
 
 # --- good prints --------------------------------------------------------------------------
 
 #: By default some pieces, with --integration the set and three challenges, with --long all.
-GOOD = [
-    ("fridgeiq", PLAIN),
-    ("fridgeiq", RIBBED),
-    *(("fridgeiq", order) for order in (Order(("compact",)), Order(("petg",)), TWO_FACED)),
-    ("iqstars", Order((), (NO_STUBS,))),
-]
+ORDERED = (PLAIN, RIBBED, Order(("compact",)), Order(("petg",)), TWO_FACED)
+GOOD = [*(("fridgeiq", one) for one in ORDERED), ("iqstars", Order((), (NO_STUBS,)))]
 
 
 @pytest.mark.parametrize(
     ("set_name", "order", "count", "pieces"),
     [
         (*GOOD[0], 0, "DLQT"),
-        *(pytest.param(*one, 3, "", marks=pytest.mark.integration) for one in GOOD[:2]),
+        *(pytest.param(*one, 3, "", marks=INTEGRATION) for one in GOOD[:2]),
         *(pytest.param(*one, None, "", marks=pytest.mark.long) for one in GOOD),
     ],
     ids=str,
@@ -332,23 +288,19 @@ def expected(one: Print, values: dict[str, float | None]) -> dict[str, tuple[flo
     return right
 
 
+def seen(one: Print) -> Polygon:
+    return measure.filled(one.section(one.profile.thickness_mm / 2 + 0.0137))
+
+
 def chamfer_mm(one: Print, height_mm: float, facing: int) -> float:
     flat = measure.filled(measure.flat_part(one.mesh, height_mm, facing))
-    seen = measure.filled(one.section(one.profile.thickness_mm / 2 + 0.0137))
-    return float(seen.exterior.distance(flat.exterior))
+    return float(seen(one).exterior.distance(flat.exterior))
 
 
 def flat_of_sharpest_tip_mm(one: Print) -> float:
     """The shortest side between two obtuse angles: what was cut across a tip."""
-    middle = measure.filled(one.section(one.profile.thickness_mm / 2 + 0.0137)).simplify(1e-3)
-    points = measure.corners(middle.exterior)
+    points = measure.corners(seen(one).simplify(1e-3).exterior)
     return min(math.dist(a, b) for a, b in zip(points, np.roll(points, -1, axis=0), strict=True))
-
-
-def across_mm(bore: Polygon) -> float:
-    """Twice how near a bore's sides come to its middle: what goes in."""
-    middle = measure.fit_circle(measure.corners(bore.exterior))
-    return 2 * float(bore.exterior.distance(Point(middle.x_mm, middle.y_mm)))
 
 
 def recesses(one: Print) -> dict[str, tuple[float, float]]:
@@ -372,7 +324,9 @@ def recesses(one: Print) -> dict[str, tuple[float, float]]:
         right["recess-diameter"] = ribs.root.diameter_mm, 5e-3
         right["rib-crest"] = ribs.crest.diameter_mm, 5e-3
     else:
-        right["recess-diameter"] = across_mm(bores[0]), 5e-3
+        middle = measure.fit_circle(measure.corners(bores[0].exterior))
+        goes_in = 2 * bores[0].exterior.distance(Point(middle.x_mm, middle.y_mm))
+        right["recess-diameter"] = float(goes_in), 5e-3
     if not profile.embedded:
         foot = measure.flat_part(mesh, 0.0, DOWN)
         holes = measure.holes(foot)
