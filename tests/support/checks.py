@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from shapely import Polygon, affinity
+from shapely.geometry.base import BaseGeometry
 
 from fabkit.model.profile import Profile
 from tests.support import analytic, measure
@@ -34,9 +35,7 @@ def check_shells(one: Print) -> Complaints:
         inside = measure.winding_numbers(body, cavity.vertices)
         if not np.allclose(inside, 1, atol=1e-6):
             yield "a cavity is not wholly inside the body"
-        room = np.concatenate(
-            [cavity.bounds[0] - body.bounds[0], body.bounds[1] - cavity.bounds[1]]
-        )
+        room = np.ravel((cavity.bounds - body.bounds) * [[1], [-1]])
         least = [wall_mm, wall_mm, low_mm, wall_mm, wall_mm, one.profile.thickness_mm - high_mm]
         if (room < np.asarray(least) - TINY_MM).any():
             yield f"a cavity keeps only {room.round(4)} from the sides of the box, not {least}"
@@ -127,16 +126,19 @@ def check_recesses(one: Print) -> Complaints:
             yield from wrong_bore(bore, one.profile)
     for end, recess in zip(ends, one.blueprint.recesses, strict=True):
         yield from wrong_bore(end, one.profile)
-        circle = measure.fit_circle(measure.corners(end.exterior))
+        circle = circle_of(end)
         if math.dist((circle.x_mm, circle.y_mm), recess.centre_mm) > 0.01:
             yield f"a recess lies at {circle}, not at {recess.centre_mm}"
+
+
+def circle_of(area: Polygon) -> measure.Circle:
+    return measure.fit_circle(measure.corners(area.exterior))
 
 
 def wrong_bore(bore: Polygon, profile: Profile) -> Complaints:
     """What is wrong with the diameters of a recess, and with its ribs."""
     if profile.fit != "ribs":
-        circle = measure.fit_circle(measure.corners(bore.exterior))
-        yield from wrong_circle("bore", circle, analytic.bore_mm(profile))
+        yield from wrong_circle("bore", circle_of(bore), analytic.bore_mm(profile))
         return
     ribs = measure.ribs_of(bore)
     if ribs.count != analytic.RIBS:
@@ -162,18 +164,17 @@ def check_mouths(one: Print) -> Complaints:
     if len(rims) != one.magnets:
         yield f"{len(rims)} holes in the back"
     for rim in rims:
-        circle = measure.fit_circle(measure.corners(rim.exterior))
-        yield from wrong_circle("mouth", circle, analytic.mouth_of_recess_mm(profile))
+        yield from wrong_circle("mouth", circle_of(rim), analytic.mouth_of_recess_mm(profile))
+    bore_mm = analytic.bore_mm(profile)
     for z_mm in (0.3 * mouth_mm, 0.7 * mouth_mm) if mouth_mm else ():
         for hole in measure.holes(one.section(z_mm)):
-            circle = measure.fit_circle(measure.corners(hole.exterior))
-            expected_mm = analytic.bore_mm(profile) + 2 * (mouth_mm - z_mm)
-            yield from wrong_circle(f"mouth at {z_mm:.2f} mm", circle, expected_mm)
+            expected_mm = bore_mm + 2 * (mouth_mm - z_mm)
+            yield from wrong_circle(f"mouth at {z_mm:.2f} mm", circle_of(hole), expected_mm)
     if profile.fit == "ribs":
-        z_mm = mouth_mm + (analytic.bore_mm(profile) - analytic.crest_mm(profile)) / 4
-        for hole in measure.holes(one.section(z_mm)):
-            expected_mm = (analytic.bore_mm(profile) + analytic.crest_mm(profile)) / 2
-            yield from wrong_circle("lead-in", measure.ribs_of(hole).crest, expected_mm)
+        crest_mm = analytic.crest_mm(profile)
+        for hole in measure.holes(one.section(mouth_mm + (bore_mm - crest_mm) / 4)):
+            found = measure.ribs_of(hole).crest
+            yield from wrong_circle("lead-in", found, (bore_mm + crest_mm) / 2)
 
 
 def check_walls(one: Print) -> Complaints:
@@ -188,11 +189,15 @@ def check_walls(one: Print) -> Complaints:
     if not profile.embedded:
         cuts.append((measure.flat_part(one.mesh, 0.0, DOWN), profile.bed_wall_mm))
     for area, least_mm in cuts:
-        holes = measure.holes(area)
-        walls_mm = [measure.wall_mm(area, hole) for hole in holes]
-        walls_mm += [one_hole.distance(other) for one_hole, other in itertools.pairwise(holes)]
-        if min(walls_mm) < least_mm - TINY_MM:
-            yield f"a wall of {min(walls_mm):.4f} mm, and {least_mm} is the least"
+        if (wall_mm := thinnest_wall_mm(area)) < least_mm - TINY_MM:
+            yield f"a wall of {wall_mm:.4f} mm, and {least_mm} is the least"
+
+
+def thinnest_wall_mm(area: BaseGeometry) -> float:
+    """Beside the holes of an area, and between them."""
+    holes = measure.holes(area)
+    walls_mm = [measure.wall_mm(area, hole) for hole in holes]
+    return min(walls_mm + [a.distance(b) for a, b in itertools.pairwise(holes)])
 
 
 def check_magnet(one: Print) -> Complaints:
@@ -229,11 +234,9 @@ def check_letters(one: Print) -> Complaints:
         # Between its ends a curved wall is a few micrometres off.
         if (off := measure.difference_mm2(letter, floor)) > 0.005 * floor.area:
             yield f"the letter's floor is {off:.4f} mm2 off its section"
-        if (
-            not letter.within(face)
-            or letter.distance(face.exterior) < profile.label_margin_mm - 0.01
-        ):
-            yield f"the letter keeps {letter.distance(face.exterior):.4f} mm from the chamfer"
+        margin_mm = letter.distance(face.exterior)
+        if not letter.within(face) or margin_mm < profile.label_margin_mm - 0.01:
+            yield f"the letter keeps {margin_mm:.4f} mm from the chamfer"
         left, bottom, right, top = letter.bounds
         if abs(right - left - glyph.width_mm) > 0.02 or abs(top - bottom - glyph.height_mm) > 0.02:
             yield f"the letter is {right - left:.3f} mm wide and {top - bottom:.3f} mm high"
@@ -245,11 +248,9 @@ def check_letters(one: Print) -> Complaints:
         if stroke_mm < profile.stroke_mm:
             yield f"a stroke of {stroke_mm:.3f} mm"
         # Larger than asked for is right only where the strokes need it, to a step of 0.1 mm.
-        larger = (one.cap_height_mm - 0.1) / profile.cap_height_mm
-        if (
-            larger > 1
-            and stroke_mm * (one.cap_height_mm - 0.1) / one.cap_height_mm > 1.03 * profile.stroke_mm
-        ):
+        lower_mm = one.cap_height_mm - 0.1
+        lower_stroke_mm = stroke_mm * lower_mm / one.cap_height_mm
+        if lower_mm > profile.cap_height_mm and lower_stroke_mm > 1.03 * profile.stroke_mm:
             yield f"a letter of {one.cap_height_mm} mm for no reason"
 
 

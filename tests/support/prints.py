@@ -50,17 +50,17 @@ QUICK = [
     (Order(("compact",), ("recess.fit=glue",)), "BY"),
     (Order((), ("recess.fit=embedded", "label.faces=none")), "I"),
 ]
+WITH_EVERY_FIT = (
+    ("unit=15 mm", "magnet.diameter=8 mm", "recess.wall=1.5 mm"),
+    ("layers.height=0.15 mm", "layers.first=0.25 mm"),
+    ("unit=40 mm", "label.cap_height=14 mm", "tip_flat=2 mm"),
+    ("recess.mouth=0.1 mm", "foot_chamfer=0.8 mm"),
+    ("top_chamfer=0 mm", "foot_chamfer=0 mm"),
+)
 EVERY_PIECE = [
     *(Order(("petg",), fit) for fit in FITS),
     Order(("flippable", "compact")),
-    *(
-        Order((), (*fit, "unit=15 mm", "magnet.diameter=8 mm", "recess.wall=1.5 mm"))
-        for fit in FITS
-    ),
-    *(Order((), (*fit, "layers.height=0.15 mm", "layers.first=0.25 mm")) for fit in FITS),
-    *(Order((), (*fit, "unit=40 mm", "label.cap_height=14 mm", "tip_flat=2 mm")) for fit in FITS),
-    *(Order((), (*fit, "recess.mouth=0.1 mm", "foot_chamfer=0.8 mm")) for fit in FITS),
-    *(Order((), (*fit, "top_chamfer=0 mm", "foot_chamfer=0 mm")) for fit in FITS),
+    *(Order((), (*fit, *settings)) for settings in WITH_EVERY_FIT for fit in FITS),
     Order((), ("unit=1in", "magnet.diameter=0.5in", "magnet.height=0.125in")),
     Order((), ("recess.fit=none",)),
 ]

@@ -8,41 +8,10 @@ import shutil
 from pathlib import Path
 
 from fabkit.cli import main
+from tests.conftest import ROOT
 from tests.support.built import SOLID_ROOMS, built
 
-TRIO = """
-[set]
-name = "trio"
-title = "Three in a tray"
-lattice = "square"
-moves = "rotations"
-
-[[piece]]
-id = "L"
-cells = [[0, 0], [1, 0], [2, 0], [2, 1]]
-
-[[piece]]
-id = "J"
-cells = [[0, 1], [1, 1], [2, 1], [2, 0]]
-
-[[piece]]
-id = "Q"
-cells = [[0, 0], [0, 1], [1, 0], [1, 1]]
-
-[[board]]
-id = "tray"
-size = [3, 4]
-
-[[challenge]]
-id = "tray"
-board = "tray"
-answer = "solved"
-
-[[challenge]]
-id = "bar"
-outline = [[0, 0], [6, 0], [6, 2], [0, 2]]
-answer = "impossible"
-"""
+TRIO = (ROOT / "tests/sets/trio.toml").read_text(encoding="utf-8")
 #: What takes less time to be read: neither recesses nor a lid.
 PLAIN = ("-s", "recess.fit=none", "-s", "lid.kind=none")
 

@@ -51,20 +51,14 @@ def holed(dice: np.random.Generator) -> Mesh:
 
 def twice(dice: np.random.Generator) -> Mesh:
     """Two boxes in one body, apart, one in the other, or crossing."""
-    return np.vstack([files.CORNERS, files.CORNERS + dice.normal(size=3)]), np.vstack(
-        [files.FACES, files.FACES + 8]
-    )
+    corners = np.vstack([files.CORNERS, files.CORNERS + dice.normal(size=3)])
+    return corners, np.vstack([files.FACES, files.FACES + 8])
 
 
 def package(vertices: np.ndarray, faces: np.ndarray) -> bytes:
     twice = '<item objectid="1"/><item objectid="1" transform="-1 0 0 0 1 0 0 0 1 0 9 0"/>'
     whole = files.object3mf(1, files.mesh(vertices, faces))
     return files.package(files.model(whole, twice, unit="meter"))
-
-
-def scene(vertices: np.ndarray, faces: np.ndarray) -> bytes:
-    content: bytes = trimesh.Trimesh(vertices, faces, process=False).export(file_type="glb")
-    return content
 
 
 WRITERS: dict[str, Callable[[np.ndarray, np.ndarray], bytes | str]] = {
@@ -74,7 +68,7 @@ WRITERS: dict[str, Callable[[np.ndarray, np.ndarray], bytes | str]] = {
     "a.off": files.off,
     "a.ply": lambda vertices, faces: files.ply(vertices, faces, binary=len(faces) % 2 == 0),
     "a.3mf": package,
-    "a.glb": scene,
+    "a.glb": lambda *mesh: trimesh.Trimesh(*mesh, process=False).export(file_type="glb"),
 }
 
 
@@ -91,15 +85,12 @@ def anything(seed: int) -> tuple[str, bytes]:
     return name, bytes(content)
 
 
-@pytest.mark.parametrize(
-    "seeds",
-    [
-        range(7),
-        pytest.param(range(7, 400), marks=pytest.mark.integration),
-        pytest.param(range(400, 5000), marks=pytest.mark.long),
-    ],
-    ids=["few", "many", "more"],
-)
+FEW = pytest.param(range(7), id="few")
+MANY = pytest.param(range(7, 400), id="many", marks=pytest.mark.integration)
+MORE = pytest.param(range(400, 5000), id="more", marks=pytest.mark.long)
+
+
+@pytest.mark.parametrize("seeds", [FEW, MANY, MORE])
 def test_any_mesh(seeds: range, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for seed in seeds:
         name, content = anything(seed)

@@ -21,7 +21,7 @@ from fabkit.model.profilefile import load_profile
 from fabkit.verify.check import CheckReport, check
 from tests.conftest import ROOT
 from tests.support import analytic, measure
-from tests.support.checks import lettered_faces
+from tests.support.checks import circle_of, lettered_faces, thinnest_wall_mm
 from tests.support.faults import solids
 from tests.support.faults.catalogue import FAULTS
 from tests.support.faults.harmless import HARMLESS
@@ -313,18 +313,18 @@ def recesses(one: Print) -> dict[str, tuple[float, float]]:
         begin = 0.0
     # Just above the mouth its cone takes away the ribs, where the wall may be thinnest.
     heights = [low_mm + profile.mouth_mm + 0.0037, low_mm + 0.6 * (high_mm - low_mm) + 0.0137]
-    walls = []
-    for section in map(one.section, heights):
-        bores = measure.holes(section)
-        walls += [measure.wall_mm(section, bore) for bore in bores]
-        walls += [bores[0].distance(other) for other in bores[1:]]
-    right = {"recess-depth": (end - begin, 1e-3), "wall": (min(walls), 0.01)}
+    cuts = [one.section(height_mm) for height_mm in heights]
+    bores = measure.holes(cuts[-1])
+    right = {
+        "recess-depth": (end - begin, 1e-3),
+        "wall": (min(map(thinnest_wall_mm, cuts)), 0.01),
+    }
     if profile.fit == "ribs":
         ribs = measure.ribs_of(bores[0])
         right["recess-diameter"] = ribs.root.diameter_mm, 5e-3
         right["rib-crest"] = ribs.crest.diameter_mm, 5e-3
     else:
-        middle = measure.fit_circle(measure.corners(bores[0].exterior))
+        middle = circle_of(bores[0])
         goes_in = 2 * bores[0].exterior.distance(Point(middle.x_mm, middle.y_mm))
         right["recess-diameter"] = float(goes_in), 5e-3
     if not profile.embedded:
@@ -333,7 +333,6 @@ def recesses(one: Print) -> dict[str, tuple[float, float]]:
         # The rule cuts 0.01 mm above the bed, where chamfer and mouth leave twice that more,
         # and in a concave corner 2.4 times.
         right["bed-wall"] = min(measure.wall_mm(foot, hole) for hole in holes), 0.025
-        rim = measure.fit_circle(measure.corners(holes[0].exterior))
         bore_mm = float(2 * shapely.minimum_bounding_radius(bores[0]))
-        right["mouth"] = (rim.diameter_mm - bore_mm) / 2, 5e-3
+        right["mouth"] = (circle_of(holes[0]).diameter_mm - bore_mm) / 2, 5e-3
     return right

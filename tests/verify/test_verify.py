@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import xor
 from random import Random
 from typing import Any
 
@@ -25,7 +26,7 @@ from fabkit.verify.catalog import VerifyReport, verify
 from fabkit.verify.check import check
 from fabkit.verify.recognise import recognise
 from fabkit.verify.taking import take
-from tests.support import foreign
+from tests.support import analytic, foreign
 from tests.support.ballmeshes import mirrored
 from tests.support.faults.kits import PLAIN, TWO_FACED, kit
 from tests.support.prints import Order
@@ -69,10 +70,7 @@ def test_fridgeiq_solves_its_catalog_and_goes_together(preset: str) -> None:
 def assert_solutions_fill_their_regions(report: VerifyReport) -> None:
     """The JSON's outlines, put together by shapely, against the outlines of the set's file."""
     document = report.document()
-    areas = {
-        p.id: area([[[x / 6, y / 6] for x, y in r] for r in p.forms[0].rings]).area
-        for p in load_set("fridgeiq").pieces
-    }
+    areas = {one.id: one.outline.area for one in analytic.drawings("fridgeiq")}
     for one, challenge in zip(document["challenges"], load_set("fridgeiq").challenges, strict=True):
         shapes = {piece: area(rings) for piece, rings in one["solution"].items()}
         if not shapes:
@@ -86,10 +84,7 @@ def assert_solutions_fill_their_regions(report: VerifyReport) -> None:
 
 
 def area(rings: Sequence[Sequence[Sequence[float]]]) -> BaseGeometry:
-    shape: BaseGeometry = Polygon()
-    for ring in rings:
-        shape = shape.symmetric_difference(Polygon(ring))
-    return shape
+    return reduce(xor, map(Polygon, rings))
 
 
 # --- a few pieces and one challenge -----------------------------------------------------------
@@ -153,9 +148,6 @@ def test_a_profile_that_does_not_fit_is_not_recognised() -> None:
 
 # --- nothing counts but the meshes: not the order, names or places of files, nor the drawings ---
 
-#: Pieces of three challenges, and others.
-SOME = "AIJMNQRSTDY"
-
 
 def results(shown: Sequence[Body], puzzle: PuzzleSet, how: Order) -> tuple[Any, Any]:
     """What `check` says, and the answers to the challenges."""
@@ -180,9 +172,10 @@ def apart(document: Any) -> tuple[Any, list[float]]:
 @pytest.mark.integration
 @pytest.mark.parametrize("preset", ["default", pytest.param("flippable", marks=pytest.mark.long)])
 def test_only_the_meshes_count(preset: str) -> None:
-    puzzle = part_of_set(("square_01", "triangle_01", "rectangle_02_b"), SOME)
-    good, chance = bodies("fridgeiq", order(preset), SOME), Random(7)
-    document, answers = results(good, puzzle, order(preset))
+    how, pieces, chance = order(preset), "AIJMNQRSTDY", Random(7)
+    puzzle = part_of_set(("square_01", "triangle_01", "rectangle_02_b"), pieces)
+    good = bodies("fridgeiq", how, pieces)
+    document, answers = results(good, puzzle, how)
     assert (document["ok"], len(answers)) == (True, 3)
 
     # Shuffled, renamed, turned about z, moved, and in single precision again.
@@ -194,7 +187,7 @@ def test_only_the_meshes_count(preset: str) -> None:
         )
         for number, one in enumerate(chance.sample(good, len(good)))
     ]
-    other, others = results(turned, puzzle, order(preset))
+    other, others = results(turned, puzzle, how)
     (rest, numbers), (same, near) = apart(document), apart(other)
     assert (same, others) == (rest, answers)
     assert near == pytest.approx(numbers, abs=0.002)
@@ -205,7 +198,7 @@ def test_only_the_meshes_count(preset: str) -> None:
         replace(one, forms=whole.piece(other_forms.get(one.id, one.id)).forms)
         for one in puzzle.pieces
     )
-    other, others = results(good, replace(puzzle, pieces=tuple(drawn)), order(preset))
+    other, others = results(good, replace(puzzle, pieces=tuple(drawn)), how)
     assert others == answers
     unlike = {
         key
