@@ -105,7 +105,8 @@ def leaves_the_outline(piece: CutPiece, kerf_mm: float) -> bool:
     """Whether cutting leaves exactly the finished outline, but for fillets in inner corners."""
     if not same(analytic.moved_in(piece.path, kerf_mm / 2), piece.outline):
         return False
-    left = cuts.left_after_cutting(piece.path, kerf_mm)
+    burnt = piece.path.boundary.buffer(kerf_mm / 2, quad_segs=64)  # by a round beam
+    left = piece.path.difference(burnt) if kerf_mm else piece.path
     # Nothing of the piece is burnt.
     if not covers(left, piece.outline):
         return False

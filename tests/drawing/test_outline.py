@@ -23,9 +23,6 @@ from tests.support.strategies import cell_sets, outline_of
 SMALL_INSETS = st.floats(0.01, 0.13)
 
 
-# --- insets and outlines --------------------------------------------------------------------
-
-
 @given(cell_sets(most=16), SMALL_INSETS)
 def test_inset_rings_are_a_mitred_buffer(
     shape: tuple[Lattice, frozenset[Cell]], inset: float

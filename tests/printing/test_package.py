@@ -18,11 +18,10 @@ from fabkit.model.profilefile import load_profile
 from fabkit.printing.package import ORCA_PART, PRUSA_PART, pause_parts
 from fabkit.printing.plate import layer_before_pause
 from fabkit.printing.slicer.settings import print_settings
-from tests.support.platefiles import Thing, box, hollow, with_prusa, write_plate
+from tests.support.platefiles import HOLLOW, Thing, with_prusa, write_plate
 
 FLIPPABLE = load_profile(["flippable"])
 MIDDLE = Point(60, 60)
-BODY = hollow(box((0, 0, 0), (20, 20, 5.2)), box((5, 5, 1.0), (15, 15, 4.2)))
 
 
 def layers_around_pauses(gcode: str) -> list[tuple[float, float]]:
@@ -59,7 +58,7 @@ def layers_over_the_cavity(gcode: str) -> tuple[list[float], list[float]]:
 
 def sliced(profile: Profile, parts: dict[str, bytes], folder: Path) -> str:
     """Slices a hollow box by hand."""
-    plate = write_plate(folder / "plate.3mf", [Thing("P", [(BODY, 1)])], parts)
+    plate = write_plate(folder / "plate.3mf", [Thing("P", [(HOLLOW, 1)])], parts)
     (folder / "own.ini").write_text(print_settings(profile, 1))
     words = ["--datadir", "data", "--load", "own.ini", "--dont-arrange", "--export-gcode"]
     subprocess.run(

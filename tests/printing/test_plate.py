@@ -28,8 +28,8 @@ from fabkit.printing.plate import (
 )
 from tests.printing.test_nesting import ENGINES, judge
 from tests.support.cuts import FLAT_SETS, PRESETS
+from tests.support.drawings import SVG
 
-SVG = "{http://www.w3.org/2000/svg}"
 SMALL_BED = ("printer.bed_width=180 mm", "printer.bed_depth=180 mm")
 
 

@@ -23,7 +23,7 @@ from fabkit.printing.slicer.settings import print_settings
 from fabkit.printing.slicer.slicing import slice_plate
 from fabkit.printing.slicer.verdict import Expected, Feature
 from tests.support.fakeslicer import OPEN_OBJECT, SAID, fake_slicer, gcode
-from tests.support.platefiles import Thing, box, hollow, with_prusa, write_plate
+from tests.support.platefiles import HOLLOW, Thing, box, with_prusa, write_plate
 
 PROFILE, FLIPPABLE = load_profile(), load_profile(["flippable"])
 FAKE = Slicer(Path("unset"), PRUSA, "PrusaSlicer", "2.5.0")
@@ -139,7 +139,6 @@ def test_a_good_one(tmp_path: Path) -> None:
         ("pass", "wrote no G-code; it ended with exit code 0 without a word"),
         ("os.mkdir('plate.gcode')", "wrote no G-code"),
         ("write(os.urandom(300_000))", "wrote G-code that is broken"),
-        (f"write({gcode()!r}[:900])", "it ends without the estimated printing time"),
         ("for _ in range(400): print('rubbish ' * 1000)", "said more than 1000000 bytes, where a"),
         ("print('plate.3mf: not loaded'); sys.exit(1)", "its last words: mine.3mf: not loaded"),
     ],
@@ -276,7 +275,6 @@ def test_a_strange_material_stays_out_of_the_settings() -> None:
 
 # --- the real one
 
-BODY = hollow(box((0, 0, 0), (20, 20, 5.2)), box((5, 5, 1.0), (15, 15, 4.2)))
 BLOCK = box((0, 0, 0), (20, 20, 4.6))
 LETTER = box((5, 5, 4.6), (15, 15, 5.2))
 
@@ -296,7 +294,7 @@ def real(
 def test_a_hollow_box_with_a_pause(tmp_path: Path) -> None:
     features = (Feature("letter", 4.8, 5.2), Feature("recess", 1.0, 4.2))
     expected = Expected(("P",), 4.2, features=features)
-    things, parts = [Thing("P", [(BODY, 1)])], pause_parts(4.2, FLIPPABLE)
+    things, parts = [Thing("P", [(HOLLOW, 1)])], pause_parts(4.2, FLIPPABLE)
     found = real(tmp_path, things, expected, FLIPPABLE, parts)
     assert (found["reasons"], found["slicer"]["name"]) == ([], "PrusaSlicer")
     assert found["pauses"] == [{"after_layer": 21, "height_mm": 4.2}]

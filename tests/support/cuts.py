@@ -62,9 +62,3 @@ def angles(outline: Polygon) -> list[float]:
     """All angles on the material's side."""
     rings = shapely.get_rings(orient(outline))
     return [angle for ring in rings for *_, angle in analytic.corners(ring)]
-
-
-def left_after_cutting(cut: BaseGeometry, kerf_mm: float) -> BaseGeometry:
-    """What a round beam leaves of the area within its path."""
-    burnt = cut.boundary.buffer(kerf_mm / 2, quad_segs=64)
-    return cut.difference(burnt) if kerf_mm else cut

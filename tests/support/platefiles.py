@@ -32,9 +32,11 @@ def box(low: Point, high: Point) -> trimesh.Trimesh:
     return trimesh.creation.box(bounds=[low, high])
 
 
-def hollow(mesh: trimesh.Trimesh, cavity: trimesh.Trimesh) -> trimesh.Trimesh:
-    """A body with a closed cavity."""
-    return trimesh.util.concatenate([mesh, trimesh.Trimesh(cavity.vertices, cavity.faces[:, ::-1])])
+CAVITY = box((5, 5, 1.0), (15, 15, 4.2))
+#: A box with a closed cavity.
+HOLLOW = trimesh.util.concatenate(
+    [box((0, 0, 0), (20, 20, 5.2)), trimesh.Trimesh(CAVITY.vertices, CAVITY.faces[:, ::-1])]
+)
 
 
 @dataclass
