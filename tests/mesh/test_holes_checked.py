@@ -28,21 +28,10 @@ from tests.support.prints import Order
 from tests.support.shapes import body_of
 
 #: A piece with a hole, and one that fills the hole, with as little text as a user may write.
-SET = """
-[set]
-name = "ring"
-title = "A ring and its plug"
-lattice = "{0}"
-moves = "rotations"
-
-[[piece]]
-id = "R"
-{1}
-
-[[piece]]
-id = "P"
-{2}
-"""
+SET = (
+    'piece = [{{ id = "R", {1} }}, {{ id = "P", {2} }}]\n'
+    '[set]\nname = "ring"\ntitle = "A ring and its plug"\nlattice = "{0}"\nmoves = "rotations"\n'
+)
 PIECES = {
     "square": (
         "outline = [[[0,0],[3,0],[3,3],[0,3]], [[1,1],[2,1],[2,2],[1,2]]]",

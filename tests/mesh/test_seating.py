@@ -1,4 +1,4 @@
-"""Pieces in their boards of holes or seats, measured on meshes: against plain boolean volumes, and planted faults."""
+"""Pieces in their boards of holes or seats, and pieces on stubs, measured on meshes: planted faults."""
 
 from __future__ import annotations
 
@@ -18,17 +18,20 @@ from fabkit.mesh.boards.assembly import BallTable
 from fabkit.mesh.boards.lying import LIFT_MM, balls_lying, stubs_lying
 from fabkit.mesh.boards.recognise import BoardPart
 from fabkit.mesh.boards.seating import Seating, balls_in_board, stubs_in_board
+from fabkit.mesh.body import Body
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.recognise import take_in
-from fabkit.mesh.stubs import OnStubs, on_stubs
+from fabkit.mesh.stubs import OnStubs, on_stubs, stub_findings, take_in_on_stubs
 from fabkit.model.balls import BallBody, flat_poses
 from fabkit.model.lattice import LATTICES, Cell
 from fabkit.model.library import load_set
-from fabkit.model.piece import at_anchor
+from fabkit.model.piece import at_anchor, is_image
 from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import Board, in_units
 from fabkit.verify.answers import Answered, answer_catalog
+from fabkit.verify.check import check
+from fabkit.verify.taking import take
 from tests.support import boardmeshes
 from tests.support.ballmeshes import (
     BODIES,
@@ -40,7 +43,9 @@ from tests.support.ballmeshes import (
     mirrored,
     solid,
 )
-from tests.support.boardmeshes import hexagons
+from tests.support.boardmeshes import bore, hexagons
+from tests.support.prints import Order
+from tests.support.shapes import printed
 
 PROFILE = load_profile()
 RULES = ["free", "insert", "play", "loose", "turn", "rest", "neighbours"]
@@ -230,17 +235,15 @@ def test_a_bar_across_the_way_in_is_noticed_where_it_bars() -> None:
     assert found["insert"].value > 0  # type: ignore[operator]
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"kind": "tray"}, "the board is one of tray"),
-        ({"board": None, "why": "no holes"}, "the board could not be read: no holes"),
-    ],
-)
-def test_a_board_that_is_none_is_told(change: dict[str, object], words: str) -> None:
-    found = judged(ball_part(BODIES["indigo"]), replace(board(), **change))  # type: ignore[arg-type]
-    assert failing(found) == {"free"}
-    assert words in found["free"].message
+def test_a_board_that_is_none_is_told() -> None:
+    changes: dict[str, dict[str, Any]] = {
+        "the board is one of tray": {"kind": "tray"},
+        "the board could not be read: no holes": {"board": None, "why": "no holes"},
+    }
+    for words, change in changes.items():
+        found = judged(ball_part(BODIES["indigo"]), replace(board(), **change))
+        assert failing(found) == {"free"}
+        assert words in found["free"].message
 
 
 # --- a solved board -----------------------------------------------------------------------
@@ -354,3 +357,82 @@ def test_upside_down_it_falls_into_a_board_without_floor() -> None:
     on = board_part(hollow, "seats", STARS.boards[0], 20.0, stub_board().rest_mm)
     upright, over = (stubs_lying("", one, STARS.lattice, 20.0, over=way) for way in (False, True))
     assert Seating(on, STARS.lattice).proud_mm(upright, over) < 1.5
+
+
+# --- stubs read back ----------------------------------------------------------------------
+
+
+def bodies(shape: str) -> list[Body]:
+    """The meshes of all seven pieces."""
+    order = Order((), (f"cell.shape={shape}",))
+    return [printed("iqstars", piece.id, order) for piece in STARS.pieces]
+
+
+@pytest.mark.integration
+@pytest.mark.every(2)
+@pytest.mark.parametrize("shape", ["hexagon", "disc", "star"])
+def test_the_set_passes_whatever_its_cells_look_like(shape: str) -> None:
+    read, stubs = take_in_on_stubs(bodies(shape), STARS, 20.0)
+    for part, one, piece in zip(read.parts, stubs, STARS.pieces, strict=True):
+        assert one is not None
+        assert part.outline is not None
+        assert is_image(STARS.lattice, piece, part.outline.cells, flips=False)
+        assert len(one.stubs) == len(part.outline.cells)
+        assert one.height_mm == pytest.approx(2.0, abs=1e-4)
+        assert part.thickness_mm == pytest.approx(7.0, abs=1e-4)
+        assert part.outline.unit_mm == pytest.approx(20.0, abs=1e-3)
+        for stub in one.stubs:
+            assert stub.diameter_mm == pytest.approx(10.0, abs=0.02)
+    report = check(take(bodies(shape), STARS, 20.0), load_profile((), [f"cell.shape={shape}"]))
+    failed = [f"{part.key}: {f.rule}: {f.message}" for part in report.parts for f in part.failed]
+    assert not failed
+    assert report.ok
+
+
+def solid_of(body: Body) -> manifold3d.Manifold:
+    mesh = manifold3d.Mesh(body.vertices.astype(np.float32), body.faces.astype(np.uint32))
+    return manifold3d.Manifold(mesh)
+
+
+def indigo() -> tuple[Body, OnStubs]:
+    """Three cells in a row, straight on the lattice."""
+    body = printed("iqstars", "indigo", Order((), ("cell.shape=hexagon",)))
+    _, (one,) = take_in_on_stubs([body], STARS, 20.0)
+    assert one is not None
+    return one.whole.straight, one
+
+
+def test_faults_of_stubs_are_told_by_their_rules() -> None:
+    straight, one = indigo()
+    whole, first = solid_of(straight), one.stubs[0]
+    at = (first.x_mm, first.y_mm, 0.0)
+    without = whole - bore(*at[:2], 16.0, 0.0, 2.0)
+    for made, rules in (
+        (whole, set()),
+        (without, {"stub-count", "stub-place"}),
+        (without + bore(*at[:2], 9.6, 0.0, 2.1), {"stub-diameter"}),
+        (without + bore(at[0] + 0.3, at[1], 10.0, 0.0, 2.1), {"stub-place"}),
+        (whole.trim_by_plane((0.0, 0.0, 1.0), 0.5), {"stub-height"}),
+        (whole.trim_by_plane((0.0, 0.0, 1.0), 2.0), {"stub-count"}),
+    ):
+        _, (read,) = take_in_on_stubs([body_of_solid(made)], STARS, 20.0)
+        findings = list(stub_findings(read, STARS.lattice, load_profile()))
+        assert {finding.rule for finding in findings if not finding.ok} == rules
+
+
+def test_a_piece_of_one_cell_has_no_direction() -> None:
+    straight, one = indigo()
+    at = one.stubs[0]
+    around = bore(at.x_mm, at.y_mm, 19.8, -1.0, 19.0)
+    _, (alone,) = take_in_on_stubs([body_of_solid(solid_of(straight) ^ around)], STARS, 20.0)
+    assert alone is not None
+    assert alone.plate.outline is not None
+    assert len(alone.plate.outline.cells) == 1
+
+
+@pytest.mark.integration
+def test_mirror_images_are_told() -> None:
+    taken = take([mirrored(body) for body in bodies("disc")], STARS, 20.0)
+    wrong = {one.piece for one in taken.identities if not one.as_drawn and one.mirrored}
+    # Blue and yellow are each other's mirror image; only the letter tells that they are.
+    assert wrong == {"green"}

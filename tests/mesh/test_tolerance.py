@@ -286,23 +286,18 @@ def test_a_part_of_another_shape_is_refused() -> None:
 # --- magnets ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("bores_mm", "hole_mm", "squeeze_mm", "goes_in"),
-    [
+def test_magnets() -> None:
+    for bores_mm, hole_mm, squeeze_mm, goes_in in (
         ([10.1], 0.0, (-0.1, -0.1), True),
         ([10.1, 10.05], 0.2, (0.1, 0.15), True),
         ([10.1, 10.0], 0.2, (0.1, 0.2), False),
-    ],
-)
-def test_magnets(
-    bores_mm: list[float], hole_mm: float, squeeze_mm: tuple[float, float], goes_in: bool
-) -> None:
-    error = PrinterError(0.1, hole_mm)
-    found = tolerance({}, SQUARE, [], error, magnet_mm=10.0, bores_mm=bores_mm)
-    assert found.magnets is not None
-    assert found.magnets.squeeze_mm == pytest.approx(squeeze_mm)
-    assert found.ok == found.magnets.goes_in == goes_in
-    assert ("loose" in found.magnets.message) == (squeeze_mm[1] < 0)
+    ):
+        error = PrinterError(0.1, hole_mm)
+        found = tolerance({}, SQUARE, [], error, magnet_mm=10.0, bores_mm=bores_mm)
+        assert found.magnets is not None
+        assert found.magnets.squeeze_mm == pytest.approx(squeeze_mm)
+        assert found.ok == found.magnets.goes_in == goes_in
+        assert ("loose" in found.magnets.message) == (squeeze_mm[1] < 0)
 
 
 # --- real exports -------------------------------------------------------------------------
