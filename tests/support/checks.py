@@ -26,14 +26,12 @@ def check_shells(one: Print) -> Complaints:
     expected = one.magnets if one.profile.embedded else 0
     if len(cavities) != expected:
         yield f"{len(cavities)} shells beside the body, not {expected}"
-    if body.volume <= 0:
-        yield f"the body has the volume {body.volume}"
+    for shell, sign in ((body, 1), *((cavity, -1) for cavity in cavities)):
+        if sign * shell.volume <= 0:
+            yield f"a shell has the volume {shell.volume}"
     wall_mm, (low_mm, high_mm) = one.profile.wall_mm, analytic.recess_heights_mm(one.profile)
     for cavity in cavities:
-        if cavity.volume >= 0:
-            yield f"a cavity has the volume {cavity.volume}"
-        inside = measure.winding_numbers(body, cavity.vertices)
-        if not np.allclose(inside, 1, atol=1e-6):
+        if not np.allclose(measure.winding_numbers(body, cavity.vertices), 1, atol=1e-6):
             yield "a cavity is not wholly inside the body"
         room = np.ravel((cavity.bounds - body.bounds) * [[1], [-1]])
         least = [wall_mm, wall_mm, low_mm, wall_mm, wall_mm, one.profile.thickness_mm - high_mm]
@@ -255,16 +253,9 @@ def check_letters(one: Print) -> Complaints:
 
 
 CHECKS: list[Callable[[Print], Complaints]] = [
-    check_shells,
-    check_volume,
-    check_outline,
-    check_levels,
-    check_recesses,
-    check_mouths,
-    check_walls,
-    check_magnet,
-    check_letters,
-]
+    check_shells, check_volume, check_outline, check_levels, check_recesses, check_mouths,
+    check_walls, check_magnet, check_letters,
+]  # fmt: skip
 
 
 def complaints(prints: Sequence[Print], check: Callable[[Print], Complaints]) -> list[str]:

@@ -103,16 +103,13 @@ def print_set(set_name: str, order: Order, folder: Path, pieces: str = "") -> li
     puzzle, profile, workshop = load_set(set_name), order.profile(), Workshop()
     chosen = [one for one in puzzle.pieces if not pieces or one.id in pieces]
     drawings = {one.id: one for one in analytic.drawings(set_name)}
-    return [
-        Print(
-            drawings[blueprint.piece],
-            profile,
-            blueprint,
-            print_one(workshop, blueprint, folder / f"{blueprint.piece}.stl"),
-            analytic.printed(drawings[blueprint.piece].outline, profile),
-        )
-        for blueprint in draft_all(puzzle, chosen, profile)
-    ]
+    prints = []
+    for blueprint in draft_all(puzzle, chosen, profile):
+        drawing = drawings[blueprint.piece]
+        mesh = print_one(workshop, blueprint, folder / f"{blueprint.piece}.stl")
+        outline = analytic.printed(drawing.outline, profile)
+        prints.append(Print(drawing, profile, blueprint, mesh, outline))
+    return prints
 
 
 def print_one(workshop: Workshop, blueprint: Blueprint, path: Path) -> trimesh.Trimesh:

@@ -28,9 +28,7 @@ def bodies(set_name: str, order: Order, pieces: str = "") -> tuple[Body, ...]:
     """The bodies of a set's STL files, or of some pieces'."""
     if order == Order():  # the folder that others read, too
         folder = exported(set_name) / "stl"
-        files = [
-            path for path in sorted(folder.glob("*.stl")) if path.stem in (pieces or path.stem)
-        ]
+        files = [p for p in sorted(folder.glob("*.stl")) if p.stem in (pieces or p.stem)]
         return tuple(body for path in files for body in read_bodies(path))
     prints = printed_set(set_name, order, pieces)
     return tuple(body_of(one.mesh, f"{one.drawing.id}.stl") for one in prints)
