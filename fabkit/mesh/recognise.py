@@ -40,8 +40,9 @@ from fabkit.model.puzzle import PuzzleSet, in_units
 _ONE_DIRECTION = 0.03
 #: … and so many directions are tried, the largest first, and the one across the whole body.
 _DIRECTIONS = 3
-#: The last one counts so much less.
-_NO_FACE = 0.95
+#: The last one counts so much less, as do those with more than this part of the level faces
+#: farther from both ends than this part of the height.
+_NO_FACE, _ON_SIDE, _AT_END = 0.95, 0.3, 0.04
 #: Level faces whose heights are this near, as a part of their extent, are of one floor; a floor is
 #: flat when its corners stand out of it by less than this part of its breadth, in squares.
 _ONE_FLOOR, _FLAT = 0.004, 1e-4
@@ -261,7 +262,12 @@ def ways_to_stand(body: Body, most: int = _DIRECTIONS) -> list[Standing]:
         level = near & (np.abs(along) > math.cos(_ONE_DIRECTION / 10))
         level = level if areas[level].sum() > areas[near].sum() / 2 else near
         up = _across(corners[level], normals[level] * np.sign(along[level])[:, None], areas[level])
-        found.append((up, 1.0))
+        # A piece is level at its ends; on its side it is so at many heights. (Pockets are small.)
+        heights = corners[near] @ up
+        low, high = float((corners @ up).min()), float((corners @ up).max())
+        inner = np.minimum(heights - low, high - heights).min(axis=1) > _AT_END * (high - low)
+        is_on_side = areas[near][inner].sum() > _ON_SIDE * areas[near].sum()
+        found.append((up, _NO_FACE if is_on_side else 1.0))
     middles = corners.mean(axis=1)
     spread = (middles - np.average(middles, axis=0, weights=areas)) * np.sqrt(areas)[:, None]
     thin = np.linalg.eigh(spread.T @ spread)[1][:, 0]
