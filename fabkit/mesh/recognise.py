@@ -61,9 +61,11 @@ _LIKELY = 0.8
 #: An outline is that of a piece when the overlay is at least this (tips that are cut, discs).
 _ALIKE = 0.86
 #: … nor is a shape that is none of the set's farther off than this, in grid units, …
-_NO_FARTHER = 0.3
+_NO_FARTHER = 0.2
 #: … and surely, whatever its unit, from this on.
 _SURE = 0.95
+#: Pieces of one set are explained about as well as each other.
+_NEARLY = 0.08
 #: Units that differ by less than this part may be one: clearances and roundings take that much.
 _ONE_UNIT = 0.06
 #: An inset of more than this part of a grid unit makes small pieces notably smaller.
@@ -161,13 +163,15 @@ class Standing:
     Args:
         body: as its file has it.
         up: a unit vector of the file.
-        trust: how much it counts, up to 1: less for a direction in which no face looks.
+        trust: how much it counts, up to 1.
+        has_face: whether faces look in that direction.
     """
 
-    def __init__(self, body: Body, up: Points, trust: float = 1.0) -> None:
+    def __init__(self, body: Body, up: Points, trust: float = 1.0, has_face: bool = True) -> None:
         self.body = body
         self.up = up
         self.trust = trust
+        self.has_face = has_face
         self.turn = _turn_to_vertical(up)
         vertices = body.vertices @ self.turn.T
         self.low = float(vertices[:, 2].min()) if len(vertices) else 0.0
@@ -273,7 +277,9 @@ def ways_to_stand(body: Body, most: int = _DIRECTIONS) -> list[Standing]:
     thin = np.linalg.eigh(spread.T @ spread)[1][:, 0]
     if all(abs(thin @ up) < 1 - _ONE_DIRECTION**2 for up, _ in found):
         found.append((thin, _NO_FACE))
-    return [Standing(body, up if up[2] >= -1e-9 else -up, trust) for up, trust in found]
+    return [
+        Standing(body, up if up[2] >= -1e-9 else -up, trust, up is not thin) for up, trust in found
+    ]
 
 
 def _across(corners: Points, normals: Points, areas: NDArray[np.float64]) -> Points:
@@ -702,6 +708,11 @@ def _by_lattice(standing: Standing, lattice: Lattice, unit: float) -> _Lie | Non
     if best is None:
         return None
     lie = _fitted(best[1], lattice, None)
+    return _if_filled(lie, lattice)
+
+
+def _if_filled(lie: _Lie, lattice: Lattice) -> _Lie | None:
+    """The lie of a body that is no piece of the set, with its score; None if it is not its cells."""
     outline = canonical_outline(lattice, rings_of_cells(lattice, lie.cells), lie.unit)
     body = _straight(lie)
     score = float(outline.intersection(body).area / outline.union(body).area)
@@ -870,6 +881,8 @@ def _best(
     lie = min(lies, key=_unlike)
     if lie.clear < _FULL and lie.score < _SURE:
         return None
+    if at_anchor(lattice, lie.cells) not in {shape.cells for shape in shapes}:
+        return _if_filled(lie, lattice)
     return replace(lie, margin=best.score - max(others, default=0.0))
 
 
@@ -897,7 +910,9 @@ def _exact_unit(lies: Sequence[_Lie], lattice: Lattice, expected: Sequence[float
     """
     if not lies:
         return None
-    shown = [lie.own_unit for lie in lies if lie.own_unit]
+    best = max(lie.score for lie in lies) - _NEARLY
+    # What is explained far worse than the others may be no piece, and tells nothing.
+    shown = [lie.own_unit for lie in lies if lie.own_unit and lie.score > best]
     if shown:
         return float(np.median(shown))
     unit = lies[0].unit

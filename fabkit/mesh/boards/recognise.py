@@ -236,7 +236,7 @@ def ways_up(body: Body) -> list[Points]:
         [[3.0, 2.0, 1.0], [3.0, 1.0, 2.0], [2.0, 1.0, 3.0]]
     """
     up_and_over = [np.array([1.0, way, way]) for way in (1.0, -1.0)]
-    faces = (one.vertices for one in ways_to_stand(body) if one.trust == 1.0)
+    faces = (one.vertices for one in ways_to_stand(body) if one.has_face)
     ways = (vertices * way for vertices in faces for way in up_and_over)
     return [straightened(way) for way in ways]
 
