@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from statistics import median
 
 import numpy as np
-from shapely import Point
+from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.units import format_mm
 from fabkit.mesh.features import Cavity, Features, circle_of
 from fabkit.mesh.part import Part
-from fabkit.mesh.rules.outline import flats_of_tips
+from fabkit.mesh.rules.outline import flats_of_tips, middles_of_sides
 from fabkit.mesh.section import DOWN, UP, filled
 from fabkit.model.layers import MAX_AIR_MM
 from fabkit.model.profile import Profile
 
-#: Sides shorter than this part of the longest one are roundings and flats of tips.
-_SIDE = 0.2
 #: Less than this (mm) is no chamfer, and no clearance.
 _NONE_MM = 0.02
 #: Halfway up a chamfer a side stands in by half of its width, a rounding by 0.13 of it.
@@ -185,13 +182,7 @@ def _edge_mm(part: Part, facing: int) -> float:
 def _inside_mm(part: Part, area: BaseGeometry) -> float:
     """How far an area stays inside the part's outline, beside the middles of most long sides."""
     rim = filled(area)
-    ring = np.asarray(part.shadow.exterior.coords)[:, :2]
-    lengths = np.linalg.norm(np.diff(ring, axis=0), axis=1)
-    middles = [
-        Point((start + end) / 2)
-        for (start, end), length in zip(pairwise(ring), lengths, strict=True)
-        if length > _SIDE * lengths.max()
-    ]
+    middles = middles_of_sides(Polygon(part.shadow.exterior))
     return 0.0 if rim.is_empty else median(middle.distance(rim) for middle in middles)
 
 

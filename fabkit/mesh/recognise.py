@@ -31,7 +31,7 @@ from fabkit.mesh.manifold import between, is_solid, shadow_of
 from fabkit.mesh.part import LENGTHS_MM, Outline, Part, Parts, length_mm_of
 from fabkit.mesh.section import DOWN, UP, Sections, filled, hollows
 from fabkit.mesh.seen import largest
-from fabkit.model.lattice import Cell, Lattice, Ring
+from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import at_anchor, orientations
 from fabkit.model.polygon import parts_of_cells, rings_of_cells
 from fabkit.model.puzzle import PuzzleSet, in_units
@@ -58,12 +58,12 @@ _CUTS = (0.12, 0.3, 0.42, 0.5, 0.62, 0.75, 0.88)
 _BOXES = 0.2
 #: A hypothesis counts from this overlay on: the common part of both areas.
 _LIKELY = 0.8
-#: An outline is that of a piece when the overlay is at least this (tips that are cut, discs).
+#: An outline is that of a piece when the overlay is at least this (tips that are cut, discs), …
 _ALIKE = 0.86
-#: … nor is a shape that is none of the set's farther off than this, in grid units, …
-_NO_FARTHER = 0.2
 #: … and surely, whatever its unit, from this on.
 _SURE = 0.95
+#: A shape that is none of the set's is nowhere farther off its cells than this, in grid units.
+_NO_FARTHER = 0.2
 #: Pieces of one set are explained about as well as each other.
 _NEARLY = 0.08
 #: Units that differ by less than this part may be one: clearances and roundings take that much.
@@ -83,7 +83,8 @@ _INSETS = (-0.04, 0.12)
 #: Edges tell what is sought when an error in where they lie grows by no more than this: pieces come
 #: to 50, shapes that do not tell the unit from the inset (squares) to what their noise is divided by.
 _TELLS = 500
-#: A part is turned about its place by this much, in grid units, to find how far insets depend on it.
+#: Bodies of several sizes tell the unit together when their insets grow with it by amounts that
+#: differ by more than this.
 _SIZES_DIFFER = 0.05
 #: A pocket is told from scratches by its room: a disc of this part of the body's height,
 #: or of its breadth if that is less; a magnet's is deeper than a quarter of the height.
@@ -103,7 +104,6 @@ class _Shape:
 
     Attributes:
         cells: moved to the lattice's anchor.
-        rings: around them.
         area: in square grid units.
         length: of all its edges, in grid units.
         centre: its centroid.
@@ -113,7 +113,6 @@ class _Shape:
     """
 
     cells: frozenset[Cell]
-    rings: tuple[Ring, ...]
     area: float
     length: float
     centre: Points
@@ -135,14 +134,7 @@ def _shapes(puzzle: PuzzleSet) -> list[_Shape]:
                     area = canonical_outline(lattice, one.rings, 1.0)
                     centre = np.array(area.centroid.coords[0])
                     found[one.cells] = _Shape(
-                        one.cells,
-                        one.rings,
-                        area.area,
-                        area.length,
-                        centre,
-                        _normal(area),
-                        flips,
-                        kind,
+                        one.cells, area.area, area.length, centre, _normal(area), flips, kind
                     )
     return list(found.values())
 
@@ -194,25 +186,14 @@ class Standing:
         solid = self.body.manifold
         return solid.transform(motion) if is_solid(solid) else None
 
-    def seen(self, low: float = 0.0, high: float = 1.0) -> BaseGeometry:
-        """What is seen from above of the layer between two parts of the height."""
-        thickness = self.thickness
-        if self._solid is None:
-            return shapely.union_all([self.sections.at(share * thickness) for share in _CUTS])
-        solid = self._solid
-        if (low, high) != (0.0, 1.0):
-            solid = between(solid, low * thickness, high * thickness)
-        return shadow_of(solid)
-
-    @cached_property
-    def silhouette(self) -> Polygon:
-        """Its largest part, seen from above."""
-        return largest(self.seen())
-
     @cached_property
     def sides(self) -> Polygon:
-        """The same without what is near its back and its face."""
-        return largest(self.seen(_LOW, _HIGH))
+        """Its largest part, seen from above, without what is near its back and its face."""
+        if self._solid is None:
+            cuts = [self.sections.at(share * self.thickness) for share in _CUTS]
+            return largest(shapely.union_all(cuts))
+        layer = between(self._solid, _LOW * self.thickness, _HIGH * self.thickness)
+        return largest(shadow_of(layer))
 
     @cached_property
     def back_is_below(self) -> bool | None:
@@ -251,12 +232,12 @@ def ways_to_stand(body: Body, most: int = _DIRECTIONS) -> list[Standing]:
         # Neighbours in a coarse grid of directions, opposite ones made one, are summed up first.
         _, cell = np.unique(_coarse(normals[left]), axis=0, return_inverse=True)
         sums = np.bincount(cell.ravel(), areas[left])
-        largest = [
+        likeliest = [
             normals[left][(cell.ravel() == one).nonzero()[0][0]]
             for one in np.argsort(-sums)[: 2 * most]
         ]
         near = max(
-            (left & (np.abs(normals @ one) > math.cos(_ONE_DIRECTION)) for one in largest),
+            (left & (np.abs(normals @ one) > math.cos(_ONE_DIRECTION)) for one in likeliest),
             key=lambda some: float(areas[some].sum()),
         )
         left &= ~near
@@ -707,8 +688,7 @@ def _by_lattice(standing: Standing, lattice: Lattice, unit: float) -> _Lie | Non
                 best = clear, replace(lie, cells=cells)
     if best is None:
         return None
-    lie = _fitted(best[1], lattice, None)
-    return _if_filled(lie, lattice)
+    return _if_filled(_fitted(best[1], lattice, None), lattice)
 
 
 def _if_filled(lie: _Lie, lattice: Lattice) -> _Lie | None:
@@ -734,16 +714,14 @@ def _origins(outline: Polygon, lattice: Lattice, unit: float) -> Iterator[Points
     normals = np.column_stack([ways[:, 1], -ways[:, 0]])[[one, other]]
     offsets = (ring[[one, other]] * normals).sum(axis=1)
     lines = [_lines(lattice, normal) for normal in normals]
+    steps = np.sqrt([float(squared) for squared in lattice.step_squared])
     seen = set()
-    for here in lines[0]:
-        for there in lines[1]:
-            origin = np.linalg.solve(normals, offsets - unit * np.array([here, there]))
-            steps = np.sqrt([float(squared) for squared in lattice.step_squared])
-            frame = np.round(origin / (unit * steps), 2)
-            key = _modulo(lattice, frame)
-            if key not in seen:
-                seen.add(key)
-                yield origin
+    for both in itertools.product(*lines):
+        origin = np.linalg.solve(normals, offsets - unit * np.array(both))
+        key = _modulo(lattice, np.round(origin / (unit * steps), 2))
+        if key not in seen:
+            seen.add(key)
+            yield origin
 
 
 def _modulo(lattice: Lattice, point: Points) -> tuple[float, float]:
@@ -805,11 +783,11 @@ def take_in(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Part
         for other in expected:
             found = _all_by_lattice([None] * len(bodies), standing, lattice, other)
             if sum(one is not None for one in found) > len(scores) / 2:
-                unit, lies = other, found
+                lies = found
                 break
     elif len(scores) < len(bodies):
-        unit = median(lie.unit for lie in lies if lie)
-        lies = _all_by_lattice(lies, standing, lattice, unit)
+        usual = median(lie.unit for lie in lies if lie)
+        lies = _all_by_lattice(lies, standing, lattice, usual)
     exact = _exact_unit([lie for lie in lies if lie], lattice, expected)
     length_mm = length_mm_of(exact, units_mm) if exact else 1.0
     read = [

@@ -87,11 +87,6 @@ class Table:
         self._laid = {key: Laid(key, part, lattice) for key, part in parts.items()}
         self._beside: dict[tuple[str, str, Pose], Beside] = {}
 
-    @property
-    def poses_measured(self) -> int:
-        """How many pairs of parts were measured in how they lie beside each other."""
-        return len(self._beside)
-
     def assemble(
         self, challenge: str, region: frozenset[Cell], layout: Mapping[str, frozenset[Cell]]
     ) -> Assembly:

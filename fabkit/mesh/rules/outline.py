@@ -130,14 +130,14 @@ def _chamfers(part: Part, profile: Profile) -> Iterator[Finding]:
         widths = [
             (side.distance(rim.boundary), side)
             for ring, rim in rings
-            for side in _middles_of_sides(ring)
+            for side in middles_of_sides(ring)
         ]
         width_mm, side = max(widths, key=lambda one: abs(one[0] - asked_mm))
         limit = (max(0.0, asked_mm - TOLERANCE_MM), asked_mm + TOLERANCE_MM)
         yield between(rule, width_mm, limit, "mm", what, side.buffer(_MARK_MM))
 
 
-def _middles_of_sides(within: BaseGeometry) -> list[Point]:
+def middles_of_sides(within: BaseGeometry) -> list[Point]:
     """The middles of the long sides of a ring; roundings and flats of tips are no sides."""
     rings = [np.asarray(part.exterior.coords)[:, :2] for part in parts(within)]
     sides = [pair for ring in rings for pair in itertools.pairwise(ring)]
