@@ -55,7 +55,7 @@ _LOW, _HIGH = 0.12, 0.88
 #: Where open bodies are cut, as parts of their height, to see their outline.
 _CUTS = (0.12, 0.3, 0.42, 0.5, 0.62, 0.75, 0.88)
 #: Silhouettes are compared when the boxes around them differ by less than this part.
-_BOXES = 0.2
+_BOXES = 0.3
 #: A hypothesis counts from this overlay on: the common part of both areas.
 _LIKELY = 0.8
 #: An outline is that of a piece when the overlay is at least this (tips that are cut, discs), …
