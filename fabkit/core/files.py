@@ -61,7 +61,8 @@ def read_bytes(path: Path, source: str, expected: str, most: int) -> bytes:
     """
     try:
         with path.open("rb") as file:
-            return file.read(most + 1)
+            size = os.fstat(file.fileno()).st_size or most  # memory is taken for all asked for
+            return file.read(min(size, most) + 1)
     except FileNotFoundError:
         raise InputError.of(source, "there is no such file") from None
     except IsADirectoryError:

@@ -388,7 +388,7 @@ PACKAGES: dict[str, tuple[Callable[[], bytes], str]] = {
         f"{PLACE}: nests components in a circle, or deeper than 32",
     ),
     "chain": (lambda: chain(5000), "nests components in a circle, or deeper than 32"),
-    "doubling": (lambda: chain(30, times=2), COARSE),
+    "doubling": (lambda: chain(30, times=2), "holds more than 1000 bodies; split it"),
 }  # fmt: skip
 
 

@@ -1,13 +1,9 @@
 """Reading mesh files that anybody may have made, within bounds: STL, PLY, GLB, 3MF, OBJ and OFF.
 
-trimesh reads them, and what it would get wrong without an error is looked at first. Where that
-means to look at every number, the file is read right here: measured with trimesh 5.2, a concave
-OBJ or OFF face of area 1 comes back with area 3, negative OBJ numbers count from the file's end, a
-3MF as Bambu Studio writes them (components in other parts) has every mesh as often as its part has
-meshes, and of 20 x 20 nested components 155 are left.
-
-What a file is, its content says; its ending only helps when that is not clear. No reader opens
-another file, and whatever goes wrong becomes one message.
+trimesh reads them but for what it gets wrong without an error (measured with 5.2): a concave OBJ or
+OFF face of area 1 comes back with area 3, negative OBJ numbers count from the file's end, a 3MF as
+Bambu Studio writes them (components in other parts) has every mesh as often as its part has meshes,
+and of 20 x 20 nested components 155 are left. No reader opens another file.
 """
 
 from __future__ import annotations
@@ -20,7 +16,6 @@ import warnings
 import zipfile
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -52,7 +47,6 @@ MAX_ENTRIES, MAX_NESTED, MAX_ELEMENTS = 2000, 32, 100_000
 
 _EXPECTED = "an STL, 3MF, OBJ, PLY, OFF or GLB file"
 _COARSER = f"holds more than {MAX_TRIANGLES} triangles; make the mesh coarser"
-_LONGEST_NAME = 60
 #: Means something to a terminal, a web page, a shell or a file system.
 _UNSAFE = re.compile(r"""[\\/:*?"'`<>|&$\[\]{}]""")
 
@@ -70,27 +64,19 @@ class _WrongError(Exception):
 
 
 def read_bodies(path: Path) -> list[Body]:
-    """Reads the bodies of a mesh file.
+    """Reads the bodies of a mesh file: at least one, in the file's order.
 
     An STL, PLY or OFF file is one body. An OBJ file has one for each object, or group, or is one;
-    a 3MF or GLB file has one for each mesh at each place where it stands.
-
-    Args:
-        path: the file.
-
-    Returns:
-        At least one body, in the file's order. Those of 3MF and GLB files are in mm with z up,
-        others in whatever length the file is in. Each has a name of its own; its triangles have
-        the order and the winding of the file, and their outside outside where a place mirrors it.
+    a 3MF or GLB file has one for each mesh at each place where it stands. Those two are in mm with
+    z up, others in whatever length the file is in. Triangles have the order and the winding of the
+    file, but their outside is outside where a place mirrors them.
 
     Raises:
         InputError: when it cannot be read, is no mesh file, is damaged, or is larger than anything
             that is printed; with the place in it, what was found and what was expected.
     """
-    source, most = printable(str(path)), MAX_BYTES
-    with suppress(OSError):  # memory is taken for all that is asked for
-        most = min(path.stat().st_size, MAX_BYTES) if path.is_file() else MAX_BYTES
-    content = read_bytes(path, source, _EXPECTED, most)
+    source = printable(str(path))
+    content = read_bytes(path, source, _EXPECTED, MAX_BYTES)
     kind = ""
     try:
         if len(content) > MAX_BYTES:
@@ -100,7 +86,7 @@ def read_bodies(path: Path) -> list[Body]:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             warnings.filterwarnings("error", "string or file could not be read")
-            return _sound(path.name, [one for one in _READERS[kind](content) if len(one.faces)])
+            return _sound(cut(printable(path.name)), _READERS[kind](content))
     except _WrongError as wrong:
         raise InputError.of(source, printable(f"{wrong}"), printable(wrong.place)) from None
     except Exception as error:  # trimesh, zipfile and expat promise nothing about what they raise
@@ -115,7 +101,7 @@ _OFF_HEAD = re.compile(rb"(?:\s*+#[^\n]*+\n)*+\s*+(?:ST)?C?N?OFF(?!\w)")
 
 
 def _kind(content: bytes, suffix: str) -> str:
-    """Which of the formats a file is in: how its name usually ends."""
+    """The format: what the content looks like, or else what the file's name says."""
     start = content[: 4 * MAX_LINE]
     is_text = b"\0" not in start[:1024]
     looks = {
@@ -128,26 +114,31 @@ def _kind(content: bytes, suffix: str) -> str:
         "off": is_text and _OFF_HEAD.match(start),
         "obj": is_text and _OBJ_VERTEX.search(start),
     }
-    for kind, found in looks.items():
-        if found:
-            return kind
-    if content and suffix in _READERS:
-        return suffix
-    raise _WrongError(f"is {'of no known kind' if content else 'empty'}; expected {_EXPECTED}")
+    kind = next((kind for kind, found in looks.items() if found), suffix)
+    if kind not in _READERS or not content:
+        raise _WrongError(f"is {'of no known kind' if content else 'empty'}; expected {_EXPECTED}")
+    return kind
 
 
-def _sound(file: str, found: Sequence[Body]) -> list[Body]:
-    """The bodies under their last names, if there are any and all their corners are somewhere."""
-    if not found:
+def _sound(file: str, found: Iterator[Body]) -> list[Body]:
+    """The bodies that have triangles under their last names, all corners of them somewhere.
+
+    They are counted while they are read, so that what goes on and on soon ends.
+    """
+    bodies, triangles = [], 0
+    for count, body in enumerate(found, start=1):
+        triangles += len(body.faces)
+        if count > MAX_BODIES:
+            raise _WrongError(f"holds more than {MAX_BODIES} bodies; split it into several files")
+        if triangles > MAX_TRIANGLES:
+            raise _WrongError(_COARSER)
+        bodies += [body] if len(body.faces) else []
+    if not bodies:
         raise _WrongError("holds no triangles; expected a solid's surface")
-    if len(found) > MAX_BODIES:
-        raise _WrongError(f"holds more than {MAX_BODIES} bodies; split it into several files")
-    if sum(len(body.faces) for body in found) > MAX_TRIANGLES:
-        raise _WrongError(_COARSER)
-    names = body_names(file, [body.name for body in found])
-    bodies = []
-    for name, body in zip(names, found, strict=True):
-        place, flat = name.partition(": ")[2], body.faces.ravel()
+    names = _different([body.name for body in bodies]) if len(bodies) > 1 else [""]
+    result = []
+    for name, body in zip(names, bodies, strict=True):
+        flat = body.faces.ravel()
         lost = (flat < 0) | (flat >= len(body.vertices))
         said = f"names a vertex that is none of its {len(body.vertices)}"
         if not lost.any():
@@ -157,48 +148,26 @@ def _sound(file: str, found: Sequence[Body]) -> list[Body]:
             said = f"has a corner at ({at}); expected numbers of at most {MAX_COORDINATE:.0f}"
         if lost.any():
             triangle = f"triangle {np.argmax(lost) // 3 + 1}"
-            raise _WrongError(said, f"{place}, {triangle}" if place else triangle)
-        bodies.append(welded(name, body.vertices, body.faces))
-    return bodies
+            raise _WrongError(said, f"{name}, {triangle}" if name else triangle)
+        result.append(welded(f"{file}: {name}" if name else file, body.vertices, body.faces))
+    return result
 
 
-def body_names(file: str, names: Sequence[str]) -> list[str]:
-    r"""What messages call the bodies of a file.
-
-    Args:
-        file: the file's name.
-        names: the bodies' names as the file gives them: anything, also nothing.
-
-    Returns:
-        One different name for each; only the file's if there is one body. Without control
-        characters, path parts and markup.
-
-    Example:
-        >>> body_names("a.3mf", ["A", "A", "", "<b>../\n" + "x" * 100])[2:]
-        ['a.3mf: body 3', 'a.3mf: _b_.._\\nxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…']
-        >>> body_names("a.3mf", ["A", "A"])
-        ['a.3mf: A', 'a.3mf: A (2)']
-    """
-    file = cut(printable(file))
-    if len(names) == 1:
-        return [file]
-    taken: set[str] = set()
-    result = []
+def _different(names: Sequence[str]) -> list[str]:
+    """A different name for each, without control characters, path parts and markup."""
+    result: list[str] = []
     for position, name in enumerate(names, start=1):
-        clean = _UNSAFE.sub("_", name[: 2 * _LONGEST_NAME].strip())
-        wished = cut(printable(clean)) or f"body {position}"
+        wished = cut(printable(_UNSAFE.sub("_", name[:200].strip()))) or f"body {position}"
         given, number = wished, 1
-        while given in taken:
+        while given in result:
             number += 1
             given = f"{wished} ({number})"
-        taken.add(given)
-        result.append(f"{file}: {given}")
+        result.append(given)
     return result
 
 
 # --- STL: triangles without names or units ---------------------------------------------------
 
-_STL_HEAD = 84
 # Every repetition is possessive, so that no text takes more than one look at each character.
 # A normal is not used, and some programs write nan into it.
 _NUMBER = rb"\s++[-+]?(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:e[-+]?[0-9]++)?+(?!\S)"
@@ -213,7 +182,7 @@ _STL_BEGUN = re.compile(_SOLID + rb"\s*+", re.IGNORECASE)
 
 def _stl_size(content: bytes) -> int:
     """How long a binary STL with its count of triangles is, in bytes."""
-    return _STL_HEAD + 50 * int.from_bytes(content[_STL_HEAD - 4 : _STL_HEAD], "little")
+    return 84 + 50 * int.from_bytes(content[80:84], "little")
 
 
 def _read_stl(content: bytes) -> Iterator[Body]:
@@ -222,7 +191,7 @@ def _read_stl(content: bytes) -> Iterator[Body]:
 
     if len(content) != _stl_size(content):
         content = _plain_stl(content)
-    elif len(content) > _stl_size(b"") + 50 * MAX_TRIANGLES:
+    elif len(content) > 84 + 50 * MAX_TRIANGLES:
         raise _WrongError(_COARSER)
     scene = trimesh.load_scene(io.BytesIO(content), file_type="stl", process=False)
     for mesh in scene.geometry.values():
@@ -234,11 +203,11 @@ def _plain_stl(content: bytes) -> bytes:
 
     trimesh leaves out a solid that does not end, without an error, and reads on in names.
     """
-    if b"\0" in content[:1024] and len(content) >= _STL_HEAD:
-        announced = many((_stl_size(content) - _STL_HEAD) // 50, "triangle")
+    if b"\0" in content[:1024] and len(content) >= 84:
+        size = _stl_size(content)
         raise _WrongError(
-            f"is no complete STL file: its header announces {announced}, which take "
-            f"{_stl_size(content)} bytes, and it has {len(content)}; export it again"
+            f"is no complete STL file: its header announces {many(size // 50 - 1, 'triangle')}, "
+            f"which take {size} bytes, and it has {len(content)}; export it again"
         )
     whole = _STL.match(content)
     end = whole.end() if whole else 0
@@ -364,18 +333,10 @@ def _read_ply(content: bytes) -> Iterator[Body]:
 def _triangles(
     polygons: Sequence[Sequence[int]], vertices: Points
 ) -> tuple[Faces, NDArray[np.int64]]:
-    """Cuts polygons into triangles with the same winding, also those that are not convex.
+    """Cuts polygons into triangles with the same winding, and says of which polygon each is.
 
     The fan from the first corner is taken where all its triangles face the polygon's way: none is
     folded back, and none is a mere line, as with three corners in a row.
-
-    Returns:
-        The triangles in the polygons' order, and the position of the polygon of each.
-
-    Example:
-        >>> arrow = np.array([[0.0, 0, 0], [2, 1, 0], [0, 2, 0], [1, 1, 0]])
-        >>> sorted(map(sorted, _triangles([[0, 1, 2, 3]], arrow)[0].tolist()))
-        [[0, 1, 3], [1, 2, 3]]
     """
     sizes = np.array([len(polygon) for polygon in polygons], dtype=np.int64)
     for wrong in sizes[(sizes < 3) | (sizes > MAX_CORNERS)]:
@@ -398,24 +359,24 @@ def _triangles(
         whole = normals.sum(axis=1)
         folded = ~(np.einsum("ijk,ik->ij", normals, whole) > 0).all(axis=1)
         for row in np.flatnonzero(folded & (size > 3) & np.isfinite(whole).all(axis=1)):
-            fans[row] = _cut(table[row], vertices[table[row]], whole[row], fans[row])
+            cut_up = _cut_up(vertices[table[row]], whole[row])
+            # It promises as much; a polygon without an area may be the exception.
+            if cut_up.shape == fans[row].shape and 0 <= cut_up.min() <= cut_up.max() < size:
+                fans[row] = table[row][cut_up]
         found.append(fans.reshape(-1, 3))
         which.append(np.repeat(rows, size - 2))
     order = np.argsort(np.concatenate(which), kind="stable")
     return np.concatenate(found)[order], np.concatenate(which)[order]
 
 
-def _cut(polygon: Faces, points: Points, normal: Points, fan: Faces) -> Faces:
-    """The triangles of one polygon, seen along the axis on which it is largest."""
+def _cut_up(polygon: Points, normal: Points) -> Faces:
+    """The triangles of a polygon, seen along the axis on which it is largest."""
     import manifold3d
 
     axis = int(np.argmax(np.abs(normal)))
     seen = [(1, 2), (2, 0), (0, 1)][axis]
-    flat = points[:, seen if normal[axis] > 0 else seen[::-1]]
-    found = np.asarray(manifold3d.triangulate([flat]), dtype=np.int64)
-    # It promises as much; a polygon without an area may be the exception.
-    complete = found.shape == fan.shape and 0 <= found.min() <= found.max() < len(polygon)
-    return np.asarray(polygon[found] if complete else fan)
+    flat = polygon[:, seen if normal[axis] > 0 else seen[::-1]]
+    return np.asarray(manifold3d.triangulate([flat]), dtype=np.int64)
 
 
 # --- GLB and 3MF: bodies at their places, in a known unit ------------------------------------
@@ -423,11 +384,10 @@ def _cut(polygon: Faces, points: Points, normal: Points, fan: Faces) -> Faces:
 
 def _moved(name: str, vertices: Points, faces: Faces, matrix: NDArray[np.float64]) -> Body:
     """A body brought to its place; the outside of its mirror image is still its outside."""
-    turn = matrix[:3, :3]
-    turns = np.linalg.det(turn)
+    turns = np.linalg.det(matrix[:3, :3])
     if turns == 0:
         raise _WrongError("a transform flattens a body; expected its size kept")
-    points = vertices @ turn.T + matrix[:3, 3]
+    points = vertices @ matrix[:3, :3].T + matrix[:3, 3]
     return Body(name, points, faces[:, ::-1] if turns < 0 else faces)
 
 
@@ -440,26 +400,24 @@ def _read_glb(content: bytes) -> Iterator[Body]:
     import trimesh
 
     tree = json.loads(content[20 : 20 + int.from_bytes(content[12:16], "little")])
-    for needed in tree.get("extensionsRequired", ()):
-        if not _ONLY_LOOKS.fullmatch(needed):
-            raise _WrongError(
-                f"needs {shown(needed)}, which fabkit does not read; export plain meshes"
-            )
-    # trimesh takes the numbers for zero, and leaves the triangles out.
-    if any("sparse" in one or "bufferView" not in one for one in tree["accessors"]):
-        raise _WrongError(
-            "keeps its corners in a way that fabkit does not read; export plain meshes"
-        )
     parts = [part for mesh in tree["meshes"] for part in mesh["primitives"]]
-    if any(part.get("mode") == 6 for part in parts):
-        raise _WrongError("has triangle fans, which fabkit does not read; export plain triangles")
-    used = [tree["accessors"][part["attributes"]["POSITION"]]["count"] for part in parts]
-    if sum(used) > 3 * MAX_TRIANGLES or max(len(parts), len(tree["nodes"])) > MAX_BODIES:
+    corners = [tree["accessors"][part["attributes"]["POSITION"]]["count"] for part in parts]
+    if sum(corners) > 3 * MAX_TRIANGLES or max(len(parts), len(tree["nodes"])) > MAX_BODIES:
         raise _WrongError(_COARSER)
+    needed = [one for one in tree.get("extensionsRequired", ()) if not _ONLY_LOOKS.fullmatch(one)]
+    # trimesh takes such numbers for zero, and leaves fans and what is compressed out.
+    if any("sparse" in one or "bufferView" not in one for one in tree["accessors"]):
+        needed.append("sparse accessors")
+    if any(part.get("mode") == 6 for part in parts):
+        needed.append("triangle fans")
+    if needed:
+        raise _WrongError(
+            f"needs {shown(needed[0])}, which fabkit does not read; export plain meshes"
+        )
     scene = trimesh.load_scene(
         io.BytesIO(content), file_type="glb", process=False, skip_materials=True
     )
-    bodies: dict[str, Body] = {}
+    found: dict[str, list[Body]] = {}
     for node in reversed(scene.graph.nodes_geometry):  # it goes through them from the last
         matrix, geometry = scene.graph[node]
         mesh, parent = scene.geometry[geometry], str(scene.graph.transforms.parents[node])
@@ -468,28 +426,27 @@ def _read_glb(content: bytes) -> Iterator[Body]:
         # trimesh gives each part a node below its mesh's, with a name of no meaning.
         name = parent if node.rpartition("_")[0] == parent else node
         one = _moved(name, mesh.vertices, mesh.faces, np.linalg.inv(TO_GLTF) @ matrix)
-        before = bodies.get(name, Body(name, one.vertices[:0], one.faces[:0]))
-        vertices = np.concatenate([before.vertices, one.vertices])
-        faces = np.concatenate([before.faces, one.faces + len(before.vertices)])
-        bodies[name] = Body(name, vertices, faces)
+        found.setdefault(name, []).append(one)
     # Many write millimetres where the format has metres.
-    sizes = (np.ptp(body.vertices, axis=0).max() for body in bodies.values())
-    too_large = max(sizes, default=0.0) > MAX_GLB
-    for body in bodies.values():
-        yield Body(body.name, body.vertices / 1000 if too_large else body.vertices, body.faces)
+    sizes = [np.ptp(one.vertices, axis=0).max() for some in found.values() for one in some]
+    scale = 0.001 if max(sizes, default=0.0) > MAX_GLB else 1.0
+    for name, some in found.items():
+        vertices, faces = trimesh.util.append_faces(
+            [one.vertices * scale for one in some], [one.faces for one in some]
+        )
+        yield Body(name, vertices, faces)
 
 
-_CORE = "http://schemas.microsoft.com/3dmanufacturing/core/2015/02"
 _LINKS = "_rels/.rels"
-_LINK_SPACE = "http://schemas.openxmlformats.org/package/2006/relationships"
-_READ_SPACES = (f"{{{_CORE}}}", f"{{{_LINK_SPACE}}}")
+_SCHEMAS = "http://schemas.microsoft.com/3dmanufacturing"
+_CORE, _PRODUCTION = f"{_SCHEMAS}/core/2015/02", f"{_SCHEMAS}/production/2015/06"
+_READ_SPACES = (f"{{{_CORE}}}", "{http://schemas.openxmlformats.org/package/2006/relationships}")
 _VERTEX, _TRIANGLE, _MESH = (f"{{{_CORE}}}{name}" for name in ("vertex", "triangle", "mesh"))
-_PRODUCTION = "http://schemas.microsoft.com/3dmanufacturing/production/2015/06"
 #: A file that requires another one holds shapes that would be missed, or cannot be read at all.
 _UNDERSTOOD = {
     _CORE,
     _PRODUCTION,
-    "http://schemas.microsoft.com/3dmanufacturing/material/2015/02",
+    f"{_SCHEMAS}/material/2015/02",
     "http://schemas.3mf.io/3dmanufacturing/trianglesets/2021/07",
 }
 _UNITS_MM = {
@@ -505,11 +462,11 @@ _UNITS_MM = {
 class _Model(ElementTree.TreeBuilder):
     """A part's XML as it is read: what the core of the format has, and the corners as numbers."""
 
-    def __init__(self) -> None:
+    def __init__(self, meshes: dict[Any, tuple[Points, Faces]]) -> None:
         super().__init__()
-        self.meshes: dict[Any, tuple[Points, Faces]] = {}
+        self._meshes, self._elements = meshes, 0
         self.spaces: dict[str, str] = {}
-        self._numbers, self._corners, self._elements = array("d"), array("q"), 0
+        self._numbers, self._corners = array("d"), array("q")
 
     def start_ns(self, prefix: str, uri: str) -> None:
         self.spaces[prefix] = uri
@@ -529,18 +486,16 @@ class _Model(ElementTree.TreeBuilder):
             self._elements += 1
             if self._elements > MAX_ELEMENTS:
                 raise _WrongError(f"has more than {MAX_ELEMENTS} elements that are no triangles")
-            return super().start(tag, values)
-        return None
+            super().start(tag, values)
 
     def end(self, tag: str, /) -> Any:
         if tag in {_VERTEX, _TRIANGLE} or not tag.startswith(_READ_SPACES):
-            return None
+            return
         one = super().end(tag)
         if tag == _MESH:
             points = np.frombuffer(self._numbers).reshape(-1, 3)
-            self.meshes[one] = points, np.frombuffer(self._corners, np.int64).reshape(-1, 3)
+            self._meshes[one] = points, np.frombuffer(self._corners, np.int64).reshape(-1, 3)
             self._numbers, self._corners = array("d"), array("q")
-        return one
 
 
 class _Package:
@@ -555,25 +510,28 @@ class _Package:
         self._roots: dict[str, Any] = {}
         self._meshes: dict[Any, tuple[Points, Faces]] = {}
         self._left = MAX_BYTES
-        self._bodies = self._triangles = 0
 
     def bodies(self) -> Iterator[Body]:
         """Each mesh at every place where an item of the build has it."""
-        kind = "http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel"
         links = self._part(_LINKS).iterfind("{*}Relationship")
-        root = [_folded(one.get("Target", "")) for one in links if one.get("Type") == kind]
-        if len(root) != 1:
-            raise _WrongError(f"expected one 3D model, found {len(root)}", _LINKS)
-        unit = self._part(root[0]).get("unit", "millimeter")
+        models = [
+            _folded(one.get("Target", ""))
+            for one in links
+            if one.get("Type") == f"{_SCHEMAS}/2013/01/3dmodel"
+        ]
+        if len(models) != 1:
+            raise _WrongError(f"expected one 3D model, found {len(models)}", _LINKS)
+        (part,) = models
+        root = self._part(part)
+        unit = root.get("unit", "millimeter")
         if unit not in _UNITS_MM:
             known = ", ".join(_UNITS_MM)
-            raise _WrongError(f"unknown unit {shown(unit[:200])}; expected one of {known}", root[0])
-        to_mm = np.diag([_UNITS_MM[unit]] * 3 + [1.0])
-        items = self._part(root[0]).findall("{*}build/{*}item")
+            raise _WrongError(f"unknown unit {shown(unit[:200])}; expected one of {known}", part)
+        items = root.findall("{*}build/{*}item")
         if not items:
-            raise _WrongError("has nothing to build; add its objects to the build", root[0])
+            raise _WrongError("has nothing to build; add its objects to the build", part)
         for item in items:
-            yield from self._placed(root[0], item, to_mm, "", ())
+            yield from self._placed(part, item, np.diag([_UNITS_MM[unit]] * 3 + [1.0]), "", ())
 
     def _part(self, name: str) -> Any:
         """The root of a part's XML; what parts inflate to is counted, whatever they announce."""
@@ -581,7 +539,7 @@ class _Package:
             return self._roots[name]
         if name not in self._entries:
             raise _WrongError(f"lacks the part {shown(name)}")
-        model = _Model()
+        model = _Model(self._meshes)
         parser = ElementTree.XMLParser(target=model)  # noqa: S314 - it has no document type
         try:
             with self._zip.open(self._entries[name]) as stream:
@@ -600,47 +558,34 @@ class _Package:
                     raise _WrongError(f"{needs}; export it as a plain mesh")
         except _WrongError as wrong:
             raise _WrongError(f"{wrong}", name) from None
-        self._meshes |= model.meshes
         return root
 
     def _placed(
         self, part: str, used: Any, outer: NDArray[np.float64], name: str, above: tuple[Any, ...]
     ) -> Iterator[Body]:
-        """The bodies of an item or a component.
-
-        Each object that is looked at leads to a mesh or to a refusal, and meshes are counted; so
-        components that double at every step soon end.
-        """
+        """The bodies of an item or a component; each leads to a mesh or to a refusal."""
         part = _folded(used.get(f"{{{_PRODUCTION}}}path", part))
         number = used.get("objectid", "")
         place = f"{part}: object {shown(number)}"
-        found = [
-            one
-            for one in self._part(part).iterfind("{*}resources/{*}object")
-            if one.get("id") == number
-        ]
+        objects = self._part(part).iterfind("{*}resources/{*}object")
+        found = [one for one in objects if one.get("id") == number]
         if len(found) != 1:
             raise _WrongError(f"expected one object of this number, found {len(found)}", place)
-        one, words = found[0], used.get("transform", "1 0 0 0 1 0 0 0 1 0 0 0").split()
+        (one,) = found
         if one in above or len(above) == MAX_NESTED:
             raise _WrongError(f"nests components in a circle, or deeper than {MAX_NESTED}", place)
+        words = used.get("transform", "1 0 0 0 1 0 0 0 1 0 0 0").split()
         if len(words) != 12:
             raise _WrongError(f"a transform has 12 numbers, this one {len(words)}", place)
         rows = np.reshape([float(word) for word in words], (4, 3))
         inner, name = outer @ np.vstack([rows.T, [0, 0, 0, 1]]), one.get("name") or name
-        components = one.findall("{*}components/{*}component")
-        meshes = one.findall("{*}mesh")
+        components, meshes = one.findall("{*}components/{*}component"), one.findall("{*}mesh")
         if len(meshes) + bool(components) != 1:
             raise _WrongError("expected either a mesh or components", place)
         for component in components:
             yield from self._placed(part, component, inner, name, (*above, one))
         for mesh in meshes:
-            vertices, faces = self._meshes[mesh]
-            self._bodies += 1
-            self._triangles += len(faces)
-            if self._bodies > MAX_BODIES or self._triangles > MAX_TRIANGLES:
-                raise _WrongError(_COARSER)
-            yield _moved(name, vertices, faces, inner)
+            yield _moved(name, *self._meshes[mesh], inner)
 
 
 def _folded(name: str) -> str:
