@@ -19,11 +19,6 @@ from fabkit.mesh.body import Faces, Points
 TO_GLTF = np.array(
     [[0.001, 0.0, 0.0, 0.0], [0.0, 0.0, 0.001, 0.0], [0.0, -0.001, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
 )
-#: How plastic takes light: not a metal, and half-way from a mirror to chalk.
-_METALLIC, _ROUGHNESS = 0.0, 0.6
-#: Normals that agree to so many decimals are one, so that corners are not split for nothing.
-_NORMAL_DECIMALS = 3
-_COLOUR_DECIMALS = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +43,7 @@ class GlbPart:
 
 
 def write_glb(parts: Sequence[GlbPart]) -> bytes:
-    """A GLB file. The same parts give the same bytes.
-
-    Args:
-        parts: at least one; each becomes a mesh of its own.
+    """A GLB file in which each part is a mesh of its own. The same parts give the same bytes.
 
     Example:
         >>> corners = np.array([[0.0, 0, 0], [2, 0, 0], [0, 2, 0]])
@@ -66,48 +58,30 @@ def write_glb(parts: Sequence[GlbPart]) -> bytes:
 
     scene = Scene()
     for part in parts:
-        vertices, faces, normals = _split(part)
-        # The material is called like its colour; trimesh would round that to 8 bits.
-        material = PBRMaterial(part.colour, metallicFactor=_METALLIC, roughnessFactor=_ROUGHNESS)
-        mesh = Trimesh(vertices, faces, vertex_normals=normals, process=False)
+        # Triangles without area look nowhere; normals that agree to 3 decimals are one.
+        looks = np.all(np.any(part.normals, axis=2), axis=1)
+        normals = np.round(part.normals[looks].reshape(-1, 3), 3) + 0.0
+        keys = np.column_stack([part.faces[looks].ravel(), normals])
+        corners, which = np.unique(keys, axis=0, return_inverse=True)
+        vertices, faces = part.vertices[corners[:, 0].astype(int)], which.reshape(-1, 3)
+        mesh = Trimesh(vertices, faces, vertex_normals=corners[:, 1:], process=False)
+        # The material is called like its colour, which trimesh would round to 8 bits; plastic is
+        # no metal, and half-way from a mirror to chalk.
+        material = PBRMaterial(part.colour, metallicFactor=0.0, roughnessFactor=0.6)
         mesh.visual = TextureVisuals(material=material)
         scene.add_geometry(mesh, node_name=part.name, geom_name=part.name, transform=TO_GLTF)
     content: bytes = export_glb(scene, include_normals=True, tree_postprocessor=_finish)
     return content
 
 
-def linear(colour: str) -> tuple[float, float, float]:
-    """A colour's red, green and blue light, each from 0 to 1 (IEC 61966-2-1).
-
-    Args:
-        colour: ``#rrggbb`` in sRGB.
-
-    Example:
-        >>> linear("#ff0080")
-        (1.0, 0.0, 0.215861)
-    """
-    red, green, blue = (_light(int(colour[i : i + 2], 16) / 255) for i in (1, 3, 5))
-    return red, green, blue
+def _finish(tree: dict[str, Any]) -> None:
+    """Says who made the file, and gives the materials their exact colours, in linear light."""
+    tree["asset"]["generator"] = "fabkit"
+    for material in tree["materials"]:
+        light = [_light(int(material["name"][at : at + 2], 16) / 255) for at in (1, 3, 5)]
+        material["pbrMetallicRoughness"]["baseColorFactor"] = [*light, 1.0]
 
 
 def _light(value: float) -> float:
-    light = value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
-    return round(light, _COLOUR_DECIMALS)
-
-
-def _split(part: GlbPart) -> tuple[Points, Faces, NDArray[np.float64]]:
-    """Corners with one normal each, the triangles between them, and the normals."""
-    # Triangles without area look nowhere.
-    looks = np.all(np.any(part.normals, axis=2), axis=1)
-    normals = np.round(part.normals[looks].reshape(-1, 3), _NORMAL_DECIMALS) + 0.0
-    keys = np.concatenate([part.faces[looks].reshape(-1, 1).astype(np.float64), normals], axis=1)
-    corners, which = np.unique(keys, axis=0, return_inverse=True)
-    vertices = part.vertices[corners[:, 0].astype(np.int64)]
-    return vertices, which.reshape(-1, 3), corners[:, 1:]
-
-
-def _finish(tree: dict[str, Any]) -> None:
-    """Says who made the file, and gives the materials their exact colours."""
-    tree["asset"]["generator"] = "fabkit"
-    for material in tree["materials"]:
-        material["pbrMetallicRoughness"]["baseColorFactor"] = [*linear(material["name"]), 1.0]
+    """The light of a red, green or blue in sRGB, both from 0 to 1 (IEC 61966-2-1)."""
+    return round(value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4, 6)

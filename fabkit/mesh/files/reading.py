@@ -434,7 +434,7 @@ def _read_glb(content: bytes) -> Iterator[Body]:
         vertices, faces = trimesh.util.append_faces(
             [one.vertices * scale for one in some], [one.faces for one in some]
         )
-        yield Body(name, vertices, faces)
+        yield Body(name, np.asarray(vertices, float), np.asarray(faces, np.int64))
 
 
 _LINKS = "_rels/.rels"
