@@ -11,8 +11,7 @@ from shapely import Polygon
 
 from fabkit.drawing.outline import region_mm
 from fabkit.mesh.features import Circle
-from fabkit.mesh.part import Outline, Part
-from fabkit.mesh.seen import inside_mm
+from fabkit.mesh.part import Outline, Part, inside_mm
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import at_anchor
 from fabkit.model.polygon import parts_of_cells, rings_of_cells
@@ -67,7 +66,7 @@ def read_by_stubs(
         hausdorff_mm=float(laid.shadow.hausdorff_distance(canonical)),
         area_off=laid.shadow.area / canonical.area - 1,
     )
-    return replace(laid, outline=outline)
+    return replace(laid, outline=outline, score=1.0, second=None)
 
 
 def _cells(

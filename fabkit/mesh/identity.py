@@ -35,8 +35,6 @@ class Identity:
         mirrored: whether they have it only when turned over.
         strange: the engraved letter, if it is one that no piece has.
         back: the letter on the back, if one was read.
-        score: how well the piece explains what was seen, from 0 to 1.
-        margin: by how much better than the next best one.
     """
 
     key: str
@@ -46,8 +44,6 @@ class Identity:
     mirrored: bool
     strange: Letter | None = None
     back: Letter | None = None
-    score: float = 1.0
-    margin: float = 1.0
 
     @property
     def as_drawn(self) -> bool:
@@ -176,16 +172,14 @@ def _shape(part: Part, identity: Identity) -> Finding:
     piece = identity.piece
     ok = identity.as_drawn
     alike = " and ".join(identity.alike)
-    if part.outline is not None and part.outline.margin < _SURE:
+    if part.second and part.margin < _SURE:
         # Nothing that is measured on it would mean anything.
-        score, other = part.outline.score, part.outline.score - part.outline.margin
+        other, score = part.second
         message = (
-            f"its outline is as much like that of {alike or 'one shape'} ({score:.3f}) as like that "
-            f"of another piece ({other:.3f}): it cannot be told which it is"
+            f"it is as much like {alike or 'one shape'} ({part.score:.3f}) as like {other} "
+            f"({score:.3f}): it cannot be told which it is"
         )
-        return Finding(
-            "shape", False, part.outline.margin, _SURE, "", message, part.shadow.boundary
-        )
+        return Finding("shape", False, part.margin, _SURE, "", message, part.shadow.boundary)
     if ok:
         message = f"it has the outline of {alike}"
     elif identity.mirrored and (piece in identity.alike or piece is None):

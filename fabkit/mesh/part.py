@@ -1,19 +1,31 @@
-"""A part: a body in millimetres, on its back, straight on the lattice where it could be read."""
+"""A part: a body in millimetres, lying straight on the lattice where it could be read, and what was
+read of it: the outline of a flat piece, the balls of a ball piece, or which board or lid it is."""
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
+import numpy as np
+import shapely
 from shapely import Polygon, union_all
 from shapely.geometry.base import BaseGeometry
+from shapely.geometry.polygon import orient
 
-from fabkit.mesh.section import filled, parts
-from fabkit.mesh.seen import shadow, size_mm
-from fabkit.mesh.straight import StraightBody
+from fabkit.mesh.body import Body, Points
+from fabkit.mesh.manifold import is_solid, shadow_of
+from fabkit.mesh.section import Sections, filled, parts
+from fabkit.mesh.topology import signed_volume
+from fabkit.model.balls import BallBody
 from fabkit.model.lattice import Cell, Ring
+from fabkit.model.puzzle import Board
 
+#: Kinds of pieces; those of boards and lids are `fabkit.model.accessory`'s.
+FLAT, BALLS = "flat", "balls"
 #: What a file's unit of length may be, in mm, when the file does not say; the first that fits.
 LENGTHS_MM = {
     "mm": 1.0,
@@ -24,25 +36,26 @@ LENGTHS_MM = {
 }
 #: Two lengths this near are meant to be one: grid units, thicknesses.
 _NEAR = 0.08
+#: Open bodies are cut this near to heights with corners, as a part of their own, at so many of them.
+_NEAR_LEVEL, _MOST_LEVELS = 0.0015, 30
+#: A gap this wide (mm) between two areas seen from above is none.
+_HAIR_MM = 2e-4
 
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """What was read back from one part, in mm on the lattice's frame.
+    """What was read of a flat piece, in mm on the lattice's frame.
 
     Attributes:
         cells: the cells that it fills.
         rings: their outline, in frame points.
         unit_mm: the grid unit of the set that it was read with.
-        own_unit_mm: the grid unit that this part shows on its own; None where its shape does
-            not tell.
+        own_unit_mm: the grid unit that it shows on its own; None where its shape does not tell.
         inset_mm: by how much its edges lie inside the outline, on average.
         edge_insets_mm: the same for each edge, least and greatest.
         canonical: the outline as read.
         hausdorff_mm: the greatest distance between the outline as seen and as read.
         area_off: by which part the area as seen differs from the area as read.
-        score: how much of the silhouette overlays that of the piece it is: 1 for all of it.
-        margin: by how much that is better than the overlay of any other piece.
     """
 
     cells: frozenset[Cell]
@@ -54,31 +67,111 @@ class Outline:
     canonical: Polygon
     hausdorff_mm: float
     area_off: float
-    score: float = 1.0
-    margin: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Part(StraightBody):
-    """A body as a part to be inspected.
+class Balls:
+    """What was read of a piece that is made of balls.
+
+    Attributes:
+        shape: its balls, placed as the set's file (or the mirror) has them, and as bonds the links
+            that are there: those of the file in its order, then others.
+        pitch_mm: the distance of neighbouring balls.
+        diameters_mm: of the balls, in the order of ``shape.balls``.
+        links_mm: the least width of each link, in the order of ``shape.bonds``; those that lie on
+            the bed are cut by the flat, and so less high than wide.
+        off_mm: how far the worst ball's middle lies from its place.
+        alike: the pieces of the set with its balls and, if `as_linked`, its links.
+        mirrored: whether their mirror image has them.
+        as_linked: whether its links are theirs, too.
+    """
+
+    shape: BallBody
+    pitch_mm: float
+    diameters_mm: tuple[float, ...] = ()
+    links_mm: tuple[float, ...] = ()
+    off_mm: float = 0.0
+    alike: tuple[str, ...] = ()
+    mirrored: bool = False
+    as_linked: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A body as it lies on the lattice's frame, or as in its file when it could not be read.
 
     Attributes:
         body: as the file has it.
-        vertices: its corners in mm, shape (n, 3): the back at height 0, x and y on the
-            lattice's frame (as in the file when its outline could not be read).
-        tilt_degrees: between the file's vertical and the part's.
-        turned_over: whether it lies on its face in the file.
-        outline: what was read back; None when its outline does not lie on the lattice.
+        vertices: its corners in mm, shape (n, 3). A flat piece lies on its back, at height 0; a
+            ball piece has its balls at their places times the pitch. A board is lowest at height
+            0, its region where the set draws it; a lid has the middle of its box over the middle
+            of the region, and its plate down.
+        kind: `FLAT`, `BALLS`, ``tray``, ``holes``, ``seats`` or ``lid``; empty for what can only
+            be a board, and could not be read.
+        tilt_degrees: between the file's vertical and a flat piece's.
+        outline: of a flat piece; None when it does not lie on the lattice.
+        balls: of a ball piece; None when it is none of the set's.
+        board: the board that it is, or that a lid belongs to; None when it could not be read.
+        unit_mm: a board's grid unit as measured; the profile's for a tray or lid, which show none.
+        rest_mm: on what height pieces rest on a board: a tray's floor, the plate around seats, or
+            the middles of seated balls (the top of the posts).
+        why: why it could not be read.
+        score: how well it is explained, at most 1.
+        second: the next best explanation, another shape, and its score; None without any.
     """
 
-    tilt_degrees: float
-    turned_over: bool
-    outline: Outline | None
+    body: Body
+    vertices: Points
+    kind: str = FLAT
+    tilt_degrees: float = 0.0
+    outline: Outline | None = None
+    balls: Balls | None = None
+    board: Board | None = None
+    unit_mm: float = 0.0
+    rest_mm: float = 0.0
+    why: str = ""
+    score: float = 0.0
+    second: tuple[str, float] | None = None
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self.body.name
+
+    @property
+    def margin(self) -> float:
+        """By how much better it is explained than by the next best explanation."""
+        return self.score - self.second[1] if self.second else math.inf
+
+    @cached_property
+    def straight(self) -> Body:
+        """The body as it lies here."""
+        return Body(self.name, self.vertices, self.body.faces)
+
+    @cached_property
+    def sections(self) -> Sections:
+        """To cut it."""
+        return Sections(self.vertices, self.body.faces)
 
     @property
     def thickness_mm(self) -> float:
         """From back to face."""
         return self.sections.high
+
+    @cached_property
+    def volume_mm3(self) -> float:
+        """The volume inside; negative when the mesh is inside out."""
+        return signed_volume(self.straight)
+
+    @property
+    def manifold(self) -> Any:
+        """The mesh for boolean operations."""
+        return self.straight.manifold
+
+    @cached_property
+    def is_solid(self) -> bool:
+        """Whether the mesh bounds a volume, so that overlaps can be measured."""
+        return is_solid(self.manifold)
 
     @cached_property
     def shadow(self) -> Polygon:
@@ -114,35 +207,80 @@ class Part(StraightBody):
     @property
     def size_mm(self) -> tuple[float, float, float]:
         """Width, depth and height of the box around it, straight on the lattice."""
-        return size_mm(self.straight)
-
-
-@dataclass(frozen=True)
-class Parts:
-    """The parts of some files.
-
-    Attributes:
-        parts: one for each body, in their order.
-        length_mm: the unit of length of the files, in mm.
-    """
-
-    parts: tuple[Part, ...]
-    length_mm: float
-
-    @property
-    def unit_mm(self) -> float | None:
-        """The grid unit that all parts share; None when none could be read."""
-        units = [part.outline.unit_mm for part in self.parts if part.outline]
-        return units[0] if units else None
+        width, depth, height = np.ptp(self.vertices, axis=0).tolist()
+        return width, depth, height
 
 
 def length_mm_of(unit: float, units_mm: Sequence[float]) -> float:
     """The unit of length with which a grid unit is nearly what it should be; mm if none is."""
     for length in LENGTHS_MM.values():
-        if any(_alike(unit * length, asked) for asked in units_mm):
+        if any(abs(unit * length - asked) < _NEAR * asked for asked in units_mm):
             return length
     return 1.0
 
 
-def _alike(one: float, other: float) -> bool:
-    return abs(one - other) < _NEAR * other
+# --- seen from above --------------------------------------------------------------------------
+
+
+def shadow(body: Body) -> Polygon:
+    """Its outline seen from above; holes that go through it are interiors.
+
+    Args:
+        body: in mm, as it is to be seen.
+
+    Example:
+        >>> corners = np.array([[x, y, z] for x in (0, 3) for y in (0, 1) for z in (0, 2)], float)
+        >>> quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+        >>> box = np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))])
+        >>> round(shadow(Body("box", corners, box)).area, 4)
+        3.0
+    """
+    if is_solid(body.manifold):
+        seen = shadow_of(body.manifold)
+        if seen.geom_type != "Polygon":  # hairs of single precision part what stands out of a side
+            seen = seen.buffer(_HAIR_MM, join_style="mitre").buffer(-_HAIR_MM, join_style="mitre")
+        return largest(seen)
+    # An open body is cut just above and below the heights at which it has corners.
+    sections = Sections(body.vertices, body.faces)
+    levels = sections.levels()
+    levels = levels[:: 1 + len(levels) // _MOST_LEVELS]
+    cuts = []
+    for low, high in itertools.pairwise([*levels, sections.high]):
+        near = min(_NEAR_LEVEL * (sections.high - sections.low), (high - low) / 4)
+        cuts += [sections.at(low + near), sections.at(high - near)]
+    return largest(shapely.union_all(cuts))
+
+
+def largest(area: BaseGeometry) -> Polygon:
+    """The largest part of an area; an empty polygon of none."""
+    found = parts(area)
+    return orient(found[0]) if found else Polygon()
+
+
+def inside_mm(shadow: BaseGeometry, area: BaseGeometry) -> float:
+    """How far something, seen from above, keeps inside an area; negative when it reaches out of it.
+
+    Args:
+        shadow: what is seen.
+        area: in mm, too.
+
+    Example:
+        >>> area = shapely.box(0, 0, 9, 9)
+        >>> inside_mm(shapely.box(2, 3, 4, 5), area), inside_mm(shapely.box(2, 3, 4, 10), area)
+        (2.0, -1.0)
+    """
+    out_mm = reach_out_mm(shadow, area)
+    return -out_mm if out_mm else float(shadow.boundary.distance(area.boundary))
+
+
+def reach_out_mm(shadow: BaseGeometry, area: BaseGeometry) -> float:
+    """How far something, seen from above, reaches out of an area; 0 when it does not.
+
+    Args:
+        shadow: what is seen.
+        area: in mm, too.
+    """
+    rest = shadow.difference(area)
+    if rest.is_empty:
+        return 0.0
+    return float(shapely.distance(shapely.points(shapely.get_coordinates(rest)), area).max())

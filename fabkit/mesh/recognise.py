@@ -28,9 +28,8 @@ from shapely.geometry.base import BaseGeometry
 from fabkit.drawing.outline import canonical_outline
 from fabkit.mesh.body import Body, Points
 from fabkit.mesh.manifold import between, is_solid, shadow_of
-from fabkit.mesh.part import LENGTHS_MM, Outline, Part, Parts, length_mm_of
+from fabkit.mesh.part import LENGTHS_MM, Outline, Part, largest, length_mm_of
 from fabkit.mesh.section import DOWN, UP, Sections, filled, hollows
-from fabkit.mesh.seen import largest
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import at_anchor, orientations
 from fabkit.model.polygon import parts_of_cells, rings_of_cells
@@ -748,7 +747,9 @@ def _lines(lattice: Lattice, normal: Points) -> list[float]:
 # --- all bodies together ----------------------------------------------------------------------
 
 
-def take_in(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Parts:
+def take_in(
+    bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float
+) -> tuple[list[Part], float]:
     """Finds out how bodies stand and lie, which cells they fill and in which unit of length.
 
     Args:
@@ -758,7 +759,7 @@ def take_in(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Part
             files are, and what is assumed of shapes that do not tell the unit from the clearance.
 
     Returns:
-        A part for each body.
+        A part for each body, and the files' unit of length in mm.
     """
     lattice, shapes = puzzle.lattice, _shapes(puzzle)
     standing = [ways_to_stand(body) for body in bodies]
@@ -800,7 +801,7 @@ def take_in(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Part
         )
         for body, ways, lie in zip(bodies, standing, lies, strict=True)
     ]
-    return Parts(tuple(read), length_mm)
+    return read, length_mm
 
 
 def _all_by_lattice(
@@ -927,14 +928,13 @@ def _part(
 ) -> Part:
     standing = lie.standing if lie else _as_it_stands(ways)
     tilt = math.degrees(math.acos(min(1.0, max(-1.0, float(standing.up[2])))))
-    over = standing.up[2] < 0
     if lie is None or not _INSETS[0] < lie.inset / lie.unit < _INSETS[1]:
-        return Part(body, standing.vertices * length_mm, tilt, over, None)
+        return Part(body, standing.vertices * length_mm, tilt_degrees=tilt)
     straight = standing.vertices.copy()
     straight[:, :2] = standing.vertices[:, :2] @ _rotation(lie.turn).T - lie.origin
     rings = rings_of_cells(lattice, lie.cells)
     canonical = canonical_outline(lattice, rings, lie.unit * length_mm)
-    part = Part(body, straight * length_mm, tilt, over, None)
+    part = Part(body, straight * length_mm, tilt_degrees=tilt)
     outline = Outline(
         cells=lie.cells,
         rings=rings,
@@ -945,10 +945,9 @@ def _part(
         canonical=canonical,
         hausdorff_mm=float(part.shadow.hausdorff_distance(canonical)),
         area_off=part.shadow.area / canonical.area - 1,
-        score=lie.score,
-        margin=lie.margin,
     )
-    return replace(part, outline=outline)
+    second = "another piece", lie.score - lie.margin
+    return replace(part, outline=outline, score=lie.score, second=second)
 
 
 def _as_it_stands(ways: Sequence[Standing]) -> Standing:

@@ -15,7 +15,7 @@ from fabkit.mesh.bystubs import read_by_stubs
 from fabkit.mesh.features import Circle, circle_of
 from fabkit.mesh.finding import Finding, at_most, between, counted
 from fabkit.mesh.manifold import above
-from fabkit.mesh.part import Part, Parts
+from fabkit.mesh.part import Part
 from fabkit.mesh.recognise import take_in
 from fabkit.mesh.rules.outline import TOLERANCE_MM
 from fabkit.mesh.section import DOWN, UP, filled, parts
@@ -54,7 +54,7 @@ class OnStubs:
 
 def take_in_on_stubs(
     bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float
-) -> tuple[Parts, tuple[OnStubs | None, ...]]:
+) -> tuple[list[Part], float, list[OnStubs | None]]:
     """Takes bodies in that may stand on stubs; see `fabkit.mesh.recognise.take_in`.
 
     Discs and stars are read by their stubs alone; what fills its hexagons, and what stands on no
@@ -66,12 +66,13 @@ def take_in_on_stubs(
         units_mm: what its grid unit may be, at least one.
 
     Returns:
-        A part for each body, those on stubs without these; and what stands on stubs.
+        A part for each body, those on stubs without these; the files' unit of length in mm; and
+        what stands on stubs.
     """
-    read = take_in(bodies, puzzle, *units_mm)
-    stubs = tuple(on_stubs(part, puzzle.lattice, units_mm[0]) for part in read.parts)
-    plates = [one.plate if one else part for one, part in zip(stubs, read.parts, strict=True)]
-    return replace(read, parts=tuple(plates)), stubs
+    read, length_mm = take_in(bodies, puzzle, *units_mm)
+    stubs = [on_stubs(part, puzzle.lattice, units_mm[0]) for part in read]
+    plates = [one.plate if one else part for one, part in zip(stubs, read, strict=True)]
+    return plates, length_mm, stubs
 
 
 def _fills_cells(part: Part) -> bool:
@@ -142,7 +143,6 @@ def _turned_over(part: Part) -> Part:
         part,
         vertices=corners,
         tilt_degrees=180.0 - part.tilt_degrees,
-        turned_over=not part.turned_over,
         outline=None,
     )
 

@@ -63,14 +63,14 @@ def _balls_agree(taken: Taken, profile: Profile) -> bool:
 
     A link is as wide as the profile's, or less by what the flat cuts off, as most are.
     """
-    read = [part for part in taken.balls if part.shape]
-    balls = [diameter for part in read for diameter in part.diameters_mm]
-    links = [diameter for part in read for diameter in part.links_mm]
+    read = [part.balls for part in taken.balls if part.balls]
+    balls = [diameter for one in read for diameter in one.diameters_mm]
+    links = [diameter for one in read for diameter in one.links_mm]
     if not balls or not links:
         return False
     link_mm = median(links)
     return (
-        abs(median(part.pitch_mm for part in read) / profile.unit_mm - 1) < UNIT_TOLERANCE
+        abs(median(one.pitch_mm for one in read) / profile.unit_mm - 1) < UNIT_TOLERANCE
         and abs(median(balls) - profile.ball_mm) < TOLERANCE_MM
         and min(abs(link_mm - profile.link_mm), abs(link_mm - height_on_bed_mm(profile)))
         < TOLERANCE_MM

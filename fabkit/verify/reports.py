@@ -9,16 +9,10 @@ from typing import Any
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.balls.part import BallPart
-from fabkit.mesh.boards.recognise import BoardPart
 from fabkit.mesh.features import Features
 from fabkit.mesh.finding import DIGITS, Finding
 from fabkit.mesh.manifold import shadow_of
-from fabkit.mesh.part import Part
-from fabkit.mesh.seen import largest, shadow, size_mm
-
-#: What a part is: its mesh as it lies, and what was read of it.
-AnyPart = Part | BallPart | BoardPart
+from fabkit.mesh.part import BALLS, FLAT, Part, largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +47,7 @@ class PartReport:
         degrees: by how much it is to be turned so that its letter stands upright.
     """
 
-    part: AnyPart
+    part: Part
     key: str
     words: str
     piece: str | None
@@ -80,8 +74,9 @@ class PartReport:
     def shown(self) -> Shown:
         """How a page shows it."""
         part, anatomy = self.part, self.anatomy
-        if not isinstance(part, Part) or anatomy is None:
-            return Shown(_from_above(part))
+        if anatomy is None:
+            # Projected, which is quick, if it bounds a volume.
+            return Shown(largest(shadow_of(part.manifold)) if part.is_solid else part.shadow)
         return Shown(
             seen=part.shadow,
             canonical=part.outline.canonical if part.outline else None,
@@ -97,45 +92,42 @@ class PartReport:
             "file": self.name,
             "watertight": all(one.ok for one in self.findings if one.rule == "watertight"),
             "volume_mm3": round(part.volume_mm3, DIGITS),
-            "bbox_mm": [round(size, DIGITS) for size in size_mm(part.straight)],
+            "bbox_mm": [round(size, DIGITS) for size in part.size_mm],
         }
-        if isinstance(part, BoardPart):
+        if part.kind not in (FLAT, BALLS):
             found |= {"kind": part.kind or None, "board": part.board.id if part.board else None}
         else:
             found |= {"piece": self.piece, "is": self.words}
-        if isinstance(part, Part):
+        if part.kind == FLAT:
             outline = part.outline
             for name in ("unit_mm", "inset_mm", "hausdorff_mm"):
                 found[name] = round(getattr(outline, name), DIGITS) if outline else None
-        elif isinstance(part, BallPart):
+        elif part.kind == BALLS:
+            balls = part.balls
             found |= {
-                "pitch_mm": round(part.pitch_mm, DIGITS) if part.shape else None,
-                "balls_mm": [round(diameter, DIGITS) for diameter in part.diameters_mm],
+                "pitch_mm": round(balls.pitch_mm, DIGITS) if balls else None,
+                "balls_mm": [round(mm, DIGITS) for mm in balls.diameters_mm] if balls else [],
                 "links_mm": [
-                    None if math.isnan(width) else round(width, DIGITS) for width in part.links_mm
+                    None if math.isnan(mm) else round(mm, DIGITS)
+                    for mm in (balls.links_mm if balls else ())
                 ],
             }
         return found | {"findings": [finding.document() for finding in self.findings]}
 
 
-def _from_above(part: AnyPart) -> Polygon:
-    """A part as it is seen from above; projected, which is quick, if it bounds a volume."""
-    return largest(shadow_of(part.manifold)) if part.is_solid else shadow(part.straight)
-
-
-def read_as(part: AnyPart) -> dict[str, Any]:
+def read_as(part: Part) -> dict[str, Any]:
     """How the outline or the balls of a piece were read, for JSON; empty when they were not."""
-    if isinstance(part, Part) and part.outline:
+    if part.outline:
         outline = part.outline
         found: dict[str, Any] = {"cells": len(outline.cells)}
         for name in ("unit_mm", "inset_mm", "hausdorff_mm", "area_off"):
             found[name] = round(getattr(outline, name), DIGITS)
         return found
-    if isinstance(part, BallPart) and part.shape:
+    if part.balls:
         return {
-            "balls": len(part.shape.balls),
-            "links": len(part.shape.bonds),
-            "unit_mm": round(part.pitch_mm, DIGITS),
-            "off_mm": round(part.off_mm, DIGITS),
+            "balls": len(part.balls.shape.balls),
+            "links": len(part.balls.shape.bonds),
+            "unit_mm": round(part.balls.pitch_mm, DIGITS),
+            "off_mm": round(part.balls.off_mm, DIGITS),
         }
     return {}

@@ -12,11 +12,10 @@ from pathlib import PurePath
 from statistics import mode
 from typing import Any
 
-from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.balls.recognise import identify_balls, take_in_balls
 from fabkit.mesh.balls.rules import inspect_balls
 from fabkit.mesh.boards.assembly import BallTable, board_stacks, clearance_of
-from fabkit.mesh.boards.recognise import BoardPart, is_accessory, read_boards
+from fabkit.mesh.boards.recognise import is_accessory, read_boards
 from fabkit.mesh.boards.rules import inspect_board
 from fabkit.mesh.boards.seating import balls_in_board, stubs_in_board
 from fabkit.mesh.body import Body
@@ -27,10 +26,9 @@ from fabkit.mesh.fitting.tolerance import PrinterError, Solution, Tolerance, tol
 from fabkit.mesh.identity import Identity, identify
 from fabkit.mesh.inspect import in_common, inspect
 from fabkit.mesh.made import Made, made_to
-from fabkit.mesh.part import LENGTHS_MM, Part
+from fabkit.mesh.part import BALLS, FLAT, LENGTHS_MM, Part, inside_mm
 from fabkit.mesh.recognise import take_in
 from fabkit.mesh.rules.outline import UNIT_TOLERANCE, Common
-from fabkit.mesh.seen import inside_mm
 from fabkit.mesh.stubs import OnStubs, stub_findings, take_in_on_stubs
 from fabkit.mesh.topology import separate, signed_volume
 from fabkit.model.accessory import (
@@ -83,9 +81,9 @@ class Taken:
     """
 
     puzzle: PuzzleSet
-    parts: tuple[Part | BallPart, ...]
+    parts: tuple[Part, ...]
     identities: tuple[Identity, ...]
-    boards: tuple[BoardPart, ...]
+    boards: tuple[Part, ...]
     length_mm: float
     anatomies: tuple[Features, ...] = ()
     stubs: tuple[OnStubs | None, ...] = ()
@@ -94,12 +92,12 @@ class Taken:
     @cached_property
     def flat(self) -> tuple[Part, ...]:
         """The parts that may be flat pieces."""
-        return tuple(part for part in self.parts if isinstance(part, Part))
+        return tuple(part for part in self.parts if part.kind == FLAT)
 
     @cached_property
-    def balls(self) -> tuple[BallPart, ...]:
+    def balls(self) -> tuple[Part, ...]:
         """The parts that may be pieces of balls."""
-        return tuple(part for part in self.parts if isinstance(part, BallPart))
+        return tuple(part for part in self.parts if part.kind == BALLS)
 
     @cached_property
     def common(self) -> Common | None:
@@ -114,7 +112,11 @@ class Taken:
     def agrees_with(self, unit_mm: float) -> bool:
         """Whether all parts were recognised, and are pieces and boards of this grid unit."""
         known = all(one.piece for one in self.identities) and all(one.board for one in self.boards)
-        units = [self.common.unit_mm] if self.common else [one.pitch_mm for one in self.balls]
+        units = (
+            [self.common.unit_mm]
+            if self.common
+            else [one.balls.pitch_mm if one.balls else 0.0 for one in self.balls]
+        )
         return known and all(abs(one / unit_mm - 1) < UNIT_TOLERANCE for one in units)
 
     def shown(self, usual: Profile) -> Profile:
@@ -149,14 +151,14 @@ class Taken:
         """
         found = {}
         for name, part in self.pieces().items():
-            if isinstance(part, Part):
+            if part.balls is None:
                 found[name] = read_piece(self.puzzle, name, part)
                 continue
             try:
-                forms = forms_of_balls(part.shape)
+                forms = forms_of_balls(part.balls.shape)
             except BallError:
                 continue
-            found[name] = replace(self.puzzle.piece(name), forms=forms, body=part.shape)
+            found[name] = replace(self.puzzle.piece(name), forms=forms, body=part.balls.shape)
         return found
 
     def words(self, at: int) -> dict[str, object]:
@@ -175,7 +177,7 @@ class Taken:
         }
         if read:
             return told | {"as_drawn": identity.as_drawn} | read
-        return told | ({"why": part.why} if isinstance(part, BallPart) else {})
+        return told | ({"why": part.why} if part.why else {})
 
     def inspect(self, profile: Profile, progress: Progress) -> tuple[PartReport, ...]:
         """What every rule says of each part that may be a piece, in the set's order."""
@@ -191,7 +193,7 @@ class Taken:
         for at, (part, identity) in enumerate(zip(self.parts, self.identities, strict=True)):
             progress(at, len(self.parts), f"inspecting {identity.key}")
             open_ = None
-            if isinstance(part, BallPart):
+            if part.kind == BALLS:
                 findings = inspect_balls(part, identity, self.puzzle, limits)
             else:
                 open_ = self.anatomies[at]
@@ -215,7 +217,7 @@ class Taken:
         found: list[PartReport] = []
         order = {board.id: number for number, board in enumerate(self.puzzle.boards)}
 
-        def place(part: BoardPart) -> tuple[int, bool]:
+        def place(part: Part) -> tuple[int, bool]:
             return order.get(part.board.id, len(order)) if part.board else len(order), (
                 part.kind == LID
             )
@@ -259,7 +261,7 @@ class Taken:
                 found.setdefault(name, []).extend(some)
         return found
 
-    def _file_name(self, name: str, what: Identity | BoardPart) -> Finding:
+    def _file_name(self, name: str, what: Identity | Part) -> Finding:
         """Whether a file that is named like a part of the set holds that part."""
         stem, ok = stem_of(name), True
         named = [
@@ -270,7 +272,7 @@ class Taken:
         if stem.isdigit():
             named = []  # which may as well be the files' own numbers
         boards = [board.id + end for board in self.puzzle.boards for end in ("", LID_ENDING)]
-        if isinstance(what, BoardPart):
+        if isinstance(what, Part):
             held = _called(what)
             ok = not named and (what.board is None or stem not in boards or stem == held)
         else:
@@ -340,10 +342,11 @@ class Taken:
             if self.flat
         ]
         stubs = [stub.diameter_mm for one in self.stubs if one for stub in one.stubs]
-        links = [width for part in self.balls for width in part.links_mm if not math.isnan(width)]
+        balls = [part.balls for part in self.balls if part.balls]
+        links = [width for one in balls for width in one.links_mm if not math.isnan(width)]
         widths: dict[str, Any] = {
             "stub_mm": max(stubs, default=0.0),
-            "ball_mm": max((mm for part in self.balls for mm in part.diameters_mm), default=0.0),
+            "ball_mm": max((mm for one in balls for mm in one.diameters_mm), default=0.0),
             "link_mm": max(links, default=0.0),
         }
         seats = [s for board in self.boards for s in board_stacks(board, lattice, error, **widths)]
@@ -369,7 +372,7 @@ class Taken:
         insides = sorted(
             inside_mm(part.shadow, part.outline.canonical)
             for part in self.pieces().values()
-            if isinstance(part, Part) and part.outline
+            if part.outline
         )
         return insides[0] + insides[1] if len(insides) > 1 else None
 
@@ -387,15 +390,13 @@ def read_piece(puzzle: PuzzleSet, name: str, part: Part) -> Piece:
     return replace(puzzle.piece(name), forms=(form,), tones=frozenset())
 
 
-def board_around(
-    boards: Iterable[BoardPart], region: frozenset[Any], kind: str
-) -> BoardPart | None:
+def board_around(boards: Iterable[Part], region: frozenset[Any], kind: str) -> Part | None:
     """The board of some kind that has all cells of a region; None when there is none."""
     fitting = (one for one in boards if one.kind == kind)
     return next((one for one in fitting if one.board and region <= one.board.cells), None)
 
 
-def _called(part: BoardPart) -> str:
+def _called(part: Part) -> str:
     """A board's name in reports, but for a number."""
     if part.board is None:
         return "unknown-board"
@@ -494,11 +495,11 @@ def _read(
     large = [one for one in bodies if is_accessory(one, puzzle, *units_mm, length_mm=length_mm)]
     small = [one for one in bodies if one not in large]
     if puzzle.made_of_balls:
-        balls, own_mm = take_in_balls(small, puzzle, *units_mm)
-        return Taken(puzzle, tuple(balls), (), (), own_mm), large
-    stubs: tuple[OnStubs | None, ...] = tuple(None for _ in small)
+        read, own_mm = take_in_balls(small, puzzle, *units_mm)
+        return Taken(puzzle, tuple(read), (), (), own_mm), large
+    stubs: list[OnStubs | None] = [None for _ in small]
     if may_have_stubs(puzzle):
-        read, stubs = take_in_on_stubs(small, puzzle, *units_mm)
+        read, own_mm, stubs = take_in_on_stubs(small, puzzle, *units_mm)
     else:
-        read = take_in(small, puzzle, *units_mm)
-    return Taken(puzzle, read.parts, (), (), read.length_mm, stubs=stubs), large
+        read, own_mm = take_in(small, puzzle, *units_mm)
+    return Taken(puzzle, tuple(read), (), (), own_mm, stubs=tuple(stubs)), large

@@ -438,7 +438,7 @@ def test_meshes_are_as_drawn_sound_and_can_be_printed(
     write_stl(build_board(drawing), tmp_path / "one.stl")
     (body,) = read_bodies(tmp_path / "one.stl")
     part, sections = (
-        Part(body, body.vertices, 0.0, False, None),
+        Part(body, body.vertices),
         Sections(body.vertices, body.faces),
     )
     findings = list(sound_findings(part, Features((), (), (), (), ()), profile))

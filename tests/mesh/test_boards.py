@@ -24,12 +24,13 @@ from fabkit.drawing.draft import draft_thing
 from fabkit.mesh.balls.recognise import take_in_balls
 from fabkit.mesh.boards.assembly import board_stacks, clearance_of
 from fabkit.mesh.boards.lying import balls_lying
-from fabkit.mesh.boards.recognise import BoardPart, is_accessory, read_boards
+from fabkit.mesh.boards.recognise import is_accessory, read_boards
 from fabkit.mesh.boards.rules import inspect_board
 from fabkit.mesh.boards.seating import Seating, seat_findings
 from fabkit.mesh.body import Body
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.tolerance import PrinterError, Solution, stack, tolerance
+from fabkit.mesh.part import Part
 from fabkit.model.accessory import things
 from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
@@ -109,7 +110,7 @@ FEW_SEATS = seat_places(4, 3)
 OBLONG = shapely.box(0, -40, 60, 0)
 
 
-def judged(name: str, *bodies: Body) -> tuple[list[BoardPart], dict[str, Finding]]:
+def judged(name: str, *bodies: Body) -> tuple[list[Part], dict[str, Finding]]:
     """The parts, and what is wrong with any of them, by rule."""
     puzzle, profile = named(name)
     parts = read_boards(bodies, puzzle, profile.unit_mm)

@@ -87,9 +87,9 @@ def test_sets_made_elsewhere_are_read_back(set_name: str, seed: int) -> None:
         )
         for one, make in zip(drawings, makes, strict=True)
     ]
-    found = take_in(bodies, puzzle, unit)
-    assert found.length_mm == pytest.approx(1 / LENGTHS[length])
-    for part, one, make in zip(found.parts, drawings, makes, strict=True):
+    found, length_mm = take_in(bodies, puzzle, unit)
+    assert length_mm == pytest.approx(1 / LENGTHS[length])
+    for part, one, make in zip(found, drawings, makes, strict=True):
         outline = outline_of(part)
         where = f"{one.id} {make}"
         assert is_turned(outline, one.outline), where

@@ -40,7 +40,7 @@ from tests.support.lookalikes import VARIANTS, lookalike_files
 def test_the_table_says_what_most_pieces_show(variant: str, expected: dict[str, str]) -> None:
     puzzle = load_set("fridgeiq")
     files = lookalike_files("fridgeiq", VARIANTS[variant])
-    parts = take_in([body for one in files for body in read_bodies(one)], puzzle, 20.0).parts
+    parts = take_in([body for one in files for body in read_bodies(one)], puzzle, 20.0)[0]
     made = made_to(parts, [features(part) for part in parts])
     assert made is not None
     rows = dict(made.rows())

@@ -13,14 +13,13 @@ import numpy as np
 import pytest
 
 from fabkit.core.errors import InputError
-from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.boards.assembly import BallTable
 from fabkit.mesh.boards.lying import LIFT_MM, balls_lying, stubs_lying
-from fabkit.mesh.boards.recognise import BoardPart
 from fabkit.mesh.boards.seating import Seating, balls_in_board, stubs_in_board
 from fabkit.mesh.body import Body
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import Assembly
+from fabkit.mesh.part import BALLS, Balls, Part
 from fabkit.mesh.recognise import take_in
 from fabkit.mesh.stubs import OnStubs, on_stubs, stub_findings, take_in_on_stubs
 from fabkit.model.balls import BallBody, flat_poses
@@ -55,13 +54,13 @@ STARS = load_set("iqstars")
 FINE = Sizes(segments=48)
 
 
-def ball_part(shape: BallBody, sizes: Sizes = FINE) -> BallPart:
+def ball_part(shape: BallBody, sizes: Sizes = FINE) -> Part:
     """A piece as the reader would lay it: in no way looked at."""
     body = body_of_solid(solid(shape, sizes))
-    return BallPart(body, body.vertices, shape, PITCH_MM, (), (), 0.0)
+    return Part(body, body.vertices, BALLS, balls=Balls(shape, PITCH_MM))
 
 
-def holes_of(columns: int = 5, rows: int = 4, extra: Any = None, **numbers: Any) -> BoardPart:
+def holes_of(columns: int = 5, rows: int = 4, extra: Any = None, **numbers: Any) -> Part:
     """A board of holes; its posts are the height of seated balls."""
     cells = list(itertools.product(range(columns), range(-rows, 0)))
     board = Board("board", frozenset((2 * x + 1, 2 * y + 1) for x, y in cells))
@@ -69,9 +68,9 @@ def holes_of(columns: int = 5, rows: int = 4, extra: Any = None, **numbers: Any)
     return board_part(made + extra if extra else made, "holes", board, PITCH_MM, frame.rest_mm)
 
 
-def board_part(made: Any, kind: str, board: Board, unit_mm: float, rest_mm: float) -> BoardPart:
+def board_part(made: Any, kind: str, board: Board, unit_mm: float, rest_mm: float) -> Part:
     body = body_of_solid(made, "board.stl")
-    return BoardPart(body, body.vertices, kind, board, unit_mm, rest_mm)
+    return Part(body, body.vertices, kind, board=board, unit_mm=unit_mm, rest_mm=rest_mm)
 
 
 def middles(cells: Collection[Cell]) -> list[tuple[float, float]]:
@@ -79,7 +78,7 @@ def middles(cells: Collection[Cell]) -> list[tuple[float, float]]:
     return [(UNIT_MM * x, UNIT_MM * y) for x, y in places]
 
 
-def seats_of(**numbers: Any) -> BoardPart:
+def seats_of(**numbers: Any) -> Part:
     board = STARS.boards[0]
     places = middles(board.cells)
     made, frame = boardmeshes.seats_board(places, hexagons(places), **numbers)
@@ -93,7 +92,7 @@ def star(name: str, stub_mm: float = 10.0, height_mm: float = 2.0) -> OnStubs:
     made = boardmeshes.extruded(area, height_mm, height_mm + 7.0)
     for x, y in places:
         made += boardmeshes.bore(x, y, stub_mm, 0.0, height_mm + 1.0)
-    (part,) = take_in([body_of_solid(made)], STARS, UNIT_MM).parts
+    (part,) = take_in([body_of_solid(made)], STARS, UNIT_MM)[0]
     found = on_stubs(part, STARS.lattice, UNIT_MM)
     assert found is not None
     return found
@@ -104,11 +103,11 @@ def failing(found: dict[str, Finding]) -> set[str]:
 
 
 @cache
-def board() -> BoardPart:
+def board() -> Part:
     return holes_of()
 
 
-def judged(part: BallPart, on: BoardPart, **others: BallPart) -> dict[str, Finding]:
+def judged(part: Part, on: Part, **others: Part) -> dict[str, Finding]:
     found = balls_in_board({"piece": part, **others}, on, PROFILE)["piece"]
     return {finding.rule.removeprefix("seat-"): finding for finding in found}
 
@@ -121,7 +120,7 @@ def judged(part: BallPart, on: BoardPart, **others: BallPart) -> dict[str, Findi
 def test_each_ball_comes_over_its_cell(name: str) -> None:
     """The model's eight poses, and in each a mesh whose balls are where the model has them."""
     part = ball_part(BODIES[name], Sizes(segments=16))
-    assert part.shape is not None
+    assert part.balls is not None
     lattice, probe = LATTICES["square"], manifold3d.Manifold.sphere(4.0, 12)
     found = set()
     for lying in balls_lying(name, part, PITCH_MM):
@@ -142,7 +141,7 @@ def test_each_ball_comes_over_its_cell(name: str) -> None:
             dx, dy = lattice.anchor(cells)
             found.add((at_anchor(lattice, cells), frozenset((x - dx, y - dy) for x, y in hanging)))
     expected = set()
-    for pose in flat_poses(part.shape):
+    for pose in flat_poses(part.balls.shape):
         dx, dy = lattice.anchor(pose.cells)
         hanging = frozenset((x - dx, y - dy) for x, y in pose.hanging)
         expected.add((at_anchor(lattice, pose.cells), hanging))
@@ -250,12 +249,12 @@ def test_a_board_that_is_none_is_told() -> None:
 
 
 @cache
-def fit_parts() -> dict[str, BallPart]:
+def fit_parts() -> dict[str, Part]:
     return {name: ball_part(shape, Sizes(segments=32)) for name, shape in BODIES.items()}
 
 
 @cache
-def fit_board() -> BoardPart:
+def fit_board() -> Part:
     return holes_of(10, 5)
 
 
@@ -265,7 +264,7 @@ def solved() -> Answered:
     return one
 
 
-def assembled(parts: dict[str, BallPart], on: BoardPart | None) -> Assembly:
+def assembled(parts: dict[str, Part], on: Part | None) -> Assembly:
     table = BallTable(parts, on, PROFILE)
     return table.assemble("board", solved().challenge.region, solved().layout)
 
@@ -297,10 +296,12 @@ def test_a_faulty_board_or_piece_is_told_in_the_assembly() -> None:
 
 def test_a_mirrored_piece_does_not_go_where_the_layout_says() -> None:
     part = fit_parts()["yellow"]
-    assert part.shape is not None
-    flipped = replace(part.shape, balls=tuple((-x, y, z) for x, y, z in part.shape.balls))
+    assert part.balls is not None
+    shape = part.balls.shape
+    flipped = replace(shape, balls=tuple((-x, y, z) for x, y, z in shape.balls))
+    turned = replace(part.balls, shape=flipped)
     body = mirrored(part.body)
-    wrong = replace(part, body=body, vertices=body.vertices, shape=flipped)
+    wrong = replace(part, body=body, vertices=body.vertices, balls=turned)
     refusal = "yellow: does not have the shape that the solution asks for"
     with pytest.raises(InputError, match=refusal):
         assembled({**fit_parts(), "yellow": wrong}, fit_board())
@@ -310,11 +311,11 @@ def test_a_mirrored_piece_does_not_go_where_the_layout_says() -> None:
 
 
 @cache
-def stub_board() -> BoardPart:
+def stub_board() -> Part:
     return seats_of()
 
 
-def judged_stub(name: str, on: BoardPart, **numbers: float) -> dict[str, Finding]:
+def judged_stub(name: str, on: Part, **numbers: float) -> dict[str, Finding]:
     found = stubs_in_board({"piece": star(name, **numbers)}, on, STARS.lattice, PROFILE)
     return {finding.rule.removeprefix("seat-"): finding for finding in found["piece"]}
 
@@ -372,8 +373,8 @@ def bodies(shape: str) -> list[Body]:
 @pytest.mark.every(2)
 @pytest.mark.parametrize("shape", ["hexagon", "disc", "star"])
 def test_the_set_passes_whatever_its_cells_look_like(shape: str) -> None:
-    read, stubs = take_in_on_stubs(bodies(shape), STARS, 20.0)
-    for part, one, piece in zip(read.parts, stubs, STARS.pieces, strict=True):
+    read, _, stubs = take_in_on_stubs(bodies(shape), STARS, 20.0)
+    for part, one, piece in zip(read, stubs, STARS.pieces, strict=True):
         assert one is not None
         assert part.outline is not None
         assert is_image(STARS.lattice, piece, part.outline.cells, flips=False)
@@ -397,7 +398,7 @@ def solid_of(body: Body) -> manifold3d.Manifold:
 def indigo() -> tuple[Body, OnStubs]:
     """Three cells in a row, straight on the lattice."""
     body = printed("iqstars", "indigo", Order((), ("cell.shape=hexagon",)))
-    _, (one,) = take_in_on_stubs([body], STARS, 20.0)
+    *_, (one,) = take_in_on_stubs([body], STARS, 20.0)
     assert one is not None
     return one.whole.straight, one
 
@@ -415,7 +416,7 @@ def test_faults_of_stubs_are_told_by_their_rules() -> None:
         (whole.trim_by_plane((0.0, 0.0, 1.0), 0.5), {"stub-height"}),
         (whole.trim_by_plane((0.0, 0.0, 1.0), 2.0), {"stub-count"}),
     ):
-        _, (read,) = take_in_on_stubs([body_of_solid(made)], STARS, 20.0)
+        *_, (read,) = take_in_on_stubs([body_of_solid(made)], STARS, 20.0)
         findings = list(stub_findings(read, STARS.lattice, load_profile()))
         assert {finding.rule for finding in findings if not finding.ok} == rules
 
@@ -424,7 +425,7 @@ def test_a_piece_of_one_cell_has_no_direction() -> None:
     straight, one = indigo()
     at = one.stubs[0]
     around = bore(at.x_mm, at.y_mm, 19.8, -1.0, 19.0)
-    _, (alone,) = take_in_on_stubs([body_of_solid(solid_of(straight) ^ around)], STARS, 20.0)
+    *_, (alone,) = take_in_on_stubs([body_of_solid(solid_of(straight) ^ around)], STARS, 20.0)
     assert alone is not None
     assert alone.plate.outline is not None
     assert len(alone.plate.outline.cells) == 1

@@ -57,7 +57,7 @@ def polyomino(cells: Sequence[tuple[int, int]], inset_mm: float = INSET_MM) -> P
     outline = Outline(
         frame, (), UNIT_MM, UNIT_MM, inset_mm, (inset_mm, inset_mm), canonical, inset_mm, 0.0
     )
-    return Part(body, body.vertices, 0.0, False, outline)
+    return Part(body, body.vertices, outline=outline)
 
 
 def solved(*pieces: Sequence[tuple[int, int]]) -> Solution:

@@ -256,7 +256,7 @@ def built(set_name: str, make: Make) -> list[Body]:
 
 
 def read(bodies: Sequence[Body], puzzle: PuzzleSet, unit_mm: float = 20.0) -> list[Part]:
-    return list(take_in(bodies, puzzle, unit_mm).parts)
+    return take_in(bodies, puzzle, unit_mm)[0]
 
 
 def outline_of(part: Part) -> Outline:

@@ -12,8 +12,8 @@ import shapely
 from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.body import Body, Points
+from fabkit.mesh.part import Part
 from fabkit.model.balls import BallBody
 
 #: The plane of a ball's facet is at least this part of the radius from its middle.
@@ -304,14 +304,15 @@ class Lying:
     tilt_degrees: float
 
 
-def lay_down(part: BallPart) -> Lying:
+def lay_down(part: Part) -> Lying:
     """Lays a part on its flat.
 
     Args:
         part: a piece, in any state; how its facets are turned does not matter.
     """
-    assert part.shape is not None
-    middles, pitch_mm = np.array(part.shape.balls, float) * part.pitch_mm, part.pitch_mm
+    assert part.balls is not None
+    pitch_mm = part.balls.pitch_mm
+    middles = np.array(part.balls.shape.balls, float) * pitch_mm
     ways, tilt = np.vstack([np.eye(3), -np.eye(3)]), 0.0
     corners = part.vertices[part.body.faces]
     normals, areas = normals_of(corners)

@@ -14,16 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabkit.mesh.balls.measure import Placed, link_widths, nearest_rotation, place, to_lines
-from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.body import Body, Points
 from fabkit.mesh.identity import Identity, named
-from fabkit.mesh.part import length_mm_of
+from fabkit.mesh.part import BALLS, Balls, Part, length_mm_of
 from fabkit.model.balls import ROTATIONS, BallBody, turned
 from fabkit.model.puzzle import PuzzleSet
 
@@ -65,7 +64,7 @@ class _Pose:
 
 def take_in_balls(
     bodies: Sequence[Body], puzzle: PuzzleSet, *pitches_mm: float
-) -> tuple[list[BallPart], float]:
+) -> tuple[list[Part], float]:
     """Recognises pieces of balls, whatever way they lie, and measures them.
 
     Args:
@@ -79,23 +78,23 @@ def take_in_balls(
     """
     shapes = _shapes(tuple((piece.id, piece.body) for piece in puzzle.pieces if piece.body))
     parts = [_part(body, shapes) for body in bodies]
-    pitches = [part.pitch_mm for part in parts if part.shape]
+    pitches = [part.balls.pitch_mm for part in parts if part.balls]
     length_mm = length_mm_of(median(pitches), pitches_mm) if pitches else 1.0
     return [_scaled(part, length_mm) for part in parts], length_mm
 
 
-def _scaled(part: BallPart, length_mm: float) -> BallPart:
-    return replace(
-        part,
-        vertices=part.vertices * length_mm,
-        pitch_mm=part.pitch_mm * length_mm,
-        diameters_mm=tuple(diameter * length_mm for diameter in part.diameters_mm),
-        links_mm=tuple(width * length_mm for width in part.links_mm),
-        off_mm=part.off_mm * length_mm,
+def _scaled(part: Part, length_mm: float) -> Part:
+    balls = part.balls and replace(
+        part.balls,
+        pitch_mm=part.balls.pitch_mm * length_mm,
+        diameters_mm=tuple(diameter * length_mm for diameter in part.balls.diameters_mm),
+        links_mm=tuple(width * length_mm for width in part.balls.links_mm),
+        off_mm=part.balls.off_mm * length_mm,
     )
+    return replace(part, vertices=part.vertices * length_mm, balls=balls)
 
 
-def identify_balls(parts: Sequence[BallPart], puzzle: PuzzleSet) -> list[Identity]:
+def identify_balls(parts: Sequence[Part], puzzle: PuzzleSet) -> list[Identity]:
     """Names the piece that each part is.
 
     Of several parts alike the order of their volumes decides, so that names do not depend on the
@@ -109,16 +108,14 @@ def identify_balls(parts: Sequence[BallPart], puzzle: PuzzleSet) -> list[Identit
         One identity for each part, with different keys.
     """
     found = [
-        replace(
-            Identity("", None, None, part.alike if part.shape else (), part.mirrored),
-            score=part.score,
-            margin=part.score - part.runner_up,
-        )
+        Identity("", None, None, part.balls.alike, part.balls.mirrored)
+        if part.balls
+        else Identity("", None, None, (), mirrored=False)
         for part in parts
     ]
     keyed = named(found, [(round(part.volume_mm3, 2),) for part in parts], puzzle)
     return [
-        identity if part.as_linked else replace(identity, alike=())
+        replace(identity, alike=()) if part.balls and not part.balls.as_linked else identity
         for identity, part in zip(keyed, parts, strict=True)
     ]
 
@@ -275,9 +272,9 @@ def _directions(count: int) -> Points:
 # --- by surface ---------------------------------------------------------------------------
 
 
-def _part(body: Body, shapes: dict[object, _Shape]) -> BallPart:
+def _part(body: Body, shapes: dict[object, _Shape]) -> Part:
     """A body as the shape that explains it best, in the file's own length."""
-    unread = BallPart(body, body.vertices, None, 0.0, (), (), 0.0)
+    unread = Part(body, body.vertices, BALLS)
     nothing = "it is no piece of the set: "
     size = np.ptp(body.vertices, axis=0).max() if len(body.faces) else 0.0
     poses = _Tables(tuple(shapes.values())).poses(body.vertices) if size > 0 else []
@@ -294,37 +291,30 @@ def _part(body: Body, shapes: dict[object, _Shape]) -> BallPart:
         radius = median(placed.diameters) / 2
         best = _Pose(shape, placed.turn.T, placed.pitch, placed.origin, radius)
         score, outside = _overlay(points, best)
-    told: dict[str, Any] = {
-        "alike": shape.alike,
-        "mirrored": shape.mirrored,
-        "score": score,
-        "runner_up": max(others, default=0.0),
-    }
+    unread = replace(unread, score=score, second=("another piece", max(others, default=0.0)))
     if not isinstance(placed, Placed) or outside > _SPECKS:
         why = placed if isinstance(placed, str) else "there is more than that in it"
         called = ("the mirror image of " if shape.mirrored else "") + shape.alike[0]
         why = f"{nothing}{called} comes nearest, but {why}"
         if score < _NOTHING_LIKE:
             why = "it has the balls of no piece of the set"
-        return replace(unread, why=why, **told)
+        return replace(unread, why=why)
     vertices = (body.vertices - placed.origin) @ placed.turn.T
     links = link_widths(vertices[body.faces], drawn, placed)
     own = BallBody(drawn.balls, tuple(links))
     # Of pieces that differ by links alone it is the one that has just these.
     same = shapes.get(_images(own))
-    told["alike"] = same.alike if same else shape.alike[:1]
-    told["mirrored"] = same.mirrored if same else shape.mirrored
-    return BallPart(
-        body,
-        vertices,
+    balls = Balls(
         own,
         placed.pitch,
         placed.diameters,
         tuple(links.values()),
         placed.off,
+        same.alike if same else shape.alike[:1],
+        same.mirrored if same else shape.mirrored,
         as_linked=same is not None,
-        **told,
     )
+    return replace(unread, vertices=vertices, balls=balls)
 
 
 def _points_on(body: Body) -> Points:

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.balls.measure import Lying, Tube, lay_down, neighbours, to_lines
-from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.features import Features
 from fabkit.mesh.finding import Finding, at_least, at_most, between
 from fabkit.mesh.identity import Identity
-from fabkit.mesh.part import Part
+from fabkit.mesh.part import Balls, Part
 from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE
 from fabkit.mesh.rules.printing import printing_findings
 from fabkit.mesh.rules.sound import sound_findings
@@ -37,7 +36,7 @@ _MARK_MM = 1.0
 
 
 def inspect_balls(
-    part: BallPart, identity: Identity, puzzle: PuzzleSet, profile: Profile
+    part: Part, identity: Identity, puzzle: PuzzleSet, profile: Profile
 ) -> list[Finding]:
     """What every rule says of one part that is made of balls, as it lies on its flat.
 
@@ -54,22 +53,21 @@ def inspect_balls(
     """
     # Balls have no recesses or letters, and are printed as they lie, whatever flat pieces do.
     plain, nothing = replace(profile, fit="none", facing="up"), Features((), (), (), (), ())
-    if part.shape is None:
-        as_is = Part(part.body, part.vertices, 0.0, False, None)
+    if part.balls is None:
         return [
-            *sound_findings(as_is, nothing, plain),
+            *sound_findings(part, nothing, plain),
             Finding("ball-shape", False, None, None, "", part.why),
         ]
     lying = lay_down(part)
-    as_printed = Part(part.body, lying.vertices, lying.tilt_degrees, False, None)
-    what = "how far a ball lies off its place"
+    as_printed = Part(part.body, lying.vertices)
+    balls, what = part.balls, "how far a ball lies off its place"
     return [
         *sound_findings(as_printed, nothing, plain),
-        at_most("ball-read", part.off_mm, TOLERANCE_MM, "mm", what),
-        _shape(part.shape, lying, identity, puzzle),
-        *_sizes(part, part.shape, lying, profile),
+        at_most("ball-read", balls.off_mm, TOLERANCE_MM, "mm", what),
+        _shape(balls.shape, lying, identity, puzzle),
+        *_sizes(part, balls, lying, profile),
         *_flat(lying, profile),
-        _room(part, part.shape, profile),
+        _room(part, balls, profile),
         *printing_findings(as_printed, plain),
     ]
 
@@ -96,19 +94,19 @@ def _shape(shape: BallBody, lying: Lying, identity: Identity, puzzle: PuzzleSet)
     return Finding("ball-shape", False, None, None, "", message, where)
 
 
-def _sizes(part: BallPart, shape: BallBody, lying: Lying, profile: Profile) -> Iterator[Finding]:
+def _sizes(part: Part, balls: Balls, lying: Lying, profile: Profile) -> Iterator[Finding]:
     """Findings on pitch, balls, links and gaps, and on what is neither ball nor link."""
-    unit_mm, ball_mm = profile.unit_mm, profile.ball_mm
+    unit_mm, ball_mm, shape = profile.unit_mm, profile.ball_mm, balls.shape
     size = (unit_mm * (1 - UNIT_TOLERANCE), unit_mm * (1 + UNIT_TOLERANCE))
     what = "the distance of neighbouring balls"
-    yield between("ball-pitch", part.pitch_mm, size, "mm", what)
-    worst = max(range(len(shape.balls)), key=lambda i: abs(part.diameters_mm[i] - ball_mm))
+    yield between("ball-pitch", balls.pitch_mm, size, "mm", what)
+    worst = max(range(len(shape.balls)), key=lambda i: abs(balls.diameters_mm[i] - ball_mm))
     size, where = (ball_mm - TOLERANCE_MM, ball_mm + TOLERANCE_MM), _mark(lying, worst)
     what = "the diameter of a ball"
-    yield between("ball-diameter", part.diameters_mm[worst], size, "mm", what, where)
+    yield between("ball-diameter", balls.diameters_mm[worst], size, "mm", what, where)
     if shape.bonds:
-        yield _links(shape.bonds, part.links_mm, lying, profile)
-    places = np.array(shape.balls, float) * part.pitch_mm
+        yield _links(shape.bonds, balls.links_mm, lying, profile)
+    places = np.array(shape.balls, float) * balls.pitch_mm
     triangles = part.vertices[part.body.faces]
     gaps = [
         (Tube(triangles, *places[list(pair)]).gap(), pair)
@@ -174,23 +172,23 @@ def _flat(lying: Lying, profile: Profile) -> Iterator[Finding]:
         yield Finding("ball-lies", ok, tilt, _TILT_DEGREES, "deg", message)
 
 
-def _room(part: BallPart, shape: BallBody, profile: Profile) -> Finding:
+def _room(part: Part, balls: Balls, profile: Profile) -> Finding:
     """Whether a part keeps inside its own cells, however it lies on a board.
 
     Then two pieces on cells of their own never touch.
     """
     try:
-        poses = flat_poses(shape)
+        poses = flat_poses(balls.shape)
     except BallError as error:
         return Finding("ball-cells", False, None, profile.gap_min_mm / 2, "mm", f"it {error}")
     # What is seen from above is the same however it is then turned on the board, or seen from
     # below; but which balls lie in the board's plane may differ.
-    balls = np.array(shape.balls, float)
+    places = np.array(balls.shape.balls, float)
     rooms = []
     for axis in sorted({[abs(x) for x in pose.rotation[2]].index(1) for pose in poses}):
-        plane = balls[balls[:, axis] == balls[shape.spine()[0], axis]]
+        plane = places[places[:, axis] == places[balls.shape.spine()[0], axis]]
         seen = [i for i in range(3) if i != axis]
-        low, high = (part.pitch_mm * (plane[:, seen] + end) for end in (-0.5, 0.5))
+        low, high = (balls.pitch_mm * (plane[:, seen] + end) for end in (-0.5, 0.5))
         # Squares that touch are joined, whatever rounding says.
         cells = shapely.union_all(shapely.box(*low.T, *high.T), grid_size=1e-6)
         rooms.append(_inside_mm(part.vertices[:, seen], part.body.faces, cells))

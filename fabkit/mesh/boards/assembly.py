@@ -15,10 +15,8 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from fabkit.core.errors import InputError
-from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.boards.lying import LIFT_MM, Lying, area_of, balls_lying
 from fabkit.mesh.boards.recognise import (
-    BoardPart,
     cells_of,
     hole_at,
     middles_mm,
@@ -31,7 +29,7 @@ from fabkit.mesh.fitting.assembly import TINY_MM3, Assembly
 from fabkit.mesh.fitting.laying import Pose
 from fabkit.mesh.fitting.rows import Row
 from fabkit.mesh.fitting.tolerance import SEED, PrinterError, Stack, stack
-from fabkit.mesh.seen import reach_out_mm
+from fabkit.mesh.part import Part, reach_out_mm
 from fabkit.model.accessory import HOLES, SEATS, TRAY
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.profile import Profile
@@ -49,12 +47,10 @@ class BallTable:
         profile: the least gap.
     """
 
-    def __init__(
-        self, parts: Mapping[str, BallPart], board: BoardPart | None, profile: Profile
-    ) -> None:
+    def __init__(self, parts: Mapping[str, Part], board: Part | None, profile: Profile) -> None:
         self._least_mm = profile.gap_min_mm
         self._board = board if board and board.board and board.is_solid else None
-        pitches = [part.pitch_mm for part in parts.values()]
+        pitches = [part.balls.pitch_mm for part in parts.values() if part.balls]
         self._unit_mm = board.unit_mm if board else median(pitches or [profile.unit_mm])
         self._ways = {key: balls_lying(key, part, self._unit_mm) for key, part in parts.items()}
         self._apart: dict[tuple[Way, Way], tuple[float, float]] = {}
@@ -168,9 +164,7 @@ class BallTable:
 # --- what a printer's errors leave ---------------------------------------------------------
 
 
-def clearance_of(
-    region: frozenset[Cell], boards: Sequence[BoardPart], lattice: Lattice
-) -> float | None:
+def clearance_of(region: frozenset[Cell], boards: Sequence[Part], lattice: Lattice) -> float | None:
     """How far the walls of the tray for a region are from it, where they are nearest.
 
     Args:
@@ -190,7 +184,7 @@ def clearance_of(
 
 
 def board_stacks(
-    part: BoardPart,
+    part: Part,
     lattice: Lattice,
     error: PrinterError,
     ball_mm: float = 0.0,
@@ -229,7 +223,7 @@ def board_stacks(
     return [stack(part.board.id, row, error.side_mm, seed) for row in rows]
 
 
-def _row(part: BoardPart, lattice: Lattice, what: str, room_mm: float, plastic_mm: float) -> Row:
+def _row(part: Part, lattice: Lattice, what: str, room_mm: float, plastic_mm: float) -> Row:
     """One seat, with the ends of the longest row of cells that it stands for."""
     assert part.board is not None
     by_row: dict[int, list[tuple[float, float]]] = {}

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from fabkit.drawing.boards.lids import MAX_STRAIN
-from fabkit.mesh.boards.recognise import BoardPart, slabs
+from fabkit.mesh.boards.recognise import slabs
 from fabkit.mesh.finding import Finding, at_least, at_most, counted
+from fabkit.mesh.part import Part
 from fabkit.mesh.section import UP, parts
 from fabkit.model.accessory import HOLES, LID
 from fabkit.model.profile import Profile
@@ -42,7 +43,7 @@ _WAYS = ((0, -1), (0, 1), (-1, 0), (1, 0))
 _TINY_MM3 = 0.01
 
 
-def partners(part: BoardPart, parts: Sequence[BoardPart]) -> list[BoardPart]:
+def partners(part: Part, parts: Sequence[Part]) -> list[Part]:
     """The lids of a board, or the boards of a lid, among some parts of the same files."""
     return [
         other
@@ -54,9 +55,7 @@ def partners(part: BoardPart, parts: Sequence[BoardPart]) -> list[BoardPart]:
     ]
 
 
-def partner_findings(
-    part: BoardPart, parts: Sequence[BoardPart], profile: Profile
-) -> Iterator[Finding]:
+def partner_findings(part: Part, parts: Sequence[Part], profile: Profile) -> Iterator[Finding]:
     """Whether a board that could be read has its lid among some parts, and a lid its board."""
     assert part.board is not None
     count = len(partners(part, parts))
@@ -66,9 +65,7 @@ def partner_findings(
         yield counted("board-lid", count, 1, f"lids for the board {part.board.id}")
 
 
-def lid_findings(
-    lid: BoardPart, board: BoardPart, lid_low_mm: float, profile: Profile
-) -> Iterator[Finding]:
+def lid_findings(lid: Part, board: Part, lid_low_mm: float, profile: Profile) -> Iterator[Finding]:
     """All findings on a lid with its board.
 
     Args:
@@ -127,7 +124,7 @@ def _pressed(closing: _Closing, profile: Profile) -> Iterator[Finding]:
 class _Closing:
     """A lid on its board, which could be read; its underside should lie about so high."""
 
-    def __init__(self, board: BoardPart, lid: BoardPart, lid_low_mm: float) -> None:
+    def __init__(self, board: Part, lid: Part, lid_low_mm: float) -> None:
         self.board, self.lid, self._about_mm = board, lid, lid_low_mm
         self.noise_mm = 2 * (board.sections.noise_mm + lid.sections.noise_mm)
 

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.body import Points
 from fabkit.mesh.fitting.laying import Laid, Pose, placed, pose_matrix, step_mm
 from fabkit.mesh.manifold import between, cropped, shadow_of
-from fabkit.mesh.seen import inside_mm
+from fabkit.mesh.part import Part, inside_mm
 from fabkit.mesh.stubs import OnStubs
 from fabkit.model.balls import FlatPose, flat_poses, turned
 from fabkit.model.lattice import LATTICES, Cell, Lattice, Point
@@ -122,7 +121,7 @@ class Lying:
         return inside_mm(self.shadow(), area_of(self.lattice, self.cells, self.unit_mm))
 
 
-def balls_lying(key: str, part: BallPart, unit_mm: float) -> tuple[Lying, ...]:
+def balls_lying(key: str, part: Part, unit_mm: float) -> tuple[Lying, ...]:
     """The ways in which a ball piece lies flat, turns on the board divided out.
 
     Args:
@@ -138,25 +137,25 @@ def balls_lying(key: str, part: BallPart, unit_mm: float) -> tuple[Lying, ...]:
     Raises:
         BallError: when it cannot lie flat.
     """
-    assert part.shape is not None
+    assert part.balls is not None
     poses: dict[Point, FlatPose] = {}
-    for pose in flat_poses(part.shape):
+    for pose in flat_poses(part.balls.shape):
         # What turns about the vertical leave as it is: which way the part's own axes look up.
         poses.setdefault(pose.rotation[2], pose)  # type: ignore[arg-type]
     return tuple(_ball_lying(key, part, pose, unit_mm) for pose in poses.values())
 
 
-def _ball_lying(key: str, part: BallPart, pose: FlatPose, unit_mm: float) -> Lying:
-    assert part.shape is not None
-    balls = np.array([turned(pose.rotation, ball) for ball in part.shape.balls])
-    height = balls[min(part.shape.spine()), 2]
+def _ball_lying(key: str, part: Part, pose: FlatPose, unit_mm: float) -> Lying:
+    assert part.balls is not None
+    balls = np.array([turned(pose.rotation, ball) for ball in part.balls.shape.balls])
+    height = balls[min(part.balls.shape.spine()), 2]
     motion = np.zeros((3, 4))
     motion[:, :3] = pose.rotation
     seated = balls[:, 2] == height
-    middles = part.pitch_mm * balls[seated].mean(axis=0)
+    middles = part.balls.pitch_mm * balls[seated].mean(axis=0)
     # How much less a link of the seated balls reaches down than up, where it was printed flat.
-    one, other = next(pair for pair in part.shape.bonds if seated[[*pair]].all())
-    x, y, middle = part.pitch_mm * (balls[one] + balls[other]) / 2
+    one, other = next(pair for pair in part.balls.shape.bonds if seated[[*pair]].all())
+    x, y, middle = part.balls.pitch_mm * (balls[one] + balls[other]) / 2
     solid, near = part.manifold.transform(motion), _NEAR_MIDDLE_MM
     *_, low, _, _, high = cropped(solid, (x - near, y - near, x + near, y + near)).bounding_box()
     middles[2] += max(0.0, float(high - middle) - float(middle - low))

@@ -22,9 +22,9 @@ from shapely.geometry.base import BaseGeometry
 from fabkit.drawing.outline import region_mm
 from fabkit.mesh.body import Body, Points
 from fabkit.mesh.features import Circle, circle_of
+from fabkit.mesh.part import Part
 from fabkit.mesh.recognise import ways_to_stand
 from fabkit.mesh.section import DOWN, UP, Sections, hollows
-from fabkit.mesh.straight import StraightBody
 from fabkit.model.accessory import HOLES, LID, SEATS, TRAY
 from fabkit.model.lattice import Lattice
 from fabkit.model.puzzle import Board, PuzzleSet, in_units, rings_in_units
@@ -68,37 +68,9 @@ _ASIDE = np.array([1.7e-5, 0.9e-5])
 _TO_CORNER = 0.9
 
 
-@dataclass(frozen=True, eq=False)
-class BoardPart(StraightBody):
-    """A body as a board or lid.
-
-    Attributes:
-        body: as the file has it.
-        vertices: its corners in mm, shape (n, 3), lowest at height 0. Of a board x and y are those
-            of the lattice's frame times the unit, so that its region lies where the set draws it;
-            a lid lies with the middle of its box over the middle of the region, plate down.
-        kind: ``tray``, ``holes``, ``seats`` or ``lid``; empty when it could not be read.
-        board: the board that it is, or that a lid belongs to; None when it could not be read.
-        unit_mm: the grid unit as measured; the profile's for a tray or lid, which do not show it.
-        rest_mm: on what height pieces rest: a tray's floor, the plate around seats, or the
-            middles of seated balls (the top of the posts); 0 for a lid.
-        why: why it could not be read; empty when it could.
-        score: how well it is explained, at most 1.
-        second: the board that explains it second best, and how well; None when no other does.
-    """
-
-    kind: str
-    board: Board | None
-    unit_mm: float
-    rest_mm: float
-    why: str = ""
-    score: float = 0.0
-    second: tuple[str, float] | None = None
-
-
 def read_boards(
     bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float, length_mm: float = 1.0
-) -> list[BoardPart]:
+) -> list[Part]:
     """Finds out which board each body is, and how it lies.
 
     Args:
@@ -114,7 +86,7 @@ def read_boards(
         Boards of one shape cannot be told apart: of several bodies each is another one, as long as
         there are any.
     """
-    found: list[BoardPart] = []
+    found: list[Part] = []
     for body in bodies:
         taken = {(one.board.id, one.kind == LID) for one in found if one.board}
         found.append(_read(body, puzzle, units_mm, length_mm, taken))
@@ -139,14 +111,14 @@ def _read(
     units_mm: Sequence[float],
     length_mm: float,
     taken: Collection[tuple[str, bool]],
-) -> BoardPart:
+) -> Part:
     in_mm = body.vertices * length_mm
     ways = ways_up(Body(body.name, in_mm, body.faces)) if len(body.faces) else []
     units_mm = list(dict.fromkeys(units_mm))
     found: list[_Explanation] = []
     for vertices in ways:
         if like_a_region(vertices, puzzle) and not _is_sure(found):
-            standing = StraightBody(body, vertices)
+            standing = Part(body, vertices)
             found += _by_circles(standing, puzzle)
             if not _is_sure(found):
                 found += _by_floor(standing, puzzle, units_mm)
@@ -158,16 +130,14 @@ def _read(
         f"would suit a board of {puzzle.name} ({', '.join(board.id for board in puzzle.boards)}) "
         f"with a unit of {' or '.join(f'{unit_mm:g} mm' for unit_mm in units_mm)}"
     )
-    return BoardPart(body, in_mm, "", None, 0.0, 0.0, why)
+    return Part(body, in_mm, "", why=why)
 
 
 def _is_sure(found: Sequence[_Explanation]) -> bool:
     return any(one.score > _SURE for one in found)
 
 
-def _best(
-    body: Body, found: Sequence[_Explanation], taken: Collection[tuple[str, bool]]
-) -> BoardPart:
+def _best(body: Body, found: Sequence[_Explanation], taken: Collection[tuple[str, bool]]) -> Part:
     """The best explanation, of boards alike one that no other body is.
 
     Of those as good, of one board, it is that which lies farthest back.
@@ -189,13 +159,13 @@ def _best(
     chosen = alike[_farthest_back(body, [one.laid for one in alike])]
     others = [one for one in found if one.board is not best.board]
     second = max(others, key=lambda one: one.score, default=None)
-    return BoardPart(
+    return Part(
         body,
         chosen.laid,
         chosen.kind,
-        chosen.board,
-        chosen.unit_mm,
-        chosen.rest_mm,
+        board=chosen.board,
+        unit_mm=chosen.unit_mm,
+        rest_mm=chosen.rest_mm,
         score=best.score,
         second=(second.board.id, second.score) if second else None,
     )
@@ -431,7 +401,7 @@ def hole_at(circles: Sequence[Circle], middle: Points, unit_mm: float) -> Circle
     return None if far else nearest
 
 
-def posts_mm(part: BoardPart, lattice: Lattice) -> Points:
+def posts_mm(part: Part, lattice: Lattice) -> Points:
     """The heights of what stands between the holes of a board, at the corners of its cells."""
     assert part.board is not None
     points = []
@@ -441,7 +411,7 @@ def posts_mm(part: BoardPart, lattice: Lattice) -> Points:
     return tops_at(part.straight, np.concatenate(points) * part.unit_mm)
 
 
-def _by_circles(standing: StraightBody, puzzle: PuzzleSet) -> Iterator[_Explanation]:
+def _by_circles(standing: Part, puzzle: PuzzleSet) -> Iterator[_Explanation]:
     """As a board of holes or seats, if it stands the right way up."""
     body, lattice, levels = standing.body, puzzle.lattice, slabs(standing.sections)
     for slab in levels:
@@ -464,7 +434,7 @@ def _by_circles(standing: StraightBody, puzzle: PuzzleSet) -> Iterator[_Explanat
         for board, score, scale, shift in matches if kind else ():
             plane = (_complex(standing.vertices) - shift) / scale * abs(scale)
             laid = np.column_stack([plane.real, plane.imag, standing.vertices[:, 2]])
-            part = BoardPart(body, laid, kind, board, abs(scale), 0.0)
+            part = Part(body, laid, kind, board=board, unit_mm=abs(scale))
             rest_mm = float(np.median(posts_mm(part, lattice)))
             yield _Explanation(score, kind, board, abs(scale), laid, rest_mm)
         return
@@ -515,9 +485,7 @@ def _complex(points: Points) -> _Plane:
 # --- trays --------------------------------------------------------------------------------
 
 
-def _by_floor(
-    standing: StraightBody, puzzle: PuzzleSet, units_mm: Sequence[float]
-) -> list[_Explanation]:
+def _by_floor(standing: Part, puzzle: PuzzleSet, units_mm: Sequence[float]) -> list[_Explanation]:
     """As a tray, if it stands the right way up: by its largest floor that is one."""
     sections = standing.sections
     levels = {slab.low_mm: slab for slab in slabs(sections)[1:]}
@@ -537,7 +505,7 @@ def _by_floor(
 
 
 def _tray(
-    standing: StraightBody,
+    standing: Part,
     lattice: Lattice,
     above: Slab,
     floor: BaseGeometry,
@@ -614,7 +582,7 @@ def _as_lid(
 ) -> list[_Explanation]:
     """As a plate that covers a region, its larger face down; scored by the part that it covers."""
     standing = max(
-        (StraightBody(body, vertices) for vertices in ways),
+        (Part(body, vertices) for vertices in ways),
         key=lambda one: one.sections.flat(0.0, DOWN).area,
     )
     lowest = slabs(standing.sections)[:1]

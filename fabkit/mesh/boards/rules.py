@@ -18,7 +18,6 @@ from fabkit.drawing.outline import region_mm
 from fabkit.mesh.boards.lids import lid_findings, partner_findings, partners
 from fabkit.mesh.boards.recognise import (
     REACH_MM,
-    BoardPart,
     cells_of,
     gaps,
     hole_at,
@@ -62,7 +61,7 @@ _SQUARE_DEGREES, _ROUNDED = 100.0, 0.25
 
 
 def inspect_board(
-    part: BoardPart, parts: Sequence[BoardPart], puzzle: PuzzleSet, profile: Profile
+    part: Part, parts: Sequence[Part], puzzle: PuzzleSet, profile: Profile
 ) -> list[Finding]:
     """What every rule says of one board or lid.
 
@@ -76,10 +75,9 @@ def inspect_board(
         Findings in the order of the rules, those that are kept among them. What concerns a board
         and its lid together stands with the lid.
     """
-    plain = Part(part.body, part.vertices, 0.0, False, None)
     as_printed = replace(profile, facing="up", fit="none")
     # Nothing is closed in in a board, and it carries no letter that is asked for.
-    findings = list(sound_findings(plain, Features((), (), (), (), ()), as_printed))
+    findings = list(sound_findings(part, Features((), (), (), (), ()), as_printed))
     findings.append(_read(part, puzzle, profile))
     if part.board is not None:
         findings += partner_findings(part, parts, profile)
@@ -89,10 +87,10 @@ def inspect_board(
                 findings += lid_findings(part, board, low_mm or board.sections.high, profile)
         else:
             findings += _Measured(part, puzzle.lattice, profile).findings()
-    return findings + list(printing_findings(plain, as_printed))
+    return findings + list(printing_findings(part, as_printed))
 
 
-def _read(part: BoardPart, puzzle: PuzzleSet, profile: Profile) -> Finding:
+def _read(part: Part, puzzle: PuzzleSet, profile: Profile) -> Finding:
     """Whether it is a board of the set, of the right kind, or its lid."""
     if part.board is None:
         return Finding("board-read", False, None, None, "", f"cannot be read: {part.why}")
@@ -111,7 +109,7 @@ def _read(part: BoardPart, puzzle: PuzzleSet, profile: Profile) -> Finding:
     return Finding("board-read", True, None, None, "", message)
 
 
-def clearances_mm(part: BoardPart, lattice: Lattice) -> tuple[float, float] | None:
+def clearances_mm(part: Part, lattice: Lattice) -> tuple[float, float] | None:
     """The least and the greatest clearance between a board's region and its frame, as measured.
 
     Args:
@@ -130,7 +128,7 @@ def clearances_mm(part: BoardPart, lattice: Lattice) -> tuple[float, float] | No
     return (float(near.min()), float(near.max())) if len(near) else None
 
 
-def channel_widths_mm(part: BoardPart, lattice: Lattice) -> list[float]:
+def channel_widths_mm(part: Part, lattice: Lattice) -> list[float]:
     """How wide channels are halfway between each two neighbouring cells; 0 where there is none."""
     pairs = neighbours_mm(part, lattice)
     middles = np.array([(start + end) / 2 for start, end in pairs]).reshape(-1, 2)
@@ -151,7 +149,7 @@ def _open_across(section: BaseGeometry, middle: Points, way: Points, reach_mm: f
     return sum(spans[0][0] if spans else reach_mm for spans in both)
 
 
-def neighbours_mm(part: BoardPart, lattice: Lattice) -> list[tuple[Points, Points]]:
+def neighbours_mm(part: Part, lattice: Lattice) -> list[tuple[Points, Points]]:
     """The middles of each two cells that share an edge, each pair once."""
     assert part.board is not None
     cells, middles = cells_of(part.board), middles_mm(lattice, part.board, part.unit_mm)
@@ -178,7 +176,7 @@ def _worst(values: Iterable[float], asked: float) -> float:
 class _Measured:
     """A board that could be read, no lid, held against a profile."""
 
-    part: BoardPart
+    part: Part
     lattice: Lattice
     profile: Profile
 

@@ -21,13 +21,12 @@ import shapely
 from shapely import affinity
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.balls.part import BallPart
 from fabkit.mesh.boards.lying import LIFT_MM, Lying, area_of, balls_lying, stubs_lying
-from fabkit.mesh.boards.recognise import BoardPart
 from fabkit.mesh.finding import Finding, at_least, at_most, counted
 from fabkit.mesh.fitting.assembly import TINY_MM3
 from fabkit.mesh.fitting.laying import Pose, step_mm
 from fabkit.mesh.manifold import cropped
+from fabkit.mesh.part import Part
 from fabkit.mesh.section import Sections
 from fabkit.mesh.stubs import OnStubs
 from fabkit.model.accessory import HOLES, SEATS
@@ -160,7 +159,7 @@ class Seating:
         lattice: its lattice.
     """
 
-    def __init__(self, board: BoardPart, lattice: Lattice) -> None:
+    def __init__(self, board: Part, lattice: Lattice) -> None:
         assert board.board is not None
         self.board = board
         self.region = board.board.cells
@@ -370,8 +369,8 @@ def _where(lying: Lying, pose: Pose) -> str:
 
 
 def balls_in_board(
-    parts: Mapping[str, BallPart],
-    board: BoardPart,
+    parts: Mapping[str, Part],
+    board: Part,
     profile: Profile,
     progress: Progress = lambda done, total, name: None,
 ) -> dict[str, list[Finding]]:
@@ -391,7 +390,7 @@ def balls_in_board(
 
     def ways(key: str) -> tuple[Lying, ...]:
         part = parts[key]
-        if part.shape is None:
+        if part.balls is None:
             raise BallError(f"its balls could not be read: {part.why}")
         return balls_lying(key, part, board.unit_mm)
 
@@ -400,7 +399,7 @@ def balls_in_board(
 
 def stubs_in_board(
     parts: Mapping[str, OnStubs],
-    board: BoardPart,
+    board: Part,
     lattice: Lattice,
     profile: Profile,
     progress: Progress = lambda done, total, name: None,
@@ -433,7 +432,7 @@ def stubs_in_board(
 def _findings(
     keys: Sequence[str],
     ways: Callable[[str], tuple[Lying, ...]],
-    board: BoardPart,
+    board: Part,
     kind: str,
     lattice: Lattice,
     profile: Profile,
@@ -508,7 +507,7 @@ def _unseated(why: str) -> list[Finding]:
     return [Finding("seat-free", False, None, TINY_MM3, "mm3", message)]
 
 
-def _unfit(board: BoardPart, kind: str) -> str:
+def _unfit(board: Part, kind: str) -> str:
     """Why nothing can be put into a board; empty when all is well."""
     if board.board is None:
         return f"the board could not be read: {board.why}"

@@ -14,8 +14,7 @@ from fabkit.drawing.outline import region_mm
 from fabkit.mesh.body import Points
 from fabkit.mesh.finding import TINY_MM
 from fabkit.mesh.fitting.laying import Laid, Pose
-from fabkit.mesh.part import Part
-from fabkit.mesh.seen import reach_out_mm
+from fabkit.mesh.part import Part, reach_out_mm
 from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
 from fabkit.model.profile import Profile
 

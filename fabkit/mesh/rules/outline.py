@@ -95,7 +95,7 @@ def _flat_back(part: Part, found: Features) -> Finding:
 
 def _tilt(part: Part) -> Finding:
     tilt = part.tilt_degrees
-    lies = "on its face" if part.turned_over else "tilted" if tilt < 80 else "on its side"
+    lies = "on its face" if tilt > 90 else "tilted" if tilt < 80 else "on its side"
     ok = tilt <= _TILT_DEGREES
     message = "it lies on its back" if ok else f"it lies {lies} in its file; turn it in the slicer"
     return Finding("lies-on-back", ok, tilt, _TILT_DEGREES, "deg", message)
