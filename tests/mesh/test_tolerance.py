@@ -82,11 +82,9 @@ def squares_in_a_row(count: int) -> list[list[tuple[int, int]]]:
 
 
 def plain_row(sides: int, inset_mm: float = INSET_MM) -> Row:
-    length_mm, plastic_mm = 10.0 * sides, 10.0 * sides - sides * inset_mm
-    place = (0.0, 0.0), (length_mm, 0.0)
-    return Row(
-        ("A",) * (sides // 2), "", 0.0, *place, length_mm, length_mm, plastic_mm, (1.0,) * sides
-    )
+    length_mm, slack_mm = 10.0 * sides, sides * inset_mm
+    place, lengths_mm = ((0.0, 0.0), (length_mm, 0.0)), (length_mm, length_mm - slack_mm, slack_mm)
+    return Row(("A",) * (sides // 2), "", 0.0, *place, *lengths_mm, (1.0,) * sides)
 
 
 # --- closed forms -------------------------------------------------------------------------

@@ -239,7 +239,7 @@ def _row(part: Part, lattice: Lattice, what: str, room_mm: float, plastic_mm: fl
         start_mm=start,
         end_mm=end,
         nominal_mm=room_mm,
-        room_mm=room_mm,
         plastic_mm=plastic_mm,
+        slack_mm=room_mm - plastic_mm,
         sides=(1.0, 1.0, 1.0, 1.0),  # two of the ball or link, two of its hole or channel
     )

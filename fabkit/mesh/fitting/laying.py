@@ -81,6 +81,10 @@ class Laid:
         """A flat area, laid down."""
         return placed(area, self.matrix(pose))
 
+    def section_at(self, pose: Pose) -> BaseGeometry:
+        """The part at mid-height, laid down."""
+        return self.placed(self.section, pose)
+
     def shadow_at(self, pose: Pose) -> Polygon:
         """The part seen from above, laid down."""
         return self.placed(self.part.shadow, pose)

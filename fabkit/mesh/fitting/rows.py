@@ -7,10 +7,10 @@ passes nothing twice: the loop of a tolerance analysis. The parts can lie there,
 line knows, exactly if no row's gaps are negative in sum (they are then a system of differences
 without a negative cycle).
 
-Where a line goes is worked out from the cells, in exact integers; the lengths along it are
-measured on the meshes, cut at mid-height. A region that lies in a tray ends at the tray's walls, a
-clearance farther out. Lines run across the edges of the lattice's cells, in the middle between two
-lines of corners (where those lie unevenly: in the widest strips), so that none passes a corner:
+What a line meets is worked out from the cells' borders; the gaps along it are measured on the
+meshes, cut at mid-height. A region that lies in a tray ends at the tray's walls, a clearance farther
+out. Lines run across the edges of the lattice's cells, in the middle between two lines of corners
+(where those lie unevenly: in the widest strips), so that none passes a corner:
 
 ==================  =============================================================
 lattice             lines
@@ -26,21 +26,18 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import shapely
-from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.body import Points
 from fabkit.mesh.fitting.laying import Laid
 from fabkit.model.lattice import Cell, Lattice, Point
-
-#: Beyond the region's ends parts are looked for up to this part of a grid unit.
-_BEYOND_UNITS = 0.5
+from fabkit.model.polygon import rings_of_cells
 
 
 @dataclass(frozen=True)
@@ -54,9 +51,9 @@ class Row:
         start_mm: where the row begins, in the lattice's frame.
         end_mm: where it ends.
         nominal_mm: its length as drawn.
-        room_mm: the same as measured; for a row of the region as drawn, whose ends are exact, and
-            with the clearance of its tray at both ends.
         plastic_mm: what the pieces take of it, measured at mid-height.
+        slack_mm: what its gaps are in sum, with the clearance of a tray at both ends; negative
+            when the row does not go in. A region without a tray ends exactly where it is drawn.
         sides: the sides in it; for each how far along the line it moves when it moves 1 mm
             outwards: 1, or more when the line meets it at a slant.
         walls: the same for the tray's walls at its ends; empty for a region without a tray.
@@ -68,15 +65,10 @@ class Row:
     start_mm: tuple[float, float]
     end_mm: tuple[float, float]
     nominal_mm: float
-    room_mm: float
     plastic_mm: float
+    slack_mm: float
     sides: tuple[float, ...]
     walls: tuple[float, ...] = ()
-
-    @property
-    def slack_mm(self) -> float:
-        """What is left; negative when the row does not go in."""
-        return self.room_mm - self.plastic_mm
 
     @property
     def give(self) -> float:
@@ -116,21 +108,32 @@ def rows(
     Raises:
         InputError: when a part does not have the shape that the layout asks for.
     """
-    owner = {cell: piece for piece, cells in layout.items() for cell in cells}
-    sections = {
-        piece: laid[piece].placed(laid[piece].section, laid[piece].pose(cells))
+    if not layout:
+        return []
+    step_mm = laid[next(iter(layout))].step_mm
+    drawn = _Borders(
+        (name, np.array(ring) * step_mm)
+        for name, cells in {"": region, **layout}.items()
+        for ring in rings_of_cells(lattice, cells)
+    )
+    seen = _Borders(
+        (piece, shapely.get_coordinates(ring))
         for piece, cells in layout.items()
-    }
-    step_mm = next((laid[piece].step_mm for piece in layout), np.zeros(2))
-    beyond_mm = _BEYOND_UNITS * lattice.per_unit * float(step_mm[0])
+        for ring in shapely.get_rings(
+            shapely.get_parts(laid[piece].section_at(laid[piece].pose(cells)))
+        )
+    )
+    corners = [corner for cell in region for corner in lattice.ring(cell)]
     found: list[Row] = []
     for direction in directions(lattice):
-        for origin, met in lines(lattice, region, owner, direction):
-            if len(met) > 2:
-                line = _Line(direction, origin, met, step_mm)
-                measured = line.measure(sections, beyond_mm)
-                names = [one.piece for one in met]
-                found += [line.row(measured, gaps, clearance_mm) for gaps in loops(names)]
+        vector = np.array(direction) * step_mm
+        along = vector / np.linalg.norm(vector)
+        heights = [_cross(direction, corner) for corner in corners]
+        period, middles = _middles(lattice, direction)
+        for base in range(min(heights) // period * period, max(heights), period):
+            for middle in middles:
+                height_mm = (base + middle) * float(np.prod(step_mm) / np.linalg.norm(vector))
+                found += _rows_on(along, height_mm, drawn, seen, clearance_mm)
     return found
 
 
@@ -174,94 +177,17 @@ def directions(lattice: Lattice) -> list[Point]:
         >>> directions(LATTICES["triangular"])
         [(1, 0), (1, 3), (-1, 3)]
     """
-    along_x, along_y = lattice.step_squared
+    ratio = lattice.step_squared[0] / lattice.step_squared[1]
     found = set()
     for kind in lattice.corners:
         for (x0, y0), (x1, y1) in lattice.cell_edges(kind):
-            across_x, across_y = (y0 - y1) * along_y, (x1 - x0) * along_x
-            whole = math.lcm(across_x.denominator, across_y.denominator)
-            x, y = int(across_x * whole), int(across_y * whole)
-            sign = 1 if (y, x) > (0, 0) else -1
-            found.add((sign * x // math.gcd(x, y), sign * y // math.gcd(x, y)))
+            x, y = (y0 - y1) * ratio.denominator, (x1 - x0) * ratio.numerator
+            whole = math.gcd(x, y) * (1 if (y, x) > (0, 0) else -1)
+            found.add((x // whole, y // whole))
     return sorted(found, key=lambda vector: math.atan2(vector[1], vector[0]))
 
 
-@dataclass(frozen=True)
-class Crossing:
-    """One thing on a line.
-
-    Attributes:
-        piece: its id; empty for the region around, and for room.
-        ends: where it begins and ends, in multiples of the line's direction.
-        slants: of the edges there: one over the sine of the angle between edge and line.
-    """
-
-    piece: str
-    ends: tuple[Fraction, Fraction]
-    slants: tuple[float, float] = (0.0, 0.0)
-
-
-#: Where a line has multiple 0 of its direction, in frame steps.
-Origin = tuple[Fraction, Fraction]
-
-
-def lines(
-    lattice: Lattice, region: frozenset[Cell], owner: Mapping[Cell, str], direction: Point
-) -> Iterator[tuple[Origin, list[Crossing]]]:
-    """The unbroken stretches of all lines in a direction, by the line's height and along it.
-
-    Args:
-        lattice: where the cells are.
-        region: the cells in which lines are looked at.
-        owner: the piece that covers each cell; cells that none covers are room.
-        direction: one of `directions`.
-
-    Yields:
-        The line's origin, and what lies on the stretch; the region is first and last.
-
-    Example:
-        Two squares beside each other, in one piece, and a third above the first one:
-
-        >>> from fabkit.model.lattice import LATTICES
-        >>> owner = {(1, 1): "A", (3, 1): "A", (1, 3): "B"}
-        >>> for _, met in lines(LATTICES["square"], frozenset(owner), owner, (1, 0)):
-        ...     print([(one.piece, *map(int, one.ends)) for one in met])
-        [('', 0, 0), ('A', 0, 4), ('', 4, 4)]
-        [('', 0, 0), ('B', 0, 2), ('', 2, 2)]
-    """
-    cut: dict[Fraction, list[Crossing]] = defaultdict(list)
-    period, middles = _middles(lattice, direction)
-    for cell in region:
-        heights = [_cross(direction, corner) for corner in lattice.ring(cell)]
-        for middle in middles:
-            height = middle + period * ((min(heights) - middle) // period + 1)
-            while height < max(heights):
-                cut[height].append(_across(lattice, cell, owner.get(cell, ""), direction, height))
-                height += period
-    dx, dy = direction
-    for height in sorted(cut):
-        # The line has multiple 0 on an axis.
-        origin = (Fraction(0), height / dx) if dx else (-height / dy, Fraction(0))
-        run: list[Crossing] = []
-        for one in sorted(cut[height], key=lambda one: one.ends):
-            if run and run[-1].ends[1] != one.ends[0]:
-                yield origin, _in_region(run)
-                run = []
-            # It may reach over two cells.
-            first = run.pop() if run and run[-1].piece == one.piece else one
-            ends, slants = (first.ends[0], one.ends[1]), (first.slants[0], one.slants[1])
-            run.append(Crossing(one.piece, ends, slants))
-        yield origin, _in_region(run)
-
-
-def _in_region(run: Sequence[Crossing]) -> list[Crossing]:
-    """What lies on a stretch, between the region's ends; room is not there."""
-    start, end = run[0].ends[0], run[-1].ends[1]
-    pieces = [one for one in run if one.piece]
-    return [Crossing("", (start, start)), *pieces, Crossing("", (end, end))]
-
-
-def _middles(lattice: Lattice, direction: Point) -> tuple[int, list[Fraction]]:
+def _middles(lattice: Lattice, direction: Point) -> tuple[int, list[float]]:
     """The heights of lines over the direction: their period, and those within it."""
     period = math.gcd(*(_cross(direction, vector) for vector in lattice.basis))
     places = {
@@ -271,30 +197,7 @@ def _middles(lattice: Lattice, direction: Point) -> tuple[int, list[Fraction]]:
     }
     strips = list(pairwise([*sorted(places), min(places) + period]))
     widest = max(high - low for low, high in strips)
-    return period, [Fraction(low + high, 2) for low, high in strips if high - low == widest]
-
-
-def _across(
-    lattice: Lattice, cell: Cell, piece: str, direction: Point, height: Fraction
-) -> Crossing:
-    """Where a line enters and leaves a cell, and how its edges slant there."""
-    dx, dy = direction
-    met = []
-    for (x0, y0), (x1, y1) in lattice.cell_edges(cell):
-        below, above = _cross(direction, (x0, y0)) - height, _cross(direction, (x1, y1)) - height
-        if (below < 0) != (above < 0):
-            part = below / (below - above)
-            place = (x0 + (x1 - x0) * part) / dx if dx else (y0 + (y1 - y0) * part) / dy
-            met.append((place, _slant(lattice, (x1 - x0, y1 - y0), direction)))
-    (start, first), (end, last) = sorted(met)
-    return Crossing(piece, (start, end), (first, last))
-
-
-def _slant(lattice: Lattice, edge: Point, direction: Point) -> float:
-    """See `Crossing.slants`."""
-    sx, sy = lattice.step_squared
-    lengths = [sx * x * x + sy * y * y for x, y in (edge, direction)]
-    return math.sqrt(lengths[0] * lengths[1] / (sx * sy * _cross(edge, direction) ** 2))
+    return period, [(low + high) / 2 for low, high in strips if high - low == widest]
 
 
 def _cross(a: Point, b: Point) -> int:
@@ -303,84 +206,122 @@ def _cross(a: Point, b: Point) -> int:
 
 # --- lengths ------------------------------------------------------------------------------
 
-#: What a line meets, in order, the region's ends included: from where to where, in mm.
-_Ends = list[tuple[float, float]]
+
+class _Span(NamedTuple):
+    """Where a line enters and leaves something, in mm along it, and how its sides slant there.
+
+    A slant is one over the sine of the angle between side and line.
+    """
+
+    start: float
+    end: float
+    slants: tuple[float, float]
+    name: str
 
 
-class _Line:
-    """A stretch in mm: what `lines` yields, and the lengths of the frame's steps."""
+class _Borders:
+    """The sides of several areas.
 
-    def __init__(
-        self, direction: Point, origin: Origin, met: Sequence[Crossing], step_mm: Points
-    ) -> None:
-        vector = np.array(direction) * step_mm
-        length_mm = float(np.linalg.norm(vector))
-        self._along: Points = vector / length_mm
-        self._origin_mm: Points = np.array([float(value) for value in origin]) * step_mm
-        self._met = met
-        self._drawn: _Ends = [
-            (float(one.ends[0]) * length_mm, float(one.ends[1]) * length_mm) for one in met
-        ]
+    Args:
+        rings: of corners in mm, each with the name of its area; closed or not.
+    """
 
-    def _point(self, place_mm: float) -> tuple[float, float]:
-        """A place on the line in the lattice's frame."""
-        x, y = (self._origin_mm + place_mm * self._along).tolist()
-        return x, y
+    def __init__(self, rings: Iterable[tuple[str, Points]]) -> None:
+        named = list(rings)
+        self._start: Points = np.concatenate([ring for _, ring in named])
+        self._end: Points = np.concatenate([np.roll(ring, -1, axis=0) for _, ring in named])
+        self._names = np.repeat([name for name, _ in named], [len(ring) for _, ring in named])
 
-    def measure(self, sections: Mapping[str, BaseGeometry], beyond_mm: float) -> _Ends:
-        """Where the parts begin and end, cut at mid-height.
+    def met(self, along: Points, height_mm: float) -> list[_Span]:
+        """What a line meets, in order.
 
         Args:
-            sections: of the pieces, laid down.
-            beyond_mm: how far beyond the stretch's ends the line is followed.
+            along: its direction, of length 1.
+            height_mm: how far to the left of the origin it runs.
         """
-        first, *inner, last = self._drawn
-        ends = self._point(first[0] - beyond_mm), self._point(last[1] + beyond_mm)
-        cut = shapely.intersection(
-            shapely.linestrings([ends]), [sections[one.piece] for one in self._met[1:-1]]
-        )
-        return [first, *map(self._seen, cut, inner), last]
+        across = np.array([-along[1], along[0]])
+        start, end = self._start @ across - height_mm, self._end @ across - height_mm
+        hit = np.flatnonzero((start < 0) != (end < 0))
+        start, end, side = start[hit], end[hit], self._end[hit] - self._start[hit]
+        places = self._start[hit] @ along + start / (start - end) * (side @ along)
+        slants = np.linalg.norm(side, axis=1) / np.abs(end - start)
+        order = np.lexsort([places, self._names[hit]])
+        found = []
+        for one, other in zip(order[::2].tolist(), order[1::2].tolist(), strict=True):
+            ends = (float(places[one]), float(places[other]))
+            pair = (float(slants[one]), float(slants[other]))
+            found.append(_Span(*ends, pair, str(self._names[hit[one]])))
+        return sorted(found)
 
-    def _seen(self, cut: BaseGeometry, drawn: tuple[float, float]) -> tuple[float, float]:
-        """The part of a cut that lies where a piece was drawn."""
-        spans = []
-        for one in shapely.get_parts(cut):
-            places = (shapely.get_coordinates(one) - self._origin_mm) @ self._along
-            if places.size and places.max() > drawn[0] and places.min() < drawn[1]:
-                spans.append((float(places.min()), float(places.max())))
-        if not spans:  # nothing was printed there
-            return sum(drawn) / 2, sum(drawn) / 2
-        return min(spans)[0], max(end for _, end in spans)
 
-    def row(self, measured: _Ends, gaps: Sequence[int], clearance_mm: float | None) -> Row:
-        """The row whose gaps these are."""
-        # A rigid piece spans from where one gap ends to where the next one begins. The one around
-        # the row spans backwards, from its right arm to its left one, as does the region.
-        spans = list(zip((gap + 1 for gap in gaps), (*gaps[1:], gaps[0]), strict=True))
-        around = [span for span in spans if self._drawn[span[0]][0] > self._drawn[span[1]][1]]
-        inside = [span for span in spans if span not in around]
-
-        def length_mm(ends: _Ends, some: Sequence[tuple[int, int]]) -> float:
-            return sum(ends[last][1] - ends[first][0] for first, last in some)
-
-        slants = [(self._met[gap].slants[1], self._met[gap + 1].slants[0]) for gap in gaps]
-        # A wall is as slanted as the side that lies along it.
-        walls = [
-            max(pair)
-            for gap, pair in zip(gaps, slants, strict=True)
-            if clearance_mm is not None and not (self._met[gap].piece and self._met[gap + 1].piece)
+def _rows_on(
+    along: Points, height_mm: float, drawn: _Borders, seen: _Borders, clearance_mm: float | None
+) -> Iterator[Row]:
+    """The rows on one line, stretch by stretch of the region; see `_Borders.met`."""
+    spans, measured = drawn.met(along, height_mm), seen.met(along, height_mm)
+    for region in spans:
+        inside = [
+            one
+            for one in spans
+            if one.name and region.start < (one.start + one.end) / 2 < region.end
         ]
-        right, left = around[0]
-        dx, dy = self._along.tolist()
-        return Row(
-            pieces=tuple(self._met[first].piece for first, _ in inside),
-            within=self._met[left].piece,
-            degrees=math.degrees(math.atan2(dy, dx)),
-            start_mm=self._point(self._drawn[left][1]),
-            end_mm=self._point(self._drawn[right][0]),
-            nominal_mm=-length_mm(self._drawn, around),
-            room_mm=-length_mm(measured, around) + (clearance_mm or 0.0) * sum(walls),
-            plastic_mm=length_mm(measured, inside),
-            sides=tuple(slant for pair in slants for slant in pair if slant),
-            walls=tuple(walls),
-        )
+        if inside and not region.name:
+            ends = [_Span(place, place, (0.0, 0.0), "") for place in region[:2]]
+            line = [ends[0], *inside, ends[1]]
+            there = [ends[0], *(_measured(one, measured) for one in inside), ends[1]]
+            for gaps in loops([one.name for one in line]):
+                yield _row(along, height_mm, line, there, gaps, clearance_mm)
+
+
+def _measured(drawn: _Span, measured: Sequence[_Span]) -> _Span:
+    """What was measured of a piece where it was drawn; its middle when nothing was printed there."""
+    found = [
+        one
+        for one in measured
+        if one.name == drawn.name and one.start < drawn.end and one.end > drawn.start
+    ]
+    middle = (drawn.start + drawn.end) / 2
+    start = min((one.start for one in found), default=middle)
+    return drawn._replace(start=start, end=max((one.end for one in found), default=middle))
+
+
+def _row(
+    along: Points,
+    height_mm: float,
+    drawn: Sequence[_Span],
+    measured: Sequence[_Span],
+    gaps: Sequence[int],
+    clearance_mm: float | None,
+) -> Row:
+    """The row whose gaps these are; gap ``i`` is behind span ``i``."""
+    slants = [(drawn[gap].slants[1], drawn[gap + 1].slants[0]) for gap in gaps]
+    # A wall is as slanted as the side that lies along it.
+    walls = [
+        max(pair)
+        for gap, pair in zip(gaps, slants, strict=True)
+        if clearance_mm is not None and not (drawn[gap].name and drawn[gap + 1].name)
+    ]
+    # A rigid piece spans from where one gap ends to where the next one begins. The one around
+    # the row, the last, spans backwards, from its right arm to its left one, as does the region.
+    ends = list(zip((gap + 1 for gap in gaps), (*gaps[1:], gaps[0]), strict=True))
+    inside = [(first, last) for first, last in ends if first <= last]
+    around = [(left, right) for right, left in ends if left < right]
+    left, right = around[-1]
+
+    def place(at_mm: float) -> tuple[float, float]:
+        x, y = (at_mm * along + height_mm * np.array([-along[1], along[0]])).tolist()
+        return x, y
+
+    return Row(
+        pieces=tuple(drawn[first].name for first, _ in inside),
+        within=drawn[left].name,
+        degrees=math.degrees(math.atan2(along[1], along[0])),
+        start_mm=place(drawn[left].end),
+        end_mm=place(drawn[right].start),
+        nominal_mm=sum(drawn[right].start - drawn[left].end for left, right in around),
+        plastic_mm=sum(measured[last].end - measured[first].start for first, last in inside),
+        slack_mm=sum(measured[gap + 1].start - measured[gap].end for gap in gaps)
+        + (clearance_mm or 0.0) * sum(walls),
+        sides=tuple(slant for pair in slants for slant in pair if slant),
+        walls=tuple(walls),
+    )

@@ -89,9 +89,13 @@ class Solution:
     clearance_mm: float | None = None
 
 
-def _rounded(value: float) -> float:
-    """A measured value for JSON, as many digits as turned meshes agree on."""
-    return round(value, DIGITS) + 0.0  # no negative zero
+def _plain(value: Any) -> Any:
+    """A value for JSON, its lengths to as many digits as turned meshes agree on."""
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, MagnetFit | Advice):
+        return {name: _plain(one) for name, one in vars(value).items()}
+    return round(value, DIGITS) + 0.0 if isinstance(value, float) else value  # no negative zero
 
 
 # --- one row ------------------------------------------------------------------------------
@@ -130,24 +134,27 @@ class Stack:
     def document(self) -> dict[str, Any]:
         """For JSON."""
         row = self.row
-        return {
+        told = {
             "challenge": self.challenge,
             "row": self.name,
             "closes": self.closes,
-            "pieces": list(row.pieces),
+            "pieces": row.pieces,
             "within": row.within or None,
-            "degrees": _rounded(row.degrees),
-            "start_mm": [_rounded(place) for place in row.start_mm],
-            "end_mm": [_rounded(place) for place in row.end_mm],
+            "degrees": row.degrees,
+            "start_mm": row.start_mm,
+            "end_mm": row.end_mm,
             "sides": len(row.sides),
-            "give": _rounded(row.give),
-            "nominal_mm": _rounded(row.nominal_mm),
-            "plastic_mm": _rounded(row.plastic_mm),
-            "slack_mm": _rounded(row.slack_mm),
-            "worst_slack_mm": _rounded(self.worst_slack_mm),
-            "rattle_mm": _rounded(self.rattle_mm),
-            "share": round(self.share, 4),
-            "slack_quantiles_mm": [_rounded(slack) for slack in self.quantiles_mm],
+            "give": row.give,
+            "nominal_mm": row.nominal_mm,
+            "plastic_mm": row.plastic_mm,
+            "slack_mm": row.slack_mm,
+            "worst_slack_mm": self.worst_slack_mm,
+            "rattle_mm": self.rattle_mm,
+            "share": self.share,
+            "slack_quantiles_mm": self.quantiles_mm,
+        }
+        return {name: _plain(value) for name, value in told.items()} | {
+            "share": round(self.share, 4)
         }
 
 
@@ -163,7 +170,7 @@ def stack(challenge: str, row: Row, side_mm: float, seed: int = SEED) -> Stack:
     Example:
         Four pieces in a row of 80 mm, each inset by 0.1 mm on both sides:
 
-        >>> four = Row(("A", "B", "C", "D"), "", 0, (0, 0), (80, 0), 80, 80, 79.2, (1.0,) * 8)
+        >>> four = Row(("A", "B", "C", "D"), "", 0, (0, 0), (80, 0), 80, 79.2, 0.8, (1.0,) * 8)
         >>> found = stack("square", four, 0.15)
         >>> round(found.worst_slack_mm, 3), round(found.rattle_mm, 3), found.closes
         (-0.4, 2.0, False)
@@ -217,26 +224,17 @@ class MagnetFit:
     """How magnets go into the bores.
 
     Attributes:
+        goes_in: whether a magnet goes into the narrowest bore.
         bore_mm: the least and the greatest diameter, once printed.
         squeeze_mm: by how much the magnet is wider, least and greatest; negative where it is
             loose.
-        goes_in: whether it goes into the narrowest bore.
         message: a sentence.
     """
 
+    goes_in: bool
     bore_mm: tuple[float, float]
     squeeze_mm: tuple[float, float]
-    goes_in: bool
     message: str
-
-    def document(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "goes_in": self.goes_in,
-            "bore_mm": [_rounded(width) for width in self.bore_mm],
-            "squeeze_mm": [_rounded(squeeze) for squeeze in self.squeeze_mm],
-            "message": self.message,
-        }
 
 
 def magnet_fit(bores_mm: Sequence[float], magnet_mm: float, hole_mm: float) -> MagnetFit:
@@ -270,7 +268,7 @@ def magnet_fit(bores_mm: Sequence[float], magnet_mm: float, hole_mm: float) -> M
         message += f"the magnets go in, loose by up to {-squeeze_mm[0]:.2g} mm"
     else:
         message += "the magnets just go in"
-    return MagnetFit(bore_mm, squeeze_mm, goes_in, message)
+    return MagnetFit(goes_in, bore_mm, squeeze_mm, message)
 
 
 # --- a whole set --------------------------------------------------------------------------
@@ -289,14 +287,6 @@ class Advice:
     inset_mm: float
     row: str
     message: str
-
-    def document(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "inset_mm": _rounded(self.inset_mm),
-            "row": self.row,
-            "message": self.message,
-        }
 
 
 @dataclass(frozen=True)
@@ -337,19 +327,19 @@ class Tolerance:
         It is the same for the same meshes, however they are named, ordered or turned; only the
         last digit of a length may be rounded the other way.
         """
-        parts = {
-            name: getattr(self, name) for name in ("worst", "likely_longest", "likely", "magnets")
-        }
         return {
             "ok": self.ok,
             "side_error_mm": self.error.side_mm,
             "hole_error_mm": self.error.hole_mm,
             "seed": self.seed,
             "draws": DRAWS,
-            "inset_mm": _rounded(self.inset_mm),
+            "inset_mm": _plain(self.inset_mm),
             "closes": self.closes,
             "rows": [stack.document() for stack in self.stacks],
-            **{name: part.document() if part else None for name, part in parts.items()},
+            "worst": _plain(self.worst),
+            "likely_longest": _plain(self.likely_longest),
+            "likely": _plain(self.likely),
+            "magnets": _plain(self.magnets),
         }
 
 
@@ -386,16 +376,32 @@ def tolerance(
         for one in solutions
     ]
     everywhere = [(name, row) for name, some in found for row in some]
-    chosen = [(name, _longest(some)) for name, some in found if some]
+    longest = [(name, _longest(some)) for name, some in found if some]
 
-    def worst_mm(row: Row) -> float:
-        return inset_mm + error.side_mm * (row.spread / row.give) - row.slack_mm / row.give
+    def advice(
+        some: Sequence[tuple[str, Row]], off: Callable[[Row], float], what: str
+    ) -> Advice | None:
+        """The least inset for all rows, when errors of 1 leave a row so much more slack."""
+        needs = [
+            (inset_mm - (row.slack_mm + error.side_mm * off(row)) / row.give, name, row)
+            for name, row in some
+        ]
+        if not needs:
+            return None
+        decisive = _greatest(needs, lambda one: one[0])
+        need_mm, name, row = max(decisive, key=lambda one: len(one[2].pieces))
+        least_mm = max(0, math.ceil((need_mm - TINY_MM) / INSET_STEP_MM)) * INSET_STEP_MM
+        message = (
+            f"with an inset of {least_mm:.2f} mm on each side {what}; {row.name(name)} decides"
+        )
+        return Advice(round(least_mm, 2), row.name(name), message)
 
-    def likely_mm(row: Row) -> float:
+    def at_worst(row: Row) -> float:
+        return -row.spread
+
+    def mostly(row: Row) -> float:
         # So many of the draws may fail, those with the least slack.
-        failing = round((1 - SHARE) * DRAWS)
-        drawn = float(noise((*row.sides, *row.walls), seed)[failing])
-        return inset_mm - (row.slack_mm + error.side_mm * drawn) / row.give
+        return float(noise((*row.sides, *row.walls), seed)[round((1 - SHARE) * DRAWS)])
 
     far = f"all sides lie {error.side_mm:g} mm too far out"
     share = f"{SHARE:.1%} of the prints when each side lies anywhere up to {error.side_mm:g} mm"
@@ -406,10 +412,10 @@ def tolerance(
         inset_mm=inset_mm,
         closes=all(row.slack_mm - error.side_mm * row.spread > -TINY_MM for _, row in everywhere)
         and all(one.closes for one in boards),
-        stacks=(*(stack(name, row, error.side_mm, seed) for name, row in chosen), *boards),
-        worst=_advice(everywhere, worst_mm, f"every row closes even when {far}"),
-        likely_longest=_advice(chosen, likely_mm, f"each longest row closes in {share}"),
-        likely=_advice(everywhere, likely_mm, f"each row closes in {share}"),
+        stacks=(*(stack(name, row, error.side_mm, seed) for name, row in longest), *boards),
+        worst=advice(everywhere, at_worst, f"every row closes even when {far}"),
+        likely_longest=advice(longest, mostly, f"each longest row closes in {share}"),
+        likely=advice(everywhere, mostly, f"each row closes in {share}"),
         magnets=magnet_fit(bores_mm, magnet_mm, error.hole_mm) if bores_mm else None,
     )
 
@@ -423,22 +429,6 @@ def _longest(some: Sequence[Row]) -> Row:
     left = [row for row in some if len(row.pieces) == most]
     left = _greatest(left, lambda row: row.nominal_mm)
     return _greatest(left, lambda row: -row.slack_mm)[0]
-
-
-def _advice(
-    some: Sequence[tuple[str, Row]], need_mm: Callable[[Row], float], what: str
-) -> Advice | None:
-    """The least inset that all rows are content with; the decisive row is a longest one."""
-    needs = [(need_mm(row), name, row) for name, row in some]
-    if not needs:
-        return None
-    decisive = _greatest(needs, lambda one: one[0])
-    need, name, row = max(decisive, key=lambda one: len(one[2].pieces))
-    steps = max(0, math.ceil((need - TINY_MM) / INSET_STEP_MM))
-    inset_mm = round(steps * INSET_STEP_MM, 2)
-    decides = row.name(name)
-    message = f"with an inset of {inset_mm:.2f} mm on each side {what}; {decides} decides"
-    return Advice(inset_mm, decides, message)
 
 
 _One = TypeVar("_One")
