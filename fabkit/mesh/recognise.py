@@ -661,7 +661,10 @@ def _laid(guess: _Guess, lattice: Lattice) -> _Lie:
     middle = np.array(outline.centroid.coords[0])
     origin = middle - guess.unit * guess.shape.centre
     lie = _Lie(guess.standing, guess.turn, origin, guess.unit, guess.shape.cells)
-    lie = _fitted(replace(lie, score=guess.score), lattice, None)
+    lie = replace(lie, score=guess.score)
+    fitted = _fitted(lie, lattice, None)
+    # A side that is moved far turns the unit of a small piece into another one.
+    lie = fitted if _is_near(fitted.unit, guess.unit) else _fitted(lie, lattice, guess.unit)
     cells, clear = _full_cells(_straight(lie), lattice, lie.unit)
     if cells != lie.cells and clear >= _FULL and len(parts_of_cells(lattice, cells)) == 1:
         lie = _fitted(replace(lie, cells=cells), lattice, None)
