@@ -117,11 +117,12 @@ class Seating:
             count = math.ceil((high - low) / _FINEST_MM) if leans else 1
             heights = np.linspace(low, high, count + 1).tolist()
             cuts = [lower, *(sections.at(at) & around for at in heights[1:-1]), upper]
-            for one, other in itertools.pairwise(zip(heights, cuts, strict=True)):
-                layer = _Storey(one[0], other[0], one[1] | other[1])
+            pairs = zip(itertools.pairwise(heights), itertools.pairwise(cuts), strict=True)
+            for (start, end), (below, above) in pairs:
+                layer = _Storey(start, end, below | above)
                 if found and _lean_mm2(found[-1].shadow, layer.shadow) <= 0:
-                    below = found.pop()
-                    layer = _Storey(below.low_mm, layer.high_mm, below.shadow | layer.shadow)
+                    last = found.pop()
+                    layer = _Storey(last.low_mm, end, last.shadow | layer.shadow)
                 found.append(layer)
         for one in found:
             shapely.prepare(one.shadow)
