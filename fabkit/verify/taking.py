@@ -17,7 +17,7 @@ from fabkit.mesh.balls.rules import inspect_balls
 from fabkit.mesh.boards.assembly import BallTable, board_stacks, clearance_of
 from fabkit.mesh.boards.recognise import is_accessory, read_boards
 from fabkit.mesh.boards.rules import inspect_board
-from fabkit.mesh.boards.seating import pieces_in_board
+from fabkit.mesh.boards.seating import balls_in_board, stubs_in_board
 from fabkit.mesh.body import Body
 from fabkit.mesh.features import Features, can_be_turned_over, circle_of, features
 from fabkit.mesh.finding import Finding
@@ -249,12 +249,14 @@ class Taken:
                     for identity, one in zip(self.identities, self.stubs, strict=False)
                     if one and one.whole.outline and identity.piece == identity.key
                 }
+                lattice = self.puzzle.lattice
+                told = stubs_in_board(pieces, board, lattice, profile, progress)
             elif board.kind == HOLES and self.balls:
                 known = self.read_pieces()
                 pieces = {name: part for name, part in self.pieces().items() if name in known}
+                told = balls_in_board(pieces, board, profile, progress)
             else:
                 continue
-            told = pieces_in_board(pieces, board, self.puzzle.lattice, profile, progress)
             for name, some in told.items():
                 found.setdefault(name, []).extend(some)
         return found
