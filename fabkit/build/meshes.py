@@ -18,8 +18,7 @@ from fabkit.model.profilefile import load_profile, preset_names
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.verify.catalog import VerifyReport, verify
 from fabkit.verify.check import CheckReport, check
-from fabkit.verify.recognise import recognise
-from fabkit.verify.taking import Taken
+from fabkit.verify.taking import Taken, recognise
 from fabkit.verify.taking import take as take_bodies
 
 
@@ -103,9 +102,7 @@ def check_and_verify(
         taken, _ = take(stl, puzzle, profile, progress, known=True)
         verified = verify(taken, profile, budget_s, progress)
         # Solved and put together once, for both.
-        answers = [one.answered for one in verified.challenges]
-        assemblies = [one.assembly for one in verified.challenges if one.assembly]
-        checked = check(taken, profile, budget_s, progress, None, answers, assemblies)
+        checked = check(taken, profile, budget_s, progress, answers=verified.challenges)
         found.append((checked, verified))
         write_contents(check_contents(checked) | verify_contents(verified), place)
 

@@ -17,9 +17,9 @@ from fabkit.model.profile import SETTINGS, Profile
 from fabkit.model.profilefile import dump_profile
 
 if TYPE_CHECKING:
+    from fabkit.mesh.inspect import ReadPart
     from fabkit.verify.catalog import VerifyReport
     from fabkit.verify.check import CheckReport
-    from fabkit.verify.reports import PartReport
     from fabkit.verify.taking import Taken
 
 #: How names of mesh files end.
@@ -270,7 +270,7 @@ def _tell_all(found: CheckReport, report: Report) -> None:
             report.say(f"{assembly.challenge}: {message}")
 
 
-def _value(part: PartReport, rule: str) -> str:
+def _value(part: ReadPart, rule: str) -> str:
     values = [finding.value for finding in part.findings if finding.rule == rule]
     return f"{round(values[0], 2) + 0.0:.2f}" if values and values[0] is not None else ""
 
@@ -302,20 +302,17 @@ def tell_verify(found: VerifyReport, report: Report) -> None:
     """Prints a report: what is not as it should be, and the verdict."""
     from fabkit.verify.catalog import challenge_causes
 
-    taken = found.taken
-    for part, identity in sorted(
-        zip(taken.parts, taken.identities, strict=True), key=lambda one: one[1].key
-    ):
-        report.detail(f"{part.name} is {identity.words}")
+    for part in sorted(found.taken.parts, key=lambda one: one.key):
+        report.detail(f"{part.name} is {part.identity.words}")
     for finding in found.findings:
         if finding.rule != "strange":  # told with the files' names
             report.finding(finding.ok, f"{finding.rule}: {finding.message}")
     _tell_lines(challenge_causes(found), report)
     for one in found.challenges:
-        if one.ok and one.answered.challenge.answer != one.answered.status:
-            report.say(f"{one.answered.challenge.id}: {one.message}")
+        if one.ok and one.challenge.answer != one.status:
+            report.say(f"{one.challenge.id}: {one.message}")
         else:
-            report.detail(f"{one.answered.challenge.id}: {one.message}")
+            report.detail(f"{one.challenge.id}: {one.message}")
     if found.flips is not None:
         report.say(found.flips.message)
     if found.least_gap_mm is not None and found.least_gap_mm > 0:
@@ -325,7 +322,7 @@ def tell_verify(found: VerifyReport, report: Report) -> None:
         )
     right = sum(one.ok for one in found.challenges)
     verdict = "verified" if found.ok else "FAILED"
-    parts = many(len(found.taken.identities), "part")
+    parts = many(len(found.taken.parts), "part")
     asked = f"{right} of {many(len(found.challenges), 'challenge')} answered as the catalog says"
     if not found.challenges:
         asked = "the set has no challenge and no board to solve"

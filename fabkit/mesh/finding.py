@@ -10,6 +10,9 @@ from shapely.geometry.base import BaseGeometry
 
 #: What single precision and chords of curves may cost, in mm; limits are kept to this.
 TINY_MM = 5e-4
+#: Digits kept of a measured value: turned meshes differ in the next one.
+DIGITS = 3
+_DIGITS_OF = {"mm3": 1, "deg": 1}
 
 #: A limit: at least or at most a number, or between two.
 Limit = float | tuple[float, float] | None
@@ -39,22 +42,15 @@ class Finding:
 
     def document(self) -> dict[str, Any]:
         """For JSON; lengths to a tenth of a micrometre, so that turned meshes read the same."""
-        limit = list(self.limit) if isinstance(self.limit, tuple) else self.limit
+        digits = _DIGITS_OF.get(self.unit, DIGITS)
         return {
             "rule": self.rule,
             "ok": self.ok,
-            "value": None
-            if self.value is None
-            else round(self.value, _DIGITS_OF.get(self.unit, DIGITS)),
-            "limit": limit,
+            "value": None if self.value is None else round(self.value, digits),
+            "limit": list(self.limit) if isinstance(self.limit, tuple) else self.limit,
             "unit": self.unit,
             "message": self.message,
         }
-
-
-#: Digits kept of a measured value: turned meshes differ in the next one.
-DIGITS = 3
-_DIGITS_OF = {"mm3": 1, "deg": 1}
 
 
 def at_least(
@@ -64,7 +60,7 @@ def at_least(
 
     Args:
         rule: the rule's id.
-        value: as measured.
+        value: as measured; what is not finite could not be.
         limit: as asked for.
         unit: of both.
         what: the beginning of the sentence, such as ``"the thinnest wall"``.
@@ -74,22 +70,16 @@ def at_least(
         >>> at_least("wall", 1.2, 2.0, "mm", "the wall").message
         'the wall is 1.2 mm; at least 2 mm is asked for'
     """
-    ok = value >= limit - TINY_MM
-    if not math.isfinite(value):
-        return _unmeasured(rule, limit, unit, what, where)
-    message = f"{what} is {_text(value, unit)}; at least {_text(limit, unit)} is asked for"
-    return Finding(rule, ok, value, limit, unit, message, where)
+    asked = f"at least {_text(limit, unit)}"
+    return _measured(rule, value, value >= limit - TINY_MM, limit, asked, unit, what, where)
 
 
 def at_most(
     rule: str, value: float, limit: float, unit: str, what: str, where: BaseGeometry | None = None
 ) -> Finding:
     """A finding on a value that must not be larger than its limit; see `at_least`."""
-    ok = value <= limit + TINY_MM
-    if not math.isfinite(value):
-        return _unmeasured(rule, limit, unit, what, where)
-    message = f"{what} is {_text(value, unit)}; at most {_text(limit, unit)} is asked for"
-    return Finding(rule, ok, value, limit, unit, message, where)
+    asked = f"at most {_text(limit, unit)}"
+    return _measured(rule, value, value <= limit + TINY_MM, limit, asked, unit, what, where)
 
 
 def between(
@@ -102,19 +92,25 @@ def between(
 ) -> Finding:
     """A finding on a value that must lie between two; see `at_least`."""
     low, high = limit = round(limit[0], 6), round(limit[1], 6)
-    ok = low - TINY_MM <= value <= high + TINY_MM
-    if not math.isfinite(value):
-        return _unmeasured(rule, limit, unit, what, where)
     asked = f"{_text(low, unit)} to {_text(high, unit)}" if low != high else _text(low, unit)
-    return Finding(
-        rule, ok, value, limit, unit, f"{what} is {_text(value, unit)}; {asked} is asked for", where
-    )
+    ok = low - TINY_MM <= value <= high + TINY_MM
+    return _measured(rule, value, ok, limit, asked, unit, what, where)
 
 
-def _unmeasured(
-    rule: str, limit: Limit, unit: str, what: str, where: BaseGeometry | None
+def _measured(
+    rule: str,
+    value: float,
+    ok: bool,
+    limit: Limit,
+    asked: str,
+    unit: str,
+    what: str,
+    where: BaseGeometry | None,
 ) -> Finding:
-    return Finding(rule, False, None, limit, unit, f"{what} cannot be measured", where)
+    if not math.isfinite(value):
+        return Finding(rule, False, None, limit, unit, f"{what} cannot be measured", where)
+    message = f"{what} is {_text(value, unit)}; {asked} is asked for"
+    return Finding(rule, ok, value, limit, unit, message, where)
 
 
 def counted(
@@ -132,6 +128,5 @@ def counted(
 
 
 def _text(value: float, unit: str) -> str:
-    text = f"{value:.3f}".rstrip("0").rstrip(".")
-    text = "0" if text == "-0" else text
+    text = f"{round(value, 3) + 0.0:.3f}".rstrip("0").rstrip(".")
     return f"{text} {unit}" if unit else text

@@ -1,16 +1,16 @@
-"""Which piece of a set each part is: by its letter, by its outline, or both."""
+"""Which piece of a set each part is: by its letter, by its outline or its balls, or both."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from fabkit.mesh.features import Features
 from fabkit.mesh.finding import Finding, at_most, counted
 from fabkit.mesh.letters import ALPHABET, Letter, read_letter
-from fabkit.mesh.part import Part
-from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.piece import Piece, at_anchor, orientations
+from fabkit.mesh.part import FLAT, Part
+from fabkit.model.piece import is_image
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
@@ -18,7 +18,7 @@ from fabkit.model.puzzle import PuzzleSet
 #: cut back by a tenth of edges of two units and usual roundings stay below. (Which piece it is
 #: can be told beyond that.)
 _OFF_UNITS = 0.2
-#: It is told which piece a part is when its overlay is better than any other piece's by this.
+#: It is told what a part is when its score is better than that of anything else by this.
 _SURE = 0.005
 
 
@@ -27,12 +27,12 @@ class Identity:
     """What a part is.
 
     Attributes:
-        key: its name in reports: the piece's id, with a number behind it for a second one; or
-            ``unknown-1``.
+        key: its name in reports, different from all others': the piece's id, with a number behind
+            it for a second one; or ``unknown-1``.
         piece: the id of the piece that it is, or None.
         letter: the engraved letter, if one was read.
-        alike: the ids of the pieces that have its outline.
-        mirrored: whether they have it only when turned over.
+        alike: the ids of the pieces that have its outline, or its balls and links.
+        mirrored: whether they have it only when turned over, or in a mirror.
         strange: the engraved letter, if it is one that no piece has.
         back: the letter on the back, if one was read.
     """
@@ -47,7 +47,7 @@ class Identity:
 
     @property
     def as_drawn(self) -> bool:
-        """Whether it has the outline of its piece, as the set's file draws it."""
+        """Whether it has the shape of its piece, as the set's file draws it."""
         return self.piece in self.alike and not self.mirrored
 
     @property
@@ -59,96 +59,93 @@ class Identity:
 
 
 def identify(
-    parts: Sequence[Part], anatomies: Sequence[Features], puzzle: PuzzleSet
+    parts: Sequence[Part], found: Sequence[Features | None], puzzle: PuzzleSet
 ) -> list[Identity]:
     """Finds out which piece of the set each part is.
 
-    The letter decides, since it is on the part itself; without one that can be read, the
-    outline. Of several parts alike the order of their volumes decides, so that names do not
-    depend on the order of files.
+    The letter decides, since it is on the part itself; without one that can be read, the outline
+    or the balls. Of several parts alike the order of their volumes decides, so that names do not
+    depend on the order of files. One with the balls of a piece but other links is that piece, but
+    not `alike`.
 
     Args:
-        parts: in any order.
-        anatomies: one for each.
+        parts: pieces, in any order.
+        found: what is open in each; None for pieces of balls.
         puzzle: the set.
 
     Returns:
-        One identity for each part, with different keys.
+        One identity for each part. The lettered ones choose first.
     """
-    lattice = puzzle.lattice
-    images = {
-        flips: [_images(lattice, piece, flips) for piece in puzzle.pieces]
-        for flips in (False, True)
-    }
-    texts = [piece.label for piece in puzzle.pieces]
-    turns = len(lattice.moves(False))
-    found = []
-    for part, anatomy in zip(parts, anatomies, strict=True):
-        labels = anatomy.labels if part.outline else ()
-        letter = read_letter(labels, texts, turns)
-        strange = None if letter else read_letter(labels, ALPHABET, turns)
-        back = read_letter(labels, texts, turns, back=True)
-        cells = at_anchor(lattice, part.outline.cells) if part.outline else frozenset()
-        alike, turned = (
-            tuple(
-                piece.id
-                for piece, shown in zip(puzzle.pieces, images[flips], strict=True)
-                if cells in shown
-            )
-            for flips in (False, True)
-        )
-        mirrored = bool(turned) and not alike
-        found.append(Identity("", None, letter, alike or turned, mirrored, strange, back))
-    return named(found, [_measure(part) for part in parts], puzzle)
-
-
-def _images(lattice: Lattice, piece: Piece, flips: bool) -> set[frozenset[Cell]]:
-    return {orientation.cells for orientation in orientations(lattice, piece, flips)}
-
-
-def named(
-    found: Sequence[Identity], measures: Sequence[tuple[float, ...]], puzzle: PuzzleSet
-) -> list[Identity]:
-    """Gives every part the piece that it is, and a key of its own.
-
-    Args:
-        found: what each part was found to be alike, and its letter.
-        measures: of each part, by which those alike are told apart, whatever their order.
-        puzzle: the set.
-
-    Returns:
-        The same with keys and pieces, in their order. The lettered ones choose first.
-    """
-    order = sorted(range(len(found)), key=lambda i: (measures[i], i))
-    by_label: dict[str, list[str]] = {}
-    for piece in puzzle.pieces:
-        by_label.setdefault(piece.label, []).append(piece.id)
-    taken: dict[str, int] = {}
-    result = list(found)
-
-    def name(i: int, piece: str | None) -> None:
-        stem = piece or "unknown"
-        taken[stem] = taken.get(stem, 0) + 1
-        number = taken[stem]
-        key = stem if piece and number == 1 else f"{stem}-{number}"
-        result[i] = replace(found[i], key=key, piece=piece)
-
-    lettered = [i for i in order if found[i].letter]
-    for i in lettered:
-        letter = found[i].letter
-        assert letter is not None
-        named_so = by_label[letter.text]  # several, where a set's pieces share a label
-        shaped_so = [piece for piece in named_so if piece in found[i].alike] or named_so
-        name(i, next((piece for piece in shaped_so if piece not in taken), shaped_so[0]))
-    for i in [i for i in order if not found[i].letter]:
-        free = [piece for piece in found[i].alike if piece not in taken]
-        name(i, next(iter(free or found[i].alike), None))
+    seen = [_seen(part, one, puzzle) for part, one in zip(parts, found, strict=True)]
+    order = sorted(range(len(parts)), key=lambda i: (not seen[i].letter, _measures(parts[i]), i))
+    taken, result = Counter[str](), list(seen)
+    for i in order:
+        alike, letter = seen[i].alike, seen[i].letter
+        if letter:  # which several pieces may have
+            lettered = [piece.id for piece in puzzle.pieces if piece.label == letter.text]
+            alike = tuple(one for one in lettered if one in alike) or tuple(lettered)
+        first = alike[0] if alike else None
+        piece = next((one for one in alike if one not in taken), first)
+        key = numbered(piece or "unknown", taken, piece is not None)
+        balls = parts[i].balls
+        alike = () if balls and not balls.as_linked else seen[i].alike
+        result[i] = replace(seen[i], key=key, piece=piece, alike=alike)
     return result
 
 
-def _measure(part: Part) -> tuple[float, float]:
-    """What tells parts apart however they are turned, named or ordered."""
-    return round(part.volume_mm3, 2), round(part.shadow.length, 2)
+def numbered(stem: str, taken: Counter[str], is_known: bool) -> str:
+    """A key of its own for what is called so: the first that is known needs no number."""
+    taken[stem] += 1
+    return stem if is_known and taken[stem] == 1 else f"{stem}-{taken[stem]}"
+
+
+def _measures(part: Part) -> tuple[float, float]:
+    """What tells parts alike apart however they are turned, named or ordered."""
+    around = part.shadow.length if part.kind == FLAT else 0.0
+    return round(part.volume_mm3, 2), round(around, 2)
+
+
+def _seen(part: Part, found: Features | None, puzzle: PuzzleSet) -> Identity:
+    """What a part shows, without a name."""
+    if part.balls:
+        return Identity("", None, None, part.balls.alike, part.balls.mirrored)
+    if part.outline is None or found is None:
+        return Identity("", None, None, (), mirrored=False)
+    texts, turns = [piece.label for piece in puzzle.pieces], len(puzzle.lattice.moves(False))
+    letter = read_letter(found.labels, texts, turns)
+    strange = None if letter else read_letter(found.labels, ALPHABET, turns)
+    back = read_letter(found.labels, texts, turns, back=True)
+    alike, turned = (
+        tuple(
+            piece.id
+            for piece in puzzle.pieces
+            if is_image(puzzle.lattice, piece, part.outline.cells, flips)
+        )
+        for flips in (False, True)
+    )
+    return Identity("", None, letter, alike or turned, bool(turned) and not alike, strange, back)
+
+
+def unsure(rule: str, part: Part, what: str) -> Finding | None:
+    """A finding on a part of which it cannot be told what it is; None when that is clear.
+
+    Nothing else that is measured on it would mean anything.
+
+    Args:
+        rule: the rule's id.
+        part: the part.
+        what: what it is most like.
+    """
+    # One cell more or less is another board, however many it has.
+    least = min(_SURE, 0.5 / len(part.board.cells)) if part.board else _SURE
+    if part.second is None or part.margin >= least:
+        return None
+    other, score = part.second
+    message = (
+        f"it is as much like {what} ({part.score:.3f}) as like {other} ({score:.3f}): it cannot be "
+        "told which it is"
+    )
+    return Finding(rule, False, part.margin, least, "", message, part.shadow.boundary)
 
 
 def identity_findings(part: Part, identity: Identity, profile: Profile) -> Iterator[Finding]:
@@ -172,14 +169,8 @@ def _shape(part: Part, identity: Identity) -> Finding:
     piece = identity.piece
     ok = identity.as_drawn
     alike = " and ".join(identity.alike)
-    if part.second and part.margin < _SURE:
-        # Nothing that is measured on it would mean anything.
-        other, score = part.second
-        message = (
-            f"it is as much like {alike or 'one shape'} ({part.score:.3f}) as like {other} "
-            f"({score:.3f}): it cannot be told which it is"
-        )
-        return Finding("shape", False, part.margin, _SURE, "", message, part.shadow.boundary)
+    if found := unsure("shape", part, alike or "one shape"):
+        return found
     if ok:
         message = f"it has the outline of {alike}"
     elif identity.mirrored and (piece in identity.alike or piece is None):

@@ -1,72 +1,180 @@
-"""Inspecting parts: what each rule finds, and what the parts have in common."""
+"""A part as it was read, and what the rules for its kind say of it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from statistics import median
+from dataclasses import dataclass
+from typing import Any
 
 from shapely import union_all
 
+from fabkit.mesh.balls.rules import inspect_balls
+from fabkit.mesh.boards.rules import inspect_board
 from fabkit.mesh.features import Features
-from fabkit.mesh.finding import Finding, counted
+from fabkit.mesh.finding import DIGITS, Finding, counted
 from fabkit.mesh.identity import Identity, identity_findings
-from fabkit.mesh.part import Part
+from fabkit.mesh.part import BALLS, FLAT, Part
 from fabkit.mesh.rules.label import label_findings
-from fabkit.mesh.rules.outline import Common, outline_findings, usual_corners_mm
+from fabkit.mesh.rules.outline import Common, outline_findings
 from fabkit.mesh.rules.polemark import mark_findings
 from fabkit.mesh.rules.printing import printing_findings
 from fabkit.mesh.rules.recess import recess_findings
 from fabkit.mesh.rules.sound import sound_findings
+from fabkit.mesh.stubs import OnStubs, stub_findings
+from fabkit.model.accessory import has_stubs
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
+#: What is said of a mesh as such, whatever it shows …
+SOUND_RULES = (
+    "watertight", "winding", "degenerate", "self-intersection", "shells", "cavities", "volume",
+)  # fmt: skip
+#: … and what tells whether it is a part of the set, or why that cannot be told.
+RECOGNITION_RULES = (
+    "read-back", "shape", "cut-through", "ball-read", "ball-shape", "board-read",
+)  # fmt: skip
 
-def in_common(parts: Sequence[Part]) -> Common | None:
-    """What parts have in common; None when none of them could be read."""
-    read = [part.outline for part in parts if part.outline]
-    if not read:
-        return None
-    return Common(
-        unit_mm=median(outline.unit_mm for outline in read),
-        inset_mm=median(outline.inset_mm for outline in read),
-        thickness_mm=median(part.thickness_mm for part in parts),
-        corners_mm=usual_corners_mm(parts),
-    )
+
+@dataclass(frozen=True, eq=False)
+class ReadPart:
+    """A part as it was read, and what was found on it.
+
+    Attributes:
+        part: its mesh as it lies.
+        identity: which piece or board it is.
+        features: what is open in a flat piece; None for anything else.
+        stubs: what stands on stubs; `part` is the plate above them then.
+        findings: of every rule; of a part that is not recognised only what the mesh is as such,
+            and what it was not recognised by.
+    """
+
+    part: Part
+    identity: Identity
+    features: Features | None = None
+    stubs: OnStubs | None = None
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Its name in reports, different from all others'."""
+        return self.identity.key
+
+    @property
+    def piece(self) -> str | None:
+        """The id of the piece that it is."""
+        return self.identity.piece
+
+    @property
+    def name(self) -> str:
+        """The file that it was in."""
+        return self.part.name
+
+    @property
+    def is_piece(self) -> bool:
+        """Whether it may be a piece: it is no board and no lid."""
+        return self.part.kind in (FLAT, BALLS)
+
+    @property
+    def words(self) -> str:
+        """What it is, for people."""
+        return self.identity.words if self.is_piece else self.part.kind or "not read"
+
+    @property
+    def failed(self) -> list[Finding]:
+        """The findings of the rules that it does not keep."""
+        return [finding for finding in self.findings if not finding.ok]
+
+    def reading(self) -> dict[str, Any]:
+        """How its outline or its balls were read, for JSON; empty when they were not."""
+        outline, balls = self.part.outline, self.part.balls
+        found: dict[str, Any] = {}
+        if outline:
+            found["cells"] = len(outline.cells)
+            for name in ("unit_mm", "inset_mm", "hausdorff_mm", "area_off"):
+                found[name] = round(getattr(outline, name), DIGITS)
+        elif balls:
+            found = {
+                "balls": len(balls.shape.balls),
+                "links": len(balls.shape.bonds),
+                "unit_mm": round(balls.pitch_mm, DIGITS),
+                "off_mm": round(balls.off_mm, DIGITS),
+                "balls_mm": [round(mm, DIGITS) for mm in balls.diameters_mm],
+                "links_mm": [
+                    None if math.isnan(mm) else round(mm, DIGITS) for mm in balls.links_mm
+                ],
+            }
+        return found
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        part = self.part
+        found: dict[str, Any] = {
+            "ok": not self.failed,
+            "file": self.name,
+            "watertight": all(one.ok for one in self.findings if one.rule == "watertight"),
+            "volume_mm3": round(part.volume_mm3, DIGITS),
+            "bbox_mm": [round(size, DIGITS) for size in part.size_mm],
+        }
+        if self.is_piece:
+            found |= {"piece": self.piece, "is": self.words} | self.reading()
+        else:
+            found |= {"kind": part.kind or None, "board": part.board.id if part.board else None}
+        return found | {"findings": [finding.document() for finding in self.findings]}
 
 
 def inspect(
-    part: Part,
-    anatomy: Features,
-    identity: Identity,
+    one: ReadPart,
+    boards: Sequence[Part],
     common: Common | None,
     puzzle: PuzzleSet,
     profile: Profile,
 ) -> list[Finding]:
-    """What every rule says of one part.
+    """What every rule for its kind says of one part.
 
     Args:
-        part: the part.
-        anatomy: what is open in it.
-        identity: which piece it is.
-        common: what the parts of its set have in common.
+        one: the part.
+        boards: all boards and lids that were read with it.
+        common: what the flat pieces of its set have in common.
         puzzle: the set.
         profile: what is asked for.
 
     Returns:
-        Findings in the order of the rules, those that are kept among them.
+        Findings in the order of the rules, those that are kept among them; of what is not
+        recognised only those that tell why.
     """
+    part = one.part
+    if not one.is_piece:
+        found = inspect_board(part, boards, puzzle, profile)
+        if part.board and part.board.optional:  # it may be made alone, as by --piece
+            found = [finding for finding in found if finding.rule != "board-lid"]
+    elif part.kind == BALLS:
+        found = inspect_balls(part, one.identity, puzzle, profile)
+    else:
+        found = _inspect_flat(one, common, puzzle, profile)
+    if one.piece or part.board:
+        return found
+    known = (*SOUND_RULES, *RECOGNITION_RULES)  # what else would be measured means nothing
+    return [finding for finding in found if finding.rule in known]
+
+
+def _inspect_flat(
+    one: ReadPart, common: Common | None, puzzle: PuzzleSet, profile: Profile
+) -> list[Finding]:
+    part, identity, found = one.part, one.identity, one.features
+    assert found is not None
     common = common or Common(profile.unit_mm, profile.inset_mm, part.thickness_mm)
-    level = anatomy.level or part  # heights are those above its back, whatever stands out of that
-    through = union_all([cavity.middle for cavity in anatomy.through])
-    where = through if anatomy.through else None
+    level = found.level or part  # heights are those above its back, whatever stands out of that
+    through = union_all([cavity.middle for cavity in found.through]) if found.through else None
     what = "letters or recesses that are cut through"
     return [
-        *sound_findings(part, anatomy, profile, common.measured),
+        *sound_findings(part, found, profile, common.measured),
         *identity_findings(part, identity, profile),
-        *outline_findings(level, anatomy, common, puzzle, profile),
-        counted("cut-through", len(anatomy.through), 0, what, where),
-        *recess_findings(level, anatomy, identity, common, puzzle.lattice, profile),
-        *mark_findings(level, anatomy, identity, puzzle, profile),
-        *label_findings(level, anatomy.labels, identity, common, puzzle, profile),
-        *printing_findings(level, profile, [one.high_mm for one in anatomy.hollows]),
+        *outline_findings(level, found, common, puzzle, profile),
+        counted("cut-through", len(found.through), 0, what, through),
+        *recess_findings(level, found, identity, common, puzzle.lattice, profile),
+        *mark_findings(level, found, identity, puzzle, profile),
+        *label_findings(level, found.labels, identity, common, puzzle, profile),
+        *printing_findings(level, profile, [hollow.high_mm for hollow in found.hollows]),
+        *(stub_findings(one.stubs, puzzle.lattice, profile) if has_stubs(puzzle, profile) else ()),
     ]

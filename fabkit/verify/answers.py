@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from fabkit.core.errors import many, name_some
+from fabkit.mesh.finding import DIGITS, TINY_MM
+from fabkit.mesh.fitting.assembly import TINY_MM3, Assembly
 from fabkit.mesh.identity import Identity
+from fabkit.mesh.inspect import ReadPart
 from fabkit.model.challengeload import find_challenge
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import Form, Piece, at_anchor
 from fabkit.model.polygon import rings_of_cells
-from fabkit.model.puzzle import Challenge, PuzzleSet
+from fabkit.model.puzzle import Challenge, PuzzleSet, rings_in_units
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, solve
 from fabkit.solve.engines.engine import Effort
 from fabkit.solve.posing import Layout, pose
@@ -22,9 +26,11 @@ Progress = Callable[[int, int, str], None]
 _UNCLAIMED_S = 10.0
 #: A search for the easy ones (s).
 _QUICK_S = 1.0
+#: Pieces have no more neighbours than this, each of which single precision lets overlap a little.
+_NEIGHBOURS = 6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Answered:
     """What meshes answer to one challenge.
 
@@ -35,6 +41,7 @@ class Answered:
         missing: the pieces that are missing.
         engine: what decided.
         drawn: the answer with the pieces as the set's file draws them; empty when all pieces are.
+        assembly: the solution put together from the meshes.
     """
 
     challenge: Challenge
@@ -43,6 +50,7 @@ class Answered:
     missing: tuple[str, ...] = ()
     engine: str = ""
     drawn: str = ""
+    assembly: Assembly | None = None
 
     @property
     def expected(self) -> str:
@@ -52,11 +60,57 @@ class Answered:
         return self.drawn or self.status
 
     @property
-    def ok(self) -> bool:
+    def is_right(self) -> bool:
         """Whether this is what the catalog says; what it does not say may stay unknown."""
         if not self.challenge.answer and UNKNOWN in (self.status, self.drawn):
             return True
         return self.status == self.expected
+
+    @property
+    def fits(self) -> bool:
+        """Whether the solution goes together without overlap, inside its region."""
+        one, tiny_mm3 = self.assembly, TINY_MM3 * _NEIGHBOURS * len(self.layout)
+        return one is None or (
+            one.is_measured and one.overlap_mm3 <= tiny_mm3 and one.outside_mm <= TINY_MM
+        )
+
+    @property
+    def ok(self) -> bool:
+        """Whether the answer is the catalog's, and the solution goes together."""
+        return self.is_right and self.fits
+
+    @property
+    def message(self) -> str:
+        """What is to be said of it, in a sentence."""
+        status, claimed = self.status, self.challenge.answer
+        if self.missing:
+            return f"not answered: {', '.join(self.missing)} missing"
+        if not self.is_right:
+            says = "the catalog says" if claimed else "with the pieces as drawn it is"
+            return f"{status}, and {says} {self.expected}"
+        if status == IMPOSSIBLE and not claimed and self.drawn in ("", status):
+            return f"{status}, as with the pieces as drawn"
+        if not self.fits and self.assembly:
+            told = [one for one in self.assembly.messages if " gap " not in one]
+            return f"{status}, but {name_some(told or ['pieces overlap'], 2)}"
+        return status
+
+    def document(self, puzzle: PuzzleSet) -> dict[str, Any]:
+        """For JSON."""
+        lattice = puzzle.lattice
+        return {
+            "challenge": self.challenge.id,
+            "ok": self.ok,
+            "expected": self.expected,
+            "status": self.status,
+            "engine": self.engine,
+            "message": self.message,
+            "overlap_mm3": round(self.assembly.overlap_mm3, DIGITS) if self.assembly else None,
+            "solution": {
+                piece: rings_in_units(lattice, rings_of_cells(lattice, cells))
+                for piece, cells in self.layout.items()
+            },
+        }
 
 
 def asked(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
@@ -143,7 +197,7 @@ def answer_all(
     Args:
         puzzle: the set.
         pieces: those that were read, by id.
-        identities: which pieces are not as drawn: challenges with these are solved twice.
+        identities: tell which are not as drawn: challenges with these are solved twice.
         budget_s: seconds for each challenge.
         progress: told before each challenge.
     """
@@ -157,47 +211,45 @@ def answer_all(
     return [replace(one, drawn=drawn[one.challenge.id]) if one in twice else one for one in answers]
 
 
-def unlike(
-    identities: Sequence[Identity], files: Sequence[str], answers: Sequence[Answered]
-) -> list[str]:
+def unlike(parts: Sequence[ReadPart], answers: Sequence[Answered]) -> list[str]:
     """What is to be said of pieces that are not as drawn, and what that changes, in sentences.
 
     Args:
-        identities: of the parts.
-        files: the parts' names.
+        parts: those that may be pieces.
         answers: as `answer_all` gives them.
 
     Returns:
         One sentence on the mirror images, one on the others; none when there are none.
     """
     found = []
-    pairs = [(one, file) for one, file in zip(identities, files, strict=True) if one.piece]
+    other = [one for one in sorted(parts, key=lambda one: one.key) if one.piece]
+    other = [one for one in other if not one.identity.as_drawn]
     for what in ("the mirror image of {} in the set's file", "not {} as the set's file draws {}"):
-        mirrored = what.startswith("the mirror")
         here = [
-            (str(one.piece), file)
-            for one, file in sorted(pairs, key=lambda pair: pair[0].key)
-            if not one.as_drawn and (one.mirrored and one.piece in one.alike) == mirrored
+            one
+            for one in other
+            if (one.identity.mirrored and one.piece in one.identity.alike)
+            == what.startswith("the mirror")
         ]
         if not here:
             continue
-        several, ids = len(here) > 1, {piece for piece, _ in here}
-        said = what.format(name_some(sorted(ids)), "them" if several else "it")
-        files_ = name_some([file for _, file in here])
+        are, it = ("are", "them") if len(here) > 1 else ("is", "it")
+        ids = {str(one.piece) for one in here}
+        changed = [one for one in answers if one.drawn and ids & {*one.challenge.pieces}]
         found.append(
-            f"{files_} {'are' if several else 'is'} {said}; with {'them' if several else 'it'} "
-            + _changes([one for one in answers if one.drawn and ids & {*one.challenge.pieces}])
+            f"{name_some([one.name for one in here])} {are} {what.format(name_some(sorted(ids)), it)}; "
+            f"with {it} {_changes(changed)}"
         )
     return found
 
 
 def _changes(answers: Sequence[Answered]) -> str:
     """What pieces change in the answers to their challenges, in words."""
-
-    def ids(status: str, drawn: str) -> list[str]:
-        return [o.challenge.id for o in answers if (o.status, o.drawn) == (status, drawn)]
-
-    newly, lost, told = ids(SOLVED, IMPOSSIBLE), ids(IMPOSSIBLE, SOLVED), []
+    newly, lost = (
+        [one.challenge.id for one in answers if (one.status, one.drawn) == change]
+        for change in ((SOLVED, IMPOSSIBLE), (IMPOSSIBLE, SOLVED))
+    )
+    told = []
     if newly:
         are = "are" if len(newly) > 1 else "is"
         count = many(len(newly), "challenge")

@@ -14,11 +14,11 @@ from fabkit.mesh.finding import DIGITS, Finding, counted
 from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.fitting.tolerance import PrinterError, Tolerance
 from fabkit.mesh.identity import set_findings
+from fabkit.mesh.inspect import SOUND_RULES, ReadPart
 from fabkit.model.accessory import as_printed
 from fabkit.model.profile import Profile
-from fabkit.verify.answers import Answered, Progress, answer_all, unlike
-from fabkit.verify.reports import PartReport
-from fabkit.verify.taking import SOUND_RULES, Taken
+from fabkit.verify.answers import Answered, Progress, unlike
+from fabkit.verify.taking import Taken
 
 #: So many files or challenges of one message are named.
 _NAMED = 4
@@ -59,34 +59,35 @@ class CheckReport:
         taken: the parts.
         profile: the limits.
         findings: on the set as a whole.
-        parts: one for each part that may be a piece, in the set's order.
-        boards: one for each board and lid.
-        answers: to the set's challenges.
-        assemblies: one for each challenge that was put together.
+        all_parts: the parts, inspected: pieces in the set's order, then boards and lids.
+        answers: to the set's challenges, put together.
         tolerance: whether rows close as a printer prints them; None when that was not asked.
     """
 
     taken: Taken
     profile: Profile
     findings: tuple[Finding, ...]
-    parts: tuple[PartReport, ...]
-    boards: tuple[PartReport, ...]
+    all_parts: tuple[ReadPart, ...]
     answers: tuple[Answered, ...]
-    assemblies: tuple[Assembly, ...]
     tolerance: Tolerance | None = None
 
     @property
-    def all_parts(self) -> tuple[PartReport, ...]:
-        """The pieces, then the boards."""
-        return (*self.parts, *self.boards)
+    def parts(self) -> tuple[ReadPart, ...]:
+        """Those that may be pieces."""
+        return tuple(one for one in self.all_parts if one.is_piece)
+
+    @property
+    def assemblies(self) -> tuple[Assembly, ...]:
+        """One for each challenge that was put together."""
+        return tuple(one.assembly for one in self.answers if one.assembly)
 
     @property
     def ok(self) -> bool:
         """Whether everything keeps every rule."""
         return (
-            all(finding.ok for finding in self.findings)
-            and all(part.ok for part in self.all_parts)
-            and all(assembly.ok for assembly in self.assemblies)
+            all(one.ok for one in self.findings)
+            and not any(one.failed for one in self.all_parts)
+            and all(one.ok for one in self.assemblies)
             and (self.tolerance is None or self.tolerance.ok)
         )
 
@@ -103,27 +104,19 @@ class CheckReport:
             ],
             "findings": [finding.document() for finding in self.findings],
             "pieces": {part.key: part.document() for part in self.parts},
-            "boards": {part.key: part.document() for part in self.boards},
+            "boards": {part.key: part.document() for part in self.all_parts if not part.is_piece},
             "assemblies": [_assembly(one) for one in self.assemblies],
         }
-        if self.tolerance is not None:
-            found["tolerance"] = self.tolerance.document()
-        return found
+        return found | ({"tolerance": self.tolerance.document()} if self.tolerance else {})
 
 
 def _assembly(one: Assembly) -> dict[str, Any]:
-    def shown(value: float | None) -> float | None:
-        return None if value is None else round(value, DIGITS)
-
-    return {
-        "challenge": one.challenge,
-        "ok": one.ok,
-        "min_gap_mm": shown(one.min_gap_mm),
-        "max_gap_mm": shown(one.max_gap_mm),
-        "overlap_mm3": shown(one.overlap_mm3),
-        "outside_mm": shown(one.outside_mm),
-        "messages": list(one.messages),
+    numbers = {
+        name: None if (value := getattr(one, name)) is None else round(value, DIGITS)
+        for name in ("min_gap_mm", "max_gap_mm", "overlap_mm3", "outside_mm")
     }
+    told = {"challenge": one.challenge, "ok": one.ok}
+    return told | numbers | {"messages": list(one.messages)}
 
 
 def check(
@@ -133,7 +126,6 @@ def check(
     progress: Progress = lambda done, total, name: None,
     error: PrinterError | None = None,
     answers: Sequence[Answered] | None = None,
-    assemblies: Sequence[Assembly] | None = None,
 ) -> CheckReport:
     """Inspects every part, and puts the parts together as the catalog's solutions do.
 
@@ -144,16 +136,10 @@ def check(
         progress: told what is being done.
         error: of the printer, to ask whether rows still close.
         answers: of the catalog, where they are known already, as by `verify`.
-        assemblies: their solutions put together, where that is known as well.
     """
     puzzle, limits = taken.puzzle, as_printed(taken.puzzle, profile)
-    if answers is None:
-        pieces = taken.read_pieces()
-        answers = answer_all(puzzle, pieces, taken.identities, budget_s, progress)
-    solved = [one for one in answers if one.layout]
-    if assemblies is None:
-        assemblies = taken.assemble(solved, limits, progress)
-    left = [one.challenge.id for one in answers if not one.ok]
+    answers = taken.answer(limits, budget_s, progress, answers)
+    left = [one.challenge.id for one in answers if not one.is_right]
     named = f" ({', '.join(left)})" if left else ""
     what = f"challenges that were not answered as the catalog says{named}"
     return CheckReport(
@@ -165,10 +151,8 @@ def check(
             counted("put-together", len(left), 0, what),
         ),
         taken.inspect(limits, progress),
-        taken.inspect_boards(limits, progress),
         tuple(answers),
-        tuple(assemblies),
-        taken.tolerance(solved, limits, error) if error else None,
+        taken.tolerance(answers, limits, error) if error else None,
     )
 
 
@@ -199,16 +183,15 @@ def causes(report: CheckReport) -> list[Cause]:
     first = [rule for rule in ("lengths", "clearance") if rule in of_set and rule not in follows]
     found = [Cause(rule, of_set[rule].message) for rule in first]
     found += [one for rule, one in alike.items() if rule not in follows]
-    files = [part.name for part in report.taken.parts]
-    other = unlike(report.taken.identities, files, report.answers)
-    found += [Cause("shape", sentence) for sentence in other]
+    found += [Cause("shape", one) for one in unlike(report.taken.parts, report.answers)]
     found += _by_message(
         (part, one)
         for part in report.all_parts
         for one in failing[part.key]
         if one.rule not in {*follows, *alike}
-        if not (part.piece and (one.rule == "shape" or _is_mirrored(one, part)))
-        if not (one.rule == "board-read" and one.value and "unit" in alike)
+        if not (part.piece and one.rule == "shape" and one.value is None)
+        if not (part.piece and _is_mirrored(one, part))
+        if not (one.rule == "board-read" and one.unit and "unit" in alike)
     )
     last = [rule for rule in ("missing", "twice") if rule in of_set]
     found += [Cause(rule, of_set[rule].message) for rule in last]
@@ -218,21 +201,21 @@ def causes(report: CheckReport) -> list[Cause]:
     return found or [Cause(rule, one.message) for rule, one in of_set.items()]
 
 
-def _follows(finding: Finding, part: PartReport) -> bool:
+def _follows(finding: Finding, part: ReadPart) -> bool:
     """Whether a finding only says that a mesh that is not sound cannot be measured."""
     is_sound = all(one.ok for one in part.findings if one.rule in SOUND_RULES)
     known = (*SOUND_RULES, "shape", "file-name", "cut-through")
     return not is_sound and finding.value is None and finding.rule not in known
 
 
-def _is_mirrored(finding: Finding, part: PartReport) -> bool:
+def _is_mirrored(finding: Finding, part: ReadPart) -> bool:
     """Whether a letter is seen as in a mirror, as the outline around it is."""
     outlines = [one for one in part.failed if one.rule == "shape" and "mirror" in one.message]
     return bool(outlines) and finding.rule.startswith("letter") and "mirror" in finding.message
 
 
 def _alike(
-    parts: Sequence[PartReport], failing: dict[str, list[Finding]]
+    parts: Sequence[ReadPart], failing: dict[str, list[Finding]]
 ) -> Iterator[tuple[str, Cause]]:
     """What all recognised pieces fail with the same value, by its rule."""
     pieces = [part for part in parts if part.piece]
@@ -248,12 +231,12 @@ def _alike(
             yield rule, Cause(rule, message)
 
 
-def _by_message(found: Iterable[tuple[PartReport, Finding]]) -> Iterator[Cause]:
+def _by_message(found: Iterable[tuple[ReadPart, Finding]]) -> Iterator[Cause]:
     """What fails on single parts: those of one message together, and of one rule when many."""
     found = list(found)
     rules = Counter(one.rule for _, one in found)
 
-    def key(pair: tuple[PartReport, Finding]) -> tuple[str, str]:
+    def key(pair: tuple[ReadPart, Finding]) -> tuple[str, str]:
         _, one = pair
         return one.rule, "" if rules[one.rule] > _NAMED else one.message
 
@@ -268,7 +251,7 @@ def _by_message(found: Iterable[tuple[PartReport, Finding]]) -> Iterator[Cause]:
 
 def _unanswered(answers: Sequence[Answered]) -> Iterator[Cause]:
     """Challenges with another answer than the catalog's, but for those that a cause explains."""
-    left = [one for one in answers if not one.ok and not one.missing and not one.drawn]
+    left = [one for one in answers if not (one.is_right or one.missing or one.drawn)]
     for status, some in groupby(sorted(left, key=lambda one: one.status), lambda one: one.status):
         ids = [one.challenge.id for one in some]
         message = f"{status}, and the catalog says otherwise: {name_some(ids, _NAMED)}"

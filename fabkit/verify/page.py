@@ -11,11 +11,11 @@ from fabkit.core.units import format_mm
 from fabkit.mesh.finding import Finding, Limit
 from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.fitting.tolerance import Tolerance
+from fabkit.mesh.inspect import ReadPart
 from fabkit.mesh.rules.table import hint_of
 from fabkit.output.checkpage import CheckSheet, PieceSheet, Row, Section
 from fabkit.output.svg import number
 from fabkit.verify.check import CheckReport
-from fabkit.verify.reports import PartReport
 
 _ASSEMBLY_HEAD = (
     "Challenge",
@@ -42,7 +42,7 @@ def check_sheet(report: CheckReport) -> CheckSheet:
         puzzle.title,
         report.profile.name,
         tuple(_row(finding, 0.0) for finding in report.findings),
-        tuple(map(_piece, report.all_parts)),
+        tuple(_piece(one, len(puzzle.lattice.moves(False))) for one in report.all_parts),
         (
             _assemblies(report.assemblies, len(report.answers)),
             *([_stack_up(report.tolerance)] if report.tolerance else []),
@@ -50,18 +50,22 @@ def check_sheet(report: CheckReport) -> CheckSheet:
     )
 
 
-def _piece(report: PartReport) -> PieceSheet:
-    shown = report.shown
-    upright = partial(affinity.rotate, angle=report.degrees, origin=(0, 0))
+def _piece(one: ReadPart, turns: int) -> PieceSheet:
+    """A part as it is seen from above, turned so that its letter stands upright."""
+    part, found, letter = one.part, one.features, one.identity.letter
+    degrees = -360.0 * letter.turns / turns if letter else 0.0
+    upright = partial(affinity.rotate, angle=degrees, origin=(0, 0))
     return PieceSheet(
-        key=report.key,
-        title="" if report.words == report.key else report.words,
-        source=report.name,
-        seen=upright(shown.seen),
-        canonical=upright(shown.canonical) if shown.canonical else None,
-        recesses=tuple(map(upright, shown.recesses)),
-        letters=tuple(map(upright, shown.letters)),
-        rows=tuple(_row(finding, report.degrees) for finding in report.findings),
+        key=one.key,
+        title="" if one.words == one.key else one.words,
+        source=one.name,
+        seen=upright(part.shadow),
+        canonical=upright(part.outline.canonical) if part.outline else None,
+        recesses=tuple(upright(recess.middle) for recess in found.recesses) if found else (),
+        letters=tuple(upright(label.middle) for label in found.labels if label.above)
+        if found
+        else (),
+        rows=tuple(_row(finding, degrees) for finding in one.findings),
     )
 
 

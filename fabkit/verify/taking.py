@@ -5,38 +5,38 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePath
-from statistics import mode
+from statistics import median, mode
 from typing import Any
 
-from fabkit.mesh.balls.recognise import identify_balls, take_in_balls
-from fabkit.mesh.balls.rules import inspect_balls
+from fabkit.drawing.magnets import bores
+from fabkit.mesh.balls.recognise import take_in_balls
+from fabkit.mesh.balls.rules import height_on_bed_mm
 from fabkit.mesh.boards.assembly import BallTable, board_stacks, clearance_of
 from fabkit.mesh.boards.recognise import is_accessory, read_boards
-from fabkit.mesh.boards.rules import inspect_board
 from fabkit.mesh.boards.seating import balls_in_board, stubs_in_board
 from fabkit.mesh.body import Body
-from fabkit.mesh.features import Features, can_be_turned_over, circle_of, features
+from fabkit.mesh.features import can_be_turned_over, circle_of, features
 from fabkit.mesh.finding import Finding
-from fabkit.mesh.fitting.assembly import Assembly, Table
+from fabkit.mesh.fitting.assembly import Table
 from fabkit.mesh.fitting.tolerance import PrinterError, Solution, Tolerance, tolerance
-from fabkit.mesh.identity import Identity, identify
-from fabkit.mesh.inspect import in_common, inspect
+from fabkit.mesh.identity import Identity, identify, numbered
+from fabkit.mesh.inspect import ReadPart, inspect
 from fabkit.mesh.made import Made, made_to
-from fabkit.mesh.part import BALLS, FLAT, LENGTHS_MM, Part, inside_mm
+from fabkit.mesh.part import FLAT, LENGTHS_MM, Balls, Part, inside_mm
 from fabkit.mesh.recognise import take_in
-from fabkit.mesh.rules.outline import UNIT_TOLERANCE, Common
-from fabkit.mesh.stubs import OnStubs, stub_findings, take_in_on_stubs
+from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE, Common, usual_corners_mm
+from fabkit.mesh.stubs import OnStubs, take_in_on_stubs
 from fabkit.mesh.topology import separate, signed_volume
 from fabkit.model.accessory import (
     HOLES,
     LID,
     LID_ENDING,
     SEATS,
-    has_stubs,
+    as_printed,
     keeps_own_gaps,
     may_have_stubs,
 )
@@ -44,19 +44,14 @@ from fabkit.model.balls import BallError
 from fabkit.model.piece import Piece, forms_of_balls
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.verify.answers import Answered, Progress, canonical_form
-from fabkit.verify.reports import PartReport, read_as
+from fabkit.verify.answers import Answered, Progress, answer_all, canonical_form
 
 #: A set whose parts are inset less than this (mm) has no clearance at all.
 _NO_CLEARANCE_MM = 0.005
-#: What is said of a mesh as such, whatever it shows …
-SOUND_RULES = (
-    "watertight", "winding", "degenerate", "self-intersection", "shells", "cavities", "volume",
-)  # fmt: skip
-#: … and what tells whether it is a part of the set, or why that cannot be told.
-RECOGNITION_RULES = (
-    "read-back", "shape", "cut-through", "ball-read", "ball-shape", "board-read",
-)  # fmt: skip
+#: Insets that differ by less than this (mm) are one.
+_SAME_INSET_MM = 0.01
+#: Where poles alternate half the magnets are marked; so many are few.
+_MARKED_OF = 4
 #: The file, the object in it, and the number of a body that lay beside others in one mesh.
 _NAME = re.compile(r"(?P<file>.*?\.\w{1,4})(: (?P<object>.*?))?(?P<apart> \(\d+\))?")
 #: The name of a profile that is none that was asked for, but what the pieces show themselves.
@@ -71,52 +66,58 @@ class Taken:
 
     Attributes:
         puzzle: the set that they should be.
-        parts: those that may be pieces; of one that stands on stubs the plate above them.
-        identities: which piece each of them is.
-        boards: the parts that are boards or lids.
+        parts: those that may be pieces.
+        boards: those that are boards or lids, in the order of the set's.
         length_mm: the files' unit of length, in mm.
-        anatomies: what is open in each flat piece; none for pieces of balls.
-        stubs: for each flat piece what stands on stubs.
         copies: names of bodies that are there in a file of another format as well, and are left out.
     """
 
     puzzle: PuzzleSet
-    parts: tuple[Part, ...]
-    identities: tuple[Identity, ...]
-    boards: tuple[Part, ...]
+    parts: tuple[ReadPart, ...]
+    boards: tuple[ReadPart, ...]
     length_mm: float
-    anatomies: tuple[Features, ...] = ()
-    stubs: tuple[OnStubs | None, ...] = ()
     copies: tuple[str, ...] = ()
 
-    @cached_property
-    def flat(self) -> tuple[Part, ...]:
-        """The parts that may be flat pieces."""
-        return tuple(part for part in self.parts if part.kind == FLAT)
+    @property
+    def identities(self) -> tuple[Identity, ...]:
+        """Which piece each part is."""
+        return tuple(one.identity for one in self.parts)
 
     @cached_property
-    def balls(self) -> tuple[Part, ...]:
-        """The parts that may be pieces of balls."""
-        return tuple(part for part in self.parts if part.kind == BALLS)
+    def flat(self) -> tuple[ReadPart, ...]:
+        """The parts that may be flat pieces."""
+        return tuple(one for one in self.parts if one.part.kind == FLAT)
+
+    @cached_property
+    def balls(self) -> tuple[Balls, ...]:
+        """What was read of pieces of balls."""
+        return tuple(one.part.balls for one in self.parts if one.part.balls)
 
     @cached_property
     def common(self) -> Common | None:
-        """What flat pieces have in common."""
-        return in_common(self.flat)
+        """What flat pieces have in common; None when none of them could be read."""
+        outlines = [one.part.outline for one in self.flat if one.part.outline]
+        if not outlines:
+            return None
+        parts = [one.part for one in self.flat]
+        return Common(
+            unit_mm=median(outline.unit_mm for outline in outlines),
+            inset_mm=median(outline.inset_mm for outline in outlines),
+            thickness_mm=median(part.thickness_mm for part in parts),
+            corners_mm=usual_corners_mm(parts),
+            recesses=mode(len(one.features.recesses) for one in self.flat if one.features),
+        )
 
     @cached_property
     def made(self) -> Made | None:
         """What flat pieces are made to, as most of them show; None when none could be read."""
-        return made_to(self.flat, self.anatomies)
+        found = [(one.part, one.features) for one in self.flat if one.features]
+        return made_to([part for part, _ in found], [features for _, features in found])
 
     def agrees_with(self, unit_mm: float) -> bool:
         """Whether all parts were recognised, and are pieces and boards of this grid unit."""
-        known = all(one.piece for one in self.identities) and all(one.board for one in self.boards)
-        units = (
-            [self.common.unit_mm]
-            if self.common
-            else [one.balls.pitch_mm if one.balls else 0.0 for one in self.balls]
-        )
+        known = all(one.piece for one in self.parts) and all(one.part.board for one in self.boards)
+        units = [self.common.unit_mm] if self.common else [one.pitch_mm for one in self.balls]
         return known and all(abs(one / unit_mm - 1) < UNIT_TOLERANCE for one in units)
 
     def shown(self, usual: Profile) -> Profile:
@@ -127,21 +128,21 @@ class Taken:
         """
         if self.made is None:
             return usual
-        has_lids = any(board.kind == LID for board in self.boards)
+        has_lids = any(one.part.kind == LID for one in self.boards)
         return replace(self.made.profile(usual), lid=usual.lid if has_lids else "none")
 
     @cached_property
     def bores_mm(self) -> tuple[float, ...]:
         """The diameters of all recesses."""
-        recesses = [recess for one in self.anatomies for recess in one.recesses]
+        recesses = [recess for one in self.flat if one.features for recess in one.features.recesses]
         return tuple(circle_of(recess.middle).diameter_mm for recess in recesses)
 
-    def pieces(self) -> dict[str, Any]:
+    def pieces(self) -> dict[str, Part]:
         """The part that is each piece, by the piece's id, those that were read."""
         return {
-            identity.piece: part
-            for part, identity in zip(self.parts, self.identities, strict=True)
-            if identity.piece and identity.piece == identity.key and read_as(part)
+            one.key: one.part
+            for one in self.parts
+            if one.piece == one.key and (one.part.outline or one.part.balls)
         }
 
     def read_pieces(self) -> dict[str, Piece]:
@@ -151,106 +152,46 @@ class Taken:
         """
         found = {}
         for name, part in self.pieces().items():
-            if part.balls is None:
-                found[name] = read_piece(self.puzzle, name, part)
-                continue
-            try:
-                forms = forms_of_balls(part.balls.shape)
-            except BallError:
-                continue
-            found[name] = replace(self.puzzle.piece(name), forms=forms, body=part.balls.shape)
+            piece = self.puzzle.piece(name)
+            if part.outline:
+                form = canonical_form(self.puzzle.lattice, part.outline.cells)
+                found[name] = replace(piece, forms=(form,), tones=frozenset())
+            elif part.balls:
+                try:
+                    forms = forms_of_balls(part.balls.shape)
+                except BallError:
+                    continue
+                found[name] = replace(piece, forms=forms, body=part.balls.shape)
         return found
 
-    def words(self, at: int) -> dict[str, object]:
-        """How a part was read, for JSON.
-
-        Args:
-            at: its place in `parts`.
-        """
-        part, identity = self.parts[at], self.identities[at]
-        read = read_as(part)
-        told: dict[str, object] = {
-            "file": part.name,
-            "piece": identity.piece,
-            "is": identity.words,
-            "read": bool(read),
-        }
-        if read:
-            return told | {"as_drawn": identity.as_drawn} | read
-        return told | ({"why": part.why} if part.why else {})
-
-    def inspect(self, profile: Profile, progress: Progress) -> tuple[PartReport, ...]:
-        """What every rule says of each part that may be a piece, in the set's order."""
-        seated = self._seated(profile, progress)
-        limits, turns = self._with_own_gaps(profile), len(self.puzzle.lattice.moves(False))
-        counts = [len(one.recesses) for one in self.anatomies]
-        common = self.common and replace(
-            self.common,
-            measured=profile.name == MEASURED,
-            recesses=mode(counts) if counts else None,
-        )
-        found = []
-        for at, (part, identity) in enumerate(zip(self.parts, self.identities, strict=True)):
-            progress(at, len(self.parts), f"inspecting {identity.key}")
-            open_ = None
-            if part.kind == BALLS:
-                findings = inspect_balls(part, identity, self.puzzle, limits)
-            else:
-                open_ = self.anatomies[at]
-                findings = inspect(part, open_, identity, common, self.puzzle, limits)
-                if has_stubs(self.puzzle, profile):
-                    findings += stub_findings(self.stubs[at], self.puzzle.lattice, limits)
-            findings += seated.get(identity.piece or "", [])
-            if identity.piece is None:  # what else would be measured means nothing
-                known = (*SOUND_RULES, *RECOGNITION_RULES)
-                findings = [one for one in findings if one.rule in known]
-            findings.append(self._file_name(part.name, identity))
-            degrees = -360.0 * identity.letter.turns / turns if identity.letter else 0.0
-            told = identity.key, identity.words, identity.piece
-            found.append(PartReport(part, *told, tuple(findings), open_, degrees))
+    def inspect(self, profile: Profile, progress: Progress) -> tuple[ReadPart, ...]:
+        """What every rule says of each part, in the set's order; then of boards and lids."""
+        seated, limits = self._seated(profile, progress), self._with_own_gaps(profile)
+        common = self.common and replace(self.common, measured=profile.name == MEASURED)
         order = {piece.id: number for number, piece in enumerate(self.puzzle.pieces)}
-        found.sort(key=lambda one: (order.get(one.piece or "", len(order)), one.key))
-        return tuple(found)
-
-    def inspect_boards(self, profile: Profile, progress: Progress) -> tuple[PartReport, ...]:
-        """What every rule says of each board and lid, in the order of the set's boards."""
-        found: list[PartReport] = []
-        order = {board.id: number for number, board in enumerate(self.puzzle.boards)}
-
-        def place(part: Part) -> tuple[int, bool]:
-            return order.get(part.board.id, len(order)) if part.board else len(order), (
-                part.kind == LID
-            )
-
-        numbers = Counter[str]()
-        for done, part in enumerate(sorted(self.boards, key=place)):
-            stem = _called(part)
-            numbers[stem] += 1
-            key = stem if numbers[stem] == 1 and part.board else f"{stem}-{numbers[stem]}"
-            progress(done, len(self.boards), f"inspecting {key}")
-            findings = list(inspect_board(part, self.boards, self.puzzle, profile))
-            if part.board and part.board.optional:  # it may be made alone, as by --piece
-                findings = [one for one in findings if one.rule != "board-lid"]
-            if part.board is None:
-                known = (*SOUND_RULES, *RECOGNITION_RULES)
-                findings = [one for one in findings if one.rule in known]
-            findings.append(self._file_name(part.name, part))
-            found.append(PartReport(part, key, part.kind or "not read", None, tuple(findings)))
+        parts = sorted(
+            self.parts, key=lambda one: (order.get(one.piece or "", len(order)), one.key)
+        )
+        boards, found = [one.part for one in self.boards], list[ReadPart]()
+        for one in (*parts, *self.boards):
+            progress(len(found), len(parts) + len(boards), f"inspecting {one.key}")
+            findings = inspect(one, boards, common, self.puzzle, limits)
+            findings += seated.get(one.piece or "", [])
+            findings.append(_file_name(one, self.puzzle))
+            found.append(replace(one, findings=tuple(findings)))
         return tuple(found)
 
     def _seated(self, profile: Profile, progress: Progress) -> dict[str, list[Finding]]:
         """What the rules of seats say of each piece that goes into a board, by the piece's id."""
         found: dict[str, list[Finding]] = {}
-        pieces: Mapping[str, Any]
-        for board in self.boards:
+        for board in (one.part for one in self.boards):
             if board.kind == SEATS:
-                pieces = {
-                    identity.piece: one
-                    for identity, one in zip(self.identities, self.stubs, strict=False)
-                    if one and one.whole.outline and identity.piece == identity.key
+                on_stubs = {
+                    one.key: one.stubs
+                    for one in self.parts
+                    if one.stubs and one.stubs.whole.outline and one.piece == one.key
                 }
-                lattice = self.puzzle.lattice
-                told = stubs_in_board(pieces, board, lattice, profile, progress)
+                told = stubs_in_board(on_stubs, board, self.puzzle.lattice, profile, progress)
             elif board.kind == HOLES and self.balls:
                 known = self.read_pieces()
                 pieces = {name: part for name, part in self.pieces().items() if name in known}
@@ -260,30 +201,6 @@ class Taken:
             for name, some in told.items():
                 found.setdefault(name, []).extend(some)
         return found
-
-    def _file_name(self, name: str, what: Identity | Part) -> Finding:
-        """Whether a file that is named like a part of the set holds that part."""
-        stem, ok = stem_of(name), True
-        named = [
-            piece.id
-            for piece in self.puzzle.pieces
-            if stem.casefold() in (piece.id.casefold(), piece.label.casefold())
-        ]
-        if stem.isdigit():
-            named = []  # which may as well be the files' own numbers
-        boards = [board.id + end for board in self.puzzle.boards for end in ("", LID_ENDING)]
-        if isinstance(what, Part):
-            held = _called(what)
-            ok = not named and (what.board is None or stem not in boards or stem == held)
-        else:
-            held = what.piece or "no piece of the set"
-            alike = (what.piece,) if what.letter else (*what.alike, what.piece)
-            if what.piece:
-                ok = not (named and not set(named) & set(alike)) and stem not in boards
-        message = f"the file is named {stem}, and holds {held}"
-        if ok:
-            message = "the file's name does not contradict what it holds"
-        return Finding("file-name", ok, None, None, "", message)
 
     def _with_own_gaps(self, profile: Profile) -> Profile:
         """The limits, but for the gaps that the cells' own shapes leave."""
@@ -307,57 +224,73 @@ class Taken:
         clearance = Finding("clearance", ok, 2 * inset_mm, 2 * _NO_CLEARANCE_MM, "mm", message)
         return [*found, clearance]
 
-    def assemble(
-        self, solutions: Sequence[Answered], profile: Profile, progress: Progress
-    ) -> list[Assembly]:
-        """Puts solutions together from the meshes, balls in the board where there is one."""
-        pieces, found = self.pieces(), []
-        table: Table | BallTable = Table({}, self.puzzle.lattice, profile)
+    def answer(
+        self,
+        profile: Profile,
+        budget_s: float | None,
+        progress: Progress,
+        known: Sequence[Answered] | None = None,
+    ) -> list[Answered]:
+        """The catalog's challenges solved, and put together from the meshes: balls in their board.
+
+        Args:
+            profile: what is asked for of gaps.
+            budget_s: seconds for solving each challenge.
+            progress: told before each.
+            known: the answers where they are known already.
+        """
+        if known is None:
+            read = self.read_pieces()
+            known = answer_all(self.puzzle, read, self.identities, budget_s, progress)
+        found, pieces = list(known), self.pieces()
+        todo = [at for at, one in enumerate(found) if one.layout and not one.assembly]
+        holes = [one.part for one in self.boards if one.part.kind == HOLES]
+        on: Table | BallTable = Table({}, self.puzzle.lattice, profile)
         if self.flat:
-            table = Table(pieces, self.puzzle.lattice, self._with_own_gaps(profile))
-        for done, one in enumerate(solutions):
-            progress(done, len(solutions), f"assembling {one.challenge.id}")
-            region = one.challenge.region
+            on = Table(pieces, self.puzzle.lattice, self._with_own_gaps(profile))
+        for done, at in enumerate(todo):
+            challenge = found[at].challenge
+            progress(done, len(todo), f"assembling {challenge.id}")
             if self.balls:
-                table = BallTable(pieces, board_around(self.boards, region, HOLES), profile)
-            found.append(table.assemble(one.challenge.id, region, one.layout))
+                around = (one for one in holes if one.board and challenge.region <= one.board.cells)
+                on = BallTable(pieces, next(around, None), profile)
+            assembly = on.assemble(challenge.id, challenge.region, found[at].layout)
+            found[at] = replace(found[at], assembly=assembly)
         return found
 
     def tolerance(
-        self, solutions: Sequence[Answered], profile: Profile, error: PrinterError
+        self, answers: Sequence[Answered], profile: Profile, error: PrinterError
     ) -> Tolerance:
         """Whether rows close, and pieces go into their board, as a printer prints them.
 
         Each ball has its own hole, so errors of balls do not add up along rows.
         """
-        lattice = self.puzzle.lattice
-        solved = [
-            Solution(
-                one.challenge.id,
-                one.challenge.region,
-                one.layout,
-                clearance_of(one.challenge.region, self.boards, lattice),
-            )
-            for one in solutions
-            if self.flat
-        ]
-        stubs = [stub.diameter_mm for one in self.stubs if one for stub in one.stubs]
-        balls = [part.balls for part in self.balls if part.balls]
-        links = [width for one in balls for width in one.links_mm if not math.isnan(width)]
-        widths: dict[str, Any] = {
-            "stub_mm": max(stubs, default=0.0),
-            "ball_mm": max((mm for one in balls for mm in one.diameters_mm), default=0.0),
-            "link_mm": max(links, default=0.0),
+        lattice, boards = self.puzzle.lattice, [one.part for one in self.boards]
+        solved = []
+        for one in answers if self.flat else ():
+            region = one.challenge.region
+            clearance_mm = clearance_of(region, boards, lattice)
+            if one.layout:
+                solved.append(Solution(one.challenge.id, region, one.layout, clearance_mm))
+        widths = {
+            "stub_mm": [
+                stub.diameter_mm for one in self.parts if one.stubs for stub in one.stubs.stubs
+            ],
+            "ball_mm": [mm for one in self.balls for mm in one.diameters_mm],
+            "link_mm": [mm for one in self.balls for mm in one.links_mm if not math.isnan(mm)],
         }
-        seats = [s for board in self.boards for s in board_stacks(board, lattice, error, **widths)]
-        bores = () if profile.fit == "ribs" else self.bores_mm  # ribs are there to be crushed
+        widest: dict[str, Any] = {what: max(some, default=0.0) for what, some in widths.items()}
+        seats = [s for board in boards for s in board_stacks(board, lattice, error, **widest)]
+        bores_mm = () if profile.fit == "ribs" else self.bores_mm  # ribs are there to be crushed
         magnet_mm = profile.magnet_diameter_mm if self.flat else 0.0
         pieces = self.pieces() if self.flat else {}
-        return tolerance(pieces, lattice, solved, error, magnet_mm, bores, boards=seats)
+        return tolerance(pieces, lattice, solved, error, magnet_mm, bores_mm, boards=seats)
 
     def can_be_turned_over(self) -> bool:
         """Whether every part can be played on either face; balls that hang in holes never can."""
-        return not self.balls and all(map(can_be_turned_over, self.flat, self.anatomies))
+        return all(
+            one.features and can_be_turned_over(one.part, one.features) for one in self.parts
+        )
 
     def least_gap_mm(self) -> float | None:
         """The gap between two flat parts in any solution; below 0 when one reaches out.
@@ -377,30 +310,27 @@ class Taken:
         return insides[0] + insides[1] if len(insides) > 1 else None
 
 
-def read_piece(puzzle: PuzzleSet, name: str, part: Part) -> Piece:
-    """A piece with the form that its mesh shows.
-
-    Args:
-        puzzle: the set.
-        name: the piece's id.
-        part: with its outline read.
-    """
-    assert part.outline is not None
-    form = canonical_form(puzzle.lattice, part.outline.cells)
-    return replace(puzzle.piece(name), forms=(form,), tones=frozenset())
-
-
-def board_around(boards: Iterable[Part], region: frozenset[Any], kind: str) -> Part | None:
-    """The board of some kind that has all cells of a region; None when there is none."""
-    fitting = (one for one in boards if one.kind == kind)
-    return next((one for one in fitting if one.board and region <= one.board.cells), None)
-
-
-def _called(part: Part) -> str:
-    """A board's name in reports, but for a number."""
-    if part.board is None:
-        return "unknown-board"
-    return part.board.id + (LID_ENDING if part.kind == LID else "")
+def _file_name(one: ReadPart, puzzle: PuzzleSet) -> Finding:
+    """Whether a file that is named like a part of the set holds that part."""
+    stem, identity = stem_of(one.name), one.identity
+    boards = {board.id + end for board in puzzle.boards for end in ("", LID_ENDING)} & {stem}
+    pieces = {
+        piece.id
+        for piece in puzzle.pieces
+        if stem.casefold() in (piece.id.casefold(), piece.label.casefold())
+        and not stem.isdigit()  # which may as well be the files' own numbers
+    }
+    if one.is_piece:
+        held = identity.piece or "no piece of the set"
+        alike = {identity.piece} if identity.letter else {*identity.alike, identity.piece}
+        ok = not identity.piece or not (boards or (pieces and not pieces & alike))
+    else:
+        (held,) = identity.alike
+        ok = not pieces and (not one.part.board or not boards or stem == held)
+    message = f"the file is named {stem}, and holds {held}"
+    if ok:
+        message = "the file's name does not contradict what it holds"
+    return Finding("file-name", ok, None, None, "", message)
 
 
 def stem_of(name: str) -> str:
@@ -432,21 +362,38 @@ def take(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Taken:
     bodies, copies = _without_copies([part for body in bodies for part in separate(body)])
     # The order of files must not show in any result, not even in rounding.
     ordered = sorted(bodies, key=lambda body: (len(body.faces), len(body.vertices), body.name))
-    read, large = _read(ordered, puzzle, units_mm, 1.0)
+    read = _read(ordered, puzzle, units_mm, 1.0)
     # Pieces tell the files' unit of length. Boards do not, and what is taken for one depends on it.
-    told = [read.length_mm] if any(map(read_as, read.parts)) else list(LENGTHS_MM.values())
+    told = [read.length_mm] if read.tells else list(LENGTHS_MM.values())
     boards_mm = 1.0
     for length_mm in told if puzzle.boards and told != [1.0] else ():
-        again, others = _read(ordered, puzzle, units_mm, length_mm)
-        if again.length_mm == length_mm and any(map(read_as, again.parts)):
-            read, large, boards_mm = again, others, length_mm
+        again = _read(ordered, puzzle, units_mm, length_mm)
+        if again.length_mm == length_mm and again.tells:
+            read, boards_mm = again, length_mm
             break
-    boards = read_boards(large, puzzle, *units_mm, length_mm=boards_mm)
-    found = tuple(map(features, read.flat))
-    named = identify(read.flat, found, puzzle) or identify_balls(read.balls, puzzle)
-    return replace(
-        read, identities=tuple(named), boards=tuple(boards), anatomies=found, copies=tuple(copies)
+    found = [features(part) if part.kind == FLAT else None for part in read.parts]
+    identities = identify(read.parts, found, puzzle)
+    pieces = map(ReadPart, read.parts, identities, found, read.stubs)
+    boards = read_boards(read.large, puzzle, *units_mm, length_mm=boards_mm)
+    return Taken(
+        puzzle, tuple(pieces), tuple(_named(boards, puzzle)), read.length_mm, tuple(copies)
     )
+
+
+def _named(boards: Iterable[Part], puzzle: PuzzleSet) -> list[ReadPart]:
+    """Boards and lids with a name of their own, in the order of the set's boards."""
+    order = {board.id: number for number, board in enumerate(puzzle.boards)}
+    numbers, found = Counter[str](), []
+
+    def place(part: Part) -> tuple[int, bool]:
+        return order[part.board.id] if part.board else len(order), part.kind == LID
+
+    for part in sorted(boards, key=place):
+        ending = LID_ENDING if part.kind == LID else ""
+        stem = part.board.id + ending if part.board else "unknown-board"
+        key = numbered(stem, numbers, part.board is not None)
+        found.append(ReadPart(part, Identity(key, None, None, (stem,), mirrored=False)))
+    return found
 
 
 def _without_copies(bodies: Sequence[Body]) -> tuple[list[Body], list[str]]:
@@ -454,19 +401,20 @@ def _without_copies(bodies: Sequence[Body]) -> tuple[list[Body], list[str]]:
 
     A piece that is there twice in files of one format is there twice.
     """
-    endings = [_ending(body) for body in bodies]
+    names = [_NAME.fullmatch(body.name) for body in bodies]
+    endings = [PurePath(one["file"]).suffix.lower() if one else "" for one in names]
     if len(set(endings)) < 2:
         return list(bodies), []
     sizes = [(len(body.faces), abs(signed_volume(body))) for body in bodies]
     there = [size for size, ending in zip(sizes, endings, strict=True) if ending == endings[0]]
     kept, copies = list[Body](), list[str]()
     for body, ending, (faces, volume) in zip(bodies, endings, sizes, strict=True):
-        same = (
+        alike = (
             one
             for one in there
             if one[0] == faces and abs(one[1] - volume) <= _SAME_VOLUME * volume
         )
-        twin = None if ending == endings[0] else next(same, None)
+        twin = None if ending == endings[0] else next(alike, None)
         if twin:
             there.remove(twin)
             copies.append(body.name)
@@ -475,31 +423,85 @@ def _without_copies(bodies: Sequence[Body]) -> tuple[list[Body], list[str]]:
     return kept, copies
 
 
-def _ending(body: Body) -> str:
-    """How the name of a body's file ends."""
-    found = _NAME.fullmatch(body.name)
-    return PurePath(found["file"]).suffix.lower() if found else ""
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """Pieces as they were read, not yet named; and what is so large that it is a board."""
+
+    parts: Sequence[Part]
+    length_mm: float
+    stubs: Sequence[OnStubs | None]
+    large: Sequence[Body]
+
+    @property
+    def tells(self) -> bool:
+        """Whether any piece was read, which tells the unit of length."""
+        return any(part.outline or part.balls for part in self.parts)
 
 
 def _read(
     bodies: Sequence[Body], puzzle: PuzzleSet, units_mm: Sequence[float], length_mm: float
-) -> tuple[Taken, list[Body]]:
-    """Pieces as they were read, not yet named; and what is so large that it is a board.
-
-    Args:
-        bodies: in the order in which their parts are to come.
-        puzzle: the set.
-        units_mm: what the grid unit may be.
-        length_mm: the files' unit of length, which decides on how large boards are.
-    """
+) -> _Read:
+    """Pieces, in the order of the bodies; the files' unit of length decides how large boards are."""
     large = [one for one in bodies if is_accessory(one, puzzle, *units_mm, length_mm=length_mm)]
     small = [one for one in bodies if one not in large]
-    if puzzle.made_of_balls:
-        read, own_mm = take_in_balls(small, puzzle, *units_mm)
-        return Taken(puzzle, tuple(read), (), (), own_mm), large
-    stubs: list[OnStubs | None] = [None for _ in small]
     if may_have_stubs(puzzle):
-        read, own_mm, stubs = take_in_on_stubs(small, puzzle, *units_mm)
-    else:
-        read, own_mm = take_in(small, puzzle, *units_mm)
-    return Taken(puzzle, tuple(read), (), (), own_mm, stubs=tuple(stubs)), large
+        return _Read(*take_in_on_stubs(small, puzzle, *units_mm), large)
+    reader = take_in_balls if puzzle.made_of_balls else take_in
+    return _Read(*reader(small, puzzle, *units_mm), [None for _ in small], large)
+
+
+# --- with which profile they were made ------------------------------------------------------
+
+
+def recognise(taken: Taken, candidates: Sequence[Profile]) -> Profile | None:
+    """The first profile with which the parts may have been made; None when there is none.
+
+    Args:
+        taken: the parts; what most of them show counts.
+        candidates: the likeliest first.
+    """
+    agrees = _balls_agree if taken.puzzle.made_of_balls else _agrees
+    return next((one for one in candidates if agrees(taken, as_printed(taken.puzzle, one))), None)
+
+
+def _agrees(taken: Taken, profile: Profile) -> bool:
+    common = taken.common
+    known = [one.features for one in taken.flat if one.features and one.piece]
+    recesses = [recess for one in known for recess in one.recesses]
+    if common is None or bool(recesses) != profile.has_recesses:
+        return False
+    if recesses:
+        marks = sum(len(one.features.marks) for one in taken.flat if one.features)
+        closed = sum(not recess.below and not recess.above for recess in recesses)
+        if (
+            (2 * closed > len(recesses)) != profile.embedded
+            or (_MARKED_OF * marks > len(recesses) and profile.polarity != "alternating")
+            or abs(median(taken.bores_mm) - bores(profile).widest_mm) > TOLERANCE_MM / 2
+        ):
+            return False
+    return (
+        abs(common.unit_mm / profile.unit_mm - 1) < UNIT_TOLERANCE
+        and (
+            keeps_own_gaps(taken.puzzle, profile)
+            or abs(common.inset_mm - profile.inset_mm) < _SAME_INSET_MM
+        )
+        and abs(common.thickness_mm - profile.thickness_mm) < TOLERANCE_MM
+    )
+
+
+def _balls_agree(taken: Taken, profile: Profile) -> bool:
+    """Whether most parts show a profile's pitch, balls and links.
+
+    A link is as wide as the profile's, or less by what the flat cuts off, as most are.
+    """
+    balls = [diameter for one in taken.balls for diameter in one.diameters_mm]
+    links = [diameter for one in taken.balls for diameter in one.links_mm]
+    if not balls or not links:
+        return False
+    link_mm = median(links)
+    return (
+        abs(median(one.pitch_mm for one in taken.balls) / profile.unit_mm - 1) < UNIT_TOLERANCE
+        and abs(median(balls) - profile.ball_mm) < TOLERANCE_MM
+        and min(abs(link_mm - profile.link_mm), abs(link_mm - height_on_bed_mm(profile)))
+        < TOLERANCE_MM
+    )

@@ -28,8 +28,7 @@ from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile, preset_names
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.verify.check import CheckReport, check
-from fabkit.verify.recognise import recognise
-from fabkit.verify.taking import take
+from fabkit.verify.taking import recognise, take
 from tests.support import analytic, measure
 from tests.support.faults import outline as leaning
 from tests.support.faults.kits import MARKED, MARKED_INSIDE, kit

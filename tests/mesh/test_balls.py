@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from fabkit.drawing.ball import draft_ball
-from fabkit.mesh.balls.recognise import identify_balls, take_in_balls
+from fabkit.mesh.balls.recognise import take_in_balls
 from fabkit.mesh.balls.rules import inspect_balls
 from fabkit.mesh.body import Body
 from fabkit.mesh.finding import Finding
+from fabkit.mesh.identity import identify
 from fabkit.mesh.part import Balls, Part
 from fabkit.model.balls import BallBody
 from fabkit.model.piece import forms_of_balls
@@ -159,7 +160,7 @@ def test_a_set_is_recognised_whatever_its_order_and_unit() -> None:
         for seed, shape in enumerate(BODIES.values())
     ]
     parts, length_mm = take_in_balls(bodies[::-1], IQFIT, 12.0, 15.0)
-    identities = identify_balls(parts, IQFIT)
+    identities = identify(parts, [None] * len(parts), IQFIT)
     assert length_mm == 25.4
     assert [(one.key, one.alike) for one in identities] == [(name, (name,)) for name in IDS[::-1]]
     assert all(one.as_drawn for one in identities)
@@ -179,7 +180,7 @@ def test_other_pieces_than_those_of_iq_fit() -> None:
     pieces = tuple(replace(IQFIT.pieces[0], id=name, body=body) for name, body in shapes.items())
     puzzle = replace(IQFIT, pieces=pieces)
     bodies = [thrown(made(body, Sizes(flat=None)), 2) for body in shapes.values()]
-    identities = identify_balls(take_in_balls(bodies, puzzle, 15.0)[0], puzzle)
+    identities = identify(take_in_balls(bodies, puzzle, 15.0)[0], [None] * 4, puzzle)
     assert sorted(one.key for one in identities) == sorted(shapes)
     alike = [one.alike for one in identities]
     assert alike == [("star",), ("open", "twin"), ("ring",), ("open", "twin")]
@@ -212,7 +213,7 @@ def findings(
 ) -> dict[str, Finding]:
     profile = load_profile(presets, settings, IQFIT.unit_mm)
     parts, _ = take_in_balls([body], puzzle, profile.unit_mm)
-    found = inspect_balls(parts[0], identify_balls(parts, puzzle)[0], puzzle, profile)
+    found = inspect_balls(parts[0], identify(parts, [None], puzzle)[0], puzzle, profile)
     assert len({one.rule for one in found}) == len(found), "each rule says one thing"
     return {one.rule: one for one in found}
 

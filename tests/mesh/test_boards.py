@@ -38,8 +38,7 @@ from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.solid.balls import build_balls
 from fabkit.solid.boards import build_board
-from fabkit.verify.recognise import recognise
-from fabkit.verify.taking import take
+from fabkit.verify.taking import recognise, take
 from tests.mesh.test_tolerance import polyomino
 from tests.support.ballmeshes import BODIES, IQFIT, made, thrown
 from tests.support.ballmeshes import body_of_solid as body_of
@@ -459,7 +458,7 @@ def test_boards_in_files_of_another_unit_of_length(length_mm: float) -> None:
     taken = take(bodies, puzzle, 15.0)
     assert taken.length_mm == length_mm
     assert [one.piece for one in taken.identities] == ["a"]
-    assert sorted(one.kind for one in taken.boards) == ["holes", "lid"]
+    assert sorted(one.part.kind for one in taken.boards) == ["holes", "lid"]
 
 
 # --- ball pieces ------------------------------------------------------------------------------

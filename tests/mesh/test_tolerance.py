@@ -34,7 +34,7 @@ from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import in_units
 from fabkit.verify.answers import answer_catalog, read_set
-from fabkit.verify.taking import read_piece, take
+from fabkit.verify.taking import take
 from tests.support.prints import Order, print_set
 from tests.support.shapes import body_of
 
@@ -307,9 +307,8 @@ def test_rows_of_real_exports(set_name: str, tmp_path: Path) -> None:
     prints = print_set(set_name, Order((), (f"inset={INSET_MM} mm",)), tmp_path)
     puzzle = load_set(set_name)
     puzzle = replace(puzzle, challenges=puzzle.challenges[::4])
-    parts = take([body_of(one.mesh, one.drawing.id) for one in prints], puzzle, UNIT_MM).pieces()
-    read = {name: read_piece(puzzle, name, part) for name, part in parts.items()}
-    answers = answer_catalog(read_set(puzzle, read), None)
+    taken = take([body_of(one.mesh, one.drawing.id) for one in prints], puzzle, UNIT_MM)
+    parts, answers = taken.pieces(), answer_catalog(read_set(puzzle, taken.read_pieces()), None)
     solutions = [
         Solution(one.challenge.id, one.challenge.region, one.layout)
         for one in answers

@@ -16,6 +16,8 @@ import pytest
 from fabkit.build.meshes import check_and_verify
 from fabkit.mesh.body import Body
 from fabkit.mesh.identity import Identity
+from fabkit.mesh.inspect import ReadPart
+from fabkit.mesh.part import Part
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import Board, Challenge
@@ -98,19 +100,21 @@ def test_a_mirrored_piece_is_one_sentence() -> None:
     def answered(name: str, status: str, drawn: str, pieces: str = "SA") -> Answered:
         return Answered(Challenge(name, frozenset(), tuple(pieces)), status, {}, (), "", drawn)
 
-    s = Identity("S", "S", None, ("S",), mirrored=True)
-    a = Identity("A", "A", None, ("A",), mirrored=False)
+    def named(key: str, *alike: str, mirrored: bool = False) -> ReadPart:
+        body = Body(f"{key}.stl", np.zeros((0, 3)), np.zeros((0, 3), int))
+        return ReadPart(Part(body, body.vertices), Identity(key, key, None, alike, mirrored))
+
     answers = [
         answered("one", "solved", "impossible"),
         *(answered(name, "impossible", "solved") for name in ("two", "three")),
         answered("four", "solved", "solved"),
         answered("other", "solved", "impossible", "A"),
     ]
-    assert unlike([a, s], ["A.stl", "S.stl"], answers) == [
+    assert unlike([named("A", "A"), named("S", "S", mirrored=True)], answers) == [
         "S.stl is the mirror image of S in the set's file; with it 1 challenge that is impossible "
         "as drawn can be solved (one), and 2 others no longer (two, three)"
     ]
-    assert unlike([replace(a, alike=("R",))], ["A.stl"], answers[3:4]) == [
+    assert unlike([named("A", "R")], answers[3:4]) == [
         "A.stl is not A as the set's file draws it; with it no challenge has another answer"
     ]
 

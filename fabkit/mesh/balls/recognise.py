@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from fabkit.mesh.balls.measure import Placed, link_widths, nearest_rotation, place, to_lines
 from fabkit.mesh.body import Body, Points
-from fabkit.mesh.identity import Identity, named
 from fabkit.mesh.part import BALLS, Balls, Part, length_mm_of
 from fabkit.model.balls import ROTATIONS, BallBody, turned
 from fabkit.model.puzzle import PuzzleSet
@@ -49,6 +48,11 @@ class _Shape(NamedTuple):
     alike: tuple[str, ...]
     mirrored: bool
     drawn: BallBody
+
+    @property
+    def called(self) -> str:
+        """In messages."""
+        return ("the mirror image of " if self.mirrored else "") + self.alike[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,32 +96,6 @@ def _scaled(part: Part, length_mm: float) -> Part:
         off_mm=part.balls.off_mm * length_mm,
     )
     return replace(part, vertices=part.vertices * length_mm, balls=balls)
-
-
-def identify_balls(parts: Sequence[Part], puzzle: PuzzleSet) -> list[Identity]:
-    """Names the piece that each part is.
-
-    Of several parts alike the order of their volumes decides, so that names do not depend on the
-    order of files. A part with the balls of a piece but other links is that piece, but not `alike`.
-
-    Args:
-        parts: in any order.
-        puzzle: the set.
-
-    Returns:
-        One identity for each part, with different keys.
-    """
-    found = [
-        Identity("", None, None, part.balls.alike, part.balls.mirrored)
-        if part.balls
-        else Identity("", None, None, (), mirrored=False)
-        for part in parts
-    ]
-    keyed = named(found, [(round(part.volume_mm3, 2),) for part in parts], puzzle)
-    return [
-        replace(identity, alike=()) if part.balls and not part.balls.as_linked else identity
-        for identity, part in zip(keyed, parts, strict=True)
-    ]
 
 
 # --- shapes -------------------------------------------------------------------------------
@@ -284,28 +262,34 @@ def _part(body: Body, shapes: dict[object, _Shape]) -> Part:
     scores, outsides = zip(*(_overlay(points, pose) for pose in poses), strict=True)
     at = int(np.argmax(scores))
     best, score, outside = poses[at], scores[at], outsides[at]
-    others = [one for one, pose in zip(scores, poses, strict=True) if pose.shape is not best.shape]
     shape, drawn = best.shape, best.shape.drawn
+    # Of those with the same balls the links decide, which are measured.
+    own = _images(BallBody(drawn.balls, ()))
+    others = [
+        (one, pose.shape)
+        for one, pose in zip(scores, poses, strict=True)
+        if _images(BallBody(pose.shape.drawn.balls, ())) != own
+    ]
+    second = max(others, key=lambda one: one[0], default=None)
     placed = place(body, drawn, best.origin, best.pitch * best.turn, best.radius)
     if isinstance(placed, Placed):
         radius = median(placed.diameters) / 2
         best = _Pose(shape, placed.turn.T, placed.pitch, placed.origin, radius)
         score, outside = _overlay(points, best)
-    unread = replace(unread, score=score, second=("another piece", max(others, default=0.0)))
+    unread = replace(unread, score=score, second=(second[1].called, second[0]) if second else None)
     if not isinstance(placed, Placed) or outside > _SPECKS:
         why = placed if isinstance(placed, str) else "there is more than that in it"
-        called = ("the mirror image of " if shape.mirrored else "") + shape.alike[0]
-        why = f"{nothing}{called} comes nearest, but {why}"
+        why = f"{nothing}{shape.called} comes nearest, but {why}"
         if score < _NOTHING_LIKE:
             why = "it has the balls of no piece of the set"
         return replace(unread, why=why)
     vertices = (body.vertices - placed.origin) @ placed.turn.T
     links = link_widths(vertices[body.faces], drawn, placed)
-    own = BallBody(drawn.balls, tuple(links))
+    shown = BallBody(drawn.balls, tuple(links))
     # Of pieces that differ by links alone it is the one that has just these.
-    same = shapes.get(_images(own))
+    same = shapes.get(_images(shown))
     balls = Balls(
-        own,
+        shown,
         placed.pitch,
         placed.diameters,
         tuple(links.values()),

@@ -14,12 +14,12 @@ from shapely.geometry.base import BaseGeometry
 from fabkit.mesh.balls.measure import Lying, Tube, lay_down, neighbours, to_lines
 from fabkit.mesh.features import Features
 from fabkit.mesh.finding import Finding, at_least, at_most, between
-from fabkit.mesh.identity import Identity
+from fabkit.mesh.identity import Identity, unsure
 from fabkit.mesh.part import Balls, Part
 from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE
 from fabkit.mesh.rules.printing import printing_findings
 from fabkit.mesh.rules.sound import sound_findings
-from fabkit.model.balls import BallBody, BallError, flat_poses
+from fabkit.model.balls import BallError, flat_poses
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
@@ -64,7 +64,7 @@ def inspect_balls(
     return [
         *sound_findings(as_printed, nothing, plain),
         at_most("ball-read", balls.off_mm, TOLERANCE_MM, "mm", what),
-        _shape(balls.shape, lying, identity, puzzle),
+        _shape(part, lying, identity, puzzle),
         *_sizes(part, balls, lying, profile),
         *_flat(lying, profile),
         _room(part, balls, profile),
@@ -72,16 +72,19 @@ def inspect_balls(
     ]
 
 
-def _shape(shape: BallBody, lying: Lying, identity: Identity, puzzle: PuzzleSet) -> Finding:
+def _shape(part: Part, lying: Lying, identity: Identity, puzzle: PuzzleSet) -> Finding:
     """Whether a part is the piece of the set; if only links are wrong, which ones."""
+    assert part.balls is not None
     mirror = "the mirror image of " if identity.mirrored else ""
+    if found := unsure("ball-shape", part, f"{mirror}{identity.piece}"):
+        return found
     if identity.alike:
         what = "is" if mirror else "has the balls and the links of"
         message = f"it {what} {mirror}{' and '.join(identity.alike)}"
         return Finding("ball-shape", not mirror, None, None, "", message)
     drawn = puzzle.piece(identity.piece or "").body
     asked = {frozenset(bond) for bond in drawn.bonds} if drawn else set()
-    wrong = sorted(map(sorted, asked ^ {frozenset(bond) for bond in shape.bonds}))
+    wrong = sorted(map(sorted, asked ^ {frozenset(bond) for bond in part.balls.shape.bonds}))
     told = [
         f"the link {low}-{high} is {'missing' if frozenset((low, high)) in asked else 'too many'}"
         for low, high in wrong

@@ -33,6 +33,7 @@ from fabkit.mesh.boards.recognise import (
 from fabkit.mesh.body import Points
 from fabkit.mesh.features import Circle, Features
 from fabkit.mesh.finding import Finding, at_least, at_most, between, counted
+from fabkit.mesh.identity import unsure
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.printing import printing_findings
 from fabkit.mesh.rules.sound import sound_findings
@@ -49,6 +50,8 @@ _CHORDS_MM = 0.02
 _NEAR_END_MM = 0.03
 #: A seat must be deeper than its stub by this, in mm.
 _BELOW_STUB_MM = 0.1
+#: Boards explain a mesh equally well that are of one shape.
+_ONE_SHAPE = 1e-6
 #: A grid unit is right to this part, as that of pieces.
 _UNIT = 0.002
 #: Lines through walls lie this much (mm) off whole millimetres.
@@ -96,6 +99,8 @@ def _read(part: Part, puzzle: PuzzleSet, profile: Profile) -> Finding:
         return Finding("board-read", False, None, None, "", f"cannot be read: {part.why}")
     asked, asked_mm = board_kind(puzzle, profile), profile.unit_mm
     what = f"{'the lid of ' if part.kind == LID else ''}the board {part.board.id}"
+    if part.margin > _ONE_SHAPE and (found := unsure("board-read", part, what)):
+        return found
     if part.kind not in (asked, LID):
         message = f"it is of kind {part.kind}; a board of {puzzle.name} is of kind {asked}"
         return Finding("board-read", False, None, None, "", message)

@@ -33,6 +33,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import median
 from typing import Any, TypeVar
 
 import numpy as np
@@ -41,7 +42,6 @@ from numpy.typing import NDArray
 from fabkit.mesh.finding import DIGITS, TINY_MM
 from fabkit.mesh.fitting.laying import Laid
 from fabkit.mesh.fitting.rows import Row, rows
-from fabkit.mesh.inspect import in_common
 from fabkit.mesh.part import Part
 from fabkit.model.lattice import Cell, Lattice
 
@@ -369,8 +369,7 @@ def tolerance(
         InputError: when a part does not have the shape that a solution asks for.
     """
     laid = {key: Laid(key, part, lattice) for key, part in parts.items()}
-    common = in_common([parts[key] for key in sorted(parts)])
-    inset_mm = common.inset_mm if common else 0.0
+    inset_mm = median([one.outline.inset_mm for one in laid.values()] or [0.0])
     found = [
         (one.challenge, rows(lattice, one.region, one.layout, laid, one.clearance_mm))
         for one in solutions
