@@ -31,6 +31,17 @@ def is_closed(faces: Faces) -> bool:
     return bool(np.array_equal(np.sort(start * count + end), np.sort(end * count + start)))
 
 
+def area_vectors(vertices: Points, faces: Faces) -> Points:
+    """Each triangle's normal, as long as its area is large, shape (m, 3).
+
+    Example:
+        >>> area_vectors(np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0]]), np.array([[0, 1, 2]])).tolist()
+        [[0.0, 0.0, 8.0]]
+    """
+    a, b, c = (vertices[faces[:, corner]] for corner in range(3))
+    return np.asarray(np.cross(b - a, c - a) / 2)
+
+
 @dataclass(frozen=True, eq=False)
 class Body:
     """One part of a mesh file. Corners at exactly the same place are one corner.

@@ -5,20 +5,23 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import shapely
 from numpy.typing import NDArray
-from shapely import Point, Polygon, get_coordinates, union_all
+from shapely import Polygon, get_coordinates, union_all
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.body import Body
-from fabkit.mesh.manifold import between
+from fabkit.mesh.manifold import slab
 from fabkit.mesh.part import Part
 from fabkit.mesh.section import DOWN, UP, filled, hollows, parts
 from fabkit.model.layers import MARK_DIAMETER_MM
+
+#: Positions in a list.
+Positions = NDArray[np.int64]
 
 #: Sections are taken this near (mm) above and below each height at which corners lie …
 _NEAR_MM = 0.01
@@ -100,23 +103,18 @@ class Cavity:
     above: bool
     cuts: tuple[tuple[Slice, BaseGeometry], ...]
     beside: bool
-    in_side: bool = False
+    in_side: bool
 
     @property
     def depth_mm(self) -> float:
         """From its lower to its upper end."""
         return self.high_mm - self.low_mm
 
-    @property
+    @cached_property
     def middle(self) -> BaseGeometry:
         """Its area halfway up."""
         height = (self.low_mm + self.high_mm) / 2
         return min(self.cuts, key=lambda cut: abs(cut[0].height_mm - height))[1]
-
-    @property
-    def room_mm(self) -> float:
-        """The diameter of the largest disc in its area halfway up."""
-        return max(map(_disc_mm, parts(self.middle)), default=0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,12 +132,12 @@ class Features:
         level: the part without that, its back at height 0: all heights here are its.
     """
 
-    cuts: tuple[Slice, ...]
-    recesses: tuple[Cavity, ...]
-    labels: tuple[Cavity, ...]
-    through: tuple[Cavity, ...]
-    marks: tuple[Cavity, ...]
-    hollows: tuple[Cavity, ...] = ()
+    cuts: Sequence[Slice]
+    recesses: Sequence[Cavity]
+    labels: Sequence[Cavity]
+    through: Sequence[Cavity]
+    marks: Sequence[Cavity]
+    hollows: Sequence[Cavity] = ()
     nubs_mm: tuple[float, float] = (0.0, 0.0)
     level: Part | None = None
 
@@ -147,73 +145,79 @@ class Features:
 def features(part: Part) -> Features:
     """Finds a part's recesses, letters, marks and holes, and tells them apart.
 
-    Edges that are rounded or chamfered and sides that lean leave no feature.
-
-    Args:
-        part: the part.
-
-    Returns:
-        Each of its cavities in its place, but for the holes of its outline.
+    Edges that are rounded or chamfered and sides that lean leave no feature, and holes of the
+    outline are none.
     """
     nubs_mm = _nubs_mm(part)
     part = _without(part, nubs_mm)
-    cuts = slices(part)
+    open_ = _Open(part, _slices(part))
     recesses: list[Cavity] = []
     labels: list[Cavity] = []
     through: list[Cavity] = []
     marks: list[Cavity] = []
     wide: list[Cavity] = []
     reliefs: list[tuple[Cavity, list[Cavity]]] = []
-    for group in _opening_into_each_other(cavities(part, cuts)):
-        whole = _joined(group)
+    for space in open_.groups(np.arange(len(open_.areas))):
+        whole = open_.cavity(space)
         if whole.below and whole.above:
             if not whole.beside and not _is_hole_of_outline(part, whole):
                 through.append(whole)
             continue
         is_closed = not whole.below and not whole.above
-        dimples = [one for one in group if is_closed and len(group) > 1 and _is_mark(one)]
-        shallow = [one for one in group if _is_hollow(part, one)]
-        rest = [one for one in group if one not in dimples and one not in shallow]
-        frames = [one for one in shallow if _is_frame(one)]
-        reliefs += [(one, _standing_in(one)) for one in frames]
-        for own in _opening_into_each_other(rest):
-            cavity = _joined(own)
-            if shallow:  # which the cavity opens into: its depth is that from the part's own face
-                low_mm = whole.low_mm if whole.below else cavity.low_mm
-                high_mm = whole.high_mm if whole.above else cavity.high_mm
-                cavity = replace(cavity, below=whole.below, above=whole.above)
-                cavity = replace(cavity, low_mm=low_mm, high_mm=high_mm)
+        dimples, hollow, rest = _parted_at_steps(part, open_, space, is_closed)
+        marks += dimples
+        for own in open_.groups(rest):
+            cavity = open_.cavity(own)
+            if hollow:  # which the cavity opens into: its depth is that from the part's own face
+                cavity = replace(
+                    cavity,
+                    below=whole.below,
+                    above=whole.above,
+                    low_mm=whole.low_mm if whole.below else cavity.low_mm,
+                    high_mm=whole.high_mm if whole.above else cavity.high_mm,
+                )
             if _is_recess(cavity, part.thickness_mm):
                 recesses.append(cavity)
             elif not cavity.in_side and not is_closed:
                 labels.append(cavity)
-        marks += dimples
-        wide += [one for one in shallow if one not in frames or not (rest or reliefs[-1][1])]
-    for frame, letters in reliefs:
-        if letters:  # what is open inside of them is what they leave open
-            around = filled(frame.middle)
-            labels = [one for one in labels if not around.contains(one.middle)] + letters
+        for one in hollow:
+            letters = _standing_in(one) if _is_frame(one) else []
+            if letters:
+                reliefs.append((one, letters))
+            elif not _is_frame(one) or not len(rest):
+                wide.append(one)
+    for frame, letters in reliefs:  # what is open inside of them is what they leave open
+        around = filled(frame.middle)
+        labels = [one for one in labels if not around.contains(one.middle)] + letters
     if any(recess.below for recess in recesses):
         # Only then is the back where magnets go in; else a round thing there may be a full stop.
         dimples = [one for one in labels if one.below and not one.above and _is_mark(one)]
         labels = [one for one in labels if one not in dimples]
         marks += dimples
-    return Features(
-        tuple(cuts),
-        tuple(recesses),
-        tuple(labels),
-        tuple(through),
-        tuple(marks),
-        tuple(wide),
-        nubs_mm,
-        part,
-    )
+    return Features(open_.cuts, recesses, labels, through, marks, wide, nubs_mm, part)
+
+
+def _parted_at_steps(
+    part: Part, open_: _Open, space: Positions, is_closed: bool
+) -> tuple[list[Cavity], list[Cavity], Positions]:
+    """Of an open space the marks, the hollows, and the rest, which keeps its steps."""
+    marks, hollow, rest = [], [], np.zeros(0, dtype=np.int64)
+    steps = open_.groups(space, at_steps=True)
+    for some in steps:
+        one = open_.cavity(some)
+        if is_closed and len(steps) > 1 and _is_mark(one):
+            marks.append(one)
+        elif _is_hollow(part, one):
+            hollow.append(one)
+        else:
+            rest = np.union1d(rest, some)
+    return marks, hollow, rest
 
 
 # --- cuts -----------------------------------------------------------------------------------
 
 
-def slices(part: Part) -> list[Slice]:
+def _slices(part: Part) -> list[Slice]:
     """Cuts just above and below every height at which corners lie, from low to high.
 
     Between two such heights every side is straight, so walls are thinnest at these cuts.
@@ -243,21 +247,18 @@ def _main_levels(part: Part) -> list[float]:
 
 def _nubs_mm(part: Part) -> tuple[float, float]:
     """How far below the back, and above the face, the part begins and ends."""
-    asked = _LEVEL_SHARE * part.shadow.area
+    from scipy.optimize import bisect
+
     found = []
     for end, inwards in ((part.sections.low, 1), (part.sections.high, -1)):
 
-        def is_level(away: float, end: float = end, inwards: int = inwards) -> bool:
-            return bool(filled(part.sections.at(end + inwards * away)).area >= asked)
+        def more_mm2(away: float, end: float = end, inwards: int = inwards) -> float:
+            there = filled(part.sections.at(end + inwards * away))
+            return float(there.area - _LEVEL_SHARE * part.shadow.area)
 
-        low_mm, high_mm = _NUB_MM, part.thickness_mm / 2
-        if is_level(low_mm) or not is_level(high_mm):
-            found.append(0.0)
-            continue
-        while high_mm - low_mm > 1e-4:
-            middle = (low_mm + high_mm) / 2
-            low_mm, high_mm = (low_mm, middle) if is_level(middle) else (middle, high_mm)
-        found.append(high_mm)
+        most_mm = part.thickness_mm / 2
+        is_nub = more_mm2(_NUB_MM) < 0 <= more_mm2(most_mm)
+        found.append(bisect(more_mm2, _NUB_MM, most_mm, xtol=1e-4) + 1e-4 if is_nub else 0.0)
     return found[0], found[1]
 
 
@@ -265,119 +266,77 @@ def _without(part: Part, nubs_mm: tuple[float, float]) -> Part:
     """A part without what stands out of its back and face, where its mesh bounds a volume."""
     if not any(nubs_mm) or not part.is_solid:
         return part
-    below_mm, above_mm = nubs_mm
-    mesh = between(part.manifold, below_mm, part.thickness_mm - above_mm).to_mesh()
-    vertices = np.asarray(mesh.vert_properties, dtype=float)[:, :3] - (0.0, 0.0, below_mm)
-    faces = np.asarray(mesh.tri_verts, dtype=np.int64)
-    if not len(faces):  # it is thinner than what stands out of it
-        return part
-    return replace(part, body=Body(part.name, vertices, faces), vertices=vertices)
+    body = slab(part.straight, nubs_mm[0], part.thickness_mm - nubs_mm[1])
+    # It may be thinner than what stands out of it.
+    return replace(part, body=body, vertices=body.vertices) if len(body.faces) else part
 
 
 # --- cavities -------------------------------------------------------------------------------
 
 
-def cavities(part: Part, cuts: Sequence[Slice]) -> list[Cavity]:
-    """The connected open spaces of a part, from low to high, holes of its outline among them.
+class _Open:
+    """The open areas of a part's slices, and which of them open into each other."""
 
-    Where one gets wider or narrower by a step another one begins.
+    def __init__(self, part: Part, cuts: Sequence[Slice]) -> None:
+        found = [(level, *one) for level, cut in enumerate(cuts) for one in _open_areas(part, cut)]
+        self.cuts = cuts
+        self.levels = np.array([level for level, _, _ in found], dtype=int)
+        self.areas = np.array([area for _, area, _ in found], dtype=object)
+        self.is_notch = np.array([is_notch for _, _, is_notch in found], dtype=bool)
+        lower, upper = shapely.STRtree(self.areas).query(self.areas)
+        above = self.levels[upper] - self.levels[lower] == 1
+        lower, upper = lower[above], upper[above]
+        common = shapely.intersection(self.areas[lower], self.areas[upper])
+        meet = shapely.area(common) > _LEAST_MM2
+        self._pairs = np.column_stack([lower, upper])[meet]
+        # Between slices of one layer sides are straight, and nothing gets wider by a step.
+        layers = np.array([cut.low_mm for cut in cuts])[self.levels[self._pairs]]
+        small, large = np.sort(shapely.area(self.areas[self._pairs]), axis=1).T
+        self._is_step = (layers[:, 0] != layers[:, 1]) & (large > _STEP * small)
 
-    Args:
-        part: the part.
-        cuts: its slices.
-    """
-    open_at = [_open_areas(part, cut) for cut in cuts]
-    group: dict[tuple[int, int], int] = {}
-    names = itertools.count()
-    for level, areas in enumerate(open_at):
-        for position, (area, _) in enumerate(areas):
-            below = {
-                group[level - 1, other]
-                for other, (under, _) in enumerate(open_at[level - 1] if level else [])
-                if _overlap(area, under) and not _is_step(cuts[level - 1], under, cuts[level], area)
-            }
-            name = min(below, default=None)
-            name = next(names) if name is None else name
-            group[level, position] = name
-            for key, other in group.items():
-                if other in below:
-                    group[key] = name
-    found = []
-    for name in sorted(set(group.values())):
-        by_level: dict[int, list[tuple[BaseGeometry, bool]]] = {}
-        for level, position in sorted(key for key, other in group.items() if other == name):
-            by_level.setdefault(level, []).append(open_at[level][position])
-        areas = [(cuts[i], union_all([area for area, _ in some])) for i, some in by_level.items()]
-        notches = [is_notch for some in by_level.values() for _, is_notch in some]
-        cavity = Cavity(
-            low_mm=areas[0][0].low_mm,
-            high_mm=areas[-1][0].high_mm,
-            below=0 in by_level,
-            above=len(cuts) - 1 in by_level,
-            cuts=tuple(areas),
-            beside=any(not cut.outer.buffer(1e-6).contains(area) for cut, area in areas),
-            in_side=all(notches),
+    def groups(self, some: Positions, at_steps: bool = False) -> list[Positions]:
+        """Some areas, in order, in groups that open into each other; parted at steps or not."""
+        from trimesh.graph import connected_component_labels
+
+        pairs = self._pairs[~self._is_step] if at_steps else self._pairs
+        pairs = np.searchsorted(some, pairs[np.isin(pairs, some).all(axis=1)])
+        labels = connected_component_labels(pairs, len(some))
+        return [some[labels == label] for label in np.unique(labels)]
+
+    def cavity(self, some: Positions) -> Cavity:
+        """Areas that open into each other as one thing."""
+        levels = np.unique(self.levels[some]).tolist()
+        cuts = [
+            (self.cuts[level], union_all(self.areas[some[self.levels[some] == level]]))
+            for level in levels
+        ]
+        return Cavity(
+            low_mm=cuts[0][0].low_mm,
+            high_mm=cuts[-1][0].high_mm,
+            below=levels[0] == 0,
+            above=levels[-1] == len(self.cuts) - 1,
+            cuts=tuple(cuts),
+            beside=any(not cut.outer.buffer(1e-6).contains(area) for cut, area in cuts),
+            in_side=bool(self.is_notch[some].all()),
         )
-        found.append(cavity)
-    return sorted(found, key=lambda one: (one.low_mm, one.high_mm, one.middle.bounds))
 
 
-def _is_step(below: Slice, under: BaseGeometry, above: Slice, over: BaseGeometry) -> bool:
-    small, large = sorted((under.area, over.area))
-    return below.low_mm != above.low_mm and large > _STEP * small
-
-
-def _open_areas(part: Part, cut: Slice) -> list[tuple[BaseGeometry, bool]]:
+def _open_areas(part: Part, cut: Slice) -> Iterator[tuple[BaseGeometry, bool]]:
     """What is open at a slice: holes, and notches where something breaks through the side; and
     whether it is a notch."""
-    holes = [hole for hole in hollows(cut.material) if hole.area > _LEAST_MM2]
+    yield from ((hole, False) for hole in hollows(cut.material) if hole.area > _LEAST_MM2)
     # Chamfers, roundings and leaning sides leave a ring open all around, which is no notch.
     inset = part.shadow.buffer(-cut.inside_mm, join_style="mitre", mitre_limit=10)
-    beside, reach = inset.difference(cut.outer), _NOTCH_MM / 2
-    grown = reach + cut.inside_mm
-    notches = [one.buffer(grown) & part.shadow for one in parts(beside.buffer(-reach))]
-    return [*((hole, False) for hole in holes), *((notch, True) for notch in notches)]
-
-
-def _opening_into_each_other(found: Sequence[Cavity]) -> list[list[Cavity]]:
-    """Cavities in groups of those that are one open space, its steps apart."""
-    groups: list[list[Cavity]] = []
-    for one in sorted(found, key=lambda one: one.low_mm):
-        touching = [group for group in groups if any(_meet(other, one) for other in group)]
-        groups = [group for group in groups if group not in touching]
-        groups.append([*itertools.chain(*touching), one])
-    return groups
-
-
-def _meet(lower: Cavity, upper: Cavity) -> bool:
-    return lower.high_mm == upper.low_mm and _overlap(lower.cuts[-1][1], upper.cuts[0][1])
-
-
-def _overlap(one: BaseGeometry, other: BaseGeometry) -> bool:
-    return bool(one.intersects(other) and one.intersection(other).area > _LEAST_MM2)
-
-
-def _joined(group: Sequence[Cavity]) -> Cavity:
-    """Cavities that open into each other as one."""
-    if len(group) == 1:
-        return group[0]
-    cuts = sorted((cut for one in group for cut in one.cuts), key=lambda cut: cut[0].height_mm)
-    return Cavity(
-        low_mm=min(one.low_mm for one in group),
-        high_mm=max(one.high_mm for one in group),
-        below=any(one.below for one in group),
-        above=any(one.above for one in group),
-        cuts=tuple(cuts),
-        beside=any(one.beside for one in group),
-        in_side=all(one.in_side for one in group),
-    )
+    beside = inset.difference(cut.outer).buffer(-_NOTCH_MM / 2)
+    for one in parts(beside):
+        yield one.buffer(_NOTCH_MM / 2 + cut.inside_mm) & part.shadow, True
 
 
 def _is_hollow(part: Part, cavity: Cavity) -> bool:
     """Whether a cavity is too wide for a letter, and for a recess too shallow or not round."""
     unit_mm = part.outline.unit_mm if part.outline else math.sqrt(part.shadow.area) / 2
-    room_mm = _disc_mm(filled(cavity.middle)) if _is_frame(cavity) else cavity.room_mm
-    return room_mm > _HOLLOW_UNITS * unit_mm and not _is_recess(cavity, part.thickness_mm)
+    area = filled(cavity.middle) if _is_frame(cavity) else cavity.middle
+    return _disc_mm(area) > _HOLLOW_UNITS * unit_mm and not _is_recess(cavity, part.thickness_mm)
 
 
 def _is_frame(cavity: Cavity) -> bool:
@@ -405,7 +364,8 @@ def _is_mark(cavity: Cavity) -> bool:
     area = cavity.middle
     if cavity.beside or not isinstance(area, Polygon) or area.interiors:
         return False
-    return circle_of(area).outer_mm <= _MARK_WIDE * MARK_DIAMETER_MM and _fills(area) > _MARK_ROUND
+    width_mm = 2 * shapely.minimum_bounding_radius(area)
+    return bool(width_mm <= _MARK_WIDE * MARK_DIAMETER_MM and _fills(area) > _MARK_ROUND)
 
 
 def _is_hole_of_outline(part: Part, cavity: Cavity) -> bool:
@@ -421,26 +381,22 @@ def _is_recess(cavity: Cavity, thickness_mm: float) -> bool:
         return False
     lowest = cavity.cuts[len(cavity.cuts) // 4][1]
     if cavity.beside:
-        return cavity.room_mm > _LEAST_MAGNET_MM
+        return _disc_mm(cavity.middle) > _LEAST_MAGNET_MM
     return isinstance(lowest, Polygon) and _fills(lowest) > _ROUND
 
 
 def _fills(area: BaseGeometry) -> float:
     """Which part of the circle around it an area fills."""
-    return float(area.area / Point(0, 0).buffer(circle_of(area).outer_mm / 2).area)
+    return float(area.area / (math.pi * shapely.minimum_bounding_radius(area) ** 2))
 
 
-def _disc_mm(area: Polygon) -> float:
-    return 2 * float(shapely.maximum_inscribed_circle(area).length)
+def _disc_mm(area: BaseGeometry) -> float:
+    """The diameter of the largest disc in an area."""
+    return 2 * max((shapely.maximum_inscribed_circle(one).length for one in parts(area)), default=0)
 
 
 def can_be_turned_over(part: Part, found: Features) -> bool:
-    """Whether a part can be played on either face: no recess is open, and both faces are alike.
-
-    Args:
-        part: the part.
-        found: its features.
-    """
+    """Whether a part can be played on either face: no recess is open, and both faces are alike."""
     front = any(label.above for label in found.labels)
     back = any(label.below for label in found.labels)
     chamfers = [
@@ -486,7 +442,7 @@ def circle_of(area: BaseGeometry) -> Circle:
         >>> round(circle_of(Point(3, 4).buffer(5, quad_segs=16)).diameter_mm, 6)
         10.0
     """
-    outline = max((Polygon(one.exterior) for one in parts(area)), key=lambda one: one.area)
+    outline = parts(filled(area))[0]
     points = get_coordinates(outline)[:-1]
     centre = np.array(outline.centroid.coords[0])
     radii = np.hypot(*(points - centre).T)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from shapely.geometry.base import BaseGeometry
-from shapely.geometry.polygon import orient
 
 from fabkit.mesh.body import Body
 from fabkit.mesh.section import area_of, parts
@@ -24,35 +23,32 @@ def is_solid(manifold: Any) -> bool:
     return bool(manifold.status() == manifold3d.Error.NoError and manifold.volume() > 0)
 
 
-def cropped(
-    solid: Any, box: Sequence[float], low_mm: float = -math.inf, high_mm: float = math.inf
-) -> Any:
-    """What of a solid lies over a box ``(left, low, right, high)``, between two heights.
+def cropped(solid: Any, box: Sequence[float]) -> Any:
+    """What of a solid lies over a box ``(left, low, right, high)``.
 
     Example:
         >>> import manifold3d
         >>> cube = manifold3d.Manifold.cube([4, 4, 4])
-        >>> cropped(cube, (1, 1, 9, 2)).bounding_box(), cropped(cube, (1, 1, 9, 2), 3.0).volume()
-        ((1.0, 1.0, 0.0, 4.0, 2.0, 4.0), 3.0)
+        >>> cropped(cube, (1, 1, 9, 2)).bounding_box()
+        (1.0, 1.0, 0.0, 4.0, 2.0, 4.0)
     """
     import manifold3d
 
     if solid.is_empty():
         return solid
-    asked = np.array([[*box[:2], low_mm], [*box[2:], high_mm]])
-    whole = np.reshape(solid.bounding_box(), (2, 3))
+    low, high = np.reshape(solid.bounding_box(), (2, 3))
     # Beyond the solid nothing is cut, so that no two faces lie in one plane there.
-    start = np.maximum(asked[0], np.minimum(whole[0], asked[1]) - 1.0)
-    end = np.minimum(asked[1], np.maximum(whole[1], asked[0]) + 1.0)
+    start = np.maximum([*box[:2], -math.inf], np.minimum(low, [*box[2:], math.inf]) - 1.0)
+    end = np.minimum([*box[2:], math.inf], np.maximum(high, start) + 1.0)
     return solid ^ manifold3d.Manifold.cube((end - start).tolist()).translate(start.tolist())
 
 
 def between(solid: Any, low_mm: float, high_mm: float) -> Any:
     """What of a solid lies between two heights."""
     *_, bottom, _, _, top = solid.bounding_box()
-    if low_mm <= bottom and top <= high_mm:
-        return solid
-    return cropped(solid, (-math.inf, -math.inf, math.inf, math.inf), low_mm, high_mm)
+    if low_mm > bottom:
+        solid = solid.trim_by_plane((0.0, 0.0, 1.0), low_mm)
+    return solid.trim_by_plane((0.0, 0.0, -1.0), -high_mm) if high_mm < top else solid
 
 
 def shadow_of(solid: Any) -> BaseGeometry:
@@ -60,11 +56,11 @@ def shadow_of(solid: Any) -> BaseGeometry:
     return area_of(solid.project(), _NO_HOLE_MM2)
 
 
-# --- meshes parted in two -----------------------------------------------------------------
+# --- meshes of parts ------------------------------------------------------------------------
 
 
-def above(body: Body, height_mm: float) -> Body:
-    """What of a closed mesh is above a height, closed again.
+def slab(body: Body, low_mm: float, high_mm: float = math.inf) -> Body:
+    """What of a closed mesh lies between two heights, closed again; its back is at height 0.
 
     Raises:
         ValueError: when the mesh bounds no volume.
@@ -72,23 +68,21 @@ def above(body: Body, height_mm: float) -> Body:
     Example:
         >>> corners = np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], float)
         >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
-        >>> above(Body("pyramid", corners, faces), 2.0).vertices.min(axis=0).tolist()
-        [0.0, 0.0, 2.0]
+        >>> slab(Body("pyramid", corners, faces), 1.0).vertices.max(axis=0).tolist()
+        [3.0, 3.0, 3.0]
     """
-    return _body(_solid(body).trim_by_plane((0.0, 0.0, 1.0), height_mm), body.name)
+    cut = between(_solid(body), low_mm, high_mm)
+    return _body(cut.translate((0.0, 0.0, -low_mm)), body.name)
 
 
 def parted(body: Body, area: BaseGeometry, low_mm: float, high_mm: float) -> tuple[Body, Body]:
-    """Parts a closed mesh in two that touch each other.
+    """Parts a closed mesh in two that touch each other: the rest, and what lies in a prism.
 
     Args:
         body: the mesh.
         area: the prism seen from above, in the mesh's own frame.
         low_mm: where the prism begins.
         high_mm: where it ends.
-
-    Returns:
-        The rest, and what lies in the prism.
 
     Raises:
         ValueError: when the mesh bounds no volume.
@@ -103,26 +97,18 @@ def parted(body: Body, area: BaseGeometry, low_mm: float, high_mm: float) -> tup
     """
     import manifold3d
 
-    whole = _solid(body)
-    prisms = [_prism(one, low_mm, high_mm) for one in parts(area)]
-    prism = manifold3d.Manifold.batch_boolean(prisms, manifold3d.OpType.Add)
-    return _body(whole - prism, body.name), _body(whole ^ prism, body.name)
+    rings = [ring for one in parts(area) for ring in (one.exterior, *one.interiors)]
+    corners = [np.asarray(ring.coords)[:-1] for ring in rings]
+    outline = manifold3d.CrossSection(corners, manifold3d.FillRule.EvenOdd)
+    prism = outline.extrude(high_mm - low_mm).translate((0.0, 0.0, low_mm))
+    inside, rest = _solid(body).split(prism)
+    return _body(rest, body.name), _body(inside, body.name)
 
 
 def _solid(body: Body) -> Any:
-    solid = body.manifold
-    if not is_solid(solid):
+    if not is_solid(body.manifold):
         raise ValueError(f"{body.name} bounds no volume")
-    return solid
-
-
-def _prism(area: BaseGeometry, low_mm: float, high_mm: float) -> Any:
-    import manifold3d
-
-    polygon = orient(area)
-    rings = [polygon.exterior, *polygon.interiors]
-    outline = manifold3d.CrossSection([np.asarray(ring.coords)[:-1] for ring in rings])
-    return outline.extrude(high_mm - low_mm).translate((0.0, 0.0, low_mm))
+    return body.manifold
 
 
 def _body(manifold: Any, name: str) -> Body:

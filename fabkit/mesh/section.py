@@ -6,6 +6,8 @@ then the area inside the lines that do close.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 from shapely import MultiPolygon, Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.body import Faces, Points, is_closed
+from fabkit.mesh.body import Faces, Points, area_vectors, is_closed
 
 UP, DOWN = 1, -1
 #: Heights this near are one, as a part of the body's height (STL files hold single precision).
@@ -78,17 +80,16 @@ class Sections:
         return solid if solid.volume() > 0 else None
 
     def _open_at(self, height: float) -> BaseGeometry:
-        above = self.vertices[self.faces, 2] > height
-        crossed = above.any(axis=1) & ~above.all(axis=1)
-        # The corner that is alone on its side, and the two that face it, in this order.
-        alone = (above ^ (np.count_nonzero(above, axis=1) == 2)[:, None])[crossed].argmax(axis=1)
-        turn = (alone[:, None] + [0, 1, 0, 2]) % 3
+        """What lines do close where the mesh is open; two edges of each face that is cut are."""
         # Each edge from its first corner in the list, so that neighbours meet in the same place.
-        ends = np.sort(np.take_along_axis(self.faces[crossed], turn, 1).reshape(-1, 2), axis=1)
-        start, end = self.vertices[ends[:, 0]], self.vertices[ends[:, 1]]
-        part = (height - start[:, 2]) / (end[:, 2] - start[:, 2])
-        points = start[:, :2] + part[:, None] * (end - start)[:, :2]
-        return _area_within(points.reshape(-1, 2, 2))
+        edges = np.sort(self.faces[:, [[0, 1], [1, 2], [2, 0]]], axis=2)
+        edges = edges[np.diff(self.vertices[edges, 2] > height, axis=2)[..., 0]]
+        start, end = self.vertices[edges[:, 0]], self.vertices[edges[:, 1]]
+        along = (height - start[:, 2:]) / (end - start)[:, 2:]
+        lines = (start + along * (end - start))[:, :2].reshape(-1, 2, 2)
+        lines = lines[(lines[:, 0] != lines[:, 1]).any(axis=1)]
+        # Lines may cross, where a body cuts into itself.
+        return shapely.build_area(shapely.union_all(shapely.linestrings(lines)))
 
     # --- flats --------------------------------------------------------------------------------
 
@@ -109,9 +110,9 @@ class Sections:
         """The area of the horizontal surfaces, by height and facing (`UP` or `DOWN`)."""
         found: dict[tuple[float, int], float] = {}
         for level in self._flat_levels:
+            there = self._projected[self._at_level(level)]
             for facing in (UP, DOWN):
-                area = float(np.abs(self._projected[self._flat_faces(level, facing)]).sum())
-                if area > 0:
+                if (area := float(np.maximum(facing * there, 0).sum())) > 0:
                     found[level, facing] = area
         return found
 
@@ -120,8 +121,7 @@ class Sections:
         import manifold3d
 
         near = min(self._flat_levels, key=lambda level: abs(level - height), default=height)
-        level = near if abs(near - height) < self.scatter_mm else height
-        there = np.abs(self._corners - level).max(axis=1) < self.scatter_mm
+        there = self._at_level(near if abs(near - height) < self.scatter_mm else height)
         # Where slivers of an uneven flat are folded over, what lies twice there is lessened by
         # what faces the other way: around each point it is once altogether.
         triangles = self.vertices[self.faces[there], :2][:, ::facing]
@@ -139,39 +139,28 @@ class Sections:
         A mesh without flats tells nothing. The flats of one that is rougher than 0.045 mm are
         none, so that it counts as exact.
         """
-        low, high = self._reach
-        a, b, c = (self.vertices[self.faces[:, corner]] for corner in range(3))
-        areas = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
-        level = (np.abs(self._projected) > _LEVEL * areas) & (high - low < _MOST_NOISE_MM)
-        corners, areas = self._corners[level], areas[level]
+        areas = np.linalg.norm(area_vectors(self.vertices, self.faces), axis=1)
+        reach = np.ptp(self._corners, axis=1)
+        level = (np.abs(self._projected) > _LEVEL * areas) & (reach < _MOST_NOISE_MM)
+        areas, reach, noise_mm = areas[level], reach[level], 0.0
         # Within single faces: two flats may lie nearer to each other than noise may reach.
-        reach = (high - low)[level]
-        least_mm2, beside = _OF_FLATS * float(areas.sum()), 0.0
-        while len(areas):
-            chosen, _ = _heaviest(corners, areas, _MOST_NOISE_MM)
-            if areas[chosen].sum() < least_mm2:
+        for chosen, _ in _heaviest(self._corners[level], areas, _MOST_NOISE_MM):
+            if areas[chosen].sum() < _OF_FLATS * areas.sum():
                 break
-            beside = max(beside, float(reach[chosen].max()) / 2)
-            corners, areas, reach = corners[~chosen], areas[~chosen], reach[~chosen]
-        return _NOISE * beside if _NOISE * beside < _MOST_NOISE_MM else 0.0
+            noise_mm = max(noise_mm, _NOISE * float(reach[chosen].max()) / 2)
+        return noise_mm if noise_mm < _MOST_NOISE_MM else 0.0
 
     @cached_property
     def _flat_levels(self) -> list[float]:
         """The heights of the flats: those around which most area lies first."""
-        near, (low, high) = self.scatter_mm, self._reach
-        flat = (high - low < near) & (self._projected != 0)
-        corners, areas = self._corners[flat], np.abs(self._projected[flat])
-        found: list[float] = []
-        while len(areas) and len(found) < _MOST_FLATS:
-            chosen, height = _heaviest(corners, areas, near)
-            found.append(height)
-            rest = ~chosen & (np.abs(corners.mean(axis=1) - height) > near)
-            corners, areas = corners[rest], areas[rest]
-        return found
+        flat = (np.ptp(self._corners, axis=1) < self.scatter_mm) & (self._projected != 0)
+        areas = np.abs(self._projected[flat])
+        found = _heaviest(self._corners[flat], areas, self.scatter_mm)
+        return [height for _, height in itertools.islice(found, _MOST_FLATS)]
 
-    def _flat_faces(self, height: float, facing: int) -> NDArray[np.bool_]:
-        there = np.abs(self._corners - height).max(axis=1) < self.scatter_mm
-        return np.asarray(there & (self._projected * facing > 0))
+    def _at_level(self, height: float) -> NDArray[np.bool_]:
+        """Which faces lie at a height."""
+        return np.asarray(np.abs(self._corners - height).max(axis=1) < self.scatter_mm)
 
     @cached_property
     def _corners(self) -> Points:
@@ -179,46 +168,30 @@ class Sections:
         return np.asarray(self.vertices[self.faces, 2])
 
     @cached_property
-    def _reach(self) -> tuple[Points, Points]:
-        return self._corners.min(axis=1), self._corners.max(axis=1)
-
-    @cached_property
     def _projected(self) -> NDArray[np.float64]:
         """Each triangle's area as seen from above, negative where it faces down."""
-        a, b, c = (self.vertices[self.faces[:, corner], :2] for corner in range(3))
-        (ux, uy), (vx, vy) = (b - a).T, (c - a).T
-        return np.asarray(ux * vy - uy * vx) / 2
+        return area_vectors(self.vertices, self.faces)[:, 2]
 
 
 def _heaviest(
     corners: Points, areas: NDArray[np.float64], near: float
-) -> tuple[NDArray[np.bool_], float]:
-    """Where most area lies within `near` to both sides: which faces, and their middle height."""
+) -> Iterator[tuple[NDArray[np.int64], float]]:
+    """Where most area lies within `near` to both sides: which faces, and their middle height.
+
+    Then the same of all others, again and again.
+    """
     middles = corners.mean(axis=1)
     order = np.argsort(middles, kind="stable")
-    ends = np.searchsorted(middles[order], middles[order] + 2 * near, side="right")
-    sums = np.concatenate([[0.0], np.cumsum(areas[order])])
-    start = int(np.argmax(sums[ends] - sums[:-1]))
-    some = order[start : ends[start]]
-    chosen = np.zeros(len(areas), dtype=bool)
-    chosen[some] = True
-    return chosen, float(corners[some].min() + corners[some].max()) / 2
-
-
-def _area_within(lines: Points) -> BaseGeometry:
-    """The area that lines (k, 2, 2) bound, holes left out."""
-    lines = lines[(lines[:, 0] != lines[:, 1]).any(axis=1)]
-    if not len(lines):
-        return Polygon()
-    drawn = shapely.linestrings(lines)
-    try:
-        area = shapely.build_area(shapely.geometrycollections(drawn))
-        if area.is_valid:
-            return area
-    except shapely.errors.GEOSException:
-        pass
-    # Lines that cross, of a body that cuts into itself, are first cut where they do.
-    return shapely.build_area(shapely.union_all(drawn))
+    while len(order):
+        ends = np.searchsorted(middles[order], middles[order] + 2 * near, side="right")
+        sums = np.concatenate([[0.0], np.cumsum(areas[order])])
+        start = int(np.argmax(sums[ends] - sums[:-1]))
+        chosen = order[start : ends[start]]
+        height = float(corners[chosen].min() + corners[chosen].max()) / 2
+        yield chosen, height
+        rest = np.abs(middles[order] - height) > near
+        rest[start : ends[start]] = False
+        order = order[rest]
 
 
 def area_of(cut: Any, least_hole_mm2: float = _NO_AREA_MM2) -> BaseGeometry:
@@ -259,7 +232,7 @@ def filled(area: BaseGeometry) -> BaseGeometry:
     return found[0] if len(found) == 1 else shapely.union_all(found)
 
 
-def hollows(area: BaseGeometry) -> list[BaseGeometry]:
+def hollows(area: BaseGeometry) -> list[Polygon]:
     """What is cut out of an area, each hole less the islands in it.
 
     Example:
@@ -267,10 +240,4 @@ def hollows(area: BaseGeometry) -> list[BaseGeometry]:
         >>> [hole.area for hole in hollows(ring | shapely.box(3, 3, 4, 4))]
         [48.0]
     """
-    holes = [Polygon(ring) for part in parts(area) for ring in part.interiors]
-    islands = [one for one in parts(area) if any(hole.contains(one) for hole in holes)]
-    # A hole in an island is one of its own, and no part of the hole around the island.
-    return [
-        hole.difference(filled(shapely.union_all([one for one in islands if hole.contains(one)])))
-        for hole in holes
-    ]
+    return parts(filled(area).difference(area))

@@ -14,7 +14,7 @@ from fabkit.mesh.body import Body
 from fabkit.mesh.bystubs import read_by_stubs
 from fabkit.mesh.features import Circle, circle_of
 from fabkit.mesh.finding import Finding, at_most, between, counted
-from fabkit.mesh.manifold import above
+from fabkit.mesh.manifold import slab
 from fabkit.mesh.part import Part
 from fabkit.mesh.recognise import take_in
 from fabkit.mesh.rules.outline import TOLERANCE_MM
@@ -101,11 +101,10 @@ def on_stubs(part: Part, lattice: Lattice, unit_mm: float) -> OnStubs | None:
     if not _fills_cells(part):
         part = read_by_stubs(part, _circles(part, height_mm), lattice, unit_mm) or part
     try:
-        plate = above(part.straight, height_mm)
+        plate = slab(part.straight, height_mm)
     except ValueError:  # an open mesh, which other rules tell
         return None
-    moved = plate.vertices - np.array([0.0, 0.0, height_mm])
-    lying = replace(part, body=Body(part.name, moved, plate.faces), vertices=moved)
+    lying = replace(part, body=plate, vertices=plate.vertices)
     return OnStubs(part, lying, tuple(_circles(part, height_mm)), height_mm)
 
 

@@ -372,9 +372,10 @@ def _hang_together(body: Body, one: Shell, other: Shell) -> bool:
     """
     if encloses(body, one, other):
         return True
-    if other.volume_mm3 < 0:
-        return False
-    solids = [_some_faces(body, np.sort(some.faces), body.name).manifold for some in (one, other)]
+    bodies = [_some_faces(body, np.sort(some.faces), body.name) for some in (one, other)]
+    if other.volume_mm3 < 0:  # a cavity that reaches out, or a part that is inside out
+        bodies[1] = Body(body.name, bodies[1].vertices, bodies[1].faces[:, ::-1])
+    solids = [some.manifold for some in bodies]
     if not all(map(is_solid, solids)):
         return True
-    return bool((solids[0] ^ solids[1]).volume() > _TOUCHING * other.volume_mm3)
+    return bool((solids[0] ^ solids[1]).volume() > _TOUCHING * abs(other.volume_mm3))

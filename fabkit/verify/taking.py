@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePath
@@ -17,7 +17,7 @@ from fabkit.mesh.balls.recognise import take_in_balls
 from fabkit.mesh.balls.rules import height_on_bed_mm
 from fabkit.mesh.boards.assembly import BallTable, board_stacks, clearance_of
 from fabkit.mesh.boards.recognise import is_accessory, read_boards
-from fabkit.mesh.boards.seating import balls_in_board, stubs_in_board
+from fabkit.mesh.boards.seating import pieces_in_board
 from fabkit.mesh.body import Body
 from fabkit.mesh.features import can_be_turned_over, circle_of, features
 from fabkit.mesh.finding import Finding
@@ -184,20 +184,20 @@ class Taken:
     def _seated(self, profile: Profile, progress: Progress) -> dict[str, list[Finding]]:
         """What the rules of seats say of each piece that goes into a board, by the piece's id."""
         found: dict[str, list[Finding]] = {}
+        pieces: Mapping[str, Any]
         for board in (one.part for one in self.boards):
             if board.kind == SEATS:
-                on_stubs = {
+                pieces = {
                     one.key: one.stubs
                     for one in self.parts
                     if one.stubs and one.stubs.whole.outline and one.piece == one.key
                 }
-                told = stubs_in_board(on_stubs, board, self.puzzle.lattice, profile, progress)
             elif board.kind == HOLES and self.balls:
                 known = self.read_pieces()
                 pieces = {name: part for name, part in self.pieces().items() if name in known}
-                told = balls_in_board(pieces, board, profile, progress)
             else:
                 continue
+            told = pieces_in_board(pieces, board, self.puzzle.lattice, profile, progress)
             for name, some in told.items():
                 found.setdefault(name, []).extend(some)
         return found

@@ -26,7 +26,7 @@ from fabkit.mesh.boards.assembly import board_stacks, clearance_of
 from fabkit.mesh.boards.lying import balls_lying
 from fabkit.mesh.boards.recognise import is_accessory, read_boards
 from fabkit.mesh.boards.rules import inspect_board
-from fabkit.mesh.boards.seating import Seating, seat_findings
+from fabkit.mesh.boards.seating import Seating
 from fabkit.mesh.body import Body
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.tolerance import PrinterError, Solution, stack, tolerance
@@ -475,7 +475,8 @@ def test_a_ball_piece_may_rest_on_its_printing_flat() -> None:
     assert (over, under) == pytest.approx((-6.0, -4.5), abs=0.02)
     board = draft_thing(puzzle, things(puzzle, profile)[1], profile)
     (read,) = read_boards([written(build_board(board))], puzzle, 15.0)
-    found = seat_findings(Seating(read, puzzle.lattice), balls_lying("a", part, 15.0))
+    seating, ways = Seating(read, puzzle.lattice), balls_lying("a", part, 15.0)
+    found = [*seating.goes_in(ways), *seating.held(ways)]
     assert [one.message for one in found if not one.ok] == []
 
 

@@ -15,7 +15,7 @@ import pytest
 from fabkit.core.errors import InputError
 from fabkit.mesh.boards.assembly import BallTable
 from fabkit.mesh.boards.lying import LIFT_MM, balls_lying, stubs_lying
-from fabkit.mesh.boards.seating import Seating, balls_in_board, stubs_in_board
+from fabkit.mesh.boards.seating import Seating, pieces_in_board
 from fabkit.mesh.body import Body
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import Assembly
@@ -108,7 +108,8 @@ def board() -> Part:
 
 
 def judged(part: Part, on: Part, **others: Part) -> dict[str, Finding]:
-    found = balls_in_board({"piece": part, **others}, on, PROFILE)["piece"]
+    pieces = {"piece": part, **others}
+    found = pieces_in_board(pieces, on, LATTICES["square"], PROFILE)["piece"]
     return {finding.rule.removeprefix("seat-"): finding for finding in found}
 
 
@@ -234,15 +235,12 @@ def test_a_bar_across_the_way_in_is_noticed_where_it_bars() -> None:
     assert found["insert"].value > 0  # type: ignore[operator]
 
 
-def test_a_board_that_is_none_is_told() -> None:
-    changes: dict[str, dict[str, Any]] = {
-        "the board is one of tray": {"kind": "tray"},
-        "the board could not be read: no holes": {"board": None, "why": "no holes"},
-    }
-    for words, change in changes.items():
-        found = judged(ball_part(BODIES["indigo"]), replace(board(), **change))
-        assert failing(found) == {"free"}
-        assert words in found["free"].message
+def test_a_board_that_is_open_is_told() -> None:
+    body = board().body
+    holed = replace(board(), body=Body(body.name, body.vertices, body.faces[1:]))
+    found = judged(ball_part(BODIES["indigo"]), holed)
+    assert failing(found) == {"free"}
+    assert "the board does not bound a volume" in found["free"].message
 
 
 # --- a solved board -----------------------------------------------------------------------
@@ -316,7 +314,7 @@ def stub_board() -> Part:
 
 
 def judged_stub(name: str, on: Part, **numbers: float) -> dict[str, Finding]:
-    found = stubs_in_board({"piece": star(name, **numbers)}, on, STARS.lattice, PROFILE)
+    found = pieces_in_board({"piece": star(name, **numbers)}, on, STARS.lattice, PROFILE)
     return {finding.rule.removeprefix("seat-"): finding for finding in found["piece"]}
 
 

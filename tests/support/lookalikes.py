@@ -30,7 +30,7 @@ from shapely.geometry.polygon import orient
 
 from fabkit.model.balls import BallBody
 from tests.conftest import ROOT
-from tests.support import analytic, ballmeshes
+from tests.support import analytic, ballmeshes, meshfiles
 from tests.support.ballmeshes import Sizes
 from tests.support.built import built
 
@@ -214,7 +214,12 @@ def lookalike_files(set_name: str, variant: Variant) -> list[Path]:
 
     def make(folder: Path) -> None:
         for name, mesh in lookalike(set_name, variant).items():
-            mesh.export(folder / name)
+            if name.endswith(".3mf"):
+                shape = meshfiles.mesh(mesh.vertices.tolist(), mesh.faces.tolist())
+                package = meshfiles.package(meshfiles.model(meshfiles.object3mf(1, shape)))
+                (folder / name).write_bytes(package)
+            else:
+                mesh.export(folder / name)
 
     source = Path(__file__).read_bytes()
     name = hashlib.sha256(repr(variant).encode()).hexdigest()[:8]

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
+from itertools import product
 from statistics import median
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.mesh.balls.measure import Placed, link_widths, nearest_rotation, place, to_lines
+from fabkit.mesh.balls.measure import Pose, from_middles, link_widths, place
 from fabkit.mesh.body import Body, Points
 from fabkit.mesh.part import BALLS, Balls, Part, length_mm_of
 from fabkit.model.balls import ROTATIONS, BallBody, turned
@@ -39,7 +40,7 @@ _POINTS, _SAME = 2000, 0.1
 #: A piece has nothing but specks (this part of its surface) farther outside than this, in pitches.
 _SPECKS, _OUTSIDE = 0.01, 0.25
 #: What explains less than this is not like it at all.
-_NOTHING_LIKE = 0.6
+_NOTHING_LIKE, _UNLIKE = 0.6, "it has the balls of no piece of the set"
 
 
 class _Shape(NamedTuple):
@@ -53,17 +54,6 @@ class _Shape(NamedTuple):
     def called(self) -> str:
         """In messages."""
         return ("the mirror image of " if self.mirrored else "") + self.alike[0]
-
-
-@dataclass(frozen=True, eq=False)
-class _Pose:
-    """A shape in a pose: ball ``b`` is at ``origin + pitch * turn @ b``, in the file's length."""
-
-    shape: _Shape
-    turn: Points
-    pitch: float
-    origin: Points
-    radius: float
 
 
 def take_in_balls(
@@ -81,21 +71,10 @@ def take_in_balls(
         A part for each body, and the files' unit of length in mm.
     """
     shapes = _shapes(tuple((piece.id, piece.body) for piece in puzzle.pieces if piece.body))
-    parts = [_part(body, shapes) for body in bodies]
-    pitches = [part.balls.pitch_mm for part in parts if part.balls]
+    found = [_explained(body, shapes) for body in bodies]
+    pitches = [pose.pitch for _, pose in found if pose]
     length_mm = length_mm_of(median(pitches), pitches_mm) if pitches else 1.0
-    return [_scaled(part, length_mm) for part in parts], length_mm
-
-
-def _scaled(part: Part, length_mm: float) -> Part:
-    balls = part.balls and replace(
-        part.balls,
-        pitch_mm=part.balls.pitch_mm * length_mm,
-        diameters_mm=tuple(diameter * length_mm for diameter in part.balls.diameters_mm),
-        links_mm=tuple(width * length_mm for width in part.balls.links_mm),
-        off_mm=part.balls.off_mm * length_mm,
-    )
-    return replace(part, vertices=part.vertices * length_mm, balls=balls)
+    return [_measured(part, pose, shapes, length_mm) for part, pose in found], length_mm
 
 
 # --- shapes -------------------------------------------------------------------------------
@@ -105,23 +84,12 @@ def _scaled(part: Part, length_mm: float) -> Part:
 def _shapes(pieces: tuple[tuple[str, BallBody], ...]) -> dict[object, _Shape]:
     """The different shapes of pieces and their mirror images, by their images."""
     found: dict[object, _Shape] = {}
-    for mirrored in (False, True):
-        for name, body in pieces:
-            drawn = mirror_image(body) if mirrored else body
-            shape = found.setdefault(_images(drawn), _Shape((), mirrored, drawn))
-            if shape.mirrored == mirrored:
-                found[_images(drawn)] = shape._replace(alike=(*shape.alike, name))
+    for way, (name, body) in product((1, -1), pieces):
+        drawn = BallBody(tuple((way * x, y, z) for x, y, z in body.balls), body.bonds)
+        shape = found.setdefault(_images(drawn), _Shape((), way < 0, drawn))
+        if shape.mirrored == (way < 0):
+            found[_images(drawn)] = shape._replace(alike=(*shape.alike, name))
     return found
-
-
-def mirror_image(shape: BallBody) -> BallBody:
-    """A shape as a mirror shows it.
-
-    Example:
-        >>> mirror_image(BallBody(((0, 0, 0), (1, 0, 0)), ((0, 1),))).balls
-        ((0, 0, 0), (-1, 0, 0))
-    """
-    return BallBody(tuple((-x, y, z) for x, y, z in shape.balls), shape.bonds)
 
 
 def _images(shape: BallBody) -> object:
@@ -140,25 +108,20 @@ def _images(shape: BallBody) -> object:
 
 @lru_cache
 class _Tables:
-    """How far shapes reach in every direction, in many rotations.
+    """How far shapes reach in every direction, in many rotations."""
 
-    Attributes:
-        shapes: the shapes.
-        balls: theirs around their middle, shape (s, b, 3); some twice, so that all have as many.
-        directions: spread over all, shape (n, 3).
-        rotations: the same, shape (r, 3, 3).
-        near: the rotations nearest to each, shape (r, k).
-    """
+    def __init__(self, shapes: tuple[BallBody, ...]) -> None:
+        from scipy.spatial.transform import Rotation
 
-    def __init__(self, shapes: tuple[_Shape, ...]) -> None:
         self.shapes = shapes
-        most = max(len(shape.drawn.balls) for shape in shapes)
-        balls = np.array([np.resize(shape.drawn.balls, (most, 3)) for shape in shapes], float)
-        middles = [np.mean(shape.drawn.balls, axis=0) for shape in shapes]
+        most = max(len(shape.balls) for shape in shapes)
+        # Around their middle; some twice, so that all have as many.
+        balls = np.array([np.resize(shape.balls, (most, 3)) for shape in shapes], float)
+        middles = [np.mean(shape.balls, axis=0) for shape in shapes]
         self.balls = balls - np.array(middles)[:, None]
         self.directions = directions = _directions(_DIRECTIONS)
-        some = np.random.default_rng(0).normal(size=(_ROTATIONS, 3, 3))
-        self.rotations = nearest_rotation(some)
+        some = np.random.default_rng(0).normal(size=(_ROTATIONS, 4))
+        self.rotations = Rotation.from_quat(some).as_matrix()
         rows = self.rotations.reshape(-1, 9)
         self.near = np.argsort(-(rows @ rows.T), axis=1)[:, :_NEAR_ROTATIONS]
         self._basis, _ = np.linalg.qr(np.column_stack([np.ones(len(directions)), directions]))
@@ -171,7 +134,7 @@ class _Tables:
         sizes = np.linalg.norm(rest, axis=-1, keepdims=True)
         return np.asarray(rest / np.where(sizes > 0, sizes, 1.0))
 
-    def poses(self, vertices: Points) -> list[_Pose]:
+    def poses(self, vertices: Points) -> list[Pose]:
         """The poses in which shapes reach as far as a mesh does, the best first."""
         reach = (vertices @ self.directions.T).max(axis=0)
         alike = self._reaches @ self._plain(reach)
@@ -185,15 +148,15 @@ class _Tables:
         factors, turns, off = self._fitted(
             reach, self.balls[which], turns, _MORE_STEPS, _DISAGREES * float(np.ptp(reach))
         )
-        found: list[_Pose] = []
+        found: list[Pose] = []
         for row in np.argsort(off).tolist():
             shape, turn = self.shapes[which[row]], turns[row]
             pitch, *middle, radius = factors[row, :5].tolist()
-            same = (np.trace(turn.T @ one.turn) for one in found if one.shape is shape)
+            same = (np.trace(turn.T @ one.turn) for one in found if one.drawn is shape)
             new = all(trace < 1 + 2 * math.cos(_OTHER_POSE) for trace in same)
             if min(pitch, radius) > 0 and new and len(found) < _OVERLAID:
-                origin = middle - pitch * turn @ np.mean(shape.drawn.balls, axis=0)
-                found.append(_Pose(shape, turn, pitch, origin, radius))
+                origin = middle - pitch * turn @ np.mean(shape.balls, axis=0)
+                found.append(Pose(shape, pitch, turn, origin, (2 * radius,)))
         return found
 
     def _fitted(
@@ -204,18 +167,13 @@ class _Tables:
         steps: int,
         disagrees: float = math.inf,
     ) -> tuple[Points, Points, NDArray[np.float64]]:
-        """Rotations made better, all at once, by the method of Gauss and Newton.
+        """Rotations (k, 3, 3) of balls (k, b, 3) made better by the method of Gauss and Newton.
 
-        Args:
-            reach: in each direction.
-            balls: around their middle, shape (k, b, 3).
-            turns: shape (k, 3, 3).
-            steps: so often.
-            disagrees: directions that are so far off weigh half as much.
-
-        Returns:
-            Pitch, place, radius and last turn, shape (k, 8); rotations; how far they are off.
+        Directions that are so far off weigh half as much. Also gives pitch, place, radius and last
+        turn, shape (k, 8), and how far each is off.
         """
+        from scipy.spatial.transform import Rotation
+
         around = np.broadcast_to(self.directions, (len(turns), *self.directions.shape))
         weights, off = np.ones(around.shape[:2]), np.zeros(around.shape[:2])
         factors = np.full((len(turns), 8), np.ptp(reach) / 4)
@@ -232,9 +190,8 @@ class _Tables:
             square += 1e-9 * np.trace(square, axis1=1, axis2=2)[:, None, None] * np.eye(8)
             factors = np.linalg.solve(square, weighted @ reach[:, None])[:, :, 0]
             off = reach - (columns @ factors[:, :, None])[:, :, 0]
-            axes = np.clip(factors[:, 5:], -0.5, 0.5)[:, None]
-            moved = np.cross(axes, turns.transpose(0, 2, 1)).transpose(0, 2, 1)
-            turns = nearest_rotation(turns + moved)
+            turned = Rotation.from_rotvec(np.clip(factors[:, 5:], -0.5, 0.5))
+            turns = turned.as_matrix() @ turns
             weights = 1 / (1 + (off / disagrees) ** 2)
         return factors, turns, np.median(np.abs(off), axis=1)
 
@@ -250,96 +207,84 @@ def _directions(count: int) -> Points:
 # --- by surface ---------------------------------------------------------------------------
 
 
-def _part(body: Body, shapes: dict[object, _Shape]) -> Part:
-    """A body as the shape that explains it best, in the file's own length."""
-    unread = Part(body, body.vertices, BALLS)
-    nothing = "it is no piece of the set: "
+def _explained(body: Body, shapes: dict[object, _Shape]) -> tuple[Part, Pose | None]:
+    """A body as its file has it, how well the best shape explains it, and that shape in its pose."""
+    from trimesh.sample import sample_surface
+
+    part = Part(body, body.vertices, BALLS)
     size = np.ptp(body.vertices, axis=0).max() if len(body.faces) else 0.0
-    poses = _Tables(tuple(shapes.values())).poses(body.vertices) if size > 0 else []
+    tables = _Tables(tuple(shape.drawn for shape in shapes.values()))
+    poses = tables.poses(body.vertices) if size > 0 else []
     if not poses:
-        return replace(unread, why=nothing + "it has no extent")
-    points = _points_on(body)
-    scores, outsides = zip(*(_overlay(points, pose) for pose in poses), strict=True)
-    at = int(np.argmax(scores))
-    best, score, outside = poses[at], scores[at], outsides[at]
-    shape, drawn = best.shape, best.shape.drawn
+        return replace(part, why="it is no piece of the set: it has no extent"), None
+    points = sample_surface(body.as_trimesh, _POINTS, seed=0)[0]
+    (score, outside), best = max(
+        ((_overlay(points, pose), pose) for pose in poses), key=lambda one: one[0]
+    )
     # Of those with the same balls the links decide, which are measured.
-    own = _images(BallBody(drawn.balls, ()))
+    own = _images(BallBody(best.drawn.balls, ()))
     others = [
-        (one, pose.shape)
-        for one, pose in zip(scores, poses, strict=True)
-        if _images(BallBody(pose.shape.drawn.balls, ())) != own
+        (shapes[_images(pose.drawn)].called, _overlay(points, pose)[0])
+        for pose in poses
+        if _images(BallBody(pose.drawn.balls, ())) != own
     ]
-    second = max(others, key=lambda one: one[0], default=None)
-    placed = place(body, drawn, best.origin, best.pitch * best.turn, best.radius)
-    if isinstance(placed, Placed):
-        radius = median(placed.diameters) / 2
-        best = _Pose(shape, placed.turn.T, placed.pitch, placed.origin, radius)
-        score, outside = _overlay(points, best)
-    unread = replace(unread, score=score, second=(second[1].called, second[0]) if second else None)
-    if not isinstance(placed, Placed) or outside > _SPECKS:
-        why = placed if isinstance(placed, str) else "there is more than that in it"
-        why = f"{nothing}{shape.called} comes nearest, but {why}"
-        if score < _NOTHING_LIKE:
-            why = "it has the balls of no piece of the set"
-        return replace(unread, why=why)
-    vertices = (body.vertices - placed.origin) @ placed.turn.T
-    links = link_widths(vertices[body.faces], drawn, placed)
-    shown = BallBody(drawn.balls, tuple(links))
+    placed = place(body, best)
+    if isinstance(placed, Pose):
+        score, outside = _overlay(points, placed)
+    part = replace(part, score=score, second=max(others, key=lambda one: one[1], default=None))
+    if isinstance(placed, Pose) and outside <= _SPECKS:
+        return part, placed
+    why = placed if isinstance(placed, str) else "there is more than that in it"
+    called = shapes[_images(best.drawn)].called
+    why = f"it is no piece of the set: {called} comes nearest, but {why}"
+    return replace(part, why=why if score >= _NOTHING_LIKE else _UNLIKE), None
+
+
+def _measured(
+    part: Part, pose: Pose | None, shapes: dict[object, _Shape], length_mm: float
+) -> Part:
+    """A part in mm, on the lattice of its balls."""
+    if pose is None:
+        return replace(part, vertices=part.vertices * length_mm)
+    pitch_mm = pose.pitch * length_mm
+    diameters_mm = tuple(diameter * length_mm for diameter in pose.diameters)
+    part = replace(part, vertices=(part.vertices - pose.origin) @ pose.turn * length_mm)
+    links = link_widths(part.straight.as_trimesh, pose.drawn, pitch_mm, diameters_mm)
+    own = BallBody(pose.drawn.balls, tuple(links))
     # Of pieces that differ by links alone it is the one that has just these.
-    same = shapes.get(_images(shown))
+    same, nearest = shapes.get(_images(own)), shapes[_images(pose.drawn)]
     balls = Balls(
-        shown,
-        placed.pitch,
-        placed.diameters,
+        own,
+        pitch_mm,
+        diameters_mm,
         tuple(links.values()),
-        placed.off,
-        same.alike if same else shape.alike[:1],
-        same.mirrored if same else shape.mirrored,
+        pose.off * length_mm,
+        same.alike if same else nearest.alike[:1],
+        (same or nearest).mirrored,
         as_linked=same is not None,
     )
-    return replace(unread, vertices=vertices, balls=balls)
+    return replace(part, balls=balls)
 
 
-def _points_on(body: Body) -> Points:
-    """Points spread over a body's surface, always the same ones."""
-    corners = body.vertices[body.faces]
-    crossed = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    heaped = np.cumsum(np.linalg.norm(crossed, axis=1))
-    which = np.searchsorted(heaped, (np.arange(_POINTS) + 0.5) / _POINTS * heaped[-1])
-    cuts = np.sort(np.random.default_rng(0).random((_POINTS, 2)), axis=1)
-    shares = np.diff(cuts, axis=1, prepend=0.0, append=1.0)
-    return np.asarray((corners[which] * shares[:, :, None]).sum(axis=1))
-
-
-def _overlay(points: Points, pose: _Pose) -> tuple[float, float]:
+def _overlay(points: Points, pose: Pose) -> tuple[float, float]:
     """How well a pose explains points of a surface, from 0 to 1; and how many lie far outside.
 
-    The share of these that are not outside the union of balls and links, times the share of that
-    union's own points which have one of these near.
+    The share of these that are not outside the union of balls and links, times the share of the
+    union's balls which has one of these near. Links are taken for three quarters as thick.
     """
     from scipy.spatial import cKDTree
 
     at = (points - pose.origin) @ pose.turn / pose.pitch
-    balls, radius = np.array(pose.shape.drawn.balls, float), pose.radius / pose.pitch
-    starts, ends = (balls[[bond[i] for bond in pose.shape.drawn.bonds]] for i in (0, 1))
-    middles, ways = (starts + ends) / 2, ends - starts
-    # A link is as thick as what is around its middle; where nothing is, as such links are.
-    away = at[:, None] - middles
-    along = (away * ways).sum(axis=2)
-    across = np.sqrt(np.maximum((away**2).sum(axis=2) - along**2, 0.0))
-    there = across[(np.abs(along) < _SAME) & (across < radius)]
-    link = float(np.median(there)) if len(there) else 0.75 * radius
+    balls, bonds = np.array(pose.drawn.balls, float), pose.drawn.bonds
+    radius = median(pose.diameters) / 2 / pose.pitch
 
     def outside(points: Points) -> NDArray[np.float64]:
-        to_balls, to_links = to_lines(points, balls, balls), to_lines(points, starts, ends)
-        return np.asarray(np.minimum(to_balls - radius, to_links - link))
+        return np.minimum(
+            from_middles(points, balls, ()) - radius,
+            from_middles(points, balls, bonds) - 0.75 * radius,
+        )
 
-    looks = _directions(32)
-    rings = looks - (ways @ looks.T)[:, :, None] * ways[:, None]
-    rings /= np.linalg.norm(rings, axis=2, keepdims=True)
-    shown = [balls[:, None] + radius * looks, middles[:, None] + link * rings]
-    union = np.vstack([one.reshape(-1, 3) for one in shown])
-    near = cKDTree(at).query(union[outside(union) > -1e-6])[0] < _SAME
+    shown = (balls[:, None] + radius * _directions(32)).reshape(-1, 3)
+    near = cKDTree(at).query(shown[outside(shown) > -1e-6])[0] < _SAME
     off = outside(at)
     return float((off < _SAME).mean() * near.mean()), float((off > _OUTSIDE).mean())
