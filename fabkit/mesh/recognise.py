@@ -164,7 +164,7 @@ class Standing:
                 np.eye(3) + 2 * np.outer(vertical, up) - np.outer(middle, middle) / middle[2]
             )
         vertices = body.vertices @ self.turn.T
-        self.low = float(vertices[:, 2].min(initial=np.inf)) if len(vertices) else 0.0
+        self.low = float(vertices[:, 2].min()) if len(vertices) else 0.0
         self.vertices = vertices - np.array([0.0, 0.0, self.low])
 
     @cached_property
@@ -679,7 +679,10 @@ def _lie_of(
     middle = _rotation(best.turn) @ best.standing.sides.centroid.coords[0]
     origin = middle - best.unit * np.array(best.shape.outline.centroid.coords[0])
     lie = _Lie(best.standing, best.turn, origin, best.unit, best.shape.cells)
-    lie = _fitted(replace(lie, score=best.score, second=other.score if other else 0.0), lattice)
+    lie = replace(lie, score=best.score, second=other.score if other else 0.0)
+    fitted = _fitted(lie, lattice)
+    # A side that is moved far turns the unit of a small piece into another one.
+    lie = fitted if _is_near(fitted.unit, best.unit) else _fitted(lie, lattice, best.unit)
     cells, clear = _full_cells(lie, lattice)
     is_it = lie.score >= _SURE if clear < _FULL else cells == lie.cells
     return lie if is_it else None
