@@ -15,13 +15,14 @@ from typing import Any
 from fabkit.drawing.magnets import bores
 from fabkit.mesh.balls.recognise import take_in_balls
 from fabkit.mesh.balls.rules import height_on_bed_mm
-from fabkit.mesh.boards.assembly import BallTable, board_stacks, clearance_of
+from fabkit.mesh.boards.assembly import ball_table, board_stacks, clearance_of
 from fabkit.mesh.boards.recognise import is_accessory, read_boards
 from fabkit.mesh.boards.seating import pieces_in_board
 from fabkit.mesh.body import Body
 from fabkit.mesh.features import can_be_turned_over, circle_of, features
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import Table
+from fabkit.mesh.fitting.laying import flat_lying
 from fabkit.mesh.fitting.tolerance import PrinterError, Solution, Tolerance, tolerance
 from fabkit.mesh.identity import Identity, identify, numbered
 from fabkit.mesh.inspect import ReadPart, inspect
@@ -245,15 +246,18 @@ class Taken:
         found, pieces = list(known), self.pieces()
         todo = [at for at, one in enumerate(found) if one.layout and not one.assembly]
         holes = [one.part for one in self.boards if one.part.kind == HOLES]
-        on: Table | BallTable = Table({}, self.puzzle.lattice, profile)
-        if self.flat:
-            on = Table(pieces, self.puzzle.lattice, self._with_own_gaps(profile))
+        flat = {
+            key: [flat_lying(key, part, self.puzzle.lattice)]
+            for key, part in pieces.items()
+            if part.outline
+        }
+        on = Table(flat, self._with_own_gaps(profile))
         for done, at in enumerate(todo):
             challenge = found[at].challenge
             progress(done, len(todo), f"assembling {challenge.id}")
             if self.balls:
                 around = (one for one in holes if one.board and challenge.region <= one.board.cells)
-                on = BallTable(pieces, next(around, None), profile)
+                on = ball_table(pieces, next(around, None), profile)
             assembly = on.assemble(challenge.id, challenge.region, found[at].layout)
             found[at] = replace(found[at], assembly=assembly)
         return found

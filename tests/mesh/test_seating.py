@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fabkit.core.errors import InputError
-from fabkit.mesh.boards.assembly import BallTable
+from fabkit.mesh.boards.assembly import ball_table
 from fabkit.mesh.boards.lying import LIFT_MM, balls_lying, stubs_lying
 from fabkit.mesh.boards.seating import Seating, pieces_in_board
 from fabkit.mesh.body import Body
@@ -263,7 +263,7 @@ def solved() -> Answered:
 
 
 def assembled(parts: dict[str, Part], on: Part | None) -> Assembly:
-    table = BallTable(parts, on, PROFILE)
+    table = ball_table(parts, on, PROFILE)
     return table.assemble("board", solved().challenge.region, solved().layout)
 
 

@@ -18,6 +18,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.body import Body
 from fabkit.mesh.fitting.assembly import Assembly, Table
+from fabkit.mesh.fitting.laying import flat_lying
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile, preset_names
 from fabkit.model.puzzle import PuzzleSet
@@ -229,7 +230,8 @@ def with_shifted(*shifts: tuple[float, float], degrees: float = 0.0) -> list[Ass
     for shift in shifts:
         there = (corners - middle_mm) @ turn.T + middle_mm + (*shift, 0.0)
         moved = {**parts, "N": replace(parts["N"], vertices=there)}
-        on = Table(moved, found.puzzle.lattice, PLAIN.profile())
+        sides = {k: [flat_lying(k, part, found.puzzle.lattice)] for k, part in moved.items()}
+        on = Table(sides, PLAIN.profile())
         assemblies.append(on.assemble(one.challenge.id, one.challenge.region, one.layout))
     return assemblies
 

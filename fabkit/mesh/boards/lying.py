@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.body import Points
-from fabkit.mesh.fitting.laying import Laid, Pose, placed, pose_matrix, step_mm
-from fabkit.mesh.manifold import between, cropped, shadow_of
-from fabkit.mesh.part import Part, inside_mm
+from fabkit.mesh.fitting.laying import Lying, flat_lying, step_mm
+from fabkit.mesh.manifold import cropped
+from fabkit.mesh.part import Part
 from fabkit.mesh.stubs import OnStubs
 from fabkit.model.balls import FlatPose, flat_poses, turned
 from fabkit.model.lattice import LATTICES, Cell, Lattice, Point
@@ -29,96 +24,6 @@ from fabkit.model.puzzle import in_units
 LIFT_MM = 0.005
 #: How high and low a link is, is seen this near to its middle.
 _NEAR_MIDDLE_MM = 0.2
-
-
-@dataclass(frozen=True, eq=False)
-class Lying:
-    """One of the ways in which a piece can lie; turns on the board are divided out.
-
-    Attributes:
-        key: the piece's.
-        lattice: the board's.
-        unit_mm: the board's grid unit.
-        cells: what it covers, with the lattice's anchor at the origin.
-        solid: its mesh, over these cells as a board has them; at height 0 is what comes to lie at
-            the board's ``rest_mm``.
-    """
-
-    key: str
-    lattice: Lattice
-    unit_mm: float
-    cells: frozenset[Cell]
-    solid: Any
-    _shadows: dict[tuple[float, float], BaseGeometry] = field(default_factory=dict, repr=False)
-
-    def covered(self, pose: Pose) -> frozenset[Cell]:
-        """The cells that it covers in a pose."""
-        move, (dx, dy) = pose
-        return frozenset((x + dx, y + dy) for x, y in map(move, self.cells))
-
-    def poses(self, region: Iterable[Cell]) -> Iterator[Pose]:
-        """Every pose in which its cells lie inside a region, by turn and then by place."""
-        by_kind: dict[Point, list[Cell]] = defaultdict(list)
-        for cell in sorted(region):
-            by_kind[self.lattice.residue(cell)].append(cell)
-        cells = frozenset(cell for some in by_kind.values() for cell in some)
-        for move in self.lattice.moves(flips=False):
-            x, y = min(map(move, self.cells))
-            for to_x, to_y in by_kind[self.lattice.residue((x, y))]:
-                pose = move, (to_x - x, to_y - y)
-                if self.covered(pose) <= cells:
-                    yield pose
-
-    def matrix(self, pose: Pose, height_mm: float = 0.0) -> Points:
-        """The rigid motion of a pose in mm, shape (3, 4)."""
-        return pose_matrix(pose, step_mm(self.lattice, self.unit_mm), height_mm)
-
-    def at(self, pose: Pose, height_mm: float) -> Any:
-        """Its mesh in a pose; what rests is at this height."""
-        return self.solid.transform(self.matrix(pose, height_mm))
-
-    def placed(self, area: BaseGeometry, pose: Pose) -> BaseGeometry:
-        """A flat area of it, laid down."""
-        return placed(area, self.matrix(pose))
-
-    def placed_all(self, area: BaseGeometry, poses: Sequence[Pose]) -> NDArray[np.object_]:
-        """A flat area of it in several poses of one turn, all at once."""
-        if not poses or area.is_empty:
-            return np.full(len(poses), area)
-        turned_mm = self.placed(area, (poses[0][0], (0, 0)))
-        shifts = np.array([shift for _, shift in poses]) * step_mm(self.lattice, self.unit_mm)
-        each = shapely.get_num_coordinates(turned_mm)
-        return np.asarray(
-            shapely.transform(
-                np.full(len(poses), turned_mm), lambda some: some + np.repeat(shifts, each, axis=0)
-            )
-        )
-
-    @cached_property
-    def is_solid(self) -> bool:
-        """Whether the mesh bounds a volume, so that overlaps can be measured."""
-        return bool(self.solid.volume() > 0)
-
-    @cached_property
-    def heights_mm(self) -> tuple[float, float]:
-        """Where it begins and ends, in the frame of `solid`."""
-        _, _, bottom_mm, _, _, top_mm = self.solid.bounding_box()
-        return bottom_mm, top_mm
-
-    def shadow(self, low_mm: float = -math.inf, high_mm: float = math.inf) -> BaseGeometry:
-        """What is between two heights, seen from above, over `cells`; empty beyond the piece."""
-        bottom_mm, top_mm = self.heights_mm
-        low_mm, high_mm = max(low_mm, bottom_mm), min(high_mm, top_mm)
-        if low_mm >= high_mm:
-            return Polygon()
-        if (low_mm, high_mm) not in self._shadows:
-            self._shadows[low_mm, high_mm] = shadow_of(between(self.solid, low_mm, high_mm))
-        return self._shadows[low_mm, high_mm]
-
-    @cached_property
-    def margin_mm(self) -> float:
-        """How far it keeps inside its own cells, seen from above; below 0 when it does not."""
-        return inside_mm(self.shadow(), area_of(self.lattice, self.cells, self.unit_mm))
 
 
 def balls_lying(key: str, part: Part, unit_mm: float) -> tuple[Lying, ...]:
@@ -176,10 +81,10 @@ def stubs_lying(key: str, one: OnStubs, lattice: Lattice, unit_mm: float, over: 
     Returns:
         Its plate's back (turned over: its face) at height 0.
     """
-    laid = Laid(key, one.whole, lattice)
+    laid = flat_lying(key, one.whole, lattice)
     move = next(move for move in lattice.symmetries if move.flipped == over)
-    cells = frozenset(map(move, laid.outline.cells))
-    middle = _middle_mm(lattice, cells, laid.outline.unit_mm)
+    cells = frozenset(map(move, laid.cells))
+    middle = _middle_mm(lattice, cells, laid.unit_mm)
     reference = np.array([*middle, 0.0 if over else one.height_mm])
     motion, anchored = laid.matrix((move, (0, 0))), at_anchor(lattice, cells)
     return _over(key, lattice, unit_mm, anchored, one.whole.manifold, motion, reference)

@@ -21,10 +21,10 @@ import shapely
 from shapely import affinity
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.boards.lying import LIFT_MM, Lying, area_of, balls_lying, stubs_lying
+from fabkit.mesh.boards.lying import LIFT_MM, area_of, balls_lying, stubs_lying
 from fabkit.mesh.finding import Finding, at_least, at_most, counted
 from fabkit.mesh.fitting.assembly import TINY_MM3
-from fabkit.mesh.fitting.laying import Pose, step_mm
+from fabkit.mesh.fitting.laying import Lying, Pose, step_mm
 from fabkit.mesh.manifold import cropped
 from fabkit.mesh.part import Part
 from fabkit.mesh.stubs import OnStubs

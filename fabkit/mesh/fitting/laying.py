@@ -1,93 +1,194 @@
-"""Laying a part down: the motion that carries its mesh onto the cells that it covers."""
+"""Parts as they lie: over which cells, and the motions that lay them down elsewhere."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import shapely
-from shapely import Polygon, affinity, union_all
+from numpy.typing import NDArray
+from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.errors import InputError
+from fabkit.drawing.outline import region_mm
 from fabkit.mesh.body import Points
-from fabkit.mesh.finding import TINY_MM
-from fabkit.mesh.part import Outline, Part
+from fabkit.mesh.manifold import between, shadow_of
+from fabkit.mesh.part import Part, inside_mm
 from fabkit.mesh.section import filled
 from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
 from fabkit.model.piece import moves_onto
 
-#: Digits of a grid unit in mm.
+#: Digits of a grid unit in mm: what is beyond must not show where many units lie in a row.
 _UNIT_DIGITS = 4
 
 #: Where a part lies: the lattice's move, and the frame vector that follows it.
 Pose = tuple[Symmetry, Point]
 
 
-class Laid:
-    """A part, ready to be laid down anywhere.
+@dataclass(frozen=True, eq=False)
+class Lying:
+    """One of the ways in which a piece can lie; turns about the vertical are divided out.
+
+    Attributes:
+        key: the piece's.
+        lattice: the set's, or the board's.
+        unit_mm: the grid unit.
+        cells: what it covers.
+        solid: its mesh over these cells, a `manifold3d.Manifold`; on a board, at height 0 is what
+            comes to lie at the board's ``rest_mm``.
+        flat: the part, of a flat piece; it may be turned over, too.
+    """
+
+    key: str
+    lattice: Lattice
+    unit_mm: float
+    cells: frozenset[Cell]
+    solid: Any
+    flat: Part | None = None
+    _shadows: dict[tuple[float, float], BaseGeometry] = field(default_factory=dict, repr=False)
+
+    def covered(self, pose: Pose) -> frozenset[Cell]:
+        """The cells that it covers in a pose."""
+        return frozenset(moved(self.cells, pose))
+
+    def poses(self, region: Iterable[Cell]) -> Iterator[Pose]:
+        """Every pose in which its cells lie inside a region, by turn and then by place."""
+        by_kind: dict[Point, list[Cell]] = defaultdict(list)
+        for cell in sorted(region):
+            by_kind[self.lattice.residue(cell)].append(cell)
+        cells = frozenset(cell for some in by_kind.values() for cell in some)
+        for move in self.lattice.moves(flips=False):
+            x, y = min(map(move, self.cells))
+            for to_x, to_y in by_kind[self.lattice.residue((x, y))]:
+                pose = move, (to_x - x, to_y - y)
+                if self.covered(pose) <= cells:
+                    yield pose
+
+    def matrix(self, pose: Pose, height_mm: float = 0.0) -> Points:
+        """The rigid motion of a pose in mm, shape (3, 4); what rests comes to a height."""
+        move, (dx, dy) = pose
+        a, b, c, d = (value / 2 for value in move.doubled)
+        sx, sy = step_mm(self.lattice, self.unit_mm)
+        up = 1.0
+        if move.flipped:
+            up, height_mm = -1.0, height_mm + (self.flat.thickness_mm if self.flat else 0.0)
+        return np.array(
+            [[a, b * sx / sy, 0, dx * sx], [c * sy / sx, d, 0, dy * sy], [0, 0, up, height_mm]]
+        )
+
+    def at(self, pose: Pose, height_mm: float = 0.0) -> Any:
+        """Its mesh in a pose; what rests is at this height."""
+        return self.solid.transform(self.matrix(pose, height_mm))
+
+    def placed(self, area: BaseGeometry, pose: Pose) -> BaseGeometry:
+        """A flat area of it, laid down."""
+        matrix = self.matrix(pose)[:2]
+        return shapely.transform(area, lambda some: some @ matrix[:, :2].T + matrix[:, 3])
+
+    def placed_all(self, area: BaseGeometry, poses: Sequence[Pose]) -> NDArray[np.object_]:
+        """A flat area of it in several poses of one turn, all at once."""
+        if not poses or area.is_empty:
+            return np.full(len(poses), area)
+        turned_mm = self.placed(area, (poses[0][0], (0, 0)))
+        shifts = np.array([shift for _, shift in poses]) * step_mm(self.lattice, self.unit_mm)
+        each = shapely.get_num_coordinates(turned_mm)
+        return np.asarray(
+            shapely.transform(
+                np.full(len(poses), turned_mm), lambda some: some + np.repeat(shifts, each, axis=0)
+            )
+        )
+
+    @cached_property
+    def is_solid(self) -> bool:
+        """Whether the mesh bounds a volume, so that overlaps can be measured."""
+        return bool(self.solid.volume() > 0)
+
+    @cached_property
+    def heights_mm(self) -> tuple[float, float]:
+        """Where it begins and ends, in the frame of `solid`."""
+        _, _, bottom_mm, _, _, top_mm = self.solid.bounding_box()
+        return bottom_mm, top_mm
+
+    def shadow(self, low_mm: float = -math.inf, high_mm: float = math.inf) -> BaseGeometry:
+        """What is between two heights, seen from above, over `cells`; empty beyond the piece.
+
+        Of a flat piece that is not closed it is all of its outline.
+        """
+        if self.flat and not self.is_solid:
+            return self.flat.shadow
+        bottom_mm, top_mm = self.heights_mm
+        low_mm, high_mm = max(low_mm, bottom_mm), min(high_mm, top_mm)
+        if low_mm >= high_mm:
+            return Polygon()
+        if (low_mm, high_mm) not in self._shadows:
+            self._shadows[low_mm, high_mm] = shadow_of(between(self.solid, low_mm, high_mm))
+        return self._shadows[low_mm, high_mm]
+
+    @cached_property
+    def section(self) -> BaseGeometry:
+        """A flat piece cut at mid-height; what is closed at another height is no hole of it."""
+        if self.flat is None:
+            return Polygon()
+        whole = filled(self.flat.sections.at(self.flat.thickness_mm / 2))
+        holes = [Polygon(ring) for ring in self.flat.shadow.interiors]
+        return whole.difference(shapely.union_all(holes)) if holes else whole
+
+    @cached_property
+    def margin_mm(self) -> float:
+        """How far it keeps inside its own cells, seen from above; below 0 when it does not."""
+        return inside_mm(self.shadow(), region_mm(self.lattice, self.cells, self.unit_mm))
+
+
+#: One side up, and where.
+Way = tuple[Lying, Pose]
+
+
+def flat_lying(key: str, part: Part, lattice: Lattice) -> Lying:
+    """A flat piece on its back, where its outline was read.
 
     Args:
         key: what messages call it.
         part: with its outline read.
         lattice: its set's.
     """
+    assert part.outline is not None
+    outline = part.outline
+    return Lying(key, lattice, outline.unit_mm, outline.cells, part.manifold, part)
 
-    def __init__(self, key: str, part: Part, lattice: Lattice) -> None:
-        assert part.outline is not None
-        self.key = key
-        self.part = part
-        self.outline: Outline = part.outline
-        self._lattice = lattice
-        self.step_mm = step_mm(lattice, self.outline.unit_mm)
 
-    @cached_property
-    def section(self) -> BaseGeometry:
-        """The outline at mid-height; what is closed at another height is no hole of it."""
-        whole = filled(self.part.sections.at(self.part.thickness_mm / 2))
-        holes = [Polygon(ring) for ring in self.part.shadow.interiors]
-        return whole.difference(union_all(holes)) if holes else whole
+def ways_onto(sides: Sequence[Lying], cells: Collection[Cell]) -> list[Way]:
+    """All the ways in which a piece covers exactly these cells.
 
-    @cached_property
-    def is_below_shadow(self) -> bool:
-        """Whether all of the mesh lies below its outline seen from above, the largest one."""
-        x, y = self.part.vertices[:, :2].T
-        return bool(shapely.contains_xy(self.part.shadow.buffer(TINY_MM), x, y).all())
+    A shape with symmetries can lie in several ways; it is turned over only if it must be, and
+    only when it is flat.
 
-    def poses(self, cells: Iterable[Cell]) -> list[Pose]:
-        """The moves that carry the part's own cells onto others, at least one.
+    Args:
+        sides: the ways in which it can lie, at least one.
+        cells: to cover.
 
-        A shape with symmetries can lie in several ways; it is turned over only if it must be.
+    Raises:
+        InputError: when there is none.
+    """
+    found, over = [], []
+    for lying in sides:
+        poses = moves_onto(lying.lattice, lying.cells, cells)
+        found += [(lying, pose) for pose in poses if not pose[0].flipped]
+        over += [(lying, pose) for pose in poses[:1] if lying.flat]
+    if not found and not over:
+        raise InputError.of(sides[0].key, "does not have the shape that the solution asks for")
+    return found or over
 
-        Raises:
-            InputError: when the part does not have their shape.
-        """
-        found = moves_onto(self._lattice, self.outline.cells, frozenset(cells))
-        if not found:
-            raise InputError.of(self.key, "does not have the shape that the solution asks for")
-        return [pose for pose in found if not pose[0].flipped] or found[:1]
 
-    def pose(self, cells: Iterable[Cell]) -> Pose:
-        """The first of the part's `poses`."""
-        return self.poses(cells)[0]
-
-    def matrix(self, pose: Pose) -> Points:
-        """The rigid motion of a pose in mm, shape (3, 4); a flip turns the part over."""
-        return pose_matrix(pose, self.step_mm, self.part.thickness_mm if pose[0].flipped else 0.0)
-
-    def placed(self, area: BaseGeometry, pose: Pose) -> BaseGeometry:
-        """A flat area, laid down."""
-        return placed(area, self.matrix(pose))
-
-    def section_at(self, pose: Pose) -> BaseGeometry:
-        """The part at mid-height, laid down."""
-        return self.placed(self.section, pose)
-
-    def shadow_at(self, pose: Pose) -> Polygon:
-        """The part seen from above, laid down."""
-        return self.placed(self.part.shadow, pose)
+def moved(points: Iterable[Point], pose: Pose) -> list[Point]:
+    """Frame points in a pose."""
+    move, (dx, dy) = pose
+    return [(x + dx, y + dy) for x, y in map(move, points)]
 
 
 def step_mm(lattice: Lattice, unit_mm: float) -> Points:
@@ -95,8 +196,7 @@ def step_mm(lattice: Lattice, unit_mm: float) -> Points:
 
     Args:
         lattice: whose frame it is.
-        unit_mm: the grid unit, as read back. That is good to some 0.00002 mm; what is beyond
-            must not show where many units lie in a row.
+        unit_mm: the grid unit, as read back, which is good to some 0.00002 mm.
 
     Example:
         >>> from fabkit.model.lattice import LATTICES
@@ -105,26 +205,3 @@ def step_mm(lattice: Lattice, unit_mm: float) -> Points:
     """
     steps = [math.sqrt(squared) for squared in lattice.step_squared]
     return np.array(steps) * round(unit_mm, _UNIT_DIGITS)
-
-
-def pose_matrix(pose: Pose, step_mm: Points, height_mm: float = 0.0) -> Points:
-    """The rigid motion of a pose in mm, shape (3, 4), as manifold3d takes it.
-
-    Args:
-        pose: a flip turns what lies there over.
-        step_mm: the lengths of the frame's steps; see `step_mm`.
-        height_mm: where height 0 comes to.
-    """
-    move, (dx, dy) = pose
-    a, b, c, d = (value / 2 for value in move.doubled)
-    sx, sy = step_mm
-    up = -1.0 if move.flipped else 1.0
-    return np.array(
-        [[a, b * sx / sy, 0, dx * sx], [c * sy / sx, d, 0, dy * sy], [0, 0, up, height_mm]]
-    )
-
-
-def placed(area: BaseGeometry, matrix: Points) -> BaseGeometry:
-    """A flat area, moved by what `pose_matrix` gives."""
-    (a, b, _, x), (c, d, _, y), _ = matrix.tolist()
-    return affinity.affine_transform(area, [a, b, c, d, x, y])

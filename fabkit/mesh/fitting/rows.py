@@ -35,7 +35,7 @@ import numpy as np
 import shapely
 
 from fabkit.mesh.body import Points
-from fabkit.mesh.fitting.laying import Laid
+from fabkit.mesh.fitting.laying import Lying, step_mm, ways_onto
 from fabkit.model.lattice import Cell, Lattice, Point
 from fabkit.model.polygon import rings_of_cells
 
@@ -90,7 +90,7 @@ def rows(
     lattice: Lattice,
     region: frozenset[Cell],
     layout: Mapping[str, frozenset[Cell]],
-    laid: Mapping[str, Laid],
+    laid: Mapping[str, Lying],
     clearance_mm: float | None = None,
 ) -> list[Row]:
     """Every row of one solution.
@@ -110,29 +110,29 @@ def rows(
     """
     if not layout:
         return []
-    step_mm = laid[next(iter(layout))].step_mm
+    first = laid[next(iter(layout))]
+    step = step_mm(lattice, first.unit_mm)
     drawn = _Borders(
-        (name, np.array(ring) * step_mm)
+        (name, np.array(ring) * step)
         for name, cells in {"": region, **layout}.items()
         for ring in rings_of_cells(lattice, cells)
     )
     seen = _Borders(
         (piece, shapely.get_coordinates(ring))
         for piece, cells in layout.items()
-        for ring in shapely.get_rings(
-            shapely.get_parts(laid[piece].section_at(laid[piece].pose(cells)))
-        )
+        for lying, pose in ways_onto([laid[piece]], cells)[:1]
+        for ring in shapely.get_rings(shapely.get_parts(lying.placed(lying.section, pose)))
     )
     corners = [corner for cell in region for corner in lattice.ring(cell)]
     found: list[Row] = []
     for direction in directions(lattice):
-        vector = np.array(direction) * step_mm
+        vector = np.array(direction) * step
         along = vector / np.linalg.norm(vector)
         heights = [_cross(direction, corner) for corner in corners]
         period, middles = _middles(lattice, direction)
         for base in range(min(heights) // period * period, max(heights), period):
             for middle in middles:
-                height_mm = (base + middle) * float(np.prod(step_mm) / np.linalg.norm(vector))
+                height_mm = (base + middle) * float(np.prod(step) / np.linalg.norm(vector))
                 found += _rows_on(along, height_mm, drawn, seen, clearance_mm)
     return found
 

@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabkit.mesh.finding import DIGITS, TINY_MM
-from fabkit.mesh.fitting.laying import Laid
+from fabkit.mesh.fitting.laying import flat_lying
 from fabkit.mesh.fitting.rows import Row, rows
 from fabkit.mesh.part import Part
 from fabkit.model.lattice import Cell, Lattice
@@ -368,8 +368,8 @@ def tolerance(
     Raises:
         InputError: when a part does not have the shape that a solution asks for.
     """
-    laid = {key: Laid(key, part, lattice) for key, part in parts.items()}
-    inset_mm = median([one.outline.inset_mm for one in laid.values()] or [0.0])
+    laid = {key: flat_lying(key, part, lattice) for key, part in parts.items()}
+    inset_mm = median([part.outline.inset_mm for part in parts.values() if part.outline] or [0.0])
     found = [
         (one.challenge, rows(lattice, one.region, one.layout, laid, one.clearance_mm))
         for one in solutions
