@@ -167,8 +167,12 @@ def _inspect_flat(
     level = found.level or part  # heights are those above its back, whatever stands out of that
     through = union_all([cavity.middle for cavity in found.through]) if found.through else None
     what = "letters or recesses that are cut through"
+    closed = [
+        *(found.recesses if profile.embedded else ()),
+        *(found.hollows if common.measured else ()),  # nothing says how it is to be made
+    ]
     return [
-        *sound_findings(part, found, profile, common.measured),
+        *sound_findings(part, sum(not one.below and not one.above for one in closed)),
         *identity_findings(part, identity, profile),
         *outline_findings(level, found, common, puzzle, profile),
         counted("cut-through", len(found.through), 0, what, through),

@@ -25,7 +25,6 @@ from fabkit.drawing.draft import draft_all
 from fabkit.drawing.glyphs import strokes_are_at_least
 from fabkit.drawing.label import place_title
 from fabkit.drawing.outline import BlueprintError
-from fabkit.mesh.features import Features
 from fabkit.mesh.files.reading import read_bodies
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.printing import printing_findings
@@ -441,7 +440,7 @@ def test_meshes_are_as_drawn_sound_and_can_be_printed(
         Part(body, body.vertices),
         Sections(body.vertices, body.faces),
     )
-    findings = list(sound_findings(part, Features((), (), (), (), ()), profile))
+    findings = list(sound_findings(part))
     findings += printing_findings(part, replace(profile, facing="up"))
     assert [found.message for found in findings if not found.ok] == []
     title, low_mm = drawing.label, drawing.label_low_mm

@@ -14,7 +14,6 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.balls.measure import Lying, from_middles, gap, lay_down, neighbours
 from fabkit.mesh.body import Body
-from fabkit.mesh.features import Features
 from fabkit.mesh.finding import Finding, at_least, at_most, between
 from fabkit.mesh.identity import Identity, unsure
 from fabkit.mesh.part import Balls, Part, inside_mm, shadow
@@ -48,15 +47,15 @@ def inspect_balls(
         what is wrong with the mesh as such.
     """
     # Balls have no recesses or letters, and are printed as they lie, whatever flat pieces do.
-    plain, nothing = replace(profile, fit="none", facing="up"), Features((), (), (), (), ())
+    plain = replace(profile, fit="none", facing="up")
     if part.balls is None:
         strange = Finding("ball-shape", False, None, None, "", part.why)
-        return [*sound_findings(part, nothing, plain), strange]
+        return [*sound_findings(part), strange]
     lying = lay_down(part)
     as_printed = Part(part.body, lying.vertices)
     read, *sizes = _sizes(part, part.balls, lying, profile)
     return [
-        *sound_findings(as_printed, nothing, plain),
+        *sound_findings(as_printed),
         read,
         _shape(part, lying, identity, puzzle),
         *sizes,

@@ -31,7 +31,7 @@ from fabkit.mesh.boards.recognise import (
     tops_at,
 )
 from fabkit.mesh.body import Points
-from fabkit.mesh.features import Circle, Features
+from fabkit.mesh.features import Circle
 from fabkit.mesh.finding import Finding, at_least, at_most, between, counted
 from fabkit.mesh.identity import unsure
 from fabkit.mesh.part import Part
@@ -80,7 +80,7 @@ def inspect_board(
     """
     as_printed = replace(profile, facing="up", fit="none")
     # Nothing is closed in in a board, and it carries no letter that is asked for.
-    findings = list(sound_findings(part, Features((), (), (), (), ()), as_printed))
+    findings = list(sound_findings(part))
     findings.append(_read(part, puzzle, profile))
     if part.board is not None:
         findings += partner_findings(part, parts, profile)

@@ -10,15 +10,16 @@ from statistics import median
 
 import numpy as np
 import shapely
-from shapely import LineString, Point, Polygon
+from shapely import Point, Polygon
 from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
 from fabkit.drawing.cells import celled_outline
 from fabkit.drawing.outline import BlueprintError, angle, rings_mm, triples
 from fabkit.mesh.features import Features
-from fabkit.mesh.finding import Finding, at_least, at_most, between
+from fabkit.mesh.finding import Finding, between
 from fabkit.mesh.part import Outline, Part
+from fabkit.mesh.rules.table import RULES, judged
 from fabkit.mesh.section import DOWN, UP, parts
 from fabkit.model.accessory import has_stubs
 from fabkit.model.piece import Form
@@ -41,8 +42,6 @@ _INSETS_APART_MM = 0.1
 _MARK_MM = 1.0
 #: Where along a side its place is measured, as parts of its length.
 _SAMPLES = np.linspace(0.2, 0.8, 31)
-#: How far behind its end a tip's width is measured.
-_BEHIND_MM = 0.3
 
 
 @dataclass(frozen=True)
@@ -68,29 +67,44 @@ class Common:
     recesses: int | None = None
 
 
+def near(mm: float) -> tuple[float, float]:
+    """Around a length, as far as it may be off."""
+    return max(0.0, mm - TOLERANCE_MM), mm + TOLERANCE_MM
+
+
 def outline_findings(
     part: Part, found: Features, common: Common, puzzle: PuzzleSet, profile: Profile
 ) -> Iterator[Finding]:
     """All findings on a part's outline, its back and its face."""
-    yield _flat_back(part, found)
-    yield from _even(part, found, common)
-    yield _tilt(part)
-    size = (profile.thickness_mm - TOLERANCE_MM, profile.thickness_mm + TOLERANCE_MM)
-    yield between("thickness", part.thickness_mm, size, "mm", "the thickness")
-    yield from _chamfers(part, profile)
-    if part.outline is not None:
-        yield _unit(part, part.outline, common, profile)
-        yield from _gaps(part, part.outline, common, profile)
-        yield from _tips(part, profile)
-        yield from _form(part, found, common, puzzle, profile)
-
-
-def _flat_back(part: Part, found: Features) -> Finding:
     rest_mm2 = part.sections.flat(0.0, DOWN).area
     rest_mm2 += sum(hollow.middle.area for hollow in found.hollows if hollow.below)  # told apart
     share = rest_mm2 / part.shadow.area if part.shadow.area else 0.0
-    what = "the part of the outline that rests on the bed"
-    return at_least("flat-back", share, _RESTS, "", what, None if share >= _RESTS else part.shadow)
+    where = None if share >= _RESTS else part.shadow
+    yield from judged("flat-back", [(share, where)], _RESTS, unit="")
+    for rule, nub_mm, opening in (
+        ("even-back", found.nubs_mm[0], "below"),
+        ("even-face", found.nubs_mm[1], "above"),
+    ):
+        deep_mm = part.thickness_mm / 4 if common.measured else math.inf  # that is made hollow
+        hollows = [
+            (one.depth_mm, one.middle)
+            for one in found.hollows
+            if getattr(one, opening) and one.depth_mm <= deep_mm
+        ]
+        yield from judged(rule, [(nub_mm, part.shadow), *hollows], most=TOLERANCE_MM)
+    yield _tilt(part)
+    yield from judged("thickness", [(part.thickness_mm, None)], *near(profile.thickness_mm))
+    for rule, height_mm, facing, asked_mm in (
+        ("top-chamfer", part.thickness_mm, UP, profile.top_chamfer_mm),
+        ("foot-chamfer", 0.0, DOWN, profile.foot_chamfer_mm),
+    ):
+        yield from _chamfer(part, rule, part.sections.flat(height_mm, facing), asked_mm)
+    if part.outline is not None:
+        yield _unit(part, part.outline, common, profile)
+        yield from _gaps(part, part.outline, common, profile)
+        tips = [(mm, place.buffer(profile.unit_mm / 8)) for mm, place in flats_of_tips(part)]
+        yield from judged("tip", tips, profile.tip_flat_mm - TOLERANCE_MM)
+        yield from _form(part, found, common, puzzle, profile)
 
 
 def _tilt(part: Part) -> Finding:
@@ -101,40 +115,24 @@ def _tilt(part: Part) -> Finding:
     return Finding("lies-on-back", ok, tilt, _TILT_DEGREES, "deg", message)
 
 
-def _chamfers(part: Part, profile: Profile) -> Iterator[Finding]:
-    """How wide the chamfers are beside the middle of each side, where they are farthest off.
+def _chamfer(part: Part, rule: str, flat: BaseGeometry, asked_mm: float) -> Iterator[Finding]:
+    """How wide a chamfer is beside the middle of each side, where it is farthest off.
 
     Each side is held against its own ring of the flat face: the outer one, or that of its hole.
     """
-    ends = (
-        (
-            "top-chamfer",
-            part.thickness_mm,
-            UP,
-            profile.top_chamfer_mm,
-            "the chamfer around the face",
-        ),
-        ("foot-chamfer", 0.0, DOWN, profile.foot_chamfer_mm, "the chamfer around the back"),
-    )
-    outline = part.within_rings(part.shadow)
-    for rule, height_mm, facing, asked_mm, what in ends:
-        flat = part.within_rings(part.sections.flat(height_mm, facing))
-        if outline[0].is_empty or flat[0].is_empty:
-            yield Finding(rule, False, None, asked_mm, "mm", f"{what}: there is no flat face")
-            continue
-        rings = list(zip(outline, flat, strict=True))
-        if any(ring.is_empty or rim.is_empty for ring, rim in rings):
-            message = f"{what}: there is no flat face all around a hole"
-            yield Finding(rule, False, None, asked_mm, "mm", message, part.shadow.boundary)
-            continue
-        widths = [
-            (side.distance(rim.boundary), side)
-            for ring, rim in rings
-            for side in middles_of_sides(ring)
-        ]
-        width_mm, side = max(widths, key=lambda one: abs(one[0] - asked_mm))
-        limit = (max(0.0, asked_mm - TOLERANCE_MM), asked_mm + TOLERANCE_MM)
-        yield between(rule, width_mm, limit, "mm", what, side.buffer(_MARK_MM))
+    rims = part.within_rings(flat)
+    rings = list(zip(part.within_rings(part.shadow), rims, strict=True))
+    if any(ring.is_empty or rim.is_empty for ring, rim in rings):
+        around = "" if rims[0].is_empty else " all around a hole"
+        message = f"the {RULES[rule].title}: there is no flat face{around}"
+        yield Finding(rule, False, None, asked_mm, "mm", message, part.shadow.boundary)
+        return
+    widths = [
+        (side.distance(rim.boundary), side.buffer(_MARK_MM))
+        for ring, rim in rings
+        for side in middles_of_sides(ring)
+    ]
+    yield from judged(rule, widths, *near(asked_mm))
 
 
 def middles_of_sides(within: BaseGeometry) -> list[Point]:
@@ -168,29 +166,11 @@ def _unit(part: Part, outline: Outline, common: Common, profile: Profile) -> Fin
 def _gaps(part: Part, outline: Outline, common: Common, profile: Profile) -> Iterator[Finding]:
     """The gaps that the part's edges leave to another one of the set's usual inset."""
     least_mm, most_mm = (inset + common.inset_mm for inset in outline.edge_insets_mm)
-    where, neighbour = part.shadow.boundary, "gap to a usual neighbour"
     asked_mm = profile.gap_min_mm
     if common.measured:  # where the set has no clearance at all, that is said once, of the set
         asked_mm = min(asked_mm, 2 * common.inset_mm - TOLERANCE_MM)
-    yield at_least("gap-least", least_mm, asked_mm, "mm", f"the least {neighbour}", where)
-    yield at_most("gap-most", most_mm, profile.gap_max_mm, "mm", f"the greatest {neighbour}", where)
-
-
-def _even(part: Part, found: Features, common: Common) -> Iterator[Finding]:
-    """How far something stands out of back and face, or how deep they are hollowed."""
-    for rule, nub_mm, on_back in zip(
-        ("even-back", "even-face"), found.nubs_mm, (True, False), strict=True
-    ):
-        worst_mm, where, name = nub_mm, part.shadow, "back" if on_back else "face"
-        for hollow in found.hollows:
-            deep = common.measured and hollow.depth_mm > part.thickness_mm / 4  # made hollow
-            if (
-                (hollow.below if on_back else hollow.above)
-                and not deep
-                and hollow.depth_mm > worst_mm
-            ):
-                worst_mm, where = hollow.depth_mm, hollow.middle
-        yield at_most(rule, worst_mm, TOLERANCE_MM, "mm", f"the unevenness of the {name}", where)
+    yield from judged("gap-least", [(least_mm, part.shadow.boundary)], asked_mm)
+    yield from judged("gap-most", [(most_mm, part.shadow.boundary)], most=profile.gap_max_mm)
 
 
 @dataclass(frozen=True)
@@ -199,20 +179,41 @@ class Corner:
 
     Attributes:
         place: where it is.
-        degrees: the angle of the material.
+        angle: of the material, in radians.
         off_mm: how far it is from there to the part's own outline, along neither side: what was
             cut off a corner that points outwards, or filled into one that points inwards.
     """
 
     place: Point
-    degrees: int
+    angle: float
     off_mm: float
 
-    def near(self, off_mm: float) -> BaseGeometry:
+    @property
+    def degrees(self) -> int:
+        """The angle of the material."""
+        return round(math.degrees(self.angle))
+
+    def right_mm(self, common: Common, profile: Profile) -> float:
+        """By how much it is rightly cut or filled: tips as the profile says."""
+        usual_mm = common.corners_mm.get(self.degrees, 0.0) if common.measured else 0.0
+        flat_mm = profile.tip_flat_mm if self.degrees < 90 else 0.0
+        return max(usual_mm, flat_mm / 2 / math.tan(self.angle / 2))
+
+    def changed(self, off_mm: float) -> BaseGeometry:
         """Where an arc or a flat that takes or fills so much of the corner changes the outline."""
-        half = math.radians(min(self.degrees, 360 - self.degrees) / 2)
+        half = min(self.angle, 2 * math.pi - self.angle) / 2
         reach_mm = off_mm * math.cos(half) / (1 - math.sin(half))
         return self.place.buffer(reach_mm + TOLERANCE_MM)
+
+
+def corners(drawn: Polygon, seen: Polygon) -> Iterator[Corner]:
+    """The corners of an outline as drawn, and how they are seen."""
+    for ring in rings_mm(orient(drawn)):
+        for before, here, after in triples(ring):
+            place, turn = Point(here), angle(before, here, after)
+            other = seen if turn < math.pi else seen.boundary
+            is_off = turn < math.pi or seen.contains(place)
+            yield Corner(place, turn, float(place.distance(other)) if is_off else 0.0)
 
 
 def usual_corners_mm(parts: Sequence[Part]) -> dict[int, float]:
@@ -220,9 +221,17 @@ def usual_corners_mm(parts: Sequence[Part]) -> dict[int, float]:
     by_angle: dict[int, list[float]] = {}
     for part in parts:
         if part.outline is not None:
-            for corner in _corners(_on_own_sides(part), part.shadow):
+            for corner in corners(_on_own_sides(part), part.shadow):
                 by_angle.setdefault(corner.degrees, []).append(corner.off_mm)
     return {degrees: median(off) for degrees, off in by_angle.items()}
+
+
+def flats_of_tips(part: Part) -> list[tuple[float, Point]]:
+    """The widths in mm of the flats that cut as much off acute tips, and where the tips would be."""
+    if part.outline is None:
+        return []
+    found = corners(_on_own_sides(part), part.shadow)
+    return [(2 * c.off_mm * math.tan(c.angle / 2), c.place) for c in found if c.degrees < 90]
 
 
 def _form(
@@ -232,26 +241,42 @@ def _form(
 
     They are held against the outline as drawn, laid on the part's own sides: how far these lie
     from where they should is told by the gaps. Nothing more than chamfers is to be missing at
-    any height, and nothing at all is to stick out. Tips are cut as the profile says.
+    any height, and nothing at all is to stick out.
     """
     drawn = _drawn(part, puzzle, profile)
     if drawn is None or not drawn.is_valid:
         return  # sides that are nowhere near the lattice's enclose nothing
     celled = has_stubs(puzzle, profile) and profile.cell_shape != "hexagon"
-    corners = [] if celled else _corners(drawn, part.shadow)
-    right = {one: _right_corner_mm(one, common, profile) for one in corners}
-    outside = part.shadow.difference(drawn)
-    bump, where = _farthest(outside, drawn, [c for c in corners if c.degrees > 180], right)
-    yield at_most("bump", bump, TOLERANCE_MM, "mm", "what sticks out of the outline", where)
-    dents: list[tuple[float, BaseGeometry | None]] = [(0.0, None)]
-    pointed = [corner for corner in corners if corner.degrees < 180]
+    usual = {} if celled else {c: c.right_mm(common, profile) for c in corners(drawn, part.shadow)}
+    inner = [(c, mm) for c, mm in usual.items() if mm > 0 and c.angle > math.pi]
+    tips = [(c, mm) for c, mm in usual.items() if mm > 0 and c.angle < math.pi]
+    bumps = _off(part.shadow, drawn, inner)
+    bumps += [(c.off_mm - mm, c.place) for c, mm in inner]
+    yield from _farthest("bump", bumps)
+    dents = []
     for cut in found.cuts:
-        if cut.inside_mm < 2 * TOLERANCE_MM:
-            material = part.filled(cut.material)
-            dent, where = _farthest(drawn.difference(material), material, pointed, right)
-            dents.append((dent - cut.inside_mm, where))
-    dent, where = max(dents, key=lambda one: one[0])
-    yield at_most("dent", dent, TOLERANCE_MM, "mm", "what is missing from the outline", where)
+        material = part.filled(cut.material)
+        if cut.inside_mm < 2 * TOLERANCE_MM and not material.is_empty:
+            missing = _off(drawn, material, tips)
+            missing += [(c.place.distance(material) - mm, c.place) for c, mm in tips]
+            dents += [(mm - cut.inside_mm, place) for mm, place in missing]
+    yield from _farthest("dent", dents)
+
+
+def _farthest(rule: str, found: Sequence[tuple[float, Point]]) -> Iterator[Finding]:
+    far_mm, place = max(found, key=lambda one: one[0], default=(0.0, Point()))
+    where = place.buffer(_MARK_MM) if far_mm > 0 else None
+    yield from judged(rule, [(max(0.0, far_mm), where)], most=TOLERANCE_MM)
+
+
+def _off(
+    area: BaseGeometry, other: BaseGeometry, usual: Sequence[tuple[Corner, float]]
+) -> list[tuple[float, Point]]:
+    """How far the corners of what one area has and another has not are away from that; what is
+    usual at corners is looked past."""
+    off = area.difference(shapely.union_all([other, *(c.changed(mm) for c, mm in usual)]))
+    points = shapely.points(shapely.get_coordinates(off))
+    return list(zip(shapely.distance(points, other).tolist(), points, strict=True))
 
 
 def _drawn(part: Part, puzzle: PuzzleSet, profile: Profile) -> Polygon | None:
@@ -263,39 +288,6 @@ def _drawn(part: Part, puzzle: PuzzleSet, profile: Profile) -> Polygon | None:
         return celled_outline(puzzle.lattice, form, profile)
     except BlueprintError:
         return None
-
-
-def _right_corner_mm(corner: Corner, common: Common, profile: Profile) -> float:
-    usual_mm = common.corners_mm.get(corner.degrees, 0.0) if common.measured else 0.0
-    if corner.degrees < 90:
-        return max(usual_mm, profile.tip_flat_mm / 2 / math.tan(math.radians(corner.degrees / 2)))
-    return usual_mm
-
-
-def _farthest(
-    off: BaseGeometry,
-    other: BaseGeometry,
-    corners: Sequence[Corner],
-    right: Mapping[Corner, float],
-) -> tuple[float, BaseGeometry | None]:
-    """How far what is off reaches away from the other area, and where; what corners are right to
-    have is looked past."""
-    if other.is_empty:
-        return 0.0, None
-    expected = [corner for corner in corners if right[corner] > 0]
-    off = off.difference(shapely.union_all([corner.near(right[corner]) for corner in expected]))
-    found = [
-        (corner.place.distance(other) - right[corner], corner.place)
-        for corner in expected
-        if corner.degrees < 180
-    ]
-    found += [
-        (corner.off_mm - right[corner], corner.place) for corner in expected if corner.degrees > 180
-    ]
-    points = shapely.points(shapely.get_coordinates(off))
-    found += zip(shapely.distance(points, other).tolist(), points, strict=True)
-    far_mm, place = max(found, key=lambda one: one[0], default=(0.0, None))
-    return max(0.0, far_mm), place.buffer(_MARK_MM) if place is not None else None
 
 
 def _on_own_sides(part: Part) -> Polygon:
@@ -324,62 +316,3 @@ def _on_own_sides(part: Part) -> Polygon:
         places = np.stack([np.roll(offsets, 1), offsets], axis=1)
         rings.append(np.linalg.solve(lines, places[:, :, None])[:, :, 0])
     return Polygon(rings[0], rings[1:])
-
-
-def _corners(drawn: Polygon, seen: Polygon) -> list[Corner]:
-    found = []
-    for ring in rings_mm(orient(drawn)):
-        for before, here, after in triples(ring):
-            place, degrees = Point(here), round(math.degrees(angle(before, here, after)))
-            other = seen if degrees < 180 else seen.boundary
-            off_mm = place.distance(other) if degrees < 180 or seen.contains(place) else 0.0
-            found.append(Corner(place, degrees, float(off_mm)))
-    return found
-
-
-def flats_of_tips(part: Part) -> list[tuple[float, np.ndarray]]:
-    """The widths in mm of the flats to which acute tips are cut, and where the tips would be.
-
-    They are measured a little behind their end, less what the sides open up until there: so a
-    rounded tip has a width, too.
-    """
-    return [
-        (_width_at_tip(part.shadow, tip, sharp, inwards), tip)
-        for tip, sharp, inwards in (_acute_corners(part.outline.canonical) if part.outline else ())
-    ]
-
-
-def _tips(part: Part, profile: Profile) -> Iterator[Finding]:
-    """The narrowest flat of a tip."""
-    widths = flats_of_tips(part)
-    if widths:
-        width_mm, tip = min(widths, key=lambda one: one[0])
-        asked_mm = profile.tip_flat_mm - TOLERANCE_MM
-        place = Point(tip).buffer(profile.unit_mm / 8)
-        yield at_least("tip", width_mm, asked_mm, "mm", "the flat of the sharpest tip", place)
-
-
-def _acute_corners(outline: Polygon) -> Iterator[tuple[np.ndarray, float, np.ndarray]]:
-    """The corners of less than a right angle: where, the angle, and the direction inwards."""
-    for ring in (orient(outline).exterior, *orient(outline).interiors):
-        points = np.asarray(ring.coords)[:-1, :2]
-        for before, here, after in zip(
-            np.roll(points, 1, axis=0), points, np.roll(points, -1, axis=0), strict=True
-        ):
-            back = (before - here) / np.linalg.norm(before - here)
-            on = (after - here) / np.linalg.norm(after - here)
-            if on[0] * back[1] > on[1] * back[0] and on @ back > 1e-6:
-                yield here, math.acos(float(on @ back)), (on + back) / np.linalg.norm(on + back)
-
-
-def _width_at_tip(seen: Polygon, tip: np.ndarray, angle: float, inwards: np.ndarray) -> float:
-    across = np.array([-inwards[1], inwards[0]])
-    far = 10.0 * _BEHIND_MM + 5.0
-    middle = LineString([tip, tip + far * inwards]).intersection(seen)
-    if middle.is_empty:
-        return 0.0
-    end_mm = Point(tip).distance(middle) + _BEHIND_MM
-    at = tip + end_mm * inwards
-    cut = LineString([at - far * across, at + far * across]).intersection(seen)
-    pieces = [one for one in getattr(cut, "geoms", [cut]) if one.distance(Point(at)) < 1e-6]
-    return float(sum(one.length for one in pieces)) - 2 * _BEHIND_MM * math.tan(angle / 2)

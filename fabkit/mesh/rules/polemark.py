@@ -12,12 +12,14 @@ from shapely.geometry.base import BaseGeometry
 from fabkit.drawing.magnets import left_to_right, poles
 from fabkit.drawing.outline import canonical_outline
 from fabkit.mesh.features import Cavity, Features, circle_of
-from fabkit.mesh.finding import Finding, at_least, between, counted
+from fabkit.mesh.finding import Finding, counted
 from fabkit.mesh.identity import Identity
 from fabkit.mesh.letters import turns_alike
 from fabkit.mesh.part import Outline, Part
-from fabkit.mesh.rules.outline import TOLERANCE_MM
-from fabkit.mesh.section import DOWN, filled, hollows
+from fabkit.mesh.rules.outline import TOLERANCE_MM, near
+from fabkit.mesh.rules.recess import plastic_mm
+from fabkit.mesh.rules.table import judged
+from fabkit.mesh.section import DOWN, UP, filled, hollows
 from fabkit.model.layers import MARK_DIAMETER_MM, beyond_mark_mm, mark_span
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
@@ -30,26 +32,28 @@ _SAME = 0.01
 def mark_findings(
     part: Part, found: Features, identity: Identity, puzzle: PuzzleSet, profile: Profile
 ) -> Iterator[Finding]:
-    """All findings on a part's marks of poles.
-
-    Args:
-        part: the part.
-        found: its recesses and marks.
-        identity: which piece it is, and how its letter lies.
-        puzzle: the set, in whose order poles alternate.
-        profile: what is asked for.
-    """
-    marks, recesses = found.marks, found.recesses
+    """All findings on a part's marks of poles."""
+    marks = found.marks
+    if not profile.has_recesses:
+        return
     if profile.polarity != "alternating":
-        if profile.has_recesses:
-            where = union_all([mark.middle for mark in marks]) if marks else None
-            yield counted("pole-mark", len(marks), 0, "marks of south poles", where)
-        return
-    if not profile.has_recesses or not recesses:
-        return
-    yield from _right_ones(part, found, identity, puzzle, profile)
-    if marks:
-        yield from _measures(part, found, profile)
+        where = union_all([mark.middle for mark in marks]) if marks else None
+        yield counted("pole-mark", len(marks), 0, "marks of south poles", where)
+    elif found.recesses:
+        yield from _right_ones(part, found, identity, puzzle, profile)
+        places = [mark.middle for mark in marks]
+        widths = [circle_of(middle).diameter_mm for middle in places]
+        yield from judged(
+            "mark-diameter", zip(widths, places, strict=True), *near(MARK_DIAMETER_MM)
+        )
+        depths = [(mark.depth_mm, mark.middle) for mark in marks]
+        yield from judged("mark-depth", depths, *near(mark_span(profile).depth_mm))
+        beyond = [_beyond_mm(part, mark, found) for mark in marks]
+        yield from judged("mark-floor", zip(beyond, places, strict=True), beyond_mark_mm(profile))
+        if not profile.embedded:
+            back = part.sections.flat(0.0, DOWN)
+            walls = [(_wall_mm(back, middle), middle) for middle in places]
+            yield from judged("mark-wall", walls, profile.bed_wall_mm)
 
 
 def _right_ones(
@@ -60,30 +64,16 @@ def _right_ones(
     Nothing is said of parts that are not their piece, or have another number of recesses.
     """
     recesses = found.recesses
-    expected = [
-        one
-        for one in _expected(part, recesses, identity, puzzle, profile)
-        if len(one) == len(recesses)
-    ]
+    expected = list(_expected(part, recesses, identity, puzzle, profile))
     if not expected:
         return
-    counts = [0] * len(recesses)
-    astray = []
-    for mark in found.marks:
-        which = _marked_by(mark, recesses, profile)
-        if which is None:
-            astray.append(mark.middle)
-        else:
-            counts[which] += 1
-
-    def wrong(asked: Sequence[int]) -> list[BaseGeometry]:
-        return [
-            recess.middle
-            for recess, count, right in zip(recesses, counts, asked, strict=True)
-            if count != right
-        ]
-
-    places = min((wrong(asked) for asked in expected), key=len) + astray
+    which = [_marked_by(mark, recesses, profile) for mark in found.marks]
+    astray = [mark.middle for mark, of in zip(found.marks, which, strict=True) if of is None]
+    wrong = [
+        [one.middle for i, one in enumerate(recesses) if which.count(i) != asked[i]]
+        for asked in expected
+    ]
+    places = [*min(wrong, key=len), *astray]
     what = "magnets that are marked wrongly: those that show their south pole have one mark each"
     yield counted("pole-mark", len(places), 0, what, union_all(places) if places else None)
 
@@ -121,10 +111,8 @@ def _expected(
         for degrees in _turned_by(part.outline, piece, identity, puzzle):
             as_drawn = rotate(centres, -degrees, origin=(0, 0))
             order = left_to_right([(p.x, p.y) for p in as_drawn.geoms], part.outline.unit_mm)
-            asked = [0] * len(recesses)
-            for which, pole in zip(order, in_turn, strict=True):
-                asked[which] = int(pole == "S")
-            yield asked
+            in_order = dict(zip(order, in_turn, strict=True))
+            yield [int(in_order[which] == "S") for which in range(len(recesses))]
 
 
 def _turned_by(
@@ -145,13 +133,12 @@ def turns_of(outline: Outline, piece: Piece, puzzle: PuzzleSet) -> list[int]:
     """The turns of the lattice that carry a piece as it is drawn to an outline as it was read."""
     moves = len(puzzle.lattice.moves(False))
     drawn = _cornered(canonical_outline(puzzle.lattice, piece.forms[0].rings, outline.unit_mm))
-    return [
-        turn
+    turned = [
+        _cornered(rotate(outline.canonical, -360 * turn / moves, origin=(0, 0)))
         for turn in range(moves)
-        if _are_same(
-            _cornered(rotate(outline.canonical, -360 * turn / moves, origin=(0, 0))), drawn
-        )
     ]
+    most_mm2 = _SAME * drawn.area
+    return [i for i, one in enumerate(turned) if one.symmetric_difference(drawn).area < most_mm2]
 
 
 def _cornered(area: BaseGeometry) -> BaseGeometry:
@@ -160,45 +147,13 @@ def _cornered(area: BaseGeometry) -> BaseGeometry:
     return translate(area, -left, -bottom)
 
 
-def _are_same(one: BaseGeometry, other: BaseGeometry) -> bool:
-    return bool(one.symmetric_difference(other).area < _SAME * other.area)
-
-
-def _measures(part: Part, found: Features, profile: Profile) -> Iterator[Finding]:
-    """How wide and deep marks are, and how much plastic is around and beyond them."""
-    marks = found.marks
-    asked = (
-        ("mark-diameter", MARK_DIAMETER_MM, [circle_of(m.middle).diameter_mm for m in marks]),
-        ("mark-depth", mark_span(profile).depth_mm, [mark.depth_mm for mark in marks]),
-    )
-    for rule, right_mm, values in asked:
-        which = max(range(len(marks)), key=lambda i: abs(values[i] - right_mm))
-        limit = (right_mm - TOLERANCE_MM, right_mm + TOLERANCE_MM)
-        what = "the width of a pole's mark" if rule == "mark-diameter" else "its depth"
-        yield between(rule, values[which], limit, "mm", what, marks[which].middle)
-    beyond = [_beyond_mm(part, mark, found) for mark in marks]
-    which = beyond.index(min(beyond))
-    what = "the plastic beyond a pole's mark"
-    least_mm, where = beyond_mark_mm(profile), marks[which].middle
-    yield at_least("mark-floor", beyond[which], least_mm, "mm", what, where)
-    if not profile.embedded:
-        walls = [_wall_mm(part, mark) for mark in marks]
-        which = walls.index(min(walls))
-        what, where = "the wall beside a pole's mark", marks[which].middle
-        yield at_least("mark-wall", walls[which], profile.bed_wall_mm, "mm", what, where)
-
-
 def _beyond_mm(part: Part, mark: Cavity, found: Features) -> float:
     """Plastic from a mark's bottom to the letter or face that lies behind it."""
-    over = [one for one in found.labels if one.middle.intersects(mark.middle)]
     upwards = mark.below or any(abs(r.high_mm - mark.low_mm) < 1e-6 for r in found.recesses)
-    if upwards:
-        return min([one.low_mm for one in over if one.above] + [part.thickness_mm]) - mark.high_mm
-    return mark.low_mm - max([one.high_mm for one in over if one.below] + [0.0])
+    return plastic_mm(part, mark, found.labels, UP if upwards else DOWN)
 
 
-def _wall_mm(part: Part, mark: Cavity) -> float:
+def _wall_mm(back: BaseGeometry, mark: BaseGeometry) -> float:
     """The least wall at the back between a mark, the piece's side and the mouths."""
-    back = part.sections.flat(0.0, DOWN)
-    holes = [hole for hole in hollows(back) if not hole.intersects(mark.middle)]
-    return float(min(area.distance(mark.middle) for area in (filled(back).boundary, *holes)))
+    holes = [hole for hole in hollows(back) if not hole.intersects(mark)]
+    return float(min(area.distance(mark) for area in (filled(back).boundary, *holes)))

@@ -5,14 +5,16 @@ A part is judged as it is printed: on its back, or turned over if the profile pr
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from shapely import MultiPoint, Polygon
+import shapely
+from shapely import MultiPoint
 
-from fabkit.mesh.finding import Finding, at_most
+from fabkit.mesh.body import area_vectors
+from fabkit.mesh.finding import Finding
 from fabkit.mesh.part import Part
+from fabkit.mesh.rules.table import judged
 from fabkit.mesh.section import DOWN, UP, parts
 from fabkit.model.layers import height_as_printed_mm
 from fabkit.model.profile import Profile
@@ -37,73 +39,52 @@ def printing_findings(
         profile: what is asked for.
         hollows_mm: the heights at which hollows end, which are faults of their own.
     """
-    yield _overhang(part, profile)
-    yield from _bridges(part, profile, hollows_mm)
-    yield _bed(part, profile)
+    yield from _overhang(part, profile)
+    # Ceilings are bridged along their shorter side. With the face down those are the ends of a
+    # letter's strokes, and the floors of closed cavities.
+    to_bed = UP if profile.facing == "down" else DOWN
+    ceilings = [
+        ceiling
+        for height_mm, facing in part.sections.flats()
+        if facing == to_bed and height_mm not in hollows_mm
+        if height_as_printed_mm(profile.facing, height_mm, part.thickness_mm) > _ON_BED_MM
+        for ceiling in parts(part.sections.flat(height_mm, to_bed))
+        if ceiling.area > _SPECK_MM2
+    ]
+    around = shapely.oriented_envelope(ceilings)
+    sides = [np.diff(shapely.get_coordinates(one), axis=0) for one in around]
+    spans = [float(np.linalg.norm(one, axis=1).min()) for one in sides]
+    yield from judged("bridge", zip(spans, ceilings, strict=True), most=profile.max_bridge_mm)
+    # Turned as suits it best.
+    turns = np.radians(np.arange(0, 180, 5))
+    along = part.vertices[:, :2] @ np.array([np.cos(turns), np.sin(turns)])
+    wide, deep = np.ptp(along, axis=0), np.ptp(np.roll(along, 18, axis=1), axis=0)
+    share = np.maximum(wide / profile.bed_width_mm, deep / profile.bed_depth_mm).min()
+    share = max(float(share), part.thickness_mm / profile.bed_height_mm)
+    yield from judged("bed", [(share, None)], most=1.0, unit="")
 
 
-def _overhang(part: Part, profile: Profile) -> Finding:
+def _overhang(part: Part, profile: Profile) -> Iterator[Finding]:
     """The steepest triangle that is no ceiling, as far as its narrowness and the mesh's noise tell."""
     corners = part.vertices[part.body.faces]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    doubled = np.linalg.norm(normals, axis=1)
-    solid = doubled > 0
-    leaning = np.zeros(len(normals))
-    downwards, heights = -normals[:, 2], corners[:, :, 2]
+    vectors = area_vectors(part.vertices, part.body.faces)
+    areas = np.linalg.norm(vectors, axis=1)
+    downwards, heights = -vectors[:, 2], corners[:, :, 2].max(axis=1)
     if profile.facing == "down":
-        downwards, heights = -downwards, part.thickness_mm - heights
-    leaning[solid] = np.degrees(np.arcsin(np.clip(downwards[solid] / doubled[solid], -1, 1)))
+        downwards, heights = -downwards, part.thickness_mm - corners[:, :, 2].min(axis=1)
+    some = areas > 0
+    corners, areas, downwards, heights = (one[some] for one in (corners, areas, downwards, heights))
+    leaning = np.degrees(np.arcsin(np.clip(downwards / areas, -1, 1)))
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
-    unsure = np.full(len(normals), 90.0)
-    unsure[solid] = np.degrees(2 * part.sections.noise_mm * longest[solid] / doubled[solid])
-    free = solid & (leaning + unsure < _LEVEL_DEGREES) & (heights.max(axis=1) > _ON_BED_MM)
-    leaning -= unsure
-    order = np.argsort(-leaning[free])
+    unsure = np.degrees(part.sections.noise_mm * longest / areas)
+    free = np.flatnonzero((leaning + unsure < _LEVEL_DEGREES) & (heights > _ON_BED_MM))
+    sure = (leaning - unsure)[free]
+    order = np.argsort(-sure)
     worst, where = 0.0, None
-    areas = np.cumsum(doubled[free][order] / 2)
-    seen = np.flatnonzero(areas > _SPECK_MM2)
+    seen = np.flatnonzero(np.cumsum(areas[free][order]) > _SPECK_MM2)
     if len(seen):
-        worst = max(0.0, float(leaning[free][order][seen[0]]))
-        steep = np.flatnonzero(free)[order][: seen[0] + 1]
+        worst = max(0.0, float(sure[order[seen[0]]]))
+        steep = free[order[: seen[0] + 1]]
         where = MultiPoint(corners[steep][:, :, :2].reshape(-1, 2)).convex_hull.buffer(0.2)
     limit = profile.overhang_degrees + _ANGLE_TINY
-    return at_most(
-        "overhang", worst, limit, "deg", "the steepest overhang, from the vertical", where
-    )
-
-
-def _bridges(part: Part, profile: Profile, hollows_mm: Sequence[float]) -> Iterator[Finding]:
-    """Ceilings are bridged along their shorter side.
-
-    With the face down those are the ends of a letter's strokes, and the floors of closed cavities.
-    """
-    spans = []
-    to_bed = UP if profile.facing == "down" else DOWN
-    for height_mm, facing in part.sections.flats():
-        printed_mm = height_as_printed_mm(profile.facing, height_mm, part.thickness_mm)
-        if facing == to_bed and printed_mm > _ON_BED_MM and height_mm not in hollows_mm:
-            ceilings = parts(part.sections.flat(height_mm, to_bed))
-            spans += [(_span_mm(ceiling), ceiling) for ceiling in ceilings]
-    if spans:
-        span_mm, where = max(spans, key=lambda one: one[0])
-        what = "the widest ceiling, which is bridged,"
-        yield at_most("bridge", span_mm, profile.max_bridge_mm, "mm", what, where)
-
-
-def _span_mm(ceiling: Polygon) -> float:
-    """The shorter side of the narrowest rectangle around a ceiling."""
-    ring = np.asarray(ceiling.minimum_rotated_rectangle.exterior.coords)
-    return float(min(np.linalg.norm(ring[1] - ring[0]), np.linalg.norm(ring[2] - ring[1])))
-
-
-def _bed(part: Part, profile: Profile) -> Finding:
-    """Whether the part fits the bed, turned as suits it best."""
-    beds = (profile.bed_width_mm, profile.bed_depth_mm)
-    least = math.inf
-    for degrees in range(0, 180, 5):
-        cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
-        points = part.vertices[:, :2] @ np.array([[cos, -sin], [sin, cos]])
-        sides = np.ptp(points, axis=0)
-        least = min(least, max(float(side / bed) for side, bed in zip(sides, beds, strict=True)))
-    share = max(least, part.thickness_mm / profile.bed_height_mm)
-    return at_most("bed", share, 1.0, "", "the part of the printer's room that it takes", None)
+    yield from judged("overhang", [(worst, where)], most=limit, unit="deg")

@@ -5,16 +5,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
+import shapely
 from shapely.affinity import rotate
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.magnets import bores, magnet_count
-from fabkit.mesh.features import Cavity, Circle, Features, circle_of, cylinders_mm
-from fabkit.mesh.finding import Finding, at_least, at_most, between, counted
+from fabkit.mesh.features import Cavity, Features, circle_of, cylinders_mm
+from fabkit.mesh.finding import Finding, counted
 from fabkit.mesh.identity import Identity
-from fabkit.mesh.part import Part
-from fabkit.mesh.rules.outline import TOLERANCE_MM, Common
-from fabkit.mesh.section import DOWN, hollows, parts
+from fabkit.mesh.part import Part, inside_mm
+from fabkit.mesh.rules.outline import Common, near
+from fabkit.mesh.rules.table import judged
+from fabkit.mesh.section import DOWN, UP, hollows, parts
 from fabkit.model.lattice import Lattice
 from fabkit.model.layers import MAX_AIR_MM, height_as_printed_mm, layer_top_mm
 from fabkit.model.profile import Profile
@@ -35,16 +37,7 @@ def recess_findings(
     lattice: Lattice,
     profile: Profile,
 ) -> Iterator[Finding]:
-    """All findings on a part's recesses.
-
-    Args:
-        part: the part.
-        found: its recesses and letters.
-        identity: which piece it is, and how its letter lies.
-        common: whether the number of recesses that is usual in the set is right.
-        lattice: the set's.
-        profile: what is asked for.
-    """
+    """All findings on a part's recesses."""
     recesses = found.recesses
     expected = _expected_counts(part, identity, lattice, profile)
     if expected:
@@ -55,44 +48,74 @@ def recess_findings(
         yield counted("recess-count", len(recesses), right, what, part.shadow.boundary)
     if not recesses or not profile.has_recesses:
         return
-    circles = [circle_of(recess.middle) for recess in recesses]
-    yield from _bores(
-        [
-            cylinders_mm(_bore_cuts(recess, circle, profile))
-            for recess, circle in zip(recesses, circles, strict=True)
-        ],
-        recesses,
-        profile,
-    )
-    yield _empty(recesses)
-    yield from _heights(part, recesses, profile)
-    yield from _floors(part, recesses, found.labels, profile)
-    if not profile.embedded:
-        yield from _mouths(recesses, circles, profile)
-    yield from _walls(part, recesses, circles, profile)
-
-
-def _bore_cuts(recess: Cavity, circle: Circle, profile: Profile) -> list[BaseGeometry]:
-    """A recess's cuts above its mouth and, with ribs, above the cone down to their crests."""
-    if profile.embedded:
-        return [area for _, area in recess.cuts]
-    asked = bores(profile)
-    crest_mm = asked.widest_mm if asked.crest_mm is None else asked.crest_mm
-    cone_mm = recess.low_mm + profile.mouth_mm + (asked.widest_mm - crest_mm) / 2 + _MOUTH_END_MM
-    above = [area for cut, area in recess.cuts if cut.height_mm > cone_mm]
-    return above or [recess.middle]
-
-
-def _empty(recesses: Sequence[Cavity]) -> Finding:
-    """Nothing stands in a recess, where the magnet is to go."""
+    places = [recess.middle for recess in recesses]
+    widths_mm = [circle_of(middle).diameter_mm for middle in places]
+    yield from _bores(recesses, profile)
     filled_cuts = [
         area
         for recess in recesses
         for _, area in recess.cuts
-        if len(parts(area)) > 1 or any(part.interiors for part in parts(area))
+        if len(parts(area)) > 1 or any(one.interiors for one in parts(area))
     ]
     where = filled_cuts[0] if filled_cuts else None
-    return counted("recess-empty", len(filled_cuts), 0, "cuts with something in a recess", where)
+    yield counted("recess-empty", len(filled_cuts), 0, "cuts with something in a recess", where)
+    magnet_mm = profile.magnet_height_mm
+    limit = (magnet_mm + profile.air_mm, magnet_mm + MAX_AIR_MM)
+    yield from judged("recess-depth", [(one.depth_mm, one.middle) for one in recesses], *limit)
+    closed = sum(not recess.below for recess in recesses)
+    if profile.embedded:
+        yield counted("recess-closed", closed, len(recesses), "closed cavities")
+        ends = [r.low_mm if profile.facing == "down" else r.high_mm for r in recesses]
+        pauses = [height_as_printed_mm(profile.facing, end, part.thickness_mm) for end in ends]
+        off = [abs(pause - layer_top_mm(profile, pause - _LAYER_MM)) for pause in pauses]
+        yield from judged("pause-height", zip(off, places, strict=True), most=_LAYER_MM)
+    else:
+        what = "recesses that are open at the back"
+        yield counted("recess-open", len(recesses) - closed, len(recesses), what)
+    roofs = [(plastic_mm(part, one, found.labels, UP), one.middle) for one in recesses]
+    yield from judged("roof", roofs, profile.roof_mm)
+    if profile.embedded:
+        floors = [(plastic_mm(part, one, found.labels, DOWN), one.middle) for one in recesses]
+        yield from judged("floor", floors, min(profile.roof_mm, profile.floor_mm))
+    else:  # the 45-degree lead-in: how much wider the rim is, on each side
+        mouths = [
+            (circle_of(recess.cuts[0][1]).diameter_mm - mm) / 2 + recess.cuts[0][0].height_mm
+            for recess, mm in zip(recesses, widths_mm, strict=True)
+        ]
+        yield from judged("mouth", zip(mouths, places, strict=True), *near(profile.mouth_mm))
+    yield from _walls(part, recesses, profile)
+
+
+def plastic_mm(part: Part, cavity: Cavity, labels: Sequence[Cavity], facing: int) -> float:
+    """Plastic above or below a cavity, to the letter that lies there, or to the face or back."""
+    over = [one for one in labels if one.middle.intersects(cavity.middle)]
+    if facing == UP:
+        ends = [one.low_mm for one in over if one.above and one is not cavity]
+        end = part.thickness_mm if cavity.above else cavity.high_mm
+        return max(0.0, min(ends, default=part.thickness_mm) - end)
+    return max(0.0, cavity.low_mm - max((one.high_mm for one in over if one.below), default=0.0))
+
+
+def _bores(recesses: Sequence[Cavity], profile: Profile) -> Iterator[Finding]:
+    """Between the largest cylinder that goes in and the smallest around there is the bore: both
+    are as wide as asked for, so it is neither narrow nor wide, oval, tapered, bent nor bumpy."""
+    asked, inside, around = bores(profile), [], []
+    crest_mm = asked.widest_mm if asked.crest_mm is None else asked.crest_mm
+    for recess in recesses:
+        # Above its mouth and, with ribs, above the cone down to their crests.
+        low_mm = recess.low_mm + profile.mouth_mm + (asked.widest_mm - crest_mm) / 2 + _MOUTH_END_MM
+        some = [area for cut, area in recess.cuts if profile.embedded or cut.height_mm > low_mm]
+        inside_mm, around_mm = cylinders_mm(some or [recess.middle])
+        inside.append((inside_mm, recess.middle))
+        around.append((around_mm, recess.middle))
+    low_mm, high_mm = near(asked.widest_mm)
+    too_narrow, too_wide = low_mm - min(inside)[0], max(around)[0] - high_mm
+    found, what = around, "the smallest cylinder around the bore"
+    if asked.crest_mm is None and max(too_wide, 0.0) <= max(too_narrow, 0.0):
+        found, what = inside, "the largest cylinder that goes into the bore"
+    yield from judged("recess-diameter", found, low_mm, high_mm, what=what)
+    if asked.crest_mm is not None:
+        yield from judged("rib-crest", inside, *near(asked.crest_mm))
 
 
 def _expected_counts(
@@ -116,130 +139,22 @@ def _expected_counts(
     return counts
 
 
-def _bores(
-    cylinders: Sequence[tuple[float, float]], recesses: Sequence[Cavity], profile: Profile
-) -> Iterator[Finding]:
-    """Between the largest cylinder that goes in and the smallest around there is the bore: both
-    are as wide as asked for, so it is neither narrow nor wide, oval, tapered, bent nor bumpy."""
-    asked = bores(profile)
-    inside = [inside_mm for inside_mm, _ in cylinders]
-    low_mm, high_mm = asked.widest_mm - TOLERANCE_MM, asked.widest_mm + TOLERANCE_MM
-    mm, where = _worst([around_mm for _, around_mm in cylinders], asked.widest_mm, recesses)
-    what = "the smallest cylinder around the bore"
-    if asked.crest_mm is None and max(mm - high_mm, 0.0) <= max(low_mm - min(inside), 0.0):
-        mm, where = min(inside), recesses[inside.index(min(inside))].middle
-        what = "the largest cylinder that goes into the bore"
-    yield between("recess-diameter", mm, (low_mm, high_mm), "mm", what, where)
-    if asked.crest_mm is not None:
-        crest, where = _worst(inside, asked.crest_mm, recesses)
-        limit = (asked.crest_mm - TOLERANCE_MM, asked.crest_mm + TOLERANCE_MM)
-        what = "the largest cylinder that goes between the ribs"
-        yield between("rib-crest", crest, limit, "mm", what, where)
-
-
-def _heights(part: Part, recesses: Sequence[Cavity], profile: Profile) -> Iterator[Finding]:
-    magnet_mm = profile.magnet_height_mm
-    limit = (magnet_mm + profile.air_mm, magnet_mm + MAX_AIR_MM)
-    depth, where = _worst([r.depth_mm for r in recesses], sum(limit) / 2, recesses)
-    yield between("recess-depth", depth, limit, "mm", "the depth of the recess", where)
-    closed = [recess for recess in recesses if not recess.below]
-    if profile.embedded:
-        yield counted("recess-closed", len(closed), len(recesses), "closed cavities")
-        ends = [r.low_mm if profile.facing == "down" else r.high_mm for r in recesses]
-        pauses = [height_as_printed_mm(profile.facing, end, part.thickness_mm) for end in ends]
-        off = [abs(pause - layer_top_mm(profile, pause - _LAYER_MM)) for pause in pauses]
-        worst, where = _worst(off, 0.0, recesses)
-        what = "how far the pause is from the end of a layer"
-        yield at_most("pause-height", worst, _LAYER_MM, "mm", what, where)
-    else:
-        open_below = len(recesses) - len(closed)
-        yield counted(
-            "recess-open", open_below, len(recesses), "recesses that are open at the back"
-        )
-
-
-def _floors(
-    part: Part, recesses: Sequence[Cavity], others: Sequence[Cavity], profile: Profile
-) -> Iterator[Finding]:
-    """Plastic above and below a recess, up to the letter where that lies over it."""
-    roofs, floors = [], []
-    for recess in recesses:
-        over = [o for o in others if o.middle.intersects(recess.middle)]
-        above = [o.low_mm for o in over if o.above and not o.below]
-        below = [o.high_mm for o in over if o.below and not o.above]
-        high_mm = part.thickness_mm if recess.above else recess.high_mm
-        roofs.append(max(0.0, min(above, default=part.thickness_mm) - high_mm))
-        floors.append(max(0.0, recess.low_mm - max(below, default=0.0)))
-    roof, where = min(zip(roofs, (r.middle for r in recesses), strict=True), key=lambda one: one[0])
-    what = "the plastic between the recess and the letter or face"
-    yield at_least("roof", roof, profile.roof_mm, "mm", what, where)
-    if profile.embedded:
-        floor, where = min(
-            zip(floors, (r.middle for r in recesses), strict=True), key=lambda one: one[0]
-        )
-        what = "the plastic between the recess and the back"
-        least_mm = min(profile.roof_mm, profile.floor_mm)
-        yield at_least("floor", floor, least_mm, "mm", what, where)
-
-
-def _mouths(
-    recesses: Sequence[Cavity], circles: Sequence[Circle], profile: Profile
-) -> Iterator[Finding]:
-    """The 45-degree lead-in: how much wider the rim is, on each side."""
-    widths = []
-    for recess, circle in zip(recesses, circles, strict=True):
-        cut, area = recess.cuts[0]
-        rim = circle_of(area)
-        widths.append((rim.diameter_mm - circle.diameter_mm) / 2 + cut.height_mm)
-    mouth, where = _worst(widths, profile.mouth_mm, recesses)
-    low = max(0.0, profile.mouth_mm - TOLERANCE_MM)
-    yield between(
-        "mouth",
-        mouth,
-        (low, profile.mouth_mm + TOLERANCE_MM),
-        "mm",
-        "the lead-in of the recess",
-        where,
-    )
-
-
-def _walls(
-    part: Part, recesses: Sequence[Cavity], circles: Sequence[Circle], profile: Profile
-) -> Iterator[Finding]:
+def _walls(part: Part, recesses: Sequence[Cavity], profile: Profile) -> Iterator[Finding]:
     """Walls to the sides, those of holes too, and to the next recess: beside the bore, at the bed."""
     beside: list[tuple[float, BaseGeometry]] = []
     at_bed: list[tuple[float, BaseGeometry]] = []
-    for recess, circle in zip(recesses, circles, strict=True):
+    for recess in recesses:
+        bore_mm = shapely.minimum_bounding_radius(recess.middle)
         for cut, area in recess.cuts:
-            in_mouth = not profile.embedded and _widest(area) > circle.outer_mm + _WIDER_MM
-            solid = part.filled(cut.material)
-            inside = solid.buffer(1e-6).contains(area)
-            wall_mm = solid.boundary.distance(area) if inside else 0.0
-            (at_bed if in_mouth else beside).append((wall_mm, area))
+            is_wider = shapely.minimum_bounding_radius(area) > bore_mm + _WIDER_MM / 2
+            wall_mm = max(0.0, inside_mm(area, part.filled(cut.material)))
+            (at_bed if is_wider and not profile.embedded else beside).append((wall_mm, area))
     for one, other in itertools.combinations(recesses, 2):
         beside.append((one.middle.distance(other.middle), one.middle))
-    back = part.sections.flat(0.0, DOWN)
-    rim = part.filled(back).boundary
-    at_bed += [(rim.distance(hole), hole) for hole in hollows(back) if _is_of(hole, recesses)]
-    wall_mm, where = min(beside, key=lambda one: one[0])
-    yield at_least("wall", wall_mm, profile.wall_mm, "mm", "the wall beside the recess", where)
-    if at_bed and not profile.embedded:
-        wall_mm, where = min(at_bed, key=lambda one: one[0])
-        what = "the wall at the recess's mouth"
-        yield at_least("bed-wall", wall_mm, profile.bed_wall_mm, "mm", what, where)
-
-
-def _is_of(hole: BaseGeometry, recesses: Sequence[Cavity]) -> bool:
-    return any(recess.below and recess.middle.intersects(hole) for recess in recesses)
-
-
-def _widest(area: BaseGeometry) -> float:
-    return circle_of(area).outer_mm
-
-
-def _worst(
-    values: Sequence[float], right: float, recesses: Sequence[Cavity]
-) -> tuple[float, BaseGeometry]:
-    """The value that is farthest from what is right, and where."""
-    worst = max(range(len(values)), key=lambda i: abs(values[i] - right))
-    return values[worst], recesses[worst].middle
+    yield from judged("wall", beside, profile.wall_mm)
+    if not profile.embedded:
+        back = part.sections.flat(0.0, DOWN)
+        own = [one.middle for one in recesses if one.below]
+        mouths = [hole for hole in hollows(back) if any(map(hole.intersects, own))]
+        at_bed += [(part.filled(back).boundary.distance(hole), hole) for hole in mouths]
+        yield from judged("bed-wall", at_bed, profile.bed_wall_mm)

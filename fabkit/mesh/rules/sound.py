@@ -6,16 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.body import Body, Points
+from fabkit.mesh.body import Faces, Points
 from fabkit.mesh.crossing import TOUCHING_MM, crossings
-from fabkit.mesh.features import Features
 from fabkit.mesh.finding import Finding, counted
 from fabkit.mesh.part import Part
 from fabkit.mesh.topology import (
-    Shell,
     degenerate_faces,
     duplicate_faces,
     encloses,
@@ -23,7 +20,6 @@ from fabkit.mesh.topology import (
     shells,
     turned_faces,
 )
-from fabkit.model.profile import Profile
 
 #: How far around a faulty face or edge a drawing marks it, in mm.
 _MARK_MM = 0.3
@@ -35,39 +31,50 @@ _DECIMALS_MM = 1e-3
 _ON_STEP = 0.02
 
 
-def sound_findings(
-    part: Part, anatomy: Features, profile: Profile, may_be_hollow: bool = False
-) -> Iterator[Finding]:
+def sound_findings(part: Part, closed: int = 0) -> Iterator[Finding]:
     """All findings on the mesh as such.
 
     Args:
         part: the part.
-        anatomy: its recesses, of which closed ones are shells of their own.
-        profile: whether recesses are to be closed.
-        may_be_hollow: whether it may be hollow inside, since nothing says how it is to be made.
+        closed: how many closed cavities it is to have: shells of their own that face inwards.
     """
     body = part.straight
+
+    def marked(some: Faces) -> BaseGeometry | None:
+        return _marked(body.vertices, body.faces[some])
+
     edges = open_edges(body)
-    where = _edges(body.vertices, edges)
+    where = _marked(body.vertices, edges)
     yield counted("watertight", len(edges), 0, "edges that do not join exactly two faces", where)
     turned = turned_faces(body)
-    where = _faces(body, turned)
-    yield counted("winding", len(turned), 0, "faces that are turned the wrong way", where)
-    rounding_mm = _rounded_mm(part.body)
-    flat = degenerate_faces(body)
+    what = "faces that are turned the wrong way"
+    yield counted("winding", len(turned), 0, what, marked(turned))
     # Rounding to so few decimals puts corners onto a line that had been beside it.
-    useless = np.union1d(flat[: 0 if rounding_mm else None], duplicate_faces(body)).astype(np.int64)
-    where = _faces(body, useless)
-    yield counted("degenerate", len(useless), 0, "faces without extent, or there twice", where)
-    crossing = crossings(body, max(TOUCHING_MM, part.sections.noise_mm, 2 * rounding_mm))
-    where = _faces(body, np.unique(crossing))
+    steps = part.body.vertices / _DECIMALS_MM
+    is_rounded = len(steps) > 0 and bool((np.abs(steps - np.round(steps)) < _ON_STEP).all())
+    useless = duplicate_faces(body)
+    if not is_rounded:
+        useless = np.union1d(degenerate_faces(body), useless).astype(np.int64)
+    what = "faces without extent, or there twice"
+    yield counted("degenerate", len(useless), 0, what, marked(useless))
+    touching_mm = max(TOUCHING_MM, part.sections.noise_mm, 2 * _DECIMALS_MM * is_rounded)
+    crossing = crossings(body, touching_mm)
     what = "pairs of faces that cut through each other"
+    where = marked(np.unique(crossing))
     yield counted("self-intersection", len(crossing), 0, what, where)
-    closed = (
-        *(anatomy.recesses if profile.embedded else ()),
-        *(anatomy.hollows if may_be_hollow else ()),
-    )
-    yield from _shells(body, sum(not one.below and not one.above for one in closed))
+    found = shells(body)
+    outward = [shell for shell in found if shell.volume_mm3 > 0]
+    inward = [shell for shell in found if shell.volume_mm3 < 0]
+    where = marked(np.concatenate([s.faces for s in outward[1:]])) if outward[1:] else None
+    yield counted("shells", len(outward), 1, "bodies in the mesh that face outwards", where)
+    astray = [one for one in inward if not outward or not encloses(body, outward[0], one)]
+    where = marked(np.concatenate([shell.faces for shell in inward])) if inward else None
+    if astray:
+        what = "shells that face inwards and do not lie inside"
+        yield counted("cavities", len(astray), 0, what, where)
+    else:
+        what = "shells that face inwards, and lie inside, for closed recesses"
+        yield counted("cavities", len(inward), closed, what, where)
     volume = part.volume_mm3
     message = f"the volume is {volume:.1f} mm3"
     if volume <= 0:
@@ -75,44 +82,11 @@ def sound_findings(
     yield Finding("volume", volume > 0, volume, 0.0, "mm3", message)
 
 
-def _rounded_mm(body: Body) -> float:
-    """The step of the decimals that a file's coordinates are rounded to, 3 at most; else 0."""
-    steps = body.vertices / _DECIMALS_MM
-    on_grid = len(steps) > 0 and (np.abs(steps - np.round(steps)) < _ON_STEP).all()
-    return _DECIMALS_MM if on_grid else 0.0
-
-
-def _shells(body: Body, closed: int) -> Iterator[Finding]:
-    """One shell faces outwards, and one inwards for each magnet, or hollow, that is closed in."""
-    found = shells(body)
-    outward = [shell for shell in found if shell.volume_mm3 > 0]
-    inward = [shell for shell in found if shell.volume_mm3 < 0]
-    where = _faces(body, np.concatenate([s.faces for s in outward[1:]])) if outward[1:] else None
-    yield counted("shells", len(outward), 1, "bodies in the mesh that face outwards", where)
-    inside = [one for one in inward if outward and encloses(body, outward[0], one)]
-    what = "shells that face inwards, and lie inside, for closed recesses"
-    if len(inside) < len(inward):
-        what = "shells that face inwards and do not lie inside"
-        yield counted("cavities", len(inward) - len(inside), 0, what, _shells_at(body, inward))
-    else:
-        yield counted("cavities", len(inward), closed, what, _shells_at(body, inward))
-
-
-def _shells_at(body: Body, found: list[Shell]) -> BaseGeometry | None:
-    return _faces(body, np.concatenate([shell.faces for shell in found])) if found else None
-
-
-def _faces(body: Body, positions: NDArray[np.int64]) -> BaseGeometry | None:
-    """Faces seen from above, with a margin; None without any."""
-    if not len(positions):
+def _marked(vertices: Points, some: Faces) -> BaseGeometry | None:
+    """Edges or faces seen from above, with a margin; None without any."""
+    if not len(some):
         return None
-    corners = body.vertices[body.faces[positions[:_MOST_MARKS]]][:, :, :2]
-    return shapely.union_all(shapely.convex_hull(shapely.multipoints(corners))).buffer(_MARK_MM)
-
-
-def _edges(vertices: Points, edges: NDArray[np.int64]) -> BaseGeometry | None:
-    if not len(edges):
-        return None
+    corners = vertices[some[:_MOST_MARKS]][:, :, :2]
     # Each on its own: crossing lines, joined first, would be cut at every one of their crossings.
-    lines = shapely.linestrings(vertices[edges[:_MOST_MARKS]][:, :, :2])
-    return shapely.union_all(shapely.buffer(lines, _MARK_MM))
+    seen = shapely.convex_hull(shapely.multipoints(corners))
+    return shapely.union_all(shapely.buffer(seen, _MARK_MM))

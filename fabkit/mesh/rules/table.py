@@ -1,10 +1,16 @@
-"""The table of rules, `rules.toml`: README, help and `check.html` take their texts from it."""
+"""The table of rules, `rules.toml`: README, `check.html` and findings take their texts from it."""
 
 from __future__ import annotations
 
+import math
 import tomllib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from shapely.geometry.base import BaseGeometry
+
+from fabkit.mesh.finding import Finding, at_least, at_most, between
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,49 @@ RULES: dict[str, Rule] = {
     for group in tomllib.loads(Path(__file__).with_name("rules.toml").read_text("utf-8"))["asks"]
     for name, title in group["rules"].items()
 }
+
+
+def judged(
+    rule: str,
+    found: Iterable[tuple[float, BaseGeometry | None]],
+    least: float | None = None,
+    most: float | None = None,
+    *,
+    unit: str = "mm",
+    what: str = "",
+) -> Iterator[Finding]:
+    """What a rule says of the worst of several measurements; nothing of none.
+
+    Args:
+        rule: its id.
+        found: what was measured, and where.
+        least: what is asked for.
+        most: the same; one of both may be None.
+        unit: of all of these.
+        what: the beginning of the sentence, if it is not what the table calls the rule.
+
+    Example:
+        >>> [one.message for one in judged("wall", [(2.1, None), (1.2, None)], 2.0)]
+        ['the wall beside the recess is 1.2 mm; at least 2 mm is asked for']
+    """
+
+    def beyond(one: tuple[float, BaseGeometry | None]) -> float:
+        low = -math.inf if least is None else least - one[0]
+        return max(low, -math.inf if most is None else one[0] - most)
+
+    least, most = (one if one is None else round(one, 6) for one in (least, most))
+    measured = list(found)
+    if not measured:
+        return
+    value, where = max(measured, key=beyond)
+    title = RULES[rule].title
+    what = what or (title if title.startswith("what") else f"the {title}")
+    if least is not None and most is not None:
+        yield between(rule, value, (least, most), unit, what, where)
+    elif least is not None:
+        yield at_least(rule, value, least, unit, what, where)
+    elif most is not None:
+        yield at_most(rule, value, most, unit, what, where)
 
 
 def hint_of(rule: str) -> str:
