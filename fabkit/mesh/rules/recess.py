@@ -109,7 +109,8 @@ def _bores(recesses: Sequence[Cavity], profile: Profile) -> Iterator[Finding]:
         inside.append((inside_mm, recess.middle))
         around.append((around_mm, recess.middle))
     low_mm, high_mm = near(asked.widest_mm)
-    too_narrow, too_wide = low_mm - min(inside)[0], max(around)[0] - high_mm
+    too_narrow = low_mm - min(mm for mm, _ in inside)
+    too_wide = max(mm for mm, _ in around) - high_mm
     found, what = around, "the smallest cylinder around the bore"
     if asked.crest_mm is None and max(too_wide, 0.0) <= max(too_narrow, 0.0):
         found, what = inside, "the largest cylinder that goes into the bore"
