@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
+from typing import Any
 
 import numpy as np
 from shapely import Polygon
@@ -64,28 +66,33 @@ class Made:
 
     def rows(self) -> list[tuple[str, str]]:
         """What is told of it, line by line: a name and a length."""
-        edges = "rounded" if self.rounded else "chamfered"
-        rows = [
+
+        def told(length_mm: float) -> str:
+            return format_mm(round(length_mm, 2))
+
+        def edge(width_mm: float) -> str:
+            how = "rounded" if self.rounded else "chamfered"
+            return f"{how} by {told(width_mm)}" if width_mm > _NONE_MM else "sharp"
+
+        recess = "none"
+        if self.bore_mm is not None:
+            recess = f"{told(self.bore_mm)} x {told(self.depth_mm)}"
+            if self.embedded:
+                recess += ", closed"
+            elif self.mouth_mm > _NONE_MM:
+                recess += f", {told(self.bore_mm + 2 * self.mouth_mm)} at its mouth"
+        deep = f", {told(self.label_mm)} deep"
+        letter = {"none": "none", "front": "on the face" + deep, "both": "on both sides" + deep}
+        return [
             ("unit", format_mm(round(self.unit_mm, 3))),
-            ("thickness", format_mm(round(self.thickness_mm, 2))),
-            ("clearance", format_mm(round(max(0.0, 2 * self.inset_mm), 2))),
+            ("thickness", told(self.thickness_mm)),
+            ("clearance", told(max(0.0, 2 * self.inset_mm))),
+            ("edges of the face", edge(self.top_mm)),
+            ("edges of the back", edge(self.foot_mm)),
+            *([] if self.tip_mm is None else [("flat of tips", told(self.tip_mm))]),
+            ("recess", recess),
+            ("letter", letter[self.faces]),
         ]
-        for where, width_mm in (("face", self.top_mm), ("back", self.foot_mm)):
-            how = f"{edges} by {format_mm(round(width_mm, 2))}"
-            rows.append((f"edges of the {where}", how if width_mm > _NONE_MM else "sharp"))
-        if self.tip_mm is not None:
-            rows.append(("flat of tips", format_mm(round(self.tip_mm, 2))))
-        if self.bore_mm is None:
-            rows.append(("recess", "none"))
-        else:
-            size = f"{format_mm(round(self.bore_mm, 2))} x {format_mm(round(self.depth_mm, 2))}"
-            wide = format_mm(round(self.bore_mm + 2 * self.mouth_mm, 2))
-            mouth = f", {wide} at its mouth" if self.mouth_mm > _NONE_MM else ""
-            rows.append(("recess", size + (", closed" if self.embedded else mouth)))
-        depth = f", {format_mm(round(self.label_mm, 2))} deep" if self.faces != "none" else ""
-        sides = {"none": "none", "front": "on the face", "both": "on both sides"}
-        rows.append(("letter", sides[self.faces] + depth))
-        return rows
 
     def profile(self, usual: Profile) -> Profile:
         """The profile that would make these pieces.
@@ -93,6 +100,7 @@ class Made:
         Args:
             usual: for what pieces do not show: layers, the printer, boards, prices.
         """
+        gap_mm = 2 * self.inset_mm
         found = replace(
             usual,
             name="measured",
@@ -102,37 +110,32 @@ class Made:
             inset_mm=max(0.0, round(self.inset_mm, 3)),
             top_chamfer_mm=round(self.top_mm, 2) if self.top_mm > _NONE_MM else 0.0,
             foot_chamfer_mm=round(self.foot_mm, 2) if self.foot_mm > _NONE_MM else 0.0,
-            tip_flat_mm=usual.tip_flat_mm
-            if self.tip_mm is None
-            else max(0.1, round(self.tip_mm, 2)),
-            gap_min_mm=min(usual.gap_min_mm, max(0.0, round(2 * self.inset_mm - 0.05, 3))),
-            gap_max_mm=max(usual.gap_max_mm, round(2 * self.inset_mm + 0.05, 3)),
+            gap_min_mm=min(usual.gap_min_mm, max(0.0, round(gap_mm - 0.05, 3))),
+            gap_max_mm=max(usual.gap_max_mm, round(gap_mm + 0.05, 3)),
             faces=self.faces,
-            label_depth_mm=round(self.label_mm, 2)
-            if self.faces != "none"
-            else usual.label_depth_mm,
             fit="none",
         )
-        return found if self.bore_mm is None else self._with_recess(found, usual)
-
-    def _with_recess(self, found: Profile, usual: Profile) -> Profile:
-        """The profile with recesses, for a magnet that goes into them."""
-        assert self.bore_mm is not None
+        if self.tip_mm is not None:
+            found = replace(found, tip_flat_mm=max(0.1, round(self.tip_mm, 2)))
+        if self.faces != "none":
+            found = replace(found, label_depth_mm=round(self.label_mm, 2))
+        if self.bore_mm is None:
+            return found
         magnet_mm = usual.magnet_diameter_mm
         if not -0.2 < self.bore_mm - magnet_mm < 1.0:
-            magnet_mm = _DIAMETERS_MM * np.floor(self.bore_mm / _DIAMETERS_MM + 1e-6).item()
+            magnet_mm = _DIAMETERS_MM * math.floor(self.bore_mm / _DIAMETERS_MM + 1e-6)
         more_mm = round(self.bore_mm - magnet_mm, 2)
         height_mm = self.depth_mm - (usual.air_mm + MAX_AIR_MM) / 2
         fit = "embedded" if self.embedded else "glue" if more_mm >= _GLUE_MM else "press"
+        sizes: dict[str, Any] = {f"{fit}_mm": more_mm}
+        if not self.embedded:
+            sizes["mouth_mm"] = max(0.0, round(self.mouth_mm, 2))
         return replace(
             found,
             fit=fit,
             magnet_diameter_mm=round(magnet_mm, 2),
             magnet_height_mm=round(_HEIGHTS_MM * round(height_mm / _HEIGHTS_MM), 2),
-            press_mm=more_mm if fit == "press" else usual.press_mm,
-            glue_mm=more_mm if fit == "glue" else usual.glue_mm,
-            embedded_mm=more_mm if fit == "embedded" else usual.embedded_mm,
-            mouth_mm=max(0.0, round(self.mouth_mm, 2)) if fit != "embedded" else usual.mouth_mm,
+            **sizes,
         )
 
 
@@ -149,34 +152,37 @@ def made_to(parts: Sequence[Part], found: Sequence[Features]) -> Made | None:
     outlines = [part.outline for part, _ in read if part.outline]
     recesses = [one for _, some in read for one in some.recesses]
     labels = [one for _, some in read for one in some.labels]
-    tops = [_edge_mm(part, UP) for part, _ in read]
-    feet = [_edge_mm(part, DOWN) for part, _ in read]
+    tops = [_inside_mm(part, part.sections.flat(part.thickness_mm, UP)) for part, _ in read]
+    feet = [_inside_mm(part, part.sections.flat(0.0, DOWN)) for part, _ in read]
     tips = [width for part, _ in read for width, _ in flats_of_tips(part)]
-    widest = max(zip(tops, feet, read, strict=True), key=lambda one: max(one[:2]))
-    fronts = sum(any(label.above for label in some.labels) for _, some in read)
-    backs = sum(any(label.below for label in some.labels) for _, some in read)
-    both = 2 * backs > len(read)
+    edge_mm = max(median(tops), median(feet))
+    widest = read[int(np.argmax(np.maximum(tops, feet)))][0]
+    # Halfway up it stands in by little where it is round.
+    halfway = [widest.sections.at(z) for z in (edge_mm / 2, widest.thickness_mm - edge_mm / 2)]
+    fronts, backs = (
+        2 * sum(any(getattr(one, side) for one in some.labels) for _, some in read) > len(read)
+        for side in ("above", "below")
+    )
+
+    def usual(lengths_mm: Iterable[float]) -> float:
+        return median([*lengths_mm] or [0.0])
+
     return Made(
         unit_mm=median(outline.unit_mm for outline in outlines),
         thickness_mm=median(part.thickness_mm for part, _ in read),
         inset_mm=median(outline.inset_mm for outline in outlines),
         top_mm=median(tops),
         foot_mm=median(feet),
-        rounded=_is_rounded(widest[2][0], max(median(tops), median(feet))),
+        rounded=edge_mm > _NONE_MM
+        and max(_inside_mm(widest, cut) for cut in halfway) < _ROUND_SHARE * edge_mm,
         tip_mm=median(tips) if tips else None,
         bore_mm=median(map(_bore_mm, recesses)) if 2 * len(recesses) > len(read) else None,
-        depth_mm=median(one.depth_mm for one in recesses) if recesses else 0.0,
-        mouth_mm=median(map(_mouth_mm, recesses)) if recesses else 0.0,
+        depth_mm=usual(one.depth_mm for one in recesses),
+        mouth_mm=usual(map(_mouth_mm, recesses)),
         embedded=2 * sum(not one.below and not one.above for one in recesses) > len(recesses),
-        faces=("both" if both else "front") if 2 * fronts > len(read) else "none",
-        label_mm=median(one.depth_mm for one in labels) if labels else 0.0,
+        faces=("both" if backs else "front") if fronts else "none",
+        label_mm=usual(one.depth_mm for one in labels),
     )
-
-
-def _edge_mm(part: Part, facing: int) -> float:
-    """How far the flat face stays inside the outline, beside the middles of most sides."""
-    height_mm = part.thickness_mm if facing == UP else 0.0
-    return _inside_mm(part, part.sections.flat(height_mm, facing))
 
 
 def _inside_mm(part: Part, area: BaseGeometry) -> float:
@@ -184,15 +190,6 @@ def _inside_mm(part: Part, area: BaseGeometry) -> float:
     rim = filled(area)
     middles = middles_of_sides(Polygon(part.shadow.exterior))
     return 0.0 if rim.is_empty else median(middle.distance(rim) for middle in middles)
-
-
-def _is_rounded(part: Part, width_mm: float) -> bool:
-    """Whether the edge around a face is round: halfway down, it stands in by little."""
-    if width_mm <= _NONE_MM:
-        return False
-    up = part.sections.at(part.thickness_mm - width_mm / 2)
-    down = part.sections.at(width_mm / 2)
-    return max(_inside_mm(part, up), _inside_mm(part, down)) < _ROUND_SHARE * width_mm
 
 
 def _bore_mm(recess: Cavity) -> float:

@@ -58,7 +58,7 @@ _INTO, _SHALLOW = (0.02, 0.05, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 0.95, 0.98), 2
 #: A pocket is told from scratches by its room: a disc of this part of the body's height,
 #: or of its breadth if that is less.
 _POCKET_ROOM = 0.04
-#: Silhouettes of area 1 are compared when the boxes around them differ by less than this.
+#: Areas of size 1 are compared when the boxes around them differ by less than this.
 _BOXES = 0.3
 #: A hypothesis counts from this overlay on: the common part of both areas.
 _LIKELY = 0.8
@@ -124,11 +124,25 @@ def _shapes(puzzle: PuzzleSet) -> list[_Shape]:
     return list(found.values())
 
 
-def _normal(area: Polygon, turn: float = 0.0) -> Polygon:
-    """An area turned back by an angle, brought to size 1, its centroid to the origin."""
+def normal(area: BaseGeometry, turn: float = 0.0) -> BaseGeometry:
+    """An area turned back by an angle (radians), brought to size 1, its centroid to the origin."""
     matrix = _rotation(turn) / math.sqrt(area.area)
     x, y = matrix @ area.centroid.coords[0]
     return affinity.affine_transform(area, [*matrix.ravel(), -x, -y])
+
+
+def overlays(area: BaseGeometry, others: NDArray[np.object_]) -> list[float]:
+    """How alike an area is to each of some others, as `normal` has them.
+
+    Returns:
+        What is common to both, as a part of what they cover together: 1 when they are the same; 0
+        for those with boxes of another size.
+    """
+    shapely.prepare(area)
+    near = np.abs(shapely.bounds(others) - area.bounds).max(axis=1) < _BOXES
+    common = np.zeros(len(others))
+    common[near] = shapely.area(shapely.intersection(area, others[near]))
+    return [float(one) for one in common / (2 - common)]
 
 
 def _rotation(angle: float) -> Points:
@@ -340,17 +354,12 @@ def _guesses(standing: Standing, lattice: Lattice, shapes: Sequence[_Shape]) -> 
         return
     # Recesses and letters may be cut through; then they are holes, and no part of the outline.
     areas = [silhouette, Polygon(silhouette.exterior)][: 1 + len(silhouette.interiors)]
-    normals = np.array([_normal(shape.outline) for shape in shapes])
+    normals = np.array([normal(shape.outline) for shape in shapes])
     for turn, area in itertools.product(_turns(silhouette, lattice), areas):
-        turned = _normal(area, turn)
-        shapely.prepare(turned)
-        off = np.abs(shapely.bounds(normals) - turned.bounds).max(axis=1)
-        near = np.flatnonzero(off < _BOXES)
-        common = shapely.area(shapely.intersection(turned, normals[near]))
-        for which, score in zip(near.tolist(), (common / (2 - common)).tolist(), strict=True):
+        for shape, score in zip(shapes, overlays(normal(area, turn), normals), strict=True):
             if score > _LIKELY:
-                unit = math.sqrt(area.area / shapes[which].outline.area)
-                yield _Guess(standing, turn, shapes[which], score * standing.trust, unit)
+                unit = math.sqrt(area.area / shape.outline.area)
+                yield _Guess(standing, turn, shape, score * standing.trust, unit)
 
 
 def _best(guesses: Iterable[_Guess]) -> _Guess | None:
