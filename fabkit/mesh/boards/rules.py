@@ -150,8 +150,8 @@ def _open_across(section: BaseGeometry, middle: Points, way: Points, reach_mm: f
     """How wide it is open at a point, along a line both ways; 0 when there is material."""
     if section.contains(shapely.Point(middle)):
         return 0.0
-    both = material_along(section, np.array([middle, middle]), np.array([way, -way]), reach_mm)
-    return sum(spans[0][0] if spans else reach_mm for spans in both)
+    starts, ways = np.array([middle, middle]), np.array([way, -way])
+    return float(np.minimum(material_along(section, starts, ways, reach_mm)[0], reach_mm).sum())
 
 
 def neighbours_mm(part: Part, lattice: Lattice) -> list[tuple[Points, Points]]:
@@ -352,14 +352,13 @@ class _Measured:
         inwards, reach = -sides.outwards, float(np.linalg.norm(np.ptp(flat, axis=0)))
         # A little aside, so that no line runs along the side of a notch.
         starts = sides.points + _ASIDE_MM * inwards[:, ::-1] * [1, -1]
-        inside = material_along(self.region, starts, inwards, reach)
-        ends = [spans[0][0] if spans else reach for spans in inside]
+        inside = np.minimum(material_along(self.region, starts, inwards, reach)[0], reach)
         thin, where = math.inf, sides.points[0]
         for height in heights:
-            spans = material_along(self.part.sections.at(height), starts, inwards, reach)
-            for some, end, point in zip(spans, ends, sides.points, strict=True):
-                if some and some[0][0] < end and some[0][1] - some[0][0] < thin:
-                    thin, where = some[0][1] - some[0][0], point
+            begin, end = material_along(self.part.sections.at(height), starts, inwards, reach)
+            thick = np.where(begin < inside, end - begin, np.inf)
+            if thick.min() < thin:
+                thin, where = float(thick.min()), sides.points[thick.argmin()]
         what = "the thinnest wall of the frame"
         least = self.profile.board_wall_mm - 2 * self.part.sections.noise_mm
         return at_least("board-wall", thin, least, "mm", what, spot(where))

@@ -273,14 +273,17 @@ class Seating:
         seated = next(upright.poses(self._region), None)
         if seated is None:
             return math.inf
-        first_mm = self._board.sections.high - self._rest_mm - over.heights_mm[0]
+        above_mm = self._board.sections.high - self._rest_mm
+        first_mm = above_mm - over.heights_mm[0]
         lowest_mm = math.inf
         for pose in over.poses(self._region):
             # Most places are like the ones before: there it stops, too, before it gets any lower.
             start_mm = min(first_mm, lowest_mm - 2 * _PRECISION)
             if not _is_met(self._met(over, pose, self._rest_mm + start_mm)):
                 lowest_mm = min(lowest_mm, self._low_mm(over, pose, start_mm, _STEP_MM))
-        seated_mm = self._low_mm(upright, seated, 0.0, PRESS_MM)
+        # One whose stubs do not go in stands on them.
+        top_mm = above_mm - upright.heights_mm[0]
+        seated_mm = self._low_mm(upright, seated, top_mm, _STEP_MM)
         return lowest_mm + over.heights_mm[1] - seated_mm - upright.heights_mm[1]
 
     def _met(
