@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -209,6 +209,14 @@ def answer_all(
     for one in answer_catalog(replace(puzzle, challenges=unclaimed), budget_s, progress):
         drawn[one.challenge.id] = one.status
     return [replace(one, drawn=drawn[one.challenge.id]) if one in twice else one for one in answers]
+
+
+def by_message(answers: Iterable[Answered]) -> dict[str, list[str]]:
+    """What is to be said of answers, each message with the challenges' ids."""
+    found: dict[str, list[str]] = {}
+    for one in answers:
+        found.setdefault(one.message, []).append(one.challenge.id)
+    return found
 
 
 def unlike(parts: Sequence[ReadPart], answers: Sequence[Answered]) -> list[str]:

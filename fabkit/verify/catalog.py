@@ -12,7 +12,7 @@ from fabkit.mesh.identity import set_findings
 from fabkit.model.accessory import as_printed
 from fabkit.model.profile import Profile
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED
-from fabkit.verify.answers import Answered, Progress, answer_catalog, read_set, unlike
+from fabkit.verify.answers import Answered, Progress, answer_catalog, by_message, read_set, unlike
 from fabkit.verify.taking import Taken
 
 #: So many challenges or files of one message are named.
@@ -154,10 +154,8 @@ def challenge_causes(report: VerifyReport) -> list[str]:
         names = [piece.id for piece in report.taken.puzzle.pieces if piece.id in gone]
         ids = name_some([one.challenge.id for one in missing], _NAMED)
         told.append(f"{ids}: not answered: {name_some(names, 2 * _NAMED)} missing")
-    found: dict[str, list[str]] = {}
-    for one in report.challenges:
-        if not (one.ok or one.missing or (one.drawn and not one.is_right)):
-            found.setdefault(one.message, []).append(one.challenge.id)
+    left = [one for one in report.challenges if not (one.ok or one.missing)]
+    found = by_message(one for one in left if one.is_right or not one.drawn)
     told += [f"{name_some(ids, _NAMED)}: {why}" for why, ids in list(found.items())[:_MESSAGES]]
     if more := list(found.values())[_MESSAGES:]:
         told.append(f"{many(sum(map(len, more)), 'other challenge')} failed; --json lists them")

@@ -6,10 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
-from fabkit.core.errors import many, name_some
+from fabkit.core.errors import name_some
 from fabkit.mesh.finding import DIGITS, Finding, counted
 from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.fitting.tolerance import PrinterError, Tolerance
@@ -17,16 +16,20 @@ from fabkit.mesh.identity import set_findings
 from fabkit.mesh.inspect import SOUND_RULES, ReadPart
 from fabkit.model.accessory import as_printed
 from fabkit.model.profile import Profile
-from fabkit.verify.answers import Answered, Progress, unlike
+from fabkit.verify.answers import Answered, Progress, by_message, unlike
 from fabkit.verify.taking import Taken
 
 #: So many files or challenges of one message are named.
 _NAMED = 4
 #: Values of pieces are one that differ by no more than this, or by this part of themselves.
 _SAME, _SAME_PART = 0.02, 0.01
-#: What follows from a grid unit or a clearance that is not what it should be, for all pieces.
-_OF_UNIT = ("gap-least", "gap-most", "clearance")
-_OF_GAPS = ("gap-least", "gap-most")
+#: What follows for all pieces from a grid unit, or a clearance, that is not what it should be.
+_FOLLOW = {
+    "unit": {"gap-least", "gap-most", "clearance"},
+    "clearance": {"gap-least", "gap-most"},
+}
+#: What is told of the set, before and after what is told of its parts.
+_FIRST, _LAST = ("lengths", "clearance"), ("missing", "twice")
 #: Kinds of what pieces do beside each other, by a word of its message.
 _KIND = re.compile("overlap|along an edge|gap|reaches|closed")
 
@@ -164,109 +167,91 @@ def causes(report: CheckReport) -> list[Cause]:
 
     A part that is not recognised, or whose mesh is not sound, is told once; what all pieces have
     in common is told once for the set; gaps that follow from the clearance, solutions that follow
-    from a piece are left out. Nothing is left out that has no cause before it.
-
-    Args:
-        report: what was found.
-
-    Returns:
-        None only when nothing fails.
+    from a piece are left out. Nothing is left out that has no cause before it: there is none only
+    when nothing fails.
     """
-    of_set = {one.rule: one for one in report.findings if not one.ok}
-    failing = {
-        part.key: [one for one in part.failed if not _follows(one, part)]
+    of_set = {one.rule: Cause(one.rule, one.message) for one in report.findings if not one.ok}
+    failing = [
+        (part, one)
         for part in report.all_parts
-    }
-    alike = dict(_alike(report.parts, failing))
-    follows = {*(_OF_UNIT if "unit" in alike else ())}
-    follows |= {*(_OF_GAPS if "clearance" in of_set else ())}
-    first = [rule for rule in ("lengths", "clearance") if rule in of_set and rule not in follows]
-    found = [Cause(rule, of_set[rule].message) for rule in first]
-    found += [one for rule, one in alike.items() if rule not in follows]
+        for one in part.failed
+        if not _is_unmeasured(one, part)
+    ]
+    alike = _alike([pair for pair in failing if pair[0].piece], report.parts)
+    known = {*of_set, *alike}
+    follow = {rule for cause in known & {*_FOLLOW} for rule in _FOLLOW[cause]}
+    found = [of_set[rule] for rule in _FIRST if rule in of_set and rule not in follow]
+    found += [one for rule, one in alike.items() if rule not in follow]
     found += [Cause("shape", one) for one in unlike(report.taken.parts, report.answers)]
     found += _by_message(
         (part, one)
-        for part in report.all_parts
-        for one in failing[part.key]
-        if one.rule not in {*follows, *alike}
-        if not (part.piece and one.rule == "shape" and one.value is None)
-        if not (part.piece and _is_mirrored(one, part))
+        for part, one in failing
+        if one.rule not in {*follow, *alike}
+        if not (part.piece and _is_told(one, part))
         if not (one.rule == "board-read" and one.unit and "unit" in alike)
     )
-    last = [rule for rule in ("missing", "twice") if rule in of_set]
-    found += [Cause(rule, of_set[rule].message) for rule in last]
-    found += _unanswered(report.answers)
-    if not follows and not {*_OF_GAPS} & {*alike}:
-        found += _assemblies(report, {part.key for part in report.all_parts if part.failed})
-    return found or [Cause(rule, one.message) for rule, one in of_set.items()]
+    found += [of_set[rule] for rule in _LAST if rule in of_set]
+    # Challenges with another answer than the catalog's, but for those that a cause explains.
+    left = [one for one in report.answers if not (one.is_right or one.missing or one.drawn)]
+    for message, ids in by_message(left).items():
+        found.append(Cause("put-together", f"{name_some(ids, _NAMED)}: {message}"))
+    if not follow and not _FOLLOW["clearance"] & {*alike}:
+        found += _assemblies(report)
+    return found or list(of_set.values())
 
 
-def _follows(finding: Finding, part: ReadPart) -> bool:
+def _is_unmeasured(finding: Finding, part: ReadPart) -> bool:
     """Whether a finding only says that a mesh that is not sound cannot be measured."""
     is_sound = all(one.ok for one in part.findings if one.rule in SOUND_RULES)
     known = (*SOUND_RULES, "shape", "file-name", "cut-through")
     return not is_sound and finding.value is None and finding.rule not in known
 
 
-def _is_mirrored(finding: Finding, part: ReadPart) -> bool:
-    """Whether a letter is seen as in a mirror, as the outline around it is."""
-    outlines = [one for one in part.failed if one.rule == "shape" and "mirror" in one.message]
-    return bool(outlines) and finding.rule.startswith("letter") and "mirror" in finding.message
+def _is_told(finding: Finding, part: ReadPart) -> bool:
+    """Whether `unlike` tells it of a piece: another outline, a letter in a mirror as well."""
+    of_letter = finding.rule.startswith("letter") and "mirror" in finding.message
+    is_mirrored = any(one.rule == "shape" and "mirror" in one.message for one in part.failed)
+    return (finding.rule == "shape" and finding.value is None) or (of_letter and is_mirrored)
 
 
 def _alike(
-    parts: Sequence[ReadPart], failing: dict[str, list[Finding]]
-) -> Iterator[tuple[str, Cause]]:
+    failing: Sequence[tuple[ReadPart, Finding]], parts: Sequence[ReadPart]
+) -> dict[str, Cause]:
     """What all recognised pieces fail with the same value, by its rule."""
-    pieces = [part for part in parts if part.piece]
-    if len(pieces) < 2:
-        return
-    for rule in dict.fromkeys(one.rule for part in pieces for one in failing[part.key]):
-        found = [one for part in pieces for one in failing[part.key] if one.rule == rule]
-        values = [one.value for one in found if one.value is not None]
-        if not len(pieces) == len(found) == len(values):
+    pieces, found = sum(one.piece is not None for one in parts), dict[str, Cause]()
+    for rule in dict.fromkeys(one.rule for _, one in failing) if pieces > 1 else ():
+        same = [one for _, one in failing if one.rule == rule]
+        values = [one.value for one in same if one.value is not None]
+        if not pieces == len(same) == len(values):
             continue
         if max(values) - min(values) <= max(_SAME, _SAME_PART * abs(max(values))):
-            message = f"all {len(pieces)} pieces: {found[0].message}"
-            yield rule, Cause(rule, message)
+            found[rule] = Cause(rule, f"all {pieces} pieces: {same[0].message}")
+    return found
 
 
-def _by_message(found: Iterable[tuple[ReadPart, Finding]]) -> Iterator[Cause]:
+def _by_message(failing: Iterable[tuple[ReadPart, Finding]]) -> Iterator[Cause]:
     """What fails on single parts: those of one message together, and of one rule when many."""
-    found = list(found)
-    rules = Counter(one.rule for _, one in found)
-
-    def key(pair: tuple[ReadPart, Finding]) -> tuple[str, str]:
-        _, one = pair
-        return one.rule, "" if rules[one.rule] > _NAMED else one.message
-
-    order = list(dict.fromkeys(map(key, found)))
-    for group, pairs in groupby(sorted(found, key=lambda pair: order.index(key(pair))), key):
-        parts, findings = zip(*pairs, strict=True)
-        message = findings[0].message
-        if len({one.message for one in findings}) > 1:
-            message += f" (in {parts[0].name})"
-        yield Cause(group[0], message, tuple(part.name for part in parts))
+    failing = list(failing)
+    rules = Counter(one.rule for _, one in failing)
+    groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for part, one in failing:
+        key = one.rule, "" if rules[one.rule] > _NAMED else one.message
+        groups.setdefault(key, []).append((part.name, one.message))
+    for (rule, _), told in groups.items():
+        files, messages = zip(*told, strict=True)
+        several = f" (in {files[0]})" if len({*messages}) > 1 else ""
+        yield Cause(rule, messages[0] + several, files)
 
 
-def _unanswered(answers: Sequence[Answered]) -> Iterator[Cause]:
-    """Challenges with another answer than the catalog's, but for those that a cause explains."""
-    left = [one for one in answers if not (one.is_right or one.missing or one.drawn)]
-    for status, some in groupby(sorted(left, key=lambda one: one.status), lambda one: one.status):
-        ids = [one.challenge.id for one in some]
-        message = f"{status}, and the catalog says otherwise: {name_some(ids, _NAMED)}"
-        yield Cause("put-together", f"{many(len(ids), 'challenge')} {message}")
-
-
-def _assemblies(report: CheckReport, blamed: set[str]) -> Iterator[Cause]:
+def _assemblies(report: CheckReport) -> Iterator[Cause]:
     """What solutions complain of that no piece was blamed for."""
+    blamed = {part.key for part in report.all_parts if part.failed}
     kinds: dict[str, dict[str, list[str]]] = {}
     for one in report.assemblies:
         for message in one.messages:
             if not blamed & set(re.findall(r"[\w-]+", message)):
-                kind = _KIND.search(message)
-                some = kinds.setdefault(kind.group() if kind else "", {})
-                some.setdefault(message, []).append(one.challenge)
+                kind = next(filter(None, _KIND.findall(message)), "")
+                kinds.setdefault(kind, {}).setdefault(message, []).append(one.challenge)
     for told in kinds.values():
         message, ids = next(iter(told.items()))
         more = f", and {len(told) - 1} more like that" if len(told) > 1 else ""
