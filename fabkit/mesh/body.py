@@ -59,16 +59,7 @@ class Body:
 
     @cached_property
     def as_trimesh(self) -> Any:
-        """It as a `trimesh.Trimesh`: the same corners and triangles in the same order.
-
-        Made once, of the very arrays: whoever wants to change it copies it first.
-
-        Example:
-            >>> corners = np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], float)
-            >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
-            >>> Body("pyramid", corners, faces).as_trimesh.is_watertight
-            True
-        """
+        """It as a `trimesh.Trimesh`, made once of the very arrays: copy it to change it."""
         from trimesh import Trimesh
 
         return Trimesh(self.vertices, self.faces, process=False, validate=False)
@@ -78,12 +69,6 @@ class Body:
         """It as a `manifold3d.Manifold`, in single precision; made once.
 
         Nothing (``is_empty()``) where it is not closed, or edges have more than two triangles.
-
-        Example:
-            >>> corners = np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], float)
-            >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
-            >>> round(Body("pyramid", corners, faces).manifold.volume(), 3)
-            10.667
         """
         import manifold3d
 
@@ -110,21 +95,15 @@ def welded(name: str, vertices: Points, faces: Faces) -> Body:
         >>> welded("a", corners, np.array([[0, 1, 3], [2, 3, 1]])).faces.tolist()
         [[0, 1, 2], [0, 2, 1]]
     """
-    flat = np.asarray(faces, dtype=np.int64).ravel()
     corners = vertices + 0.0  # which makes -0.0 the 0.0 that it equals
     order = np.lexsort(corners.T)
-    is_new = np.zeros(len(order), dtype=bool)
-    is_new[:1] = True
-    for column in corners.T:
-        ranked = column[order]
-        is_new[1:] |= ranked[1:] != ranked[:-1]
-    places = np.empty(len(order), dtype=np.int64)
-    places[order] = np.cumsum(is_new) - 1
-    corner_of = places[flat]
-    first = np.full(int(is_new.sum()), -1)  # where each is first used
-    first[corner_of[::-1]] = np.arange(len(flat))[::-1]
-    used = np.flatnonzero(first >= 0)
-    by_use = used[np.argsort(first[used])]
-    renumbered = np.empty(len(first), dtype=np.int64)
-    renumbered[by_use] = np.arange(len(by_use))
-    return Body(name, corners[order[is_new][by_use]], renumbered[corner_of].reshape(-1, 3))
+    is_new = (np.diff(corners[order], axis=0, prepend=np.nan) != 0).any(axis=1)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.cumsum(is_new) - 1
+    uses = place[np.asarray(faces).ravel()]
+    first = np.full(np.count_nonzero(is_new), len(uses))
+    first[uses[::-1]] = np.arange(len(uses))[::-1]
+    by_use = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(uses))]
+    number = np.empty_like(first)
+    number[by_use] = np.arange(len(by_use))
+    return Body(name, corners[order[is_new][by_use]], number[uses].reshape(-1, 3))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from shapely import union_all
 
 from fabkit.mesh.balls.rules import inspect_balls
@@ -114,7 +115,7 @@ class ReadPart:
             "file": self.name,
             "watertight": all(one.ok for one in self.findings if one.rule == "watertight"),
             "volume_mm3": round(part.volume_mm3, DIGITS),
-            "bbox_mm": [round(size, DIGITS) for size in part.size_mm],
+            "bbox_mm": np.ptp(part.vertices, axis=0).round(DIGITS).tolist(),
         }
         if self.is_piece:
             found |= {"piece": self.piece, "is": self.words} | self.reading()

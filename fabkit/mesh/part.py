@@ -1,5 +1,5 @@
-"""A part: a body in millimetres, lying straight on the lattice where it could be read, and what was
-read of it: the outline of a flat piece, the balls of a ball piece, or which board or lid it is."""
+"""A part: a body in mm, as it lies on the lattice where it could be read, and what was read of it:
+the outline of a flat piece, the balls of a ball piece, or which board or lid it is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import shapely
 from shapely import Polygon, union_all
 from shapely.geometry.base import BaseGeometry
@@ -184,9 +183,6 @@ class Part:
 
         Recesses and letters are no rings of the outline, also where they are cut through.
 
-        Args:
-            area: a section, a flat face or the shadow of this part.
-
         Returns:
             First what is within the outer ring, all filled. Then each hole of the outline as it
             was read, in its order; empty where the area does not go around it.
@@ -204,12 +200,6 @@ class Part:
         outer, *holes = self.within_rings(area)
         return outer.difference(union_all(holes)) if holes else outer
 
-    @property
-    def size_mm(self) -> tuple[float, float, float]:
-        """Width, depth and height of the box around it, straight on the lattice."""
-        width, depth, height = np.ptp(self.vertices, axis=0).tolist()
-        return width, depth, height
-
 
 def length_mm_of(unit: float, units_mm: Sequence[float]) -> float:
     """The unit of length with which a grid unit is nearly what it should be; mm if none is."""
@@ -223,18 +213,7 @@ def length_mm_of(unit: float, units_mm: Sequence[float]) -> float:
 
 
 def shadow(body: Body) -> Polygon:
-    """Its outline seen from above; holes that go through it are interiors.
-
-    Args:
-        body: in mm, as it is to be seen.
-
-    Example:
-        >>> corners = np.array([[x, y, z] for x in (0, 3) for y in (0, 1) for z in (0, 2)], float)
-        >>> quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-        >>> box = np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))])
-        >>> round(shadow(Body("box", corners, box)).area, 4)
-        3.0
-    """
+    """The outline of a body in mm, seen from above; holes that go through it are interiors."""
     if is_solid(body.manifold):
         seen = shadow_of(body.manifold)
         if seen.geom_type != "Polygon":  # hairs of single precision part what stands out of a side
@@ -248,7 +227,7 @@ def shadow(body: Body) -> Polygon:
     for low, high in itertools.pairwise([*levels, sections.high]):
         near = min(_NEAR_LEVEL * (sections.high - sections.low), (high - low) / 4)
         cuts += [sections.at(low + near), sections.at(high - near)]
-    return largest(shapely.union_all(cuts))
+    return largest(union_all(cuts))
 
 
 def largest(area: BaseGeometry) -> Polygon:
@@ -260,10 +239,6 @@ def largest(area: BaseGeometry) -> Polygon:
 def inside_mm(shadow: BaseGeometry, area: BaseGeometry) -> float:
     """How far something, seen from above, keeps inside an area; negative when it reaches out of it.
 
-    Args:
-        shadow: what is seen.
-        area: in mm, too.
-
     Example:
         >>> area = shapely.box(0, 0, 9, 9)
         >>> inside_mm(shapely.box(2, 3, 4, 5), area), inside_mm(shapely.box(2, 3, 4, 10), area)
@@ -274,13 +249,6 @@ def inside_mm(shadow: BaseGeometry, area: BaseGeometry) -> float:
 
 
 def reach_out_mm(shadow: BaseGeometry, area: BaseGeometry) -> float:
-    """How far something, seen from above, reaches out of an area; 0 when it does not.
-
-    Args:
-        shadow: what is seen.
-        area: in mm, too.
-    """
-    rest = shadow.difference(area)
-    if rest.is_empty:
-        return 0.0
-    return float(shapely.distance(shapely.points(shapely.get_coordinates(rest)), area).max())
+    """How far something, seen from above, reaches out of an area; 0 when it does not."""
+    rest = shapely.points(shapely.get_coordinates(shadow.difference(area)))
+    return float(shapely.distance(rest, area).max(initial=0.0))

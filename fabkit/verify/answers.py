@@ -35,10 +35,8 @@ class Answered:
     """What meshes answer to one challenge.
 
     Attributes:
-        challenge: the challenge.
         status: ``solved``, ``impossible`` or ``unknown``; ``missing`` when pieces for it are.
         layout: the solution, for each piece its cells; empty without one.
-        missing: the pieces that are missing.
         engine: what decided.
         drawn: the answer with the pieces as the set's file draws them; empty when all pieces are.
         assembly: the solution put together from the meshes.
@@ -130,12 +128,7 @@ def asked(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
 
 
 def read_set(puzzle: PuzzleSet, pieces: Mapping[str, Piece]) -> PuzzleSet:
-    """The set with the pieces that meshes are, in place of those that its file draws.
-
-    Args:
-        puzzle: gives the challenges, boards among them, and the pieces' order.
-        pieces: those that were read, by id.
-    """
+    """The set with the pieces that were read, by id, in place of those that its file draws."""
     read = tuple(pieces[piece.id] for piece in puzzle.pieces if piece.id in pieces)
     return replace(puzzle, pieces=read, challenges=asked(puzzle))
 
@@ -162,26 +155,23 @@ def answer_catalog(
         progress: told before each challenge.
         flips: allows pieces to be turned over, whatever the rules say.
     """
-    known = {piece.id for piece in puzzle.pieces}
-    answers = []
+    known, answers, count = {piece.id for piece in puzzle.pieces}, [], len(puzzle.challenges)
     for done, challenge in enumerate(puzzle.challenges):
-        progress(done, len(puzzle.challenges), challenge.id)
+        progress(done, count, challenge.id)
         missing = tuple(piece for piece in challenge.pieces if piece not in known)
         if missing:
             answers.append(Answered(challenge, "missing", {}, missing))
             continue
         posed = pose(puzzle, replace(challenge, flips=challenge.flips or flips))
-        limit_s = budget_s
-        if not challenge.answer:
-            limit_s = _UNCLAIMED_S if budget_s is None else min(budget_s, _UNCLAIMED_S)
+        limits_s = [] if challenge.answer else [_UNCLAIMED_S]
+        limits_s += [] if budget_s is None else [budget_s]
         # Most are solved at once, sooner than it could be ruled out that they are impossible.
-        quick_s = _QUICK_S if limit_s is None else min(limit_s, _QUICK_S)
-        answer = solve(posed, "first", "search", Effort(quick_s))
+        answer = solve(posed, "first", "search", Effort(min([*limits_s, _QUICK_S])))
         if answer.status == UNKNOWN:
-            answer = solve(posed, "first", effort=Effort(limit_s))
+            answer = solve(posed, "first", effort=Effort(min(limits_s, default=None)))
         layout = posed.layout(answer.solutions[0]) if answer.solutions else {}
         answers.append(Answered(challenge, answer.status, layout, (), answer.engine))
-    progress(len(puzzle.challenges), len(puzzle.challenges), "")
+    progress(count, count, "")
     return answers
 
 
@@ -192,14 +182,10 @@ def answer_all(
     budget_s: float | None,
     progress: Progress = lambda done, total, name: None,
 ) -> list[Answered]:
-    """The answers to a set's challenges with the pieces that meshes are, beside those as drawn.
+    """The answers to a set's challenges with the pieces that were read, by id.
 
-    Args:
-        puzzle: the set.
-        pieces: those that were read, by id.
-        identities: tell which are not as drawn: challenges with these are solved twice.
-        budget_s: seconds for each challenge.
-        progress: told before each challenge.
+    Challenges with pieces that are not as drawn, as their identities tell, are answered with those
+    as drawn, too. See `answer_catalog`.
     """
     answers = answer_catalog(read_set(puzzle, pieces), budget_s, progress)
     other = {one.piece for one in identities if one.piece and not one.as_drawn}
@@ -220,25 +206,19 @@ def by_message(answers: Iterable[Answered]) -> dict[str, list[str]]:
 
 
 def unlike(parts: Sequence[ReadPart], answers: Sequence[Answered]) -> list[str]:
-    """What is to be said of pieces that are not as drawn, and what that changes, in sentences.
-
-    Args:
-        parts: those that may be pieces.
-        answers: as `answer_all` gives them.
+    """What is to be said of pieces that are not as drawn, and what that changes in the answers.
 
     Returns:
         One sentence on the mirror images, one on the others; none when there are none.
     """
     found = []
-    other = [one for one in sorted(parts, key=lambda one: one.key) if one.piece]
-    other = [one for one in other if not one.identity.as_drawn]
-    for what in ("the mirror image of {} in the set's file", "not {} as the set's file draws {}"):
-        here = [
-            one
-            for one in other
-            if (one.identity.mirrored and one.piece in one.identity.alike)
-            == what.startswith("the mirror")
-        ]
+    other = [one for one in parts if one.piece and not one.identity.as_drawn]
+    mirrored = [one for one in other if one.identity.mirrored and one.piece in one.identity.alike]
+    for what, some in (
+        ("the mirror image of {} in the set's file", mirrored),
+        ("not {} as the set's file draws {}", [one for one in other if one not in mirrored]),
+    ):
+        here = sorted(some, key=lambda one: one.key)
         if not here:
             continue
         are, it = ("are", "them") if len(here) > 1 else ("is", "it")

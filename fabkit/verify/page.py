@@ -29,14 +29,7 @@ _STACK_HEAD = ("Longest row", "Slack as drawn", "Worst case", "Rattles up to", "
 
 
 def check_sheet(report: CheckReport) -> CheckSheet:
-    """What the page shows of a report, for `fabkit.output.checkpage.check_page`.
-
-    Args:
-        report: what was found.
-
-    Returns:
-        All texts and shapes; each piece turned so that its letter stands upright.
-    """
+    """What the page of `fabkit.output.checkpage.check_page` shows of a report: texts and shapes."""
     puzzle = report.taken.puzzle
     return CheckSheet(
         puzzle.title,
@@ -89,20 +82,12 @@ def _number(limit: Limit, unit: str) -> str:
 
 
 def _assemblies(assemblies: tuple[Assembly, ...], challenges: int) -> Section:
-    rows = [
-        Row(
-            (
-                one.challenge,
-                _length(one.min_gap_mm),
-                _length(one.max_gap_mm),
-                f"{number(one.overlap_mm3)} mm3",
-                format_mm(one.outside_mm),
-                "; ".join(one.messages),
-            ),
-            one.ok,
-        )
-        for one in assemblies
-    ]
+    rows = []
+    for one in assemblies:
+        gaps = _length(one.min_gap_mm), _length(one.max_gap_mm)
+        overlap, outside = f"{number(one.overlap_mm3)} mm3", format_mm(one.outside_mm)
+        cells = (one.challenge, *gaps, overlap, outside, "; ".join(one.messages))
+        rows.append(Row(cells, one.ok))
     intro = (
         f"Solutions of {len(rows)} of the set's {many(challenges, 'challenge')}, assembled from "
         "the meshes."
@@ -114,22 +99,12 @@ def _assemblies(assemblies: tuple[Assembly, ...], challenges: int) -> Section:
 
 def _stack_up(found: Tolerance) -> Section:
     """The longest row of each challenge, and which inset to choose."""
-    rows = [
-        Row(
-            (
-                stack.name,
-                _length(stack.row.slack_mm),
-                _length(stack.worst_slack_mm),
-                _length(stack.rattle_mm),
-                f"{stack.share:.1%}",
-            ),
-            stack.closes,
-        )
-        for stack in found.stacks
-    ]
+    rows = []
     if not found.closes:
-        words = ("some row does not close in the worst case", "", "", "", "")
-        rows.insert(0, Row(words, False))
+        rows.append(Row(("some row does not close in the worst case", "", "", "", ""), False))
+    for stack in found.stacks:
+        lengths = map(_length, (stack.row.slack_mm, stack.worst_slack_mm, stack.rattle_mm))
+        rows.append(Row((stack.name, *lengths, f"{stack.share:.1%}"), stack.closes))
     if found.magnets is not None:
         rows.append(Row((found.magnets.message, "", "", "", ""), found.magnets.goes_in))
     return Section(
@@ -138,26 +113,17 @@ def _stack_up(found: Tolerance) -> Section:
 
 
 def tolerance_words(found: Tolerance) -> list[str]:
-    """What a stack-up says, in sentences.
-
-    Args:
-        found: the stack-up.
-    """
-    error_mm = found.error.side_mm
-    told = [
-        f"Every side may be off by {format_mm(error_mm)}: "
-        + ("every row still closes." if found.closes else "in the worst case not every row closes.")
-    ]
-    advice = [one for one in (found.worst, found.likely) if one is not None]
-    told += [f"{one.message[:1].upper()}{one.message[1:]}." for one in advice]
+    """What a stack-up says, in sentences."""
+    closes = "every row still closes" if found.closes else "in the worst case not every row closes"
+    told = [f"every side may be off by {format_mm(found.error.side_mm)}: {closes}"]
+    told += [one.message for one in (found.worst, found.likely) if one is not None]
     if found.stacks:
         loose = max(found.stacks, key=lambda stack: stack.rattle_mm)
-        told.append(
-            f"The loosest of the longest rows, {loose.name}, rattles by up to {format_mm(loose.rattle_mm)}."
-        )
+        rattles = f"rattles by up to {format_mm(loose.rattle_mm)}"
+        told.append(f"the loosest of the longest rows, {loose.name}, {rattles}")
     if found.magnets is not None:
-        told.append(f"{found.magnets.message[:1].upper()}{found.magnets.message[1:]}.")
-    return told
+        told.append(found.magnets.message)
+    return [f"{one[:1].upper()}{one[1:]}." for one in told]
 
 
 def _length(length_mm: float | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -68,9 +69,9 @@ class Taken:
     Attributes:
         puzzle: the set that they should be.
         parts: those that may be pieces.
-        boards: those that are boards or lids, in the order of the set's.
-        length_mm: the files' unit of length, in mm.
-        copies: names of bodies that are there in a file of another format as well, and are left out.
+        boards: boards and lids, in the order of the set's.
+        length_mm: the files' unit of length.
+        copies: names of bodies that are there in a file of another format as well, left out.
     """
 
     puzzle: PuzzleSet
@@ -122,11 +123,7 @@ class Taken:
         return known and all(abs(one / unit_mm - 1) < UNIT_TOLERANCE for one in units)
 
     def shown(self, usual: Profile) -> Profile:
-        """The profile that the parts show themselves, called `MEASURED`.
-
-        Args:
-            usual: for what they do not show, and when they show nothing.
-        """
+        """The profile that the parts show themselves, called `MEASURED`; the usual otherwise."""
         if self.made is None:
             return usual
         has_lids = any(one.part.kind == LID for one in self.boards)
@@ -232,13 +229,13 @@ class Taken:
         progress: Progress,
         known: Sequence[Answered] | None = None,
     ) -> list[Answered]:
-        """The catalog's challenges solved, and put together from the meshes: balls in their board.
+        """The catalog's challenges solved, where that is not known, and put together from meshes.
 
         Args:
             profile: what is asked for of gaps.
             budget_s: seconds for solving each challenge.
             progress: told before each.
-            known: the answers where they are known already.
+            known: the answers, with or without an assembly.
         """
         if known is None:
             read = self.read_pieces()
@@ -356,10 +353,10 @@ def stem_of(name: str) -> str:
 
 
 def take(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Taken:
-    """Reads meshes back.
+    """Reads meshes back: bodies of some files, in any order, as the parts of a set.
 
     Args:
-        bodies: of some files, in any order; one that holds parts apart is taken apart.
+        bodies: one that holds parts apart is taken apart.
         puzzle: the set that they should be.
         units_mm: what the grid unit may be; see `fabkit.mesh.recognise.take_in`.
     """
@@ -401,26 +398,24 @@ def _named(boards: Iterable[Part], puzzle: PuzzleSet) -> list[ReadPart]:
 
 
 def _without_copies(bodies: Sequence[Body]) -> tuple[list[Body], list[str]]:
-    """Bodies that are no copies, in another format, of those before; and the names of the others.
+    """Bodies that are no copies, in another format, of the first one's; and the others' names.
 
     A piece that is there twice in files of one format is there twice.
     """
-    names = [_NAME.fullmatch(body.name) for body in bodies]
-    endings = [PurePath(one["file"]).suffix.lower() if one else "" for one in names]
-    if len(set(endings)) < 2:
-        return list(bodies), []
-    sizes = [(len(body.faces), abs(signed_volume(body))) for body in bodies]
-    there = [size for size, ending in zip(sizes, endings, strict=True) if ending == endings[0]]
-    kept, copies = list[Body](), list[str]()
-    for body, ending, (faces, volume) in zip(bodies, endings, sizes, strict=True):
-        alike = (
-            one
-            for one in there
-            if one[0] == faces and abs(one[1] - volume) <= _SAME_VOLUME * volume
-        )
-        twin = None if ending == endings[0] else next(alike, None)
-        if twin:
-            there.remove(twin)
+    formats: dict[str, list[Body]] = {}
+    for body in bodies:
+        name = _NAME.fullmatch(body.name)
+        ending = PurePath(name["file"]).suffix.lower() if name else ""
+        formats.setdefault(ending, []).append(body)
+    kept, *others = formats.values() or [[]]
+    sizes = [(len(body.faces), abs(signed_volume(body))) for body in kept] if others else []
+    copies = []
+    for body in itertools.chain(*others):
+        faces, volume = len(body.faces), abs(signed_volume(body))
+        near = _SAME_VOLUME * volume
+        twins = [one for one in sizes if one[0] == faces and abs(one[1] - volume) <= near]
+        if twins:
+            sizes.remove(twins[0])
             copies.append(body.name)
         else:
             kept.append(body)
@@ -458,38 +453,31 @@ def _read(
 
 
 def recognise(taken: Taken, candidates: Sequence[Profile]) -> Profile | None:
-    """The first profile with which the parts may have been made; None when there is none.
-
-    Args:
-        taken: the parts; what most of them show counts.
-        candidates: the likeliest first.
-    """
+    """The first profile with which most parts may have been made; None when there is none."""
     agrees = _balls_agree if taken.puzzle.made_of_balls else _agrees
     return next((one for one in candidates if agrees(taken, as_printed(taken.puzzle, one))), None)
 
 
 def _agrees(taken: Taken, profile: Profile) -> bool:
-    common = taken.common
-    known = [one.features for one in taken.flat if one.features and one.piece]
-    recesses = [recess for one in known for recess in one.recesses]
-    if common is None or bool(recesses) != profile.has_recesses:
+    """Whether most parts show a profile's recesses, marks, unit, clearance and thickness."""
+    common, found = taken.common, [one for one in taken.flat if one.features]
+    recesses = [r for one in found if one.piece and one.features for r in one.features.recesses]
+    marks = sum(len(one.features.marks) for one in found if one.features)
+    closed = sum(not recess.below and not recess.above for recess in recesses)
+    if (
+        common is None
+        or bool(recesses) != profile.has_recesses
+        or (2 * closed > len(recesses)) != (profile.embedded and bool(recesses))
+        or (recesses and _MARKED_OF * marks > len(recesses) and profile.polarity != "alternating")
+    ):
         return False
-    if recesses:
-        marks = sum(len(one.features.marks) for one in taken.flat if one.features)
-        closed = sum(not recess.below and not recess.above for recess in recesses)
-        if (
-            (2 * closed > len(recesses)) != profile.embedded
-            or (_MARKED_OF * marks > len(recesses) and profile.polarity != "alternating")
-            or abs(median(taken.bores_mm) - bores(profile).widest_mm) > TOLERANCE_MM / 2
-        ):
-            return False
-    return (
-        abs(common.unit_mm / profile.unit_mm - 1) < UNIT_TOLERANCE
-        and (
-            keeps_own_gaps(taken.puzzle, profile)
-            or abs(common.inset_mm - profile.inset_mm) < _SAME_INSET_MM
-        )
-        and abs(common.thickness_mm - profile.thickness_mm) < TOLERANCE_MM
+    inset_mm = common.inset_mm if keeps_own_gaps(taken.puzzle, profile) else profile.inset_mm
+    bore_mm = bores(profile).widest_mm if recesses else 0.0
+    return _near(
+        (common.unit_mm / profile.unit_mm, 1.0, UNIT_TOLERANCE),
+        (common.inset_mm, inset_mm, _SAME_INSET_MM),
+        (common.thickness_mm, profile.thickness_mm, TOLERANCE_MM),
+        (median(taken.bores_mm) if recesses else 0.0, bore_mm, TOLERANCE_MM / 2),
     )
 
 
@@ -502,10 +490,19 @@ def _balls_agree(taken: Taken, profile: Profile) -> bool:
     links = [diameter for one in taken.balls for diameter in one.links_mm]
     if not balls or not links:
         return False
-    link_mm = median(links)
-    return (
-        abs(median(one.pitch_mm for one in taken.balls) / profile.unit_mm - 1) < UNIT_TOLERANCE
-        and abs(median(balls) - profile.ball_mm) < TOLERANCE_MM
-        and min(abs(link_mm - profile.link_mm), abs(link_mm - height_on_bed_mm(profile)))
-        < TOLERANCE_MM
+    pitch_mm, ball_mm, link_mm = (
+        median(one.pitch_mm for one in taken.balls),
+        median(balls),
+        median(links),
     )
+    asked_mm = min(profile.link_mm, height_on_bed_mm(profile), key=lambda mm: abs(link_mm - mm))
+    return _near(
+        (pitch_mm / profile.unit_mm, 1.0, UNIT_TOLERANCE),
+        (ball_mm, profile.ball_mm, TOLERANCE_MM),
+        (link_mm, asked_mm, TOLERANCE_MM),
+    )
+
+
+def _near(*measures: tuple[float, float, float]) -> bool:
+    """Whether each measure is what is asked for, to its tolerance."""
+    return all(abs(measured - asked) < tolerance for measured, asked, tolerance in measures)
