@@ -61,20 +61,12 @@ class Identity:
 def identify(
     parts: Sequence[Part], found: Sequence[Features | None], puzzle: PuzzleSet
 ) -> list[Identity]:
-    """Finds out which piece of the set each part is.
+    """Which piece of the set each part is, given what is open in it (None for pieces of balls).
 
     The letter decides, since it is on the part itself; without one that can be read, the outline
-    or the balls. Of several parts alike the order of their volumes decides, so that names do not
-    depend on the order of files. One with the balls of a piece but other links is that piece, but
-    not `alike`.
-
-    Args:
-        parts: pieces, in any order.
-        found: what is open in each; None for pieces of balls.
-        puzzle: the set.
-
-    Returns:
-        One identity for each part. The lettered ones choose first.
+    or the balls. Those with letters choose first; of several parts alike the order of their volumes
+    decides, so that names do not depend on the order of files. One with the balls of a piece but
+    other links is that piece, but not `alike`.
     """
     seen = [_seen(part, one, puzzle) for part, one in zip(parts, found, strict=True)]
     order = sorted(range(len(parts)), key=lambda i: (not seen[i].letter, _measures(parts[i]), i))
@@ -127,14 +119,9 @@ def _seen(part: Part, found: Features | None, puzzle: PuzzleSet) -> Identity:
 
 
 def unsure(rule: str, part: Part, what: str) -> Finding | None:
-    """A finding on a part of which it cannot be told what it is; None when that is clear.
+    """A finding on a part that is as much like something else; None when it is clear what it is.
 
     Nothing else that is measured on it would mean anything.
-
-    Args:
-        rule: the rule's id.
-        part: the part.
-        what: what it is most like.
     """
     # One cell more or less is another board, however many it has.
     least = min(_SURE, 0.5 / len(part.board.cells)) if part.board else _SURE
@@ -166,39 +153,33 @@ def identity_findings(part: Part, identity: Identity, profile: Profile) -> Itera
 
 
 def _shape(part: Part, identity: Identity) -> Finding:
-    piece = identity.piece
-    ok = identity.as_drawn
-    alike = " and ".join(identity.alike)
+    piece, alike = identity.piece, " and ".join(identity.alike)
     if found := unsure("shape", part, alike or "one shape"):
         return found
-    if ok:
-        message = f"it has the outline of {alike}"
-    elif identity.mirrored and (piece in identity.alike or piece is None):
-        message = f"it is the mirror image of {alike}"
-    elif identity.alike:
-        mirror = "the mirror image of " if identity.mirrored else ""
-        message = f"it is engraved {piece}, but has the outline of {mirror}{alike}"
-    elif piece:
-        message = f"it is engraved {piece}, but has the outline of no piece of the set"
-    else:
-        message = "it has the outline of no piece of the set"
+    shaped = ("the mirror image of " if identity.mirrored else "") + alike
+    message = f"it has the outline of {shaped or 'no piece of the set'}"
+    if piece and piece not in identity.alike:
+        message = f"it is engraved {piece}, but{message[2:]}"
+    elif identity.mirrored:
+        message = f"it is {shaped}"
+    ok = identity.as_drawn
     return Finding("shape", ok, None, None, "", message, None if ok else part.shadow.boundary)
 
 
 def _letter(rule: str, letter: Letter | None, identity: Identity) -> Finding:
     """What is to be said of the letter on one side, beside that there is one."""
-    if letter is None:
-        strange = identity.strange if rule == "letter" else None
-        if strange is None:
-            return Finding(rule, False, None, None, "", "there is no letter that can be read")
-        message = f"the letter is {strange.text}, and no piece of the set has that"
-        return Finding(rule, False, strange.likeness, None, "", message)
-    ok, message = True, f"the letter is {letter.text}"
-    if letter.mirrored:
-        ok, message = False, f"the letter {letter.text} is seen as in a mirror"
-    elif identity.letter is not None and letter.text != identity.letter.text:
-        ok, message = False, f"{message}, and the one on the face is {identity.letter.text}"
-    return Finding(rule, ok, letter.likeness, None, "", message)
+    strange, face = identity.strange if rule == "letter" else None, identity.letter
+    seen, ok = letter or strange, False
+    if seen is None:
+        message = "there is no letter that can be read"
+    elif letter is None:
+        message = f"the letter is {seen.text}, and no piece of the set has that"
+    elif letter.mirrored:
+        message = f"the letter {letter.text} is seen as in a mirror"
+    else:
+        ok, message = face is None or letter.text == face.text, f"the letter is {letter.text}"
+        message += "" if ok or not face else f", and the one on the face is {face.text}"
+    return Finding(rule, ok, seen.likeness if seen else None, None, "", message)
 
 
 def set_findings(identities: Sequence[Identity], puzzle: PuzzleSet) -> list[Finding]:
@@ -206,16 +187,15 @@ def set_findings(identities: Sequence[Identity], puzzle: PuzzleSet) -> list[Find
 
     A part that could not be told may be one that is missing.
     """
-    pieces = [identity.piece for identity in identities if identity.piece]
+    pieces = Counter(identity.piece for identity in identities if identity.piece)
     missing = [piece.id for piece in puzzle.pieces if piece.id not in pieces]
-    twice = sorted({piece for piece in pieces if pieces.count(piece) > 1})
+    twice = sorted(piece for piece, count in pieces.items() if count > 1)
     strange = [identity.key for identity in identities if identity.piece is None]
-    found = []
-    for rule, names, what in (
-        ("missing", missing, "pieces of the set that are missing"),
-        ("twice", twice, "pieces that are there more than once"),
-        ("strange", strange, "parts that are no piece of the set"),
-    ):
-        named = f"{what} ({', '.join(names)})" if names else what
-        found.append(counted(rule, len(names), 0, named))
-    return found
+    return [
+        counted(rule, len(names), 0, f"{what} ({', '.join(names)})" if names else what)
+        for rule, names, what in (
+            ("missing", missing, "pieces of the set that are missing"),
+            ("twice", twice, "pieces that are there more than once"),
+            ("strange", strange, "parts that are no piece of the set"),
+        )
+    ]

@@ -44,10 +44,9 @@ class ReadPart:
     Attributes:
         part: its mesh as it lies.
         identity: which piece or board it is.
-        features: what is open in a flat piece; None for anything else.
+        features: what is open in a flat piece.
         stubs: what stands on stubs; `part` is the plate above them then.
-        findings: of every rule; of a part that is not recognised only what the mesh is as such,
-            and what it was not recognised by.
+        findings: of every rule, as `inspect` gives them.
     """
 
     part: Part
@@ -88,14 +87,12 @@ class ReadPart:
 
     def reading(self) -> dict[str, Any]:
         """How its outline or its balls were read, for JSON; empty when they were not."""
-        outline, balls = self.part.outline, self.part.balls
-        found: dict[str, Any] = {}
-        if outline:
-            found["cells"] = len(outline.cells)
-            for name in ("unit_mm", "inset_mm", "hausdorff_mm", "area_off"):
-                found[name] = round(getattr(outline, name), DIGITS)
-        elif balls:
-            found = {
+        if outline := self.part.outline:
+            names = ("unit_mm", "inset_mm", "hausdorff_mm", "area_off")
+            numbers = {name: round(getattr(outline, name), DIGITS) for name in names}
+            return {"cells": len(outline.cells)} | numbers
+        if balls := self.part.balls:
+            return {
                 "balls": len(balls.shape.balls),
                 "links": len(balls.shape.bonds),
                 "unit_mm": round(balls.pitch_mm, DIGITS),
@@ -105,7 +102,7 @@ class ReadPart:
                     None if math.isnan(mm) else round(mm, DIGITS) for mm in balls.links_mm
                 ],
             }
-        return found
+        return {}
 
     def document(self) -> dict[str, Any]:
         """For JSON."""
@@ -141,8 +138,8 @@ def inspect(
         profile: what is asked for.
 
     Returns:
-        Findings in the order of the rules, those that are kept among them; of what is not
-        recognised only those that tell why.
+        Findings in the order of the rules, those that are kept among them. Of what is not
+        recognised only what the mesh is as such, and what it was not recognised by.
     """
     part = one.part
     if not one.is_piece:
