@@ -23,42 +23,15 @@ from fabkit.model.layers import MARK_DIAMETER_MM
 #: Positions in a list.
 Positions = NDArray[np.int64]
 
-#: Sections are taken this near (mm) above and below each height at which corners lie …
-_NEAR_MM = 0.01
-#: … those of level faces, and so many others: those with most corners. (An engraving has corners
-#: at many heights, where triangles were cut in two; sides that are curved have them, too.)
-_MOST_OTHERS = 12
 #: What is left open counts from this area (mm2); what is less is noise of single precision.
 _LEAST_MM2 = 0.02
 #: A notch in the side counts when a disc of this diameter (mm) finds room beside the outline.
 _NOTCH_MM = 0.8
-#: Back and face are where this part of the outline is filled; what stands out of them is a nub.
-_LEVEL_SHARE = 0.25
 #: What stands out by less (mm) than a nub is unevenness of the mesh.
 _NUB_MM = 0.02
-#: A cavity has a step where its area changes by this factor, as from a dimple to a recess.
-_STEP = 2.0
-#: A hole that goes through is part of the outline when it opens this part of a square unit.
-_HOLE_UNITS2 = 0.1
-#: A recess is deeper than this part of the thickness, a letter less.
-_RECESS_DEPTH = 0.25
-#: … and fills this part of the circle around it, ribs taken off; a square fills 0.64.
-_ROUND = 0.75
-#: One that is open at the side has room for a magnet of this diameter (mm); corners that are
-#: rounded all around leave less.
-_LEAST_MAGNET_MM = 2.0
-#: A mark of a pole is round: it fills this part of the circle around it …
-_MARK_ROUND = 0.85
-#: … and small: at most so many times as wide as it should be.
-_MARK_WIDE = 3
-#: A hollow is wider than the strokes of letters are: this part of a unit.
-_HOLLOW_UNITS = 0.2
-#: A pocket in which a letter stands is round: it fills this part of the circle around it …
-_FRAME_ROUND = 0.97
-#: … and mostly open: so much of it is.
-_FRAME_OPEN = 0.6
-#: Chamfers of both faces that differ by no more than this are alike, in mm.
-_CHAMFERS_ALIKE_MM = 0.05
+#: What parts of the circle around them areas fill at least that are round pockets for a letter,
+#: marks of poles, or recesses with their ribs taken off. (A square fills 0.64.)
+_FRAME_ROUND, _MARK_ROUND, _RECESS_ROUND = 0.97, 0.85, 0.75
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +43,6 @@ class Slice:
         low_mm: the height below it at which the next corners lie.
         high_mm: the height above it at which the next corners lie.
         material: what is cut.
-        outer: the same with its holes filled.
         inside_mm: how far inside the part's outline its own lies, at most of its sides: what
             chamfer, rounding or taper take at that height.
     """
@@ -79,7 +51,6 @@ class Slice:
     low_mm: float
     high_mm: float
     material: BaseGeometry
-    outer: BaseGeometry
     inside_mm: float
 
 
@@ -226,27 +197,34 @@ def _slices(part: Part) -> list[Slice]:
     sides = shapely.points((ring[1:] + ring[:-1]) / 2)
     found = []
     for low, high in itertools.pairwise(_main_levels(part)):
-        near = min(_NEAR_MM, (high - low) / 4)
+        near = min(0.01, (high - low) / 4)
         for height in (low + near, high - near):
             material = part.sections.at(height)
-            outer = filled(material)
-            inside = shapely.distance(sides, outer) if len(sides) and not outer.is_empty else 0.0
-            found.append(Slice(height, low, high, material, outer, float(np.median(inside))))
+            inside = 0.0 if material.is_empty else shapely.distance(sides, filled(material))
+            found.append(Slice(height, low, high, material, float(np.median(inside))))
     return found
 
 
 def _main_levels(part: Part) -> list[float]:
+    """The heights of level faces, and a dozen others: those with most corners.
+
+    An engraving has corners at many heights, where triangles were cut in two; sides that are
+    curved have them, too.
+    """
     levels = part.sections.levels()
     of_faces = {height for height, _ in part.sections.flats()} | {levels[0], levels[-1]}
     below = np.searchsorted(np.array(levels), part.vertices[:, 2], side="right") - 1
     corners = np.bincount(np.maximum(below, 0), minlength=len(levels))
     others = [i for i, level in enumerate(levels) if level not in of_faces]
     others.sort(key=lambda i: -int(corners[i]))
-    return sorted(of_faces | {levels[i] for i in others[:_MOST_OTHERS]})
+    return sorted(of_faces | {levels[i] for i in others[:12]})
 
 
 def _nubs_mm(part: Part) -> tuple[float, float]:
-    """How far below the back, and above the face, the part begins and ends."""
+    """How far the part begins below the back, and ends above the face: a nub stands out there.
+
+    Back and face are where a quarter of the outline is filled.
+    """
     from scipy.optimize import bisect
 
     found = []
@@ -254,7 +232,7 @@ def _nubs_mm(part: Part) -> tuple[float, float]:
 
         def more_mm2(away: float, end: float = end, inwards: int = inwards) -> float:
             there = filled(part.sections.at(end + inwards * away))
-            return float(there.area - _LEVEL_SHARE * part.shadow.area)
+            return float(there.area - part.shadow.area / 4)
 
         most_mm = part.thickness_mm / 2
         is_nub = more_mm2(_NUB_MM) < 0 <= more_mm2(most_mm)
@@ -289,10 +267,11 @@ class _Open:
         common = shapely.intersection(self.areas[lower], self.areas[upper])
         meet = shapely.area(common) > _LEAST_MM2
         self._pairs = np.column_stack([lower, upper])[meet]
-        # Between slices of one layer sides are straight, and nothing gets wider by a step.
+        # A step, as from a dimple to a recess, makes an area twice as large; but between slices
+        # of one layer sides are straight.
         layers = np.array([cut.low_mm for cut in cuts])[self.levels[self._pairs]]
         small, large = np.sort(shapely.area(self.areas[self._pairs]), axis=1).T
-        self._is_step = (layers[:, 0] != layers[:, 1]) & (large > _STEP * small)
+        self._is_step = (layers[:, 0] != layers[:, 1]) & (large > 2 * small)
 
     def groups(self, some: Positions, at_steps: bool = False) -> list[Positions]:
         """Some areas, in order, in groups that open into each other; parted at steps or not."""
@@ -316,7 +295,7 @@ class _Open:
             below=levels[0] == 0,
             above=levels[-1] == len(self.cuts) - 1,
             cuts=tuple(cuts),
-            beside=any(not cut.outer.buffer(1e-6).contains(area) for cut, area in cuts),
+            beside=bool(self.is_notch[some].any()),
             in_side=bool(self.is_notch[some].all()),
         )
 
@@ -327,22 +306,23 @@ def _open_areas(part: Part, cut: Slice) -> Iterator[tuple[BaseGeometry, bool]]:
     yield from ((hole, False) for hole in hollows(cut.material) if hole.area > _LEAST_MM2)
     # Chamfers, roundings and leaning sides leave a ring open all around, which is no notch.
     inset = part.shadow.buffer(-cut.inside_mm, join_style="mitre", mitre_limit=10)
-    beside = inset.difference(cut.outer).buffer(-_NOTCH_MM / 2)
+    beside = inset.difference(filled(cut.material)).buffer(-_NOTCH_MM / 2)
     for one in parts(beside):
         yield one.buffer(_NOTCH_MM / 2 + cut.inside_mm) & part.shadow, True
 
 
 def _is_hollow(part: Part, cavity: Cavity) -> bool:
-    """Whether a cavity is too wide for a letter, and for a recess too shallow or not round."""
+    """Whether a cavity is wider (by a fifth of a unit) than the strokes of letters, and for a
+    recess too shallow or not round."""
     unit_mm = part.outline.unit_mm if part.outline else math.sqrt(part.shadow.area) / 2
     area = filled(cavity.middle) if _is_frame(cavity) else cavity.middle
-    return _disc_mm(area) > _HOLLOW_UNITS * unit_mm and not _is_recess(cavity, part.thickness_mm)
+    return _disc_mm(area) > 0.2 * unit_mm and not _is_recess(cavity, part.thickness_mm)
 
 
 def _is_frame(cavity: Cavity) -> bool:
     """Whether a cavity is a round pocket, mostly open, in which a letter may stand or be sunk."""
     disc = filled(cavity.middle)
-    is_open = cavity.middle.area > _FRAME_OPEN * disc.area
+    is_open = cavity.middle.area > 0.6 * disc.area
     return is_open and isinstance(disc, Polygon) and _fills(disc) > _FRAME_ROUND
 
 
@@ -360,29 +340,33 @@ def _standing_in(frame: Cavity) -> list[Cavity]:
 
 
 def _is_mark(cavity: Cavity) -> bool:
-    """Whether a cavity is round and small, and so marks a pole rather than being a letter."""
+    """Whether a cavity is round and small, at most three times as wide as a mark of a pole."""
     area = cavity.middle
     if cavity.beside or not isinstance(area, Polygon) or area.interiors:
         return False
     width_mm = 2 * shapely.minimum_bounding_radius(area)
-    return bool(width_mm <= _MARK_WIDE * MARK_DIAMETER_MM and _fills(area) > _MARK_ROUND)
+    return bool(width_mm <= 3 * MARK_DIAMETER_MM and _fills(area) > _MARK_ROUND)
 
 
 def _is_hole_of_outline(part: Part, cavity: Cavity) -> bool:
+    """Whether what goes through opens a tenth of a square unit that the outline leaves open."""
     if part.outline is None:
         return False
     open_mm2 = cavity.middle.difference(part.outline.canonical).area
-    return bool(open_mm2 > _HOLE_UNITS2 * part.outline.unit_mm**2)
+    return bool(open_mm2 > 0.1 * part.outline.unit_mm**2)
 
 
 def _is_recess(cavity: Cavity, thickness_mm: float) -> bool:
-    """Whether a cavity is for a magnet rather than a letter: round, and closed in or deep."""
-    if (cavity.below or cavity.above) and cavity.depth_mm < _RECESS_DEPTH * thickness_mm:
+    """Whether a cavity is for a magnet rather than a letter: round, and closed in or deep.
+
+    One that is open at the side has room for a magnet of 2 mm; rounded corners leave less.
+    """
+    if (cavity.below or cavity.above) and cavity.depth_mm < thickness_mm / 4:
         return False
-    lowest = cavity.cuts[len(cavity.cuts) // 4][1]
     if cavity.beside:
-        return _disc_mm(cavity.middle) > _LEAST_MAGNET_MM
-    return isinstance(lowest, Polygon) and _fills(lowest) > _ROUND
+        return _disc_mm(cavity.middle) > 2
+    lowest = cavity.cuts[len(cavity.cuts) // 4][1]
+    return isinstance(lowest, Polygon) and _fills(lowest) > _RECESS_ROUND
 
 
 def _fills(area: BaseGeometry) -> float:
@@ -406,7 +390,7 @@ def can_be_turned_over(part: Part, found: Features) -> bool:
     return (
         not any(recess.below or recess.above for recess in found.recesses)
         and front == back
-        and abs(chamfers[0] - chamfers[1]) <= _CHAMFERS_ALIKE_MM
+        and abs(chamfers[0] - chamfers[1]) <= 0.05
     )
 
 
@@ -447,10 +431,14 @@ def circle_of(area: BaseGeometry) -> Circle:
     centre = np.array(outline.centroid.coords[0])
     radii = np.hypot(*(points - centre).T)
     outer = points[radii >= (radii.min() + radii.max()) / 2] if np.ptp(radii) > 0.1 else points
-    centre, radius = _fit(outer if len(outer) >= 3 else points)
-    radii = np.hypot(*(points - centre).T)
-    x, y = centre.tolist()
-    return Circle(x, y, 2 * radius, 2 * float(radii.min()), 2 * float(radii.max()))
+    # The least squares circle through these points.
+    u, v = ((outer if len(outer) >= 3 else points) - centre).T
+    columns = np.column_stack([2 * u, 2 * v, np.ones_like(u)])
+    a, b, c = np.linalg.lstsq(columns, u * u + v * v, rcond=None)[0].tolist()
+    x, y = centre[0] + a, centre[1] + b
+    radii = np.hypot(*(points - (x, y)).T)
+    diameter = 2 * math.sqrt(max(0.0, c + a * a + b * b))
+    return Circle(float(x), float(y), diameter, 2 * float(radii.min()), 2 * float(radii.max()))
 
 
 def cylinders_mm(areas: Sequence[BaseGeometry]) -> tuple[float, float]:
@@ -474,12 +462,3 @@ def cylinders_mm(areas: Sequence[BaseGeometry]) -> tuple[float, float]:
     room = parts(shapely.intersection_all(cuts))
     inside_mm = 2 * shapely.maximum_inscribed_circle(room[0], 1e-3).length if room else 0.0
     return inside_mm, 2 * float(shapely.minimum_bounding_radius(union_all(cuts)))
-
-
-def _fit(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """The least squares circle through points."""
-    middle = points.mean(axis=0)
-    u, v = (points - middle).T
-    columns = np.column_stack([2 * u, 2 * v, np.ones_like(u)])
-    a, b, c = np.linalg.lstsq(columns, u * u + v * v, rcond=None)[0]
-    return middle + np.array([a, b]), math.sqrt(max(0.0, float(c + a * a + b * b)))

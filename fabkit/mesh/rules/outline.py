@@ -30,14 +30,6 @@ from fabkit.model.puzzle import PuzzleSet
 TOLERANCE_MM = 0.05
 #: The grid unit may be off by this part: 0.1 mm on the longest piece of a set.
 UNIT_TOLERANCE = 0.002
-#: How much of its outline a part must rest on.
-_RESTS = 0.5
-#: How nearly a part must lie on its back in its file.
-_TILT_DEGREES = 0.1
-#: Sides shorter than this part of the longest one are roundings and flats of tips.
-_SIDE = 0.2
-#: Insets of one part that differ by more than this are far apart, in mm.
-_INSETS_APART_MM = 0.1
 #: How large a place is marked, in mm.
 _MARK_MM = 1.0
 #: Where along a side its place is measured, as parts of its length.
@@ -79,8 +71,8 @@ def outline_findings(
     rest_mm2 = part.sections.flat(0.0, DOWN).area
     rest_mm2 += sum(hollow.middle.area for hollow in found.hollows if hollow.below)  # told apart
     share = rest_mm2 / part.shadow.area if part.shadow.area else 0.0
-    where = None if share >= _RESTS else part.shadow
-    yield from judged("flat-back", [(share, where)], _RESTS, unit="")
+    where = None if share >= 0.5 else part.shadow
+    yield from judged("flat-back", [(share, where)], 0.5, unit="")
     for rule, nub_mm, opening in (
         ("even-back", found.nubs_mm[0], "below"),
         ("even-face", found.nubs_mm[1], "above"),
@@ -110,9 +102,9 @@ def outline_findings(
 def _tilt(part: Part) -> Finding:
     tilt = part.tilt_degrees
     lies = "on its face" if tilt > 90 else "tilted" if tilt < 80 else "on its side"
-    ok = tilt <= _TILT_DEGREES
+    ok = tilt <= 0.1
     message = "it lies on its back" if ok else f"it lies {lies} in its file; turn it in the slicer"
-    return Finding("lies-on-back", ok, tilt, _TILT_DEGREES, "deg", message)
+    return Finding("lies-on-back", ok, tilt, 0.1, "deg", message)
 
 
 def _chamfer(part: Part, rule: str, flat: BaseGeometry, asked_mm: float) -> Iterator[Finding]:
@@ -136,11 +128,11 @@ def _chamfer(part: Part, rule: str, flat: BaseGeometry, asked_mm: float) -> Iter
 
 
 def middles_of_sides(within: BaseGeometry) -> list[Point]:
-    """The middles of the long sides of a ring; roundings and flats of tips are no sides."""
+    """The middles of sides, not under a fifth of the longest one: no roundings or flats of tips."""
     rings = [np.asarray(part.exterior.coords)[:, :2] for part in parts(within)]
     sides = [pair for ring in rings for pair in itertools.pairwise(ring)]
     longest = max(float(np.linalg.norm(b - a)) for a, b in sides)
-    return [Point((a + b) / 2) for a, b in sides if np.linalg.norm(b - a) > _SIDE * longest]
+    return [Point((a + b) / 2) for a, b in sides if np.linalg.norm(b - a) > 0.2 * longest]
 
 
 def _unit(part: Part, outline: Outline, common: Common, profile: Profile) -> Finding:
@@ -157,7 +149,7 @@ def _unit(part: Part, outline: Outline, common: Common, profile: Profile) -> Fin
     thicker = part.thickness_mm / common.thickness_mm
     as_thick = abs(own_mm / common.unit_mm - thicker) < 1.5 * UNIT_TOLERANCE
     least_mm, most_mm = outline.edge_insets_mm
-    apart = outline.own_unit_mm is not None and most_mm - least_mm > _INSETS_APART_MM
+    apart = outline.own_unit_mm is not None and most_mm - least_mm > 0.1
     unit_mm = own_mm if as_thick or apart else common.unit_mm
     limit = profile.unit_mm * (1 - UNIT_TOLERANCE), profile.unit_mm * (1 + UNIT_TOLERANCE)
     return between("unit", unit_mm, limit, "mm", "the grid unit", outline.canonical.boundary)
