@@ -104,7 +104,7 @@ def _stack_up(found: Tolerance) -> Section:
         rows.append(Row(("some row does not close in the worst case", "", "", "", ""), False))
     for stack in found.stacks:
         lengths = map(_length, (stack.row.slack_mm, stack.worst_slack_mm, stack.rattle_mm))
-        rows.append(Row((stack.name, *lengths, f"{stack.share:.1%}"), stack.closes))
+        rows.append(Row((stack.row.name, *lengths, f"{stack.share:.1%}"), stack.closes))
     if found.magnets is not None:
         rows.append(Row((found.magnets.message, "", "", "", ""), found.magnets.goes_in))
     return Section(
@@ -120,7 +120,7 @@ def tolerance_words(found: Tolerance) -> list[str]:
     if found.stacks:
         loose = max(found.stacks, key=lambda stack: stack.rattle_mm)
         rattles = f"rattles by up to {format_mm(loose.rattle_mm)}"
-        told.append(f"the loosest of the longest rows, {loose.name}, {rattles}")
+        told.append(f"the loosest of the longest rows, {loose.row.name}, {rattles}")
     if found.magnets is not None:
         told.append(found.magnets.message)
     return [f"{one[:1].upper()}{one[1:]}." for one in told]

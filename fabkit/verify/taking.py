@@ -24,7 +24,8 @@ from fabkit.mesh.features import can_be_turned_over, circle_of, features
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import Table
 from fabkit.mesh.fitting.laying import flat_lying
-from fabkit.mesh.fitting.tolerance import PrinterError, Solution, Tolerance, tolerance
+from fabkit.mesh.fitting.rows import Solution
+from fabkit.mesh.fitting.tolerance import PrinterError, Tolerance, tolerance
 from fabkit.mesh.identity import Identity, identify, numbered
 from fabkit.mesh.inspect import ReadPart, inspect
 from fabkit.mesh.made import Made, made_to

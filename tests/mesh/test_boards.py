@@ -29,7 +29,8 @@ from fabkit.mesh.boards.rules import inspect_board
 from fabkit.mesh.boards.seating import Seating
 from fabkit.mesh.body import Body
 from fabkit.mesh.finding import Finding
-from fabkit.mesh.fitting.tolerance import PrinterError, Solution, stack, tolerance
+from fabkit.mesh.fitting.rows import Solution
+from fabkit.mesh.fitting.tolerance import PrinterError, stack, tolerance
 from fabkit.mesh.part import Part
 from fabkit.model.accessory import things
 from fabkit.model.library import load_set
@@ -534,7 +535,7 @@ def test_room_in_holes_channels_and_seats() -> None:
     assert channel.row.slack_mm == pytest.approx(0.4, abs=0.001)
     assert not hole.closes
     assert channel.closes
-    assert hole.document().keys() == stack("x", hole.row, 0.1).document().keys()
+    assert hole.document().keys() == stack(hole.row, 0.1).document().keys()
     found = tolerance({}, puzzle.lattice, [], PrinterError(0.1), boards=[hole, channel])
     assert (found.stacks, found.ok) == ((hole, channel), False)
     assert tolerance({}, puzzle.lattice, [], PrinterError(0.1), boards=[channel]).ok

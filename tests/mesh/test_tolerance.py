@@ -18,12 +18,11 @@ from hypothesis import strategies as st
 from shapely import LineString, Polygon, affinity
 
 from fabkit.core.errors import InputError
-from fabkit.mesh.fitting.rows import Row, loops
+from fabkit.mesh.fitting.rows import Row, Solution, loops
 from fabkit.mesh.fitting.tolerance import (
     DRAWS,
     SHARE,
     PrinterError,
-    Solution,
     Tolerance,
     noise,
     stack,
@@ -84,7 +83,7 @@ def squares_in_a_row(count: int) -> list[list[tuple[int, int]]]:
 def plain_row(sides: int, inset_mm: float = INSET_MM) -> Row:
     length_mm, slack_mm = 10.0 * sides, sides * inset_mm
     place, lengths_mm = ((0.0, 0.0), (length_mm, 0.0)), (length_mm, length_mm - slack_mm, slack_mm)
-    return Row(("A",) * (sides // 2), "", 0.0, *place, *lengths_mm, (1.0,) * sides)
+    return Row("row", ("A",) * (sides // 2), "", 0.0, *place, *lengths_mm, (1.0,) * sides)
 
 
 # --- closed forms -------------------------------------------------------------------------
@@ -133,7 +132,7 @@ def test_draws_follow_the_exact_distribution(sides: int) -> None:
 @pytest.mark.parametrize("sides", [2, 6, 10])
 def test_share_and_quantiles_are_exact_within_sampling(sides: int) -> None:
     error_mm = 0.2
-    found = stack("row", plain_row(sides), error_mm, seed=5)
+    found = stack(plain_row(sides), error_mm, seed=5)
 
     def below(slack_mm: float) -> float:
         value = (slack_mm / sides - INSET_MM) / error_mm * sides
@@ -148,8 +147,8 @@ def test_share_and_quantiles_are_exact_within_sampling(sides: int) -> None:
 
 def test_seeds_decide_the_draws() -> None:
     row = plain_row(6)
-    assert stack("row", row, 0.2, 1) == stack("row", row, 0.2, 1)
-    assert stack("row", row, 0.2, 1).quantiles_mm != stack("row", row, 0.2, 2).quantiles_mm
+    assert stack(row, 0.2, 1) == stack(row, 0.2, 1)
+    assert stack(row, 0.2, 1).quantiles_mm != stack(row, 0.2, 2).quantiles_mm
     sides = (1.0, 2.0, 1.5)
     assert all((noise(some, 1) == noise(sides, 1)).all() for some in itertools.permutations(sides))
 
@@ -162,7 +161,7 @@ def test_the_likely_inset_is_the_least_that_does(count: int) -> None:
     assert found.likely is not None
     inset_mm = found.likely_longest.inset_mm
     for inset, enough in ((inset_mm, True), (inset_mm - 0.01, False)):
-        share = stack("row", plain_row(2 * count, inset), error_mm).share
+        share = stack(plain_row(2 * count, inset), error_mm).share
         assert (share >= SHARE) == enough
     # A column of one square evens nothing out: 1 - sqrt(2 * 0.005) = 0.9 of the error.
     assert found.likely.row == f"challenge {'ABCDEFGH'[count - 1]}" or count == 1
@@ -177,7 +176,7 @@ lengths_mm = st.floats(0, 1)
 @given(st.integers(1, 9).map(lambda n: 2 * n), lengths_mm, lengths_mm, lengths_mm)
 def test_monotone_in_the_error(sides: int, inset_mm: float, one: float, other: float) -> None:
     row = plain_row(sides, inset_mm)
-    low, high = (stack("row", row, error) for error in sorted((one, other)))
+    low, high = (stack(row, error) for error in sorted((one, other)))
     assert low.worst_slack_mm >= high.worst_slack_mm
     assert low.rattle_mm <= high.rattle_mm
     assert low.share >= high.share
@@ -316,7 +315,7 @@ def test_rows_of_real_exports(set_name: str, tmp_path: Path) -> None:
     ]
     error = PrinterError(0.15)
     found = tolerance(parts, puzzle.lattice, solutions, error)
-    assert [one.challenge for one in found.stacks] == [s.challenge for s in solutions]
+    assert [one.row.challenge for one in found.stacks] == [s.challenge for s in solutions]
     assert found.inset_mm == pytest.approx(INSET_MM, abs=2e-4)
     for one, solution in zip(found.stacks, solutions, strict=True):
         row = one.row

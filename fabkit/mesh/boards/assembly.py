@@ -106,7 +106,7 @@ def board_stacks(
     rows = [_row(part, lattice, what, min(rooms), thick_mm)] if rooms else []
     widths = channel_widths_mm(part, lattice) if part.kind == HOLES else []
     rows += [_row(part, lattice, "link", min(widths), link_mm)] if widths else []
-    return [stack(part.board.id, row, error.side_mm, seed) for row in rows]
+    return [stack(row, error.side_mm, seed) for row in rows]
 
 
 def _row(part: Part, lattice: Lattice, what: str, room_mm: float, plastic_mm: float) -> Row:
@@ -119,6 +119,7 @@ def _row(part: Part, lattice: Lattice, what: str, room_mm: float, plastic_mm: fl
     longest = max(by_row.values(), key=len)
     start, end = longest[0], longest[-1]
     return Row(
+        challenge=part.board.id,
         pieces=(what,),
         within="",
         degrees=math.degrees(math.atan2(end[1] - start[1], end[0] - start[0])),

@@ -45,6 +45,7 @@ class Row:
     """One row of a solution, as its meshes are.
 
     Attributes:
+        challenge: where it is.
         pieces: the pieces that lie in it, in order.
         within: the piece between whose arms they lie; empty for the region.
         degrees: the line's direction, counter-clockwise from x.
@@ -59,6 +60,7 @@ class Row:
         walls: the same for the tray's walls at its ends; empty for a region without a tray.
     """
 
+    challenge: str
     pieces: tuple[str, ...]
     within: str
     degrees: float
@@ -80,27 +82,38 @@ class Row:
         """The same with the tray's walls, which a printer gets wrong, too."""
         return sum((*self.sides, *self.walls))
 
-    def name(self, challenge: str) -> str:
+    @property
+    def name(self) -> str:
         """For people: ``square_01 R-J-M-I``."""
         within = f" in {self.within}" if self.within else ""
-        return f"{challenge} {'-'.join(self.pieces)}{within}"
+        return f"{self.challenge} {'-'.join(self.pieces)}{within}"
 
 
-def rows(
-    lattice: Lattice,
-    region: frozenset[Cell],
-    layout: Mapping[str, frozenset[Cell]],
-    laid: Mapping[str, Lying],
-    clearance_mm: float | None = None,
-) -> list[Row]:
+@dataclass(frozen=True)
+class Solution:
+    """One solution of a challenge, or of a board.
+
+    Attributes:
+        challenge: its name.
+        region: the cells to cover; those that no piece covers are room.
+        layout: for each piece the cells that it covers.
+        clearance_mm: how far the walls of the tray that it lies in are from the region, as
+            measured; None without a tray.
+    """
+
+    challenge: str
+    region: frozenset[Cell]
+    layout: Mapping[str, frozenset[Cell]]
+    clearance_mm: float | None = None
+
+
+def rows(lattice: Lattice, solution: Solution, laid: Mapping[str, Lying]) -> list[Row]:
     """Every row of one solution.
 
     Args:
         lattice: the set's.
-        region: the cells to cover; those that no piece covers are room.
-        layout: for each piece the cells that it covers.
+        solution: of a challenge.
         laid: the pieces' parts.
-        clearance_mm: how far the walls of its tray are from the region; None without a tray.
 
     Returns:
         The rows by direction, line and place: the same however the meshes lie in their files.
@@ -108,10 +121,10 @@ def rows(
     Raises:
         InputError: when a part does not have the shape that the layout asks for.
     """
+    region, layout = solution.region, solution.layout
     if not layout:
         return []
-    first = laid[next(iter(layout))]
-    step = step_mm(lattice, first.unit_mm)
+    step = step_mm(lattice, laid[next(iter(layout))].unit_mm)
     drawn = _Borders(
         (name, np.array(ring) * step)
         for name, cells in {"": region, **layout}.items()
@@ -127,13 +140,13 @@ def rows(
     found: list[Row] = []
     for direction in directions(lattice):
         vector = np.array(direction) * step
-        along = vector / np.linalg.norm(vector)
+        length = float(np.linalg.norm(vector))
         heights = [_cross(direction, corner) for corner in corners]
         period, middles = _middles(lattice, direction)
         for base in range(min(heights) // period * period, max(heights), period):
             for middle in middles:
-                height_mm = (base + middle) * float(np.prod(step) / np.linalg.norm(vector))
-                found += _rows_on(along, height_mm, drawn, seen, clearance_mm)
+                line = _Line(vector / length, (base + middle) * float(np.prod(step)) / length)
+                found += _rows_on(line, drawn, seen, solution)
     return found
 
 
@@ -219,6 +232,23 @@ class _Span(NamedTuple):
     name: str
 
 
+class _Line(NamedTuple):
+    """A line, by its direction, of length 1, and how far to the left of the origin it runs."""
+
+    along: Points
+    height_mm: float
+
+    @property
+    def across(self) -> Points:
+        """To the left, of length 1."""
+        return np.array([-self.along[1], self.along[0]])
+
+    def point(self, place_mm: float) -> tuple[float, float]:
+        """A place on the line in the lattice's frame."""
+        x, y = (place_mm * self.along + self.height_mm * self.across).tolist()
+        return x, y
+
+
 class _Borders:
     """The sides of several areas.
 
@@ -232,33 +262,26 @@ class _Borders:
         self._end: Points = np.concatenate([np.roll(ring, -1, axis=0) for _, ring in named])
         self._names = np.repeat([name for name, _ in named], [len(ring) for _, ring in named])
 
-    def met(self, along: Points, height_mm: float) -> list[_Span]:
-        """What a line meets, in order.
-
-        Args:
-            along: its direction, of length 1.
-            height_mm: how far to the left of the origin it runs.
-        """
-        across = np.array([-along[1], along[0]])
-        start, end = self._start @ across - height_mm, self._end @ across - height_mm
+    def met(self, line: _Line) -> list[_Span]:
+        """What a line meets, in order."""
+        start, end = (at @ line.across - line.height_mm for at in (self._start, self._end))
         hit = np.flatnonzero((start < 0) != (end < 0))
         start, end, side = start[hit], end[hit], self._end[hit] - self._start[hit]
-        places = self._start[hit] @ along + start / (start - end) * (side @ along)
+        places = self._start[hit] @ line.along + start / (start - end) * (side @ line.along)
         slants = np.linalg.norm(side, axis=1) / np.abs(end - start)
         order = np.lexsort([places, self._names[hit]])
-        found = []
-        for one, other in zip(order[::2].tolist(), order[1::2].tolist(), strict=True):
-            ends = (float(places[one]), float(places[other]))
-            pair = (float(slants[one]), float(slants[other]))
-            found.append(_Span(*ends, pair, str(self._names[hit[one]])))
-        return sorted(found)
+        ends = places[order].reshape(-1, 2).tolist()
+        pairs = slants[order].reshape(-1, 2).tolist()
+        names = self._names[hit][order[::2]].tolist()
+        return sorted(
+            _Span(start, end, (one, other), name)
+            for (start, end), (one, other), name in zip(ends, pairs, names, strict=True)
+        )
 
 
-def _rows_on(
-    along: Points, height_mm: float, drawn: _Borders, seen: _Borders, clearance_mm: float | None
-) -> Iterator[Row]:
-    """The rows on one line, stretch by stretch of the region; see `_Borders.met`."""
-    spans, measured = drawn.met(along, height_mm), seen.met(along, height_mm)
+def _rows_on(line: _Line, drawn: _Borders, seen: _Borders, solution: Solution) -> Iterator[Row]:
+    """The rows on one line, stretch by stretch of the region."""
+    spans, measured = drawn.met(line), seen.met(line)
     for region in spans:
         inside = [
             one
@@ -267,10 +290,9 @@ def _rows_on(
         ]
         if inside and not region.name:
             ends = [_Span(place, place, (0.0, 0.0), "") for place in region[:2]]
-            line = [ends[0], *inside, ends[1]]
             there = [ends[0], *(_measured(one, measured) for one in inside), ends[1]]
-            for gaps in loops([one.name for one in line]):
-                yield _row(along, height_mm, line, there, gaps, clearance_mm)
+            for gaps in loops([one.name for one in there]):
+                yield _row(line, [ends[0], *inside, ends[1]], there, gaps, solution)
 
 
 def _measured(drawn: _Span, measured: Sequence[_Span]) -> _Span:
@@ -286,12 +308,11 @@ def _measured(drawn: _Span, measured: Sequence[_Span]) -> _Span:
 
 
 def _row(
-    along: Points,
-    height_mm: float,
+    line: _Line,
     drawn: Sequence[_Span],
     measured: Sequence[_Span],
     gaps: Sequence[int],
-    clearance_mm: float | None,
+    solution: Solution,
 ) -> Row:
     """The row whose gaps these are; gap ``i`` is behind span ``i``."""
     slants = [(drawn[gap].slants[1], drawn[gap + 1].slants[0]) for gap in gaps]
@@ -299,7 +320,7 @@ def _row(
     walls = [
         max(pair)
         for gap, pair in zip(gaps, slants, strict=True)
-        if clearance_mm is not None and not (drawn[gap].name and drawn[gap + 1].name)
+        if solution.clearance_mm is not None and not (drawn[gap].name and drawn[gap + 1].name)
     ]
     # A rigid piece spans from where one gap ends to where the next one begins. The one around
     # the row, the last, spans backwards, from its right arm to its left one, as does the region.
@@ -307,21 +328,17 @@ def _row(
     inside = [(first, last) for first, last in ends if first <= last]
     around = [(left, right) for right, left in ends if left < right]
     left, right = around[-1]
-
-    def place(at_mm: float) -> tuple[float, float]:
-        x, y = (at_mm * along + height_mm * np.array([-along[1], along[0]])).tolist()
-        return x, y
-
     return Row(
+        challenge=solution.challenge,
         pieces=tuple(drawn[first].name for first, _ in inside),
         within=drawn[left].name,
-        degrees=math.degrees(math.atan2(along[1], along[0])),
-        start_mm=place(drawn[left].end),
-        end_mm=place(drawn[right].start),
+        degrees=math.degrees(math.atan2(line.along[1], line.along[0])),
+        start_mm=line.point(drawn[left].end),
+        end_mm=line.point(drawn[right].start),
         nominal_mm=sum(drawn[right].start - drawn[left].end for left, right in around),
         plastic_mm=sum(measured[last].end - measured[first].start for first, last in inside),
         slack_mm=sum(measured[gap + 1].start - measured[gap].end for gap in gaps)
-        + (clearance_mm or 0.0) * sum(walls),
+        + (solution.clearance_mm or 0.0) * sum(walls),
         sides=tuple(slant for pair in slants for slant in pair if slant),
         walls=tuple(walls),
     )

@@ -14,8 +14,7 @@ the row's ends are off like sides, but no inset moves them: errors add up over `
 closes when the slack is not negative. These are the one-dimensional worst-case and statistical
 tolerance models (K. W. Chase and A. R. Parkinson, A survey of research in the application of
 tolerance analysis to the design of mechanical assemblies, Research in Engineering Design 3, 1991);
-the statistical one is drawn at random, each u uniform and independent (for n straight sides the sum
-is then an Irwin-Hall distribution). Limits of the model:
+the statistical one is drawn at random, each u uniform and independent. Limits of the model:
 
 * Errors of a printer are mostly alike on all sides: flow, elephant foot. That is what the worst
   case covers. Independent errors even out, and the more so the longer a row is: **of rows with
@@ -41,9 +40,9 @@ from numpy.typing import NDArray
 
 from fabkit.mesh.finding import DIGITS, TINY_MM
 from fabkit.mesh.fitting.laying import flat_lying
-from fabkit.mesh.fitting.rows import Row, rows
+from fabkit.mesh.fitting.rows import Row, Solution, rows
 from fabkit.mesh.part import Part
-from fabkit.model.lattice import Cell, Lattice
+from fabkit.model.lattice import Lattice
 
 #: How many prints are drawn at random.
 DRAWS = 10_000
@@ -71,24 +70,6 @@ class PrinterError:
     hole_mm: float = 0.0
 
 
-@dataclass(frozen=True)
-class Solution:
-    """One solution of a challenge, or of a board.
-
-    Attributes:
-        challenge: its name.
-        region: the cells to cover.
-        layout: for each piece the cells that it covers.
-        clearance_mm: how far the walls of the tray that it lies in are from the region, as
-            measured; None without a tray.
-    """
-
-    challenge: str
-    region: frozenset[Cell]
-    layout: Mapping[str, frozenset[Cell]]
-    clearance_mm: float | None = None
-
-
 def _plain(value: Any) -> Any:
     """A value for JSON, its lengths to as many digits as turned meshes agree on."""
     if isinstance(value, tuple):
@@ -106,7 +87,6 @@ class Stack:
     """What errors make of one row.
 
     Attributes:
-        challenge: where the row is.
         row: the row, as its meshes are.
         worst_slack_mm: its slack when all sides lie too far out.
         rattle_mm: its slack when all sides lie too far in.
@@ -114,7 +94,6 @@ class Stack:
         quantiles_mm: the slack that 5 % and 95 % of the draws stay below.
     """
 
-    challenge: str
     row: Row
     worst_slack_mm: float
     rattle_mm: float
@@ -126,17 +105,12 @@ class Stack:
         """Whether the row closes in the worst case."""
         return self.worst_slack_mm > -TINY_MM
 
-    @property
-    def name(self) -> str:
-        """The row, for people: ``square_01 R-J-M-I``."""
-        return self.row.name(self.challenge)
-
     def document(self) -> dict[str, Any]:
         """For JSON."""
         row = self.row
         told = {
-            "challenge": self.challenge,
-            "row": self.name,
+            "challenge": row.challenge,
+            "row": row.name,
             "closes": self.closes,
             "pieces": row.pieces,
             "within": row.within or None,
@@ -158,11 +132,10 @@ class Stack:
         }
 
 
-def stack(challenge: str, row: Row, side_mm: float, seed: int = SEED) -> Stack:
+def stack(row: Row, side_mm: float, seed: int = SEED) -> Stack:
     """What errors make of one row.
 
     Args:
-        challenge: where it is.
         row: the row.
         side_mm: how far each side is off at most.
         seed: of the draws.
@@ -170,8 +143,8 @@ def stack(challenge: str, row: Row, side_mm: float, seed: int = SEED) -> Stack:
     Example:
         Four pieces in a row of 80 mm, each inset by 0.1 mm on both sides:
 
-        >>> four = Row(("A", "B", "C", "D"), "", 0, (0, 0), (80, 0), 80, 79.2, 0.8, (1.0,) * 8)
-        >>> found = stack("square", four, 0.15)
+        >>> four = Row("a", tuple("ABCD"), "", 0, (0, 0), (80, 0), 80, 79.2, 0.8, (1.0,) * 8)
+        >>> found = stack(four, 0.15)
         >>> round(found.worst_slack_mm, 3), round(found.rattle_mm, 3), found.closes
         (-0.4, 2.0, False)
         >>> found.share > 0.99
@@ -181,7 +154,6 @@ def stack(challenge: str, row: Row, side_mm: float, seed: int = SEED) -> Stack:
     slacks_mm = row.slack_mm + side_mm * noise((*row.sides, *row.walls), seed)
     low_mm, high_mm = np.quantile(slacks_mm, [0.05, 0.95]).tolist()
     return Stack(
-        challenge=challenge,
         row=row,
         worst_slack_mm=row.slack_mm - reach_mm,
         rattle_mm=row.slack_mm + reach_mm,
@@ -370,30 +342,22 @@ def tolerance(
     """
     laid = {key: flat_lying(key, part, lattice) for key, part in parts.items()}
     inset_mm = median([part.outline.inset_mm for part in parts.values() if part.outline] or [0.0])
-    found = [
-        (one.challenge, rows(lattice, one.region, one.layout, laid, one.clearance_mm))
-        for one in solutions
-    ]
-    everywhere = [(name, row) for name, some in found for row in some]
-    longest = [(name, _longest(some)) for name, some in found if some]
+    found = [rows(lattice, one, laid) for one in solutions]
+    every = [row for some in found for row in some]
+    longest = [_longest(some) for some in found if some]
 
-    def advice(
-        some: Sequence[tuple[str, Row]], off: Callable[[Row], float], what: str
-    ) -> Advice | None:
+    def advice(some: Sequence[Row], off: Callable[[Row], float], what: str) -> Advice | None:
         """The least inset for all rows, when errors of 1 leave a row so much more slack."""
         needs = [
-            (inset_mm - (row.slack_mm + error.side_mm * off(row)) / row.give, name, row)
-            for name, row in some
+            (inset_mm - (row.slack_mm + error.side_mm * off(row)) / row.give, row) for row in some
         ]
         if not needs:
             return None
         decisive = _greatest(needs, lambda one: one[0])
-        need_mm, name, row = max(decisive, key=lambda one: len(one[2].pieces))
+        need_mm, row = max(decisive, key=lambda one: len(one[1].pieces))
         least_mm = max(0, math.ceil((need_mm - TINY_MM) / INSET_STEP_MM)) * INSET_STEP_MM
-        message = (
-            f"with an inset of {least_mm:.2f} mm on each side {what}; {row.name(name)} decides"
-        )
-        return Advice(round(least_mm, 2), row.name(name), message)
+        message = f"with an inset of {least_mm:.2f} mm on each side {what}; {row.name} decides"
+        return Advice(round(least_mm, 2), row.name, message)
 
     def at_worst(row: Row) -> float:
         return -row.spread
@@ -409,12 +373,12 @@ def tolerance(
         error=error,
         seed=seed,
         inset_mm=inset_mm,
-        closes=all(row.slack_mm - error.side_mm * row.spread > -TINY_MM for _, row in everywhere)
+        closes=all(row.slack_mm - error.side_mm * row.spread > -TINY_MM for row in every)
         and all(one.closes for one in boards),
-        stacks=(*(stack(name, row, error.side_mm, seed) for name, row in longest), *boards),
-        worst=advice(everywhere, at_worst, f"every row closes even when {far}"),
+        stacks=(*(stack(row, error.side_mm, seed) for row in longest), *boards),
+        worst=advice(every, at_worst, f"every row closes even when {far}"),
         likely_longest=advice(longest, mostly, f"each longest row closes in {share}"),
-        likely=advice(everywhere, mostly, f"each row closes in {share}"),
+        likely=advice(every, mostly, f"each row closes in {share}"),
         magnets=magnet_fit(bores_mm, magnet_mm, error.hole_mm) if bores_mm else None,
     )
 
