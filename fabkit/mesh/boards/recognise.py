@@ -318,7 +318,7 @@ def tops_at(body: Body, points: Points) -> Points:
 def material_along(
     section: BaseGeometry, starts: Points, ways: Points, reach_mm: float
 ) -> tuple[Points, Points]:
-    """From where to where level lines first run through material, in mm from their starts.
+    """Where level lines first run through material, and how far (mm).
 
     Args:
         section: a cut.
@@ -327,21 +327,22 @@ def material_along(
         reach_mm: their length.
 
     Returns:
-        Both of shape (n,), infinite for lines that meet none.
+        How far from their starts that is, and how long, both of shape (n,); infinite for lines
+        that meet none.
 
     Example:
         >>> material_along(shapely.box(1, -1, 3, 1), np.array([[0.0, 0]]), np.array([[1.0, 0]]), 9.0)
-        (array([1.]), array([3.]))
+        (array([1.]), array([2.]))
     """
     lines = shapely.linestrings(np.stack([starts, starts + reach_mm * ways], axis=1))
     cuts, line = shapely.get_parts(shapely.intersection(lines, section), return_index=True)
     cuts, line = cuts[shapely.length(cuts) > 0], line[shapely.length(cuts) > 0]
     away = shapely.distance(shapely.points(starts[line]), cuts)
-    start, end = np.full((2, len(starts)), np.inf)
+    start, length = np.full((2, len(starts)), np.inf)
     np.minimum.at(start, line, away)
     first = away == start[line]
-    end[line[first]] = (away + shapely.length(cuts))[first]
-    return start, end
+    length[line[first]] = shapely.length(cuts[first])
+    return start, length
 
 
 class Stops(NamedTuple):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 import shapely
@@ -18,6 +17,7 @@ from fabkit.drawing.outline import region_mm
 from fabkit.mesh.boards.lids import lid_findings, partner_findings, partners
 from fabkit.mesh.boards.recognise import (
     REACH_MM,
+    Slab,
     cells_of,
     gaps,
     hole_at,
@@ -46,7 +46,7 @@ from fabkit.model.puzzle import PuzzleSet
 TOLERANCE_MM, PLACE_MM = 0.02, 0.05
 #: A hole drawn with straight edges, within the tolerances of exports, is this much narrower.
 _CHORDS_MM = 0.02
-#: Cuts lie this near (mm) to the ends of slabs, since walls may lean between two levels.
+#: Cuts lie this near (mm) to the ends of slabs.
 _NEAR_END_MM = 0.03
 #: A seat must be deeper than its stub by this, in mm.
 _BELOW_STUB_MM = 0.1
@@ -117,14 +117,9 @@ def _read(part: Part, puzzle: PuzzleSet, profile: Profile) -> Finding:
 def clearances_mm(part: Part, lattice: Lattice) -> tuple[float, float] | None:
     """The least and the greatest clearance between a board's region and its frame, as measured.
 
-    Args:
-        part: a board that could be read.
-        lattice: the set's.
-
-    Returns:
-        None when there is no frame around it.
+    None when there is no frame around it.
     """
-    above = [slab for slab in slabs(part.sections) if slab.low_mm > part.rest_mm - 1e-3]
+    above = _above(part)
     if part.board is None or not above:
         return None
     region = region_mm(lattice, part.board.cells, part.unit_mm)
@@ -133,99 +128,61 @@ def clearances_mm(part: Part, lattice: Lattice) -> tuple[float, float] | None:
     return (float(near.min()), float(near.max())) if len(near) else None
 
 
+def _above(part: Part) -> list[Slab]:
+    """The slabs above what pieces rest on."""
+    return [slab for slab in slabs(part.sections) if slab.low_mm > part.rest_mm - 1e-3]
+
+
 def channel_widths_mm(part: Part, lattice: Lattice) -> list[float]:
     """How wide channels are halfway between each two neighbouring cells; 0 where there is none."""
-    pairs = neighbours_mm(part, lattice)
-    middles = np.array([(start + end) / 2 for start, end in pairs]).reshape(-1, 2)
-    floor_mm = float(np.median(tops_at(part.straight, middles))) if pairs else 0.0
-    cut, widths = part.sections.at((part.rest_mm + floor_mm) / 2), []
-    for (start, end), middle in zip(pairs, middles, strict=True):
-        along = (end - start) / np.linalg.norm(end - start)
-        across = np.array([-along[1], along[0]])
-        widths.append(_open_across(cut, middle, across, part.unit_mm))
-    return widths
+    starts, ends = _neighbours_mm(part, lattice)
+    if not len(starts):
+        return []
+    middles, along = (starts + ends) / 2, ends - starts
+    floor_mm = float(np.median(tops_at(part.straight, middles)))
+    cut, reach_mm = part.sections.at((part.rest_mm + floor_mm) / 2), part.unit_mm
+    across = along[:, ::-1] * [-1, 1] / np.linalg.norm(along, axis=1)[:, None]
+    sides = [material_along(cut, middles, way, reach_mm)[0] for way in (across, -across)]
+    widths = np.minimum(sides, reach_mm).sum(axis=0)
+    return [float(one) for one in np.where(shapely.contains_xy(cut, *middles.T), 0.0, widths)]
 
 
-def _open_across(section: BaseGeometry, middle: Points, way: Points, reach_mm: float) -> float:
-    """How wide it is open at a point, along a line both ways; 0 when there is material."""
-    if section.contains(shapely.Point(middle)):
-        return 0.0
-    starts, ways = np.array([middle, middle]), np.array([way, -way])
-    return float(np.minimum(material_along(section, starts, ways, reach_mm)[0], reach_mm).sum())
-
-
-def neighbours_mm(part: Part, lattice: Lattice) -> list[tuple[Points, Points]]:
-    """The middles of each two cells that share an edge, each pair once."""
+def _neighbours_mm(part: Part, lattice: Lattice) -> tuple[Points, Points]:
+    """The middles of each two cells that share an edge, each pair once; both of shape (n, 2)."""
     assert part.board is not None
     cells, middles = cells_of(part.board), middles_mm(lattice, part.board, part.unit_mm)
     edges = {edge: number for number, cell in enumerate(cells) for edge in lattice.cell_edges(cell)}
-    pairs = [
-        (number, edges[end, start])
-        for (start, end), number in edges.items()
-        if number < edges.get((end, start), -1)
-    ]
-    return [(middles[one], middles[other]) for one, other in sorted(pairs)]
+    pairs = [(one, edges.get((end, start), -1)) for (start, end), one in edges.items()]
+    found = np.array(sorted(pair for pair in pairs if pair[0] < pair[1]), int).reshape(-1, 2)
+    return middles[found[:, 0]], middles[found[:, 1]]
 
 
-def spot(middle: Points) -> BaseGeometry:
-    """A place for a drawing."""
-    return shapely.Point(middle).buffer(1.0)
-
-
-def _worst(values: Iterable[float], asked: float) -> float:
-    """The value that is farthest from what is asked; infinite without any."""
-    return max(values, key=lambda value: abs(value - asked), default=math.inf)
-
-
-@dataclass(frozen=True, eq=False)
 class _Measured:
     """A board that could be read, no lid, held against a profile."""
 
-    part: Part
-    lattice: Lattice
-    profile: Profile
-
-    @cached_property
-    def region(self) -> BaseGeometry:
-        assert self.part.board is not None
-        return region_mm(self.lattice, self.part.board.cells, self.part.unit_mm)
-
-    @cached_property
-    def middles(self) -> Points:
-        assert self.part.board is not None
-        return middles_mm(self.lattice, self.part.board, self.part.unit_mm)
-
-    @cached_property
-    def surfaces(self) -> list[list[float]]:
-        """The heights of the surface over the middle of each cell."""
-        return surfaces_at(self.part.straight, self.middles)
+    def __init__(self, part: Part, lattice: Lattice, profile: Profile) -> None:
+        assert part.board is not None
+        self.part, self.lattice, self.profile = part, lattice, profile
+        self.region = region_mm(lattice, part.board.cells, part.unit_mm)
+        self.middles = middles_mm(lattice, part.board, part.unit_mm)
+        surfaces = surfaces_at(part.straight, self.middles)
+        self.tops = np.array([heights[-1] if heights else 0.0 for heights in surfaces])
+        self.floors = np.array([one[1] - one[0] if len(one) > 1 else 0.0 for one in surfaces])
 
     def findings(self) -> Iterator[Finding]:
         """What the rules of its kind say, then those of frame and floor."""
-        part, profile = self.part, self.profile
+        part, above = self.part, _above(self.part)
         if part.kind == HOLES:
             yield from self._holes()
         if part.kind == SEATS:
             yield from self._seats()
-        above = [slab for slab in slabs(part.sections) if slab.low_mm > part.rest_mm - 1e-3]
         if above:
-            low, high = above[0]
-            yield self._opening((low + _NEAR_END_MM, high - _NEAR_END_MM))
-            if profile.relief_mm and part.kind == TRAY:
-                yield from self._corners((low + high) / 2)
-            ends = [(one.low_mm + _NEAR_END_MM, one.high_mm - _NEAR_END_MM) for one in above]
-            yield self._walls(list(itertools.chain(*ends)))
+            yield self._opening(_near_ends(above[:1]))
+            if self.profile.relief_mm and part.kind == TRAY:
+                yield from self._corners(above[0].middle_mm)
+            yield self._walls(_near_ends(above))
         if part.kind != HOLES:
             yield self._floor()
-
-    def _off(
-        self, rule: str, values: Sequence[float], asked_mm: float, what: str, places: Points
-    ) -> Finding:
-        """On the value that is farthest from what is asked, and where it is."""
-        worst = _worst(values, asked_mm)
-        at = list(values).index(worst) if len(values) else 0
-        limit = (asked_mm - TOLERANCE_MM, asked_mm + TOLERANCE_MM)
-        return between(rule, worst, limit, "mm", what, spot(places[at]) if len(places) else None)
 
     # --- round holes ----------------------------------------------------------------------
 
@@ -233,12 +190,7 @@ class _Measured:
         """On bores for balls, and channels for links."""
         part, profile = self.part, self.profile
         floor_mm = part.rest_mm - profile.link_mm / 2
-        ends = itertools.chain(
-            *(
-                (one.low_mm + _NEAR_END_MM, one.high_mm - _NEAR_END_MM)
-                for one in slabs(part.sections)
-            )
-        )
+        ends = _near_ends(slabs(part.sections))
         heights = [height for height in ends if height < floor_mm - TOLERANCE_MM]
         yield from self._circles([*heights, floor_mm - _NEAR_END_MM], "hole", profile.hole_mm)
         off = np.abs(posts_mm(part, self.lattice) - part.rest_mm).max()
@@ -246,25 +198,21 @@ class _Measured:
         yield at_most("board-posts", float(off), TOLERANCE_MM, "mm", what)
         yield from self._channels()
         # A ball one pitch below a seated one hangs free: above the table, and above any floor.
-        floors = np.array([heights[-1] if heights else 0.0 for heights in self.surfaces])
         least = part.unit_mm + profile.ball_mm / 2
         what = "from the middle of a seated ball down to what is below it"
-        room, where = part.rest_mm - float(floors.max()), spot(self.middles[floors.argmax()])
-        yield at_least("board-depth", room, least, "mm", what, where)
+        yield _least("board-depth", part.rest_mm - self.tops, least, what, self.middles)
 
     def _seats(self) -> Iterator[Finding]:
         """On seats for stubs. A cell without one is counted; the others tell the depth."""
         part, profile = self.part, self.profile
-        tops = np.array([heights[-1] if heights else 0.0 for heights in self.surfaces])
-        depths = part.rest_mm - tops
+        depths = part.rest_mm - self.tops
         depths[depths < TOLERANCE_MM] = math.inf
         there = depths[np.isfinite(depths)]
         low_mm = float(np.median(there)) if len(there) else 0.0
         heights = [part.rest_mm - low_mm + _NEAR_END_MM, part.rest_mm - _NEAR_END_MM]
         yield from self._circles(heights, "seat", profile.stub_mm + 2 * profile.seat_mm)
-        least, where = profile.stub_height_mm + _BELOW_STUB_MM, spot(self.middles[depths.argmin()])
-        depth = float(depths.min())
-        yield at_least("board-seat-depth", depth, least, "mm", "the shallowest seat", where)
+        least = profile.stub_height_mm + _BELOW_STUB_MM
+        yield _least("board-seat-depth", depths, least, "the shallowest seat", self.middles)
 
     def _circles(self, heights: Sequence[float], name: str, asked_mm: float) -> Iterator[Finding]:
         """Number, places and diameters of round holes, at every height at which they are cut.
@@ -272,49 +220,43 @@ class _Measured:
         A hole is as wide as the largest cylinder that goes in, and as its widest diameter.
         """
         cuts = [round_holes(self.part.sections.at(height)) for height in heights]
-        unit_mm, middles = self.part.unit_mm, self.middles
-        found = [[hole_at(cut, middle, unit_mm) for middle in middles] for cut in cuts]
-        missing = [
-            spot(middle) for middle, *some in zip(middles, *found, strict=True) if None in some
+        cells = [
+            (middle, [hole_at(cut, middle, self.part.unit_mm) for cut in cuts])
+            for middle in self.middles
         ]
-        count = len(middles) - len(missing)
-        count += max(0, max(map(len, cuts), default=0) - len(middles))
+        missing = [_spot(middle) for middle, holes in cells if None in holes]
+        count = len(cells) - len(missing) + max(0, max(map(len, cuts)) - len(cells))
         what = f"{name}s that are round all the way, one for each cell"
         where = shapely.union_all(missing) if missing else None
-        yield counted(f"board-{name}s", count, len(middles), what, where)
-        holes = [
-            (one, middle)
-            for cut in found
-            for one, middle in zip(cut, middles, strict=True)
-            if one is not None
-        ]
-        widths = [_width_mm(one, asked_mm) for one, _ in holes]
-        places = np.array([(one.x_mm, one.y_mm) for one, _ in holes])
+        yield counted(f"board-{name}s", count, len(cells), what, where)
+        found = [(hole, middle) for middle, holes in cells for hole in holes if hole]
+        widths = [_width_mm(hole, asked_mm) for hole, _ in found]
+        places = np.array([(hole.x_mm, hole.y_mm) for hole, _ in found]).reshape(-1, 2)
         what = f"the diameter of the {name} that is farthest off"
-        yield self._off(f"board-{name}-diameter", widths, asked_mm, what, places)
-        off = np.hypot(*(places - [middle for _, middle in holes]).T) if holes else np.array([])
+        yield _off(f"board-{name}-diameter", widths, asked_mm, what, places)
+        off = np.hypot(*(places - np.reshape([middle for _, middle in found], (-1, 2))).T)
         what = f"how far the worst {name} is from the middle of its cell"
-        worst, where = (off.max(), spot(places[off.argmax()])) if holes else (math.inf, None)
-        yield at_most(f"board-{name}-place", float(worst), PLACE_MM, "mm", what, where)
+        worst, where = _worst(off, off, places)
+        yield at_most(f"board-{name}-place", worst, PLACE_MM, "mm", what, where)
 
     def _channels(self) -> Iterator[Finding]:
         """Channels are as wide and as deep as links need, from hole to hole."""
         part, profile = self.part, self.profile
         asked_mm, deep_mm = profile.link_mm + 2 * profile.channel_mm, profile.link_mm / 2
-        pairs = neighbours_mm(part, self.lattice)
-        if not pairs:
+        starts, ends = _neighbours_mm(part, self.lattice)
+        if not len(starts):
             return
-        places = np.array([(start + end) / 2 for start, end in pairs])
+        places = (starts + ends) / 2
         widths = channel_widths_mm(part, self.lattice)
         what = "the width of the channel that is farthest off"
-        yield self._off("board-channels", widths, asked_mm, what, places)
-        depths = (part.rest_mm - tops_at(part.straight, places)).tolist()
+        yield _off("board-channels", widths, asked_mm, what, places)
+        depths = part.rest_mm - tops_at(part.straight, places)
         what = "the depth below the posts of the channel that is farthest off"
-        yield self._off("board-channel-depth", depths, deep_mm, what, places)
-        lines, free_mm = shapely.linestrings(np.array(pairs)), asked_mm / 2 - TOLERANCE_MM
-        lanes = shapely.union_all(shapely.buffer(lines, free_mm, cap_style="flat"))
+        yield _off("board-channel-depth", depths, deep_mm, what, places)
+        lines = shapely.linestrings(np.stack([starts, ends], axis=1))
+        lanes = shapely.buffer(lines, asked_mm / 2 - TOLERANCE_MM, cap_style="flat")
         cuts = (part.rest_mm - deep_mm + TOLERANCE_MM, part.rest_mm - deep_mm / 2)
-        inside = [part.sections.at(height) & lanes for height in cuts]
+        inside = [part.sections.at(height) & shapely.union_all(lanes) for height in cuts]
         inside = [one for one in inside if one.area > TOLERANCE_MM**2]
         what = "heights at which something stands in a channel"
         yield counted("board-channel-free", len(inside), 0, what, inside[0] if inside else None)
@@ -324,12 +266,11 @@ class _Measured:
     def _opening(self, heights: Sequence[float]) -> Finding:
         """The clearance around the region, just above what pieces rest on, below the next level."""
         along = stops(self.region)
-        found = [gaps(self.part.sections.at(height), along) for height in heights]
-        away, places = np.concatenate(found), np.tile(along.points, (len(heights), 1))
-        near = away < REACH_MM - 1e-6
+        away = np.concatenate([gaps(self.part.sections.at(height), along) for height in heights])
+        near, places = away < REACH_MM - 1e-6, np.tile(along.points, (len(heights), 1))
         what = "the clearance between region and frame, where it is farthest off,"
         asked_mm = self.profile.board_clearance_mm
-        return self._off("board-opening", away[near].tolist(), asked_mm, what, places[near])
+        return _off("board-opening", away[near], asked_mm, what, places[near])
 
     def _corners(self, height: float) -> Iterator[Finding]:
         """A piece's square corner goes into the region's, though a printer rounds the frame's."""
@@ -338,8 +279,7 @@ class _Measured:
             rooms = shapely.distance(shapely.points(corners), self.part.sections.at(height))
             least = self.profile.board_clearance_mm + _ROUNDED * self.profile.nozzle_mm
             what = "the room around the tightest corner of a piece"
-            where = spot(corners[rooms.argmin()])
-            yield at_least("board-corners", float(rooms.min()), least, "mm", what, where)
+            yield _least("board-corners", rooms, least, what, corners)
 
     def _walls(self, heights: Sequence[float]) -> Finding:
         """The thinnest wall of the frame, straight in from its four sides, at every level.
@@ -352,16 +292,14 @@ class _Measured:
         inwards, reach = -sides.outwards, float(np.linalg.norm(np.ptp(flat, axis=0)))
         # A little aside, so that no line runs along the side of a notch.
         starts = sides.points + _ASIDE_MM * inwards[:, ::-1] * [1, -1]
-        inside = np.minimum(material_along(self.region, starts, inwards, reach)[0], reach)
-        thin, where = math.inf, sides.points[0]
-        for height in heights:
-            begin, end = material_along(self.part.sections.at(height), starts, inwards, reach)
-            thick = np.where(begin < inside, end - begin, np.inf)
-            if thick.min() < thin:
-                thin, where = float(thick.min()), sides.points[thick.argmin()]
-        what = "the thinnest wall of the frame"
+        inside = material_along(self.region, starts, inwards, reach)[0]
+        cuts = [self.part.sections.at(height) for height in heights]
+        walls = [material_along(cut, starts, inwards, reach) for cut in cuts]
+        thick = [np.where(begin < inside, wide, np.inf) for begin, wide in walls]
         least = self.profile.board_wall_mm - 2 * self.part.sections.noise_mm
-        return at_least("board-wall", thin, least, "mm", what, spot(where))
+        places = np.tile(sides.points, (len(heights), 1))
+        what = "the thinnest wall of the frame"
+        return _least("board-wall", np.concatenate(thick), least, what, places)
 
     def _floor(self) -> Finding:
         """The plastic below pieces, or below their seats, at the middle of every cell.
@@ -369,34 +307,69 @@ class _Measured:
         A title may be engraved in the floor of a tray without a lid.
         """
         part, least = self.part, self.profile.board_floor_mm
-        some = [heights[1] - heights[0] if len(heights) > 1 else 0.0 for heights in self.surfaces]
-        floors, what = np.array(some), "the floor where it is thinnest"
+        floors, what = self.floors, "the floor where it is thinnest"
         if part.kind == TRAY and self.profile.lid == "none":
             floors[floors < part.rest_mm - TOLERANCE_MM] += self.profile.title_depth_mm
         # Between the middles, too, nothing goes through.
         open_ = self.region - part.sections.at(min(least / 4, _NEAR_BED_MM))
         if open_.area > TOLERANCE_MM:
             return at_least("board-floor", 0.0, least, "mm", what, open_)
-        where, least = spot(self.middles[floors.argmin()]), least - 2 * part.sections.noise_mm
-        return at_least("board-floor", float(floors.min()), least, "mm", what, where)
+        least -= 2 * part.sections.noise_mm
+        return _least("board-floor", floors, least, what, self.middles)
+
+
+# --- the worst of several values --------------------------------------------------------------
+
+
+def _worst(
+    values: Sequence[float] | Points, badness: Sequence[float] | Points, places: Points
+) -> tuple[float, BaseGeometry | None]:
+    """The value that is worst, and where it is; infinite without any."""
+    if not len(values):
+        return math.inf, None
+    at = int(np.argmax(badness))
+    return float(values[at]), _spot(places[at])
+
+
+def _least(rule: str, values: Points, least_mm: float, what: str, places: Points) -> Finding:
+    """On the least of some lengths."""
+    worst, where = _worst(values, -values, places)
+    return at_least(rule, worst, least_mm, "mm", what, where)
+
+
+def _off(
+    rule: str, values: Sequence[float] | Points, asked_mm: float, what: str, places: Points
+) -> Finding:
+    """On the length that is farthest from what is asked."""
+    worst, where = _worst(values, np.abs(np.asarray(values) - asked_mm), places)
+    limit = (asked_mm - TOLERANCE_MM, asked_mm + TOLERANCE_MM)
+    return between(rule, worst, limit, "mm", what, where)
+
+
+def _spot(middle: Points) -> BaseGeometry:
+    """A place for a drawing."""
+    return shapely.Point(middle).buffer(1.0)
+
+
+def _near_ends(some: Iterable[Slab]) -> list[float]:
+    """Where slabs are cut: near both ends, since walls may lean between two levels."""
+    ends = ((one.low_mm + _NEAR_END_MM, one.high_mm - _NEAR_END_MM) for one in some)
+    return list(itertools.chain(*ends))
 
 
 def _width_mm(hole: Circle, asked_mm: float) -> float:
     """How wide a hole is where it is farthest off: the cylinder that goes in, or its widest."""
-    widths = (hole.inner_mm, hole.diameter_mm, hole.outer_mm)
-    return _worst(
-        [one for one in widths if abs(one - hole.diameter_mm) > _CHORDS_MM] or [hole.diameter_mm],
-        asked_mm,
-    )
+    widths = [hole.inner_mm, hole.outer_mm]
+    far = [one for one in widths if abs(one - hole.diameter_mm) > _CHORDS_MM]
+    return max(far or [hole.diameter_mm], key=lambda width: abs(width - asked_mm))
 
 
 def _square_corners(region: Polygon) -> Points:
     """The corners of a region into which pieces' corners go that are square or sharper."""
     found = []
-    for part in shapely.get_parts(shapely.orient_polygons(region)):
-        for ring in (part.exterior, *part.interiors):
-            here = shapely.get_coordinates(ring)[:-1]
-            back, on = np.roll(here, 1, axis=0) - here, np.roll(here, -1, axis=0) - here
-            angles = np.arctan2(back[:, 1], back[:, 0]) - np.arctan2(on[:, 1], on[:, 0])
-            found.append(here[np.degrees(np.mod(angles, 2 * math.pi)) < _SQUARE_DEGREES])
+    for ring in shapely.get_rings(shapely.orient_polygons(region)):
+        here = shapely.get_coordinates(ring)[:-1]
+        back, on = np.roll(here, 1, axis=0) - here, np.roll(here, -1, axis=0) - here
+        angles = np.arctan2(back[:, 1], back[:, 0]) - np.arctan2(on[:, 1], on[:, 0])
+        found.append(here[np.degrees(np.mod(angles, 2 * math.pi)) < _SQUARE_DEGREES])
     return np.concatenate(found)
