@@ -86,13 +86,21 @@ class ReadPart:
         return [finding for finding in self.findings if not finding.ok]
 
     def reading(self) -> dict[str, Any]:
-        """How its outline or its balls were read, for JSON; empty when they were not."""
-        if outline := self.part.outline:
+        """What it is and how it was read, for JSON."""
+        part, identity = self.part, self.identity
+        if not self.is_piece:
+            board = part.board.id if part.board else None
+            return {"file": self.name, "kind": part.kind or None, "board": board}
+        found: dict[str, Any] = {"file": self.name, "piece": self.piece, "is": self.words}
+        if part.outline:
             names = ("unit_mm", "inset_mm", "hausdorff_mm", "area_off")
-            numbers = {name: round(getattr(outline, name), DIGITS) for name in names}
-            return {"cells": len(outline.cells)} | numbers
-        if balls := self.part.balls:
-            return {
+            found |= {"read": True, "as_drawn": identity.as_drawn}
+            found |= {"cells": len(part.outline.cells)}
+            found |= {name: round(getattr(part.outline, name), DIGITS) for name in names}
+        elif balls := part.balls:
+            found |= {
+                "read": True,
+                "as_drawn": identity.as_drawn,
                 "balls": len(balls.shape.balls),
                 "links": len(balls.shape.bonds),
                 "unit_mm": round(balls.pitch_mm, DIGITS),
@@ -102,23 +110,20 @@ class ReadPart:
                     None if math.isnan(mm) else round(mm, DIGITS) for mm in balls.links_mm
                 ],
             }
-        return {}
+        else:
+            found |= {"read": False} | ({"why": part.why} if part.why else {})
+        return found
 
     def document(self) -> dict[str, Any]:
         """For JSON."""
-        part = self.part
-        found: dict[str, Any] = {
+        return {
             "ok": not self.failed,
-            "file": self.name,
+            **self.reading(),
             "watertight": all(one.ok for one in self.findings if one.rule == "watertight"),
-            "volume_mm3": round(part.volume_mm3, DIGITS),
-            "bbox_mm": np.ptp(part.vertices, axis=0).round(DIGITS).tolist(),
+            "volume_mm3": round(self.part.volume_mm3, DIGITS),
+            "bbox_mm": np.ptp(self.part.vertices, axis=0).round(DIGITS).tolist(),
+            "findings": [finding.document() for finding in self.findings],
         }
-        if self.is_piece:
-            found |= {"piece": self.piece, "is": self.words} | self.reading()
-        else:
-            found |= {"kind": part.kind or None, "board": part.board.id if part.board else None}
-        return found | {"findings": [finding.document() for finding in self.findings]}
 
 
 def inspect(

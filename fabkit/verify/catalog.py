@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from fabkit.core.errors import many, name_some
+from fabkit.mesh.features import can_be_turned_over
 from fabkit.mesh.finding import DIGITS, Finding
 from fabkit.mesh.identity import set_findings
+from fabkit.mesh.part import inside_mm
 from fabkit.model.accessory import as_printed
 from fabkit.model.profile import Profile
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED
@@ -57,21 +60,33 @@ class VerifyReport:
         findings: on the set as a whole.
         challenges: the answer to each challenge of the catalog.
         flips: what turning pieces over changes; None when the rules allow it anyway.
-        least_gap_mm: the gap that two parts keep in whatever solution: each part lies so far
-            inside its own outline, and in a solution outlines do not overlap. Below 0 when a
-            part reaches out of its outline.
     """
 
     taken: Taken
     findings: tuple[Finding, ...]
     challenges: tuple[Answered, ...]
     flips: Flips | None
-    least_gap_mm: float | None
 
     @property
     def ok(self) -> bool:
         """Whether the physical set is the puzzle."""
         return all(one.ok for one in self.findings) and all(one.ok for one in self.challenges)
+
+    @cached_property
+    def least_gap_mm(self) -> float | None:
+        """The gap that two flat parts keep in any solution; below 0 when one reaches out.
+
+        Let each part's outline as seen lie at least c inside its outline as read. Outlines of a
+        solution do not overlap, so a straight way from one part to another leaves the first
+        outline and enters the second: it is at least as long as the two c together. (Of balls the
+        rules of seats tell it.)
+        """
+        insides = sorted(
+            inside_mm(part.shadow, part.outline.canonical)
+            for part in self.taken.pieces().values()
+            if part.outline
+        )
+        return insides[0] + insides[1] if len(insides) > 1 else None
 
     @property
     def unlike(self) -> list[str]:
@@ -82,20 +97,13 @@ class VerifyReport:
         """For JSON; but for the files' names the same for the same meshes, however they are named,
         ordered or turned."""
         gap, flips = self.least_gap_mm, self.flips
-        pieces = {}
-        for one in sorted(self.taken.parts, key=lambda one: one.key):
-            said: dict[str, Any] = {"file": one.name, "piece": one.piece, "is": one.words}
-            if read := one.reading():
-                said |= {"read": True, "as_drawn": one.identity.as_drawn} | read
-            else:
-                said |= {"read": False} | ({"why": one.part.why} if one.part.why else {})
-            pieces[one.key] = said
+        parts = sorted(self.taken.parts, key=lambda one: one.key)
         return {
             "set": self.taken.puzzle.name,
             "ok": self.ok,
             "findings": [finding.document() for finding in self.findings],
             "unlike": self.unlike,
-            "pieces": pieces,
+            "pieces": {one.key: one.reading() for one in parts},
             "every_solution_gap_mm": None if gap is None else round(gap, DIGITS),
             "challenges": [one.document(self.taken.puzzle) for one in self.challenges],
             "flips": flips
@@ -127,12 +135,13 @@ def verify(
         tuple(set_findings(taken.identities, taken.puzzle)),
         tuple(answers),
         None if taken.puzzle.flips else _flips(taken, answers, budget_s),
-        taken.least_gap_mm(),
     )
 
 
 def _flips(taken: Taken, answers: Sequence[Answered], budget_s: float | None) -> Flips:
-    possible = taken.can_be_turned_over()
+    # Balls that hang in holes cannot be played on either face.
+    parts = [(one.part, one.features) for one in taken.parts]
+    possible = all(found and can_be_turned_over(part, found) for part, found in parts)
     hard = tuple(one.challenge for one in answers if one.status == IMPOSSIBLE)
     physical = replace(read_set(taken.puzzle, taken.read_pieces()), challenges=hard)
     turned = answer_catalog(physical, budget_s, flips=True) if possible else []

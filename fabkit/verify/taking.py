@@ -20,7 +20,7 @@ from fabkit.mesh.boards.assembly import ball_table, board_stacks, clearance_of
 from fabkit.mesh.boards.recognise import is_accessory, read_boards
 from fabkit.mesh.boards.seating import pieces_in_board
 from fabkit.mesh.body import Body
-from fabkit.mesh.features import can_be_turned_over, circle_of, features
+from fabkit.mesh.features import circle_of, features
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import Table
 from fabkit.mesh.fitting.laying import flat_lying
@@ -29,7 +29,7 @@ from fabkit.mesh.fitting.tolerance import PrinterError, Tolerance, tolerance
 from fabkit.mesh.identity import Identity, identify, numbered
 from fabkit.mesh.inspect import ReadPart, inspect
 from fabkit.mesh.made import Made, made_to
-from fabkit.mesh.part import FLAT, LENGTHS_MM, Balls, Part, inside_mm
+from fabkit.mesh.part import FLAT, LENGTHS_MM, Balls, Part
 from fabkit.mesh.recognise import take_in
 from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE, Common, usual_corners_mm
 from fabkit.mesh.stubs import OnStubs, take_in_on_stubs
@@ -288,29 +288,6 @@ class Taken:
         pieces = self.pieces() if self.flat else {}
         return tolerance(pieces, lattice, solved, error, magnet_mm, bores_mm, boards=seats)
 
-    def can_be_turned_over(self) -> bool:
-        """Whether every part can be played on either face; balls that hang in holes never can."""
-        return all(
-            one.features and can_be_turned_over(one.part, one.features) for one in self.parts
-        )
-
-    def least_gap_mm(self) -> float | None:
-        """The gap between two flat parts in any solution; below 0 when one reaches out.
-
-        Let each part's outline as seen lie at least c inside its outline as read. Outlines of a
-        solution do not overlap, so a straight way from one part to another leaves the first
-        outline and enters the second: it is at least as long as the two c together.
-
-        Returns:
-            None when it is not known: of balls the rules of seats tell it.
-        """
-        insides = sorted(
-            inside_mm(part.shadow, part.outline.canonical)
-            for part in self.pieces().values()
-            if part.outline
-        )
-        return insides[0] + insides[1] if len(insides) > 1 else None
-
 
 def _file_name(one: ReadPart, puzzle: PuzzleSet) -> Finding:
     """Whether a file that is named like a part of the set holds that part."""
@@ -364,22 +341,25 @@ def take(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Taken:
     bodies, copies = _without_copies([part for body in bodies for part in separate(body)])
     # The order of files must not show in any result, not even in rounding.
     ordered = sorted(bodies, key=lambda body: (len(body.faces), len(body.vertices), body.name))
-    read = _read(ordered, puzzle, units_mm, 1.0)
+    parts, length_mm, stubs, large = _read(ordered, puzzle, units_mm, 1.0)
     # Pieces tell the files' unit of length. Boards do not, and what is taken for one depends on it.
-    told = [read.length_mm] if read.tells else list(LENGTHS_MM.values())
+    told = [length_mm] if _tell(parts) else list(LENGTHS_MM.values())
     boards_mm = 1.0
-    for length_mm in told if puzzle.boards and told != [1.0] else ():
-        again = _read(ordered, puzzle, units_mm, length_mm)
-        if again.length_mm == length_mm and again.tells:
-            read, boards_mm = again, length_mm
+    for other_mm in told if puzzle.boards and told != [1.0] else ():
+        again = _read(ordered, puzzle, units_mm, other_mm)
+        if again[1] == other_mm and _tell(again[0]):
+            parts, length_mm, stubs, large = again
+            boards_mm = other_mm
             break
-    found = [features(part) if part.kind == FLAT else None for part in read.parts]
-    identities = identify(read.parts, found, puzzle)
-    pieces = map(ReadPart, read.parts, identities, found, read.stubs)
-    boards = read_boards(read.large, puzzle, *units_mm, length_mm=boards_mm)
-    return Taken(
-        puzzle, tuple(pieces), tuple(_named(boards, puzzle)), read.length_mm, tuple(copies)
-    )
+    found = [features(part) if part.kind == FLAT else None for part in parts]
+    pieces = map(ReadPart, parts, identify(parts, found, puzzle), found, stubs)
+    boards = read_boards(large, puzzle, *units_mm, length_mm=boards_mm)
+    return Taken(puzzle, tuple(pieces), tuple(_named(boards, puzzle)), length_mm, tuple(copies))
+
+
+def _tell(parts: Iterable[Part]) -> bool:
+    """Whether any piece was read, which tells the unit of length."""
+    return any(part.outline or part.balls for part in parts)
 
 
 def _named(boards: Iterable[Part], puzzle: PuzzleSet) -> list[ReadPart]:
@@ -423,31 +403,19 @@ def _without_copies(bodies: Sequence[Body]) -> tuple[list[Body], list[str]]:
     return kept, copies
 
 
-@dataclass(frozen=True, eq=False)
-class _Read:
-    """Pieces as they were read, not yet named; and what is so large that it is a board."""
-
-    parts: Sequence[Part]
-    length_mm: float
-    stubs: Sequence[OnStubs | None]
-    large: Sequence[Body]
-
-    @property
-    def tells(self) -> bool:
-        """Whether any piece was read, which tells the unit of length."""
-        return any(part.outline or part.balls for part in self.parts)
-
-
 def _read(
     bodies: Sequence[Body], puzzle: PuzzleSet, units_mm: Sequence[float], length_mm: float
-) -> _Read:
-    """Pieces, in the order of the bodies; the files' unit of length decides how large boards are."""
+) -> tuple[Sequence[Part], float, Sequence[OnStubs | None], list[Body]]:
+    """Pieces, not yet named, their files' unit of length, and what is so large that it is a board.
+
+    The unit of length that is given decides how large boards are.
+    """
     large = [one for one in bodies if is_accessory(one, puzzle, *units_mm, length_mm=length_mm)]
     small = [one for one in bodies if one not in large]
     if may_have_stubs(puzzle):
-        return _Read(*take_in_on_stubs(small, puzzle, *units_mm), large)
+        return *take_in_on_stubs(small, puzzle, *units_mm), large
     reader = take_in_balls if puzzle.made_of_balls else take_in
-    return _Read(*reader(small, puzzle, *units_mm), [None for _ in small], large)
+    return *reader(small, puzzle, *units_mm), [None for _ in small], large
 
 
 # --- with which profile they were made ------------------------------------------------------
