@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,6 +32,7 @@ _LINK_TOLERANCE_MM = 2 * TOLERANCE_MM
 _FLAT_SHARE = 0.9
 #: How nearly a part must lie on its flat in its file, as a flat piece on its back.
 _TILT_DEGREES = 0.1
+_OFF = "how far a ball lies off its place"
 #: How large a place is marked, in mm.
 _MARK_MM = 1.0
 
@@ -53,12 +54,11 @@ def inspect_balls(
         return [*sound_findings(part), strange]
     lying = lay_down(part)
     as_printed = Part(part.body, lying.vertices)
-    read, *sizes = _sizes(part, part.balls, lying, profile)
     return [
         *sound_findings(as_printed),
-        read,
+        at_most("ball-read", part.balls.off_mm, TOLERANCE_MM, "mm", _OFF),
         _shape(part, lying, identity, puzzle),
-        *sizes,
+        *_sizes(part, part.balls, lying, profile),
         *_tilt(lying),
         _room(part, part.balls, profile),
         *printing_findings(as_printed, plain),
@@ -91,7 +91,7 @@ def _shape(part: Part, lying: Lying, identity: Identity, puzzle: PuzzleSet) -> F
 
 
 def _sizes(part: Part, balls: Balls, lying: Lying, profile: Profile) -> Iterator[Finding]:
-    """Findings on places, balls, links, gaps, what is neither ball nor link, and the flat."""
+    """Findings on pitch, balls, links, gaps, what is neither ball nor link, and the flat."""
     ball_mm, unit_mm, off_mm, shape = profile.ball_mm, profile.unit_mm, TOLERANCE_MM, balls.shape
     mesh, places = part.straight.as_trimesh, np.array(shape.balls, float) * balls.pitch_mm
     largest = max(range(len(places)), key=lambda i: abs(balls.diameters_mm[i] - ball_mm))
@@ -105,51 +105,33 @@ def _sizes(part: Part, balls: Balls, lying: Lying, profile: Profile) -> Iterator
         (gap(mesh, *places[[*pair]]), pair) for pair in neighbours(shape) if pair not in shape.bonds
     ]
     flats = [
-        (float(lying.flat.boundary.distance(at)) if lying.flat.contains(at) else 0.0, (i,))
+        (float(lying.flat.boundary.distance(at)) if lying.flat.contains(at) else 0.0, i)
         for i, at in zip(lying.lowest, _points(lying, lying.lowest), strict=True)
     ]
     flat_mm = math.sqrt(max(0.0, ball_mm**2 / 4 - profile.ball_flat_mm**2))
-    rows: list[tuple[Any, str, float, Any, str, Sequence[int]]] = [
-        (at_most, "ball-read", balls.off_mm, off_mm, "how far a ball lies off its place", ()),
-        (
-            between,
-            "ball-pitch",
-            balls.pitch_mm,
-            (unit_mm * (1 - UNIT_TOLERANCE), unit_mm * (1 + UNIT_TOLERANCE)),
-            "the distance of neighbouring balls",
-            (),
-        ),
-        (
-            between,
-            "ball-diameter",
-            balls.diameters_mm[largest],
-            (ball_mm - off_mm, ball_mm + off_mm),
-            "the diameter of a ball",
-            (largest,),
-        ),
-    ]
+
+    def told(
+        check: Callable[..., Finding], rule: str, value: float, limit: Any, what: str, *where: int
+    ) -> Finding:
+        return check(rule, value, limit, "mm", what, _mark(lying, where) if where else None)
+
+    asked = (unit_mm * (1 - UNIT_TOLERANCE), unit_mm * (1 + UNIT_TOLERANCE))
+    yield told(between, "ball-pitch", balls.pitch_mm, asked, "the distance of neighbouring balls")
+    asked, what = (ball_mm - off_mm, ball_mm + off_mm), "the diameter of a ball"
+    yield told(between, "ball-diameter", balls.diameters_mm[largest], asked, what, largest)
     for less_mm, width_mm, bond in sorted(links)[:1]:
         least_mm = round(width_mm - less_mm - _LINK_TOLERANCE_MM, 6)
-        rows.append((at_least, "ball-link", width_mm, least_mm, "the width of a link", bond))
+        yield told(at_least, "ball-link", width_mm, least_mm, "the width of a link", *bond)
     for gap_mm, pair in sorted(gaps)[:1]:
         what = "the gap between neighbouring balls without a link"
         least_mm = max(0.0, round(unit_mm - ball_mm - off_mm, 6))
-        rows.append((at_least, "ball-gap", gap_mm, least_mm, what, pair))
+        yield told(at_least, "ball-gap", gap_mm, least_mm, what, *pair)
     stray_mm = float(from_middles(part.vertices, places, shape.bonds).max())
     what = "how far anything is from the middles of balls and links"
-    rows += [
-        (at_most, "ball-stray", stray_mm, round(ball_mm / 2 + 2 * off_mm, 6), what, ()),
-        (
-            at_least,
-            "ball-flat",
-            min(flats)[0],
-            round(_FLAT_SHARE * flat_mm, 3),
-            "the radius of the flat under a ball",
-            min(flats)[1],
-        ),
-    ]
-    for check, rule, value, limit, what, where in rows:
-        yield check(rule, value, limit, "mm", what, _mark(lying, where) if where else None)
+    yield told(at_most, "ball-stray", stray_mm, round(ball_mm / 2 + 2 * off_mm, 6), what)
+    radius_mm, ball = min(flats)
+    least_mm, what = round(_FLAT_SHARE * flat_mm, 3), "the radius of the flat under a ball"
+    yield told(at_least, "ball-flat", radius_mm, least_mm, what, ball)
 
 
 def height_on_bed_mm(profile: Profile) -> float:

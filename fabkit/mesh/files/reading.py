@@ -278,8 +278,6 @@ def _read_obj(content: bytes) -> Iterator[Body]:
         except ValueError:
             found = shown(" ".join([keyword, *words])[:200])
             raise _WrongError(f"expected numbers, found {found}", f"line {line}") from None
-    if len(names) > MAX_BODIES:
-        raise _WrongError(f"holds more than {MAX_BODIES} bodies; split it into several files")
     vertices = np.frombuffer(numbers).reshape(-1, 3)
     faces, which = _triangles(polygons, vertices)
     owner = np.frombuffer(owners, np.int64)[which]
@@ -344,7 +342,8 @@ def _triangles(
         raise _WrongError(f"has a face with {many(int(wrong), 'corner')}; {expected}")
     if (sizes - 2).sum() > MAX_TRIANGLES or sizes[sizes > 4].sum() > MAX_POLYGON_CORNERS:
         raise _WrongError("holds too many faces, or too large ones; make the mesh coarser")
-    found, which = [np.empty((0, 3), np.int64)], [np.empty(0, np.int64)]
+    starts, of = np.cumsum(sizes - 2) - (sizes - 2), np.repeat(np.arange(len(sizes)), sizes - 2)
+    found = np.empty((len(of), 3), np.int64)
     for size in np.unique(sizes):
         rows = np.flatnonzero(sizes == size)
         table = np.array([polygons[row] for row in rows.tolist()], dtype=np.int64)
@@ -363,10 +362,8 @@ def _triangles(
             # It promises as much; a polygon without an area may be the exception.
             if cut_up.shape == fans[row].shape and 0 <= cut_up.min() <= cut_up.max() < size:
                 fans[row] = table[row][cut_up]
-        found.append(fans.reshape(-1, 3))
-        which.append(np.repeat(rows, size - 2))
-    order = np.argsort(np.concatenate(which), kind="stable")
-    return np.concatenate(found)[order], np.concatenate(which)[order]
+        found[starts[rows, None] + np.arange(size - 2)] = fans
+    return found, of
 
 
 def _cut_up(polygon: Points, normal: Points) -> Faces:
