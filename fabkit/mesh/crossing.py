@@ -65,72 +65,80 @@ def crossings(body: Body, touching_mm: float = TOUCHING_MM) -> Pairs:
     order = np.argsort(-tall, kind="stable")[: np.count_nonzero(tall >= FLAT_MM)]
     faces = body.faces[order].T
     triangles = np.ascontiguousarray(np.moveaxis(vertices[faces], 2, 0))
-    planes = _planes(triangles)
-    found = [np.empty((2, 0), dtype=np.int64)]
-    lying = [np.empty((5, 0), dtype=np.int64)]
-    count = 0
+    normals = np.cross(_side(triangles, 0), _side(triangles, 1), axis=0)
+    normals /= np.linalg.norm(normals, axis=0)
+    found, lying = [np.empty((2, 0), dtype=np.int64)], [np.empty((5, 0), dtype=np.int64)]
     for pairs in _near_pairs(triangles):
-        one, other = pairs
-        other_above = _above(triangles.take(other, 2), planes.take(one, 1))
-        one_above = _above(triangles.take(one, 2), planes.take(other, 1))
-        found.append(_crossing(triangles, planes, pairs, other_above, one_above))
-        lying.append(_lying_edges(faces, triangles, planes, pairs, other_above))
-        lying.append(_lying_edges(faces, triangles, planes, pairs[::-1], one_above))
-        count += found[-1].shape[1]
-        if count >= MOST_CROSSINGS:
+        above = [_above(triangles, normals, *some) for some in (pairs, pairs[::-1])]
+        found += _crossing(triangles, normals, pairs, *above)
+        for some, corners_above in zip((pairs, pairs[::-1]), above, strict=True):
+            lying.append(_lying_edges(faces, triangles, normals, some, corners_above))
+        if sum(some.shape[1] for some in found) >= MOST_CROSSINGS:
             break
-    found.append(_through_at_edges(np.concatenate(lying, axis=1)))
+    # A surface goes through where an edge of it lies in a face and it goes on at either side.
+    edges = np.concatenate(lying, axis=1)
+    _, edge = np.unique(edges[[0, 2, 3]], axis=1, return_inverse=True)
+    sides = [np.bincount(edge.ravel(), edges[4] == up, edges.shape[1]) > 0 for up in (0, 1)]
+    found.append(edges[:2, (sides[0] & sides[1])[edge.ravel()]])
     each = np.sort(order[np.concatenate(found, axis=1)[:, :MOST_CROSSINGS]], axis=0)
     return np.unique(each.T, axis=0)
 
-
-# --- pairs --------------------------------------------------------------------------------
 
 # Numpy is quick along long rows. So coordinates come first below, and triangles or pairs last:
 # triangles have the shape (3, 3, m), with their corners in the middle, and vectors (3, m).
 # `take` keeps the rows long; indexing would lay them out the other way.
 
 
-def _planes(triangles: Points) -> Points:
-    """The plane of each triangle, shape (4, m): its normal of length 1, and how high it lies."""
-    normals = np.cross(_side(triangles, 0), _side(triangles, 1), axis=0)
-    normals /= np.linalg.norm(normals, axis=0)
-    return np.vstack([normals, _along(triangles[:, :1], normals)])
+def _near_pairs(triangles: Points) -> Iterator[Pairs]:
+    """All pairs of triangles whose boxes meet, the earlier one first, in chunks of shape (2, p)."""
+    if not triangles.shape[-1]:
+        return
+    low, high = triangles.min(axis=1) - TOUCHING_MM, triangles.max(axis=1) + TOUCHING_MM
+    # Along the body's two longest sides a tree knows them apart.
+    x, y, z = np.argsort(low.min(axis=1) - high.max(axis=1))
+    boxes = shapely.box(low[x], low[y], high[x], high[y])
+    tree = shapely.STRtree(boxes)
+    step = max(32, _PAIRS_AT_ONCE // len(boxes))
+    for start in range(0, len(boxes), step):
+        one, other = tree.query(boxes[start : start + step])
+        one += start
+        near = (one < other) & (low[z, one] <= high[z, other]) & (low[z, other] <= high[z, one])
+        yield np.stack([one[near], other[near]])
 
 
-def _above(triangles: Points, planes: Points) -> Points:
-    """How far the corners of each triangle are above a plane of its own, shape (3, m)."""
-    return np.asarray(_along(triangles, planes[:3]) - planes[3])
+def _above(triangles: Points, normals: Points, ground: Pairs, other: Pairs) -> Points:
+    """How far the corners of the other triangles are above those that are the ground, (3, p)."""
+    axes = normals.take(ground, 1)
+    return _along(triangles.take(other, 2), axes) - _along(triangles[:, :1].take(ground, 2), axes)
 
 
 def _crossing(
-    triangles: Points, planes: Points, pairs: Pairs, slim_above: Points, broad_above: Points
-) -> Pairs:
-    """Those of some pairs (2, p) that have inner points in common.
+    triangles: Points, normals: Points, pairs: Pairs, slim_above: Points, broad_above: Points
+) -> tuple[Pairs, Pairs]:
+    """Those of some pairs (2, p), the broader one first, that have inner points in common.
 
-    The broader triangle comes first in each pair. Then how far the corners of the slimmer one
-    are above the plane of the broader one, and the other way round, each of shape (3, p).
+    Returns:
+        Those that are tilted against each other, and those that lie in one plane.
     """
-    is_flat = (np.abs(slim_above) <= TOUCHING_MM).all(axis=0)
-    flat = pairs[:, is_flat]
-    tilted = pairs[:, _on_both_sides(slim_above) & _on_both_sides(broad_above)]
-    for one, other in product(range(3), range(3)):
+    flat = pairs[:, (np.abs(slim_above) <= TOUCHING_MM).all(axis=0)]
+    through = [
+        (above.min(axis=0) < -TOUCHING_MM) & (above.max(axis=0) > TOUCHING_MM)
+        for above in (slim_above, broad_above)
+    ]
+    tilted = pairs[:, through[0] & through[1]]
+    for at, beside in product(range(3), range(3)):
         broad, slim = (triangles.take(some, 2) for some in tilted)
-        axes = np.cross(_side(broad, one), _side(slim, other), axis=0)
+        axes = np.cross(_side(broad, at), _side(slim, beside), axis=0)
         tilted = tilted[:, _overlap(broad, slim, axes)]
-    for one, other in product(range(2), range(3)):
+    for which, at in product(range(2), range(3)):
         both = [triangles.take(some, 2) for some in flat]
-        axes = np.cross(planes[:3].take(flat[0], 1), _side(both[one], other), axis=0)
-        flat = flat[:, _overlap(both[0], both[1], axes)]
-    return np.concatenate([tilted, flat], axis=1)
-
-
-def _on_both_sides(above: Points) -> NDArray[np.bool_]:
-    return np.asarray((above.min(axis=0) < -TOUCHING_MM) & (above.max(axis=0) > TOUCHING_MM))
+        axes = np.cross(normals.take(flat[0], 1), _side(both[which], at), axis=0)
+        flat = flat[:, _overlap(*both, axes)]
+    return tilted, flat
 
 
 def _lying_edges(
-    faces: Pairs, triangles: Points, planes: Points, pairs: Pairs, above: Points
+    faces: Pairs, triangles: Points, normals: Points, pairs: Pairs, above: Points
 ) -> Pairs:
     """The edges of the second face of each pair (2, p) that lie inside the first one.
 
@@ -153,17 +161,9 @@ def _lying_edges(
     for side in range(4):
         base = triangles.take(found[0], 2)
         along = _side(base, side) if side < 3 else _side(edges, 0)
-        inside = _overlap(base, edges, np.cross(planes[:3].take(found[0], 1), along, axis=0))
+        inside = _overlap(base, edges, np.cross(normals.take(found[0], 1), along, axis=0))
         found, edges = found[:, inside], edges[..., inside]
     return found
-
-
-def _through_at_edges(lying: Pairs) -> Pairs:
-    """The pairs of those that `_lying_edges` found whose edge goes on at either side."""
-    _, edge = np.unique(lying[[0, 2, 3]], axis=1, return_inverse=True)
-    edge = edge.reshape(-1)
-    sides = [np.bincount(edge, lying[4] == up, lying.shape[1]) > 0 for up in (0, 1)]
-    return lying[:2, (sides[0] & sides[1])[edge]]
 
 
 def _overlap(ones: Points, others: Points, axes: Points) -> NDArray[np.bool_]:
@@ -185,23 +185,3 @@ def _along(triangles: Points, axes: Points) -> Points:
 def _side(triangles: Points, corner: int) -> Points:
     """The way from a corner of each triangle to the next one."""
     return np.asarray(triangles[:, (corner + 1) % 3] - triangles[:, corner])
-
-
-# --- candidates ---------------------------------------------------------------------------
-
-
-def _near_pairs(triangles: Points) -> Iterator[Pairs]:
-    """All pairs of triangles whose boxes meet, the earlier one first, in chunks of shape (2, p)."""
-    if not triangles.shape[-1]:
-        return
-    low, high = triangles.min(axis=1) - TOUCHING_MM, triangles.max(axis=1) + TOUCHING_MM
-    # Along the body's two longest sides a tree knows them apart.
-    x, y, z = np.argsort(low.min(axis=1) - high.max(axis=1))
-    boxes = shapely.box(low[x], low[y], high[x], high[y])
-    tree = shapely.STRtree(boxes)
-    step = max(32, _PAIRS_AT_ONCE // len(boxes))
-    for start in range(0, len(boxes), step):
-        one, other = tree.query(boxes[start : start + step])
-        one += start
-        near = (one < other) & (low[z, one] <= high[z, other]) & (low[z, other] <= high[z, one])
-        yield np.stack([one[near], other[near]])
