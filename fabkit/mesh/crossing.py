@@ -133,7 +133,7 @@ def _crossing(
     for which, at in product(range(2), range(3)):
         both = [triangles.take(some, 2) for some in flat]
         axes = np.cross(normals.take(flat[0], 1), _side(both[which], at), axis=0)
-        flat = flat[:, _overlap(*both, axes)]
+        flat = flat[:, _overlap(both[0], both[1], axes)]
     return tilted, flat
 
 

@@ -17,7 +17,6 @@ from fabkit.mesh.finding import TINY_MM
 from fabkit.mesh.fitting.laying import Lying, Way, moved, step_mm, ways_onto
 from fabkit.mesh.part import reach_out_mm
 from fabkit.model.lattice import Cell
-from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profile import Profile
 
 #: Along a shared edge the gap is measured outside these ends: corners and tips are wider.
@@ -174,7 +173,7 @@ class Table:
         return self._beside[key]
 
     def _measure(self, one: Way, here: BaseGeometry, other: Way, there: BaseGeometry) -> _Beside:
-        edge_gap_mm = _edge_gap_mm(one, other) if one[0].flat and other[0].flat else None
+        edge_gap_mm = _edge_gap_mm(one, other)
         gap_mm = float(here.distance(there))
         if gap_mm >= self._profile.gap_min_mm or not (one[0].is_solid and other[0].is_solid):
             return _Beside(0.0, gap_mm, edge_gap_mm)
@@ -222,32 +221,41 @@ def _edge_gap_mm(*ways: Way) -> float | None:
 
     It is found at the ends of the measured stretches, or at a corner of a side.
     """
-    lattice, unit_mm = ways[0][0].lattice, ways[0][0].unit_mm
     borders = [
         shapely.multilinestrings(
-            [moved([*ring, ring[0]], pose) for ring in rings_of_cells(lattice, lying.cells)]
+            [moved([*ring, ring[0]], pose) for ring in lying.flat.outline.rings]
         )
         for lying, pose in ways
+        if lying.flat and lying.flat.outline
     ]
+    if len(borders) < 2:
+        return None
     shared = shapely.line_merge(shapely.intersection(*borders)).simplify(0)
+    step = step_mm(ways[0][0].lattice, ways[0][0].unit_mm)
     edges = [
         pair
         for line in shapely.get_parts(shared)
-        for pair in pairwise(shapely.get_coordinates(line) * step_mm(lattice, unit_mm))
+        for pair in pairwise(shapely.get_coordinates(line) * step)
     ]
     start, end = np.moveaxis(np.reshape(edges, (-1, 2, 2)), 1, 0)
-    long = np.linalg.norm(end - start, axis=1, keepdims=True)
-    ends = END_ZONE_MM / np.maximum(long, END_ZONE_MM) * (end - start)
-    stretches = np.stack([start + ends, end - ends], axis=1)[long[:, 0] > 2 * END_ZONE_MM]
-    if not len(stretches):
+    long = np.linalg.norm(end - start, axis=1)
+    some = long > 2 * END_ZONE_MM
+    if not some.any():
         return None
-    zones = shapely.buffer(shapely.linestrings(stretches), _EDGE_REACH_MM, cap_style="flat")
+    start, end, along = start[some], end[some], ((end - start) / long[:, None])[some]
+    ends = np.concatenate([start + END_ZONE_MM * along, end - END_ZONE_MM * along])
     sections = [lying.placed(lying.section, pose) for lying, pose in ways]
-    gaps = [
-        shapely.distance(
-            shapely.points(shapely.get_coordinates(shapely.intersection(side.boundary, zones))),
-            area,
-        )
-        for side, area in (sections, sections[::-1])
-    ]
-    return float(np.concatenate(gaps).max(initial=0.0))
+    most_mm = 0.0
+    for side, area in (sections, sections[::-1]):
+        nearest = shapely.shortest_line(shapely.points(ends), side.boundary)
+        corners = shapely.get_coordinates(side)
+        off = corners[:, None] - start
+        place = (off * along).sum(axis=2)
+        beside = np.abs(off[..., 0] * along[:, 1] - off[..., 1] * along[:, 0]) < _EDGE_REACH_MM
+        beside &= (place > END_ZONE_MM) & (place < long[some] - END_ZONE_MM)
+        places = [shapely.get_coordinates(nearest)[1::2], corners[beside.any(axis=1)]]
+        gaps = shapely.distance(shapely.points(np.concatenate(places)), area)
+        # A side that is not seen near its edge is at least that far away.
+        missing = shapely.length(nearest)
+        most_mm = max(most_mm, gaps.max(), missing[missing > _EDGE_REACH_MM].max(initial=0.0))
+    return float(most_mm)
