@@ -7,19 +7,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from shapely import Point
+import shapely
+from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
+from fabkit.drawing.outline import region_mm
 from fabkit.mesh.body import Body
-from fabkit.mesh.bystubs import read_by_stubs
 from fabkit.mesh.features import Circle, circle_of
 from fabkit.mesh.finding import Finding, at_most, between, counted
 from fabkit.mesh.manifold import slab
-from fabkit.mesh.part import Part
+from fabkit.mesh.part import Outline, Part, inside_mm
 from fabkit.mesh.recognise import take_in
 from fabkit.mesh.rules.outline import TOLERANCE_MM
-from fabkit.mesh.section import DOWN, UP, filled, parts
-from fabkit.model.lattice import Lattice
+from fabkit.mesh.section import DOWN, filled, parts
+from fabkit.model.lattice import Cell, Lattice
+from fabkit.model.piece import at_anchor
+from fabkit.model.polygon import parts_of_cells, rings_of_cells
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet, in_units
 
@@ -29,6 +32,8 @@ _COVERED = 0.9
 _LOW = 0.6
 #: What leaves less of its cells open than this part fills them.
 _FILLED = 0.05
+#: A stub is on a lattice point when it is nearer to it than this part of a grid unit.
+_NEAR_UNITS = 0.1
 #: A stub may be off its place by this much: half of what a seat leaves.
 PLACE_MM = 0.1
 #: Of its height; it has layers, too.
@@ -75,10 +80,6 @@ def take_in_on_stubs(
     return plates, length_mm, stubs
 
 
-def _fills_cells(part: Part) -> bool:
-    return part.outline is not None and part.outline.area_off > -_FILLED
-
-
 def on_stubs(part: Part, lattice: Lattice, unit_mm: float) -> OnStubs | None:
     """Tells a part's stubs from its plate.
 
@@ -91,21 +92,31 @@ def on_stubs(part: Part, lattice: Lattice, unit_mm: float) -> OnStubs | None:
     Returns:
         None when it stands on no stubs, or its mesh bounds no volume.
     """
-    height_mm = _back(part, DOWN)
+    height_mm = _back_mm(part)
     if height_mm is None:
-        upside_down = _back(part, UP)
-        if upside_down is None:
-            return None
-        part = _turned_over(part)
-        height_mm = part.thickness_mm - upside_down
-    if not _fills_cells(part):
-        part = read_by_stubs(part, _circles(part, height_mm), lattice, unit_mm) or part
-    try:
-        plate = slab(part.straight, height_mm)
-    except ValueError:  # an open mesh, which other rules tell
+        corners = part.vertices * np.array([1.0, -1.0, -1.0])
+        corners[:, 2] -= corners[:, 2].min()
+        tilt = 180.0 - part.tilt_degrees
+        part = replace(part, vertices=corners, tilt_degrees=tilt, outline=None)
+        height_mm = _back_mm(part)
+    if height_mm is None or not part.is_solid:  # an open mesh, which other rules tell
         return None
+    if part.outline is None or part.outline.area_off <= -_FILLED:
+        part = _read_by_stubs(part, _circles(part, height_mm), lattice, unit_mm) or part
+    plate = slab(part.straight, height_mm)
     lying = replace(part, body=plate, vertices=plate.vertices)
     return OnStubs(part, lying, tuple(_circles(part, height_mm)), height_mm)
+
+
+def _back_mm(part: Part) -> float | None:
+    """The height of the back, the largest flat that faces down, if less than that is below it."""
+    flats = part.sections.flats()
+    backs = [(area, at) for (at, way), area in flats.items() if way == DOWN and at > 0]
+    _, height_mm = max(backs, default=(0.0, math.inf))
+    if height_mm >= _LOW * part.thickness_mm:
+        return None
+    feet, plate = (filled(part.sections.at(share * height_mm)).area for share in (0.5, 1.5))
+    return height_mm if 0 < feet < _COVERED * plate else None
 
 
 def _circles(part: Part, height_mm: float) -> list[Circle]:
@@ -114,36 +125,74 @@ def _circles(part: Part, height_mm: float) -> list[Circle]:
     return sorted((circle_of(foot) for foot in feet), key=lambda one: (one.x_mm, one.y_mm))
 
 
-def _back(part: Part, facing: int) -> float | None:
-    """The height of the back, if less than that is below it (with `UP`: above)."""
-    flats = part.sections.flats()
-    inner = {
-        height: area
-        for (height, way), area in flats.items()
-        if way == facing and 0 < height < part.thickness_mm
-    }
-    if not inner:
+# --- reading an outline back from the stubs below it --------------------------------------------
+
+
+def _read_by_stubs(
+    part: Part, stubs: Sequence[Circle], lattice: Lattice, unit_mm: float
+) -> Part | None:
+    """Lays a part on the lattice so that its stubs are below the middles of cells.
+
+    None when the stubs do not lie on the lattice, or the part reaches out of the cells above them.
+    """
+    found = _cells(stubs, lattice, unit_mm)
+    if found is None or len(parts_of_cells(lattice, found[0])) > 1:
         return None
-    back = max(inner, key=lambda height: inner[height])
-    beyond, within = (back / 2, 1.5 * back) if facing == DOWN else (
-        (back + part.thickness_mm) / 2, back - (part.thickness_mm - back) / 2
-    )  # fmt: skip
-    depth = back if facing == DOWN else part.thickness_mm - back
-    feet, plate = filled(part.sections.at(beyond)), filled(part.sections.at(within))
-    is_low = depth < _LOW * part.thickness_mm
-    return back if is_low and 0 < feet.area < _COVERED * plate.area else None
-
-
-def _turned_over(part: Part) -> Part:
-    """A part turned by half a turn about the x axis."""
-    corners = part.vertices * np.array([1.0, -1.0, -1.0])
-    corners[:, 2] -= corners[:, 2].min()
-    return replace(
-        part,
-        vertices=corners,
-        tilt_degrees=180.0 - part.tilt_degrees,
-        outline=None,
+    cells, scale, shift = found
+    unit_mm = abs(scale)
+    # The lattice's turns are left to choose: a part lies alike however it lay in its file.
+    moves = lattice.moves(False)
+    move = min(moves, key=lambda one: sorted(at_anchor(lattice, map(one, cells))))
+    turn = np.exp(2j * math.pi * move.turns / len(moves)) / (scale / unit_mm)
+    plane = (part.vertices[:, 0] + 1j * part.vertices[:, 1] - shift) * turn
+    vertices = np.column_stack([plane.real, plane.imag, part.vertices[:, 2]])
+    laid = replace(part, vertices=vertices, outline=None, score=1.0, second=None)
+    cells = frozenset(map(move, cells))
+    canonical = region_mm(lattice, cells, unit_mm)
+    assert isinstance(canonical, Polygon)  # its cells hang together
+    inset_mm = inside_mm(laid.shadow, canonical)
+    if inset_mm < -_NEAR_UNITS * unit_mm:  # whatever this is, it does not stand on its cells
+        return None
+    outline = Outline(
+        cells=cells,
+        rings=rings_of_cells(lattice, cells),
+        unit_mm=unit_mm,
+        own_unit_mm=unit_mm if len(stubs) > 1 else None,
+        inset_mm=inset_mm,
+        edge_insets_mm=(inset_mm, inset_mm),
+        canonical=canonical,
+        hausdorff_mm=float(laid.shadow.hausdorff_distance(canonical)),
+        area_off=laid.shadow.area / canonical.area - 1,
     )
+    return replace(laid, outline=outline)
+
+
+def _cells(
+    stubs: Sequence[Circle], lattice: Lattice, unit_mm: float
+) -> tuple[frozenset[Cell], complex, complex] | None:
+    """The cells above stubs, and the scale and shift that carry grid units there."""
+    middles = np.array([complex(stub.x_mm, stub.y_mm) for stub in stubs])
+    # Neighbours are a grid unit apart.
+    away = middles[1:] - middles[0]
+    scale = away[np.abs(away).argmin()] if len(away) else complex(unit_mm)
+    shift, cells = middles[0], list[Cell]()
+    steps = np.sqrt([float(squared) for squared in lattice.step_squared])
+    for _ in range(2):
+        units = (middles - shift) / scale
+        frame = np.column_stack([units.real, units.imag]) / steps
+        cells = [(round(x), round(y)) for x, y in frame.tolist()]
+        if len(set(cells)) < len(cells) or not all(map(lattice.is_cell, cells)):
+            return None
+        places = np.array([complex(x, y) for x, y in in_units(lattice, cells)])
+        if np.abs(places - units).max() > _NEAR_UNITS:
+            return None
+        if len(cells) > 1:
+            columns = np.column_stack([places, np.ones_like(places)])
+            scale, shift = np.linalg.lstsq(columns, middles, rcond=None)[0]
+    return frozenset(cells), complex(scale), complex(shift)
+
+
+# --- what the rules say -------------------------------------------------------------------------
 
 
 def stub_findings(one: OnStubs | None, lattice: Lattice, profile: Profile) -> Iterator[Finding]:
@@ -158,22 +207,17 @@ def stub_findings(one: OnStubs | None, lattice: Lattice, profile: Profile) -> It
         message = "it stands on no stubs; without them it shifts on its board"
         yield Finding("stub-count", False, 0.0, None, "", message)
         return
-    outline = one.plate.outline
+    outline, stubs = one.plate.outline, one.stubs
     if outline is not None:
-        places = in_units(lattice, sorted(outline.cells))
-        centres = [(x * outline.unit_mm, y * outline.unit_mm) for x, y in places]
-        yield counted(
-            "stub-count",
-            abs(len(one.stubs) - len(centres)),
-            0,
-            f"cells without a stub, or stubs without a cell, among {len(one.stubs)} stubs",
-            _marks(one.stubs),
-        )
-        off_mm = max(min(math.dist(at, (s.x_mm, s.y_mm)) for s in one.stubs) for at in centres)
-        yield at_most(
-            "stub-place", off_mm, PLACE_MM, "mm", "how far a stub is off the middle of its cell"
-        )
-    worst = max(one.stubs, key=lambda stub: abs(stub.diameter_mm - profile.stub_mm))
+        centres = outline.unit_mm * np.array(in_units(lattice, sorted(outline.cells)))
+        off = abs(len(stubs) - len(centres))
+        what = f"cells without a stub, or stubs without a cell, among {len(stubs)} stubs"
+        yield counted("stub-count", off, 0, what, _marks(stubs))
+        there = shapely.MultiPoint([(stub.x_mm, stub.y_mm) for stub in stubs])
+        off_mm = float(shapely.distance(shapely.points(centres), there).max())
+        what = "how far a stub is off the middle of its cell"
+        yield at_most("stub-place", off_mm, PLACE_MM, "mm", what)
+    worst = max(stubs, key=lambda stub: abs(stub.diameter_mm - profile.stub_mm))
     limit = profile.stub_mm - TOLERANCE_MM, profile.stub_mm + TOLERANCE_MM
     what = "the diameter of the stub that is farthest off"
     yield between("stub-diameter", worst.diameter_mm, limit, "mm", what, _marks([worst]))
@@ -181,8 +225,7 @@ def stub_findings(one: OnStubs | None, lattice: Lattice, profile: Profile) -> It
     yield between("stub-height", one.height_mm, limit, "mm", "the height of the stubs")
 
 
-def _marks(stubs: tuple[Circle, ...] | list[Circle]) -> BaseGeometry | None:
+def _marks(stubs: Sequence[Circle]) -> BaseGeometry:
     """Where stubs are, for a drawing."""
-    from shapely import union_all
-
-    return union_all([Point(s.x_mm, s.y_mm).buffer(s.diameter_mm / 2) for s in stubs])
+    marks = [shapely.Point(one.x_mm, one.y_mm).buffer(one.diameter_mm / 2) for one in stubs]
+    return shapely.union_all(marks)
