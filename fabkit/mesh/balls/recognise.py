@@ -29,10 +29,10 @@ from fabkit.model.puzzle import PuzzleSet
 #: Directions in which reach is looked at, and rotations that are tried, spread over all.
 _DIRECTIONS, _ROTATIONS = 128, 600
 #: Of so many rotations near to each other only the best is tried, of so many for each shape.
-_NEAR_ROTATIONS, _BEST_ROTATIONS = 12, 16
-#: They are made better in so many steps; then the best of all in so many more, in which directions
-#: that disagree by this part of the mesh's size (those of the flat, say) weigh less.
-_STEPS, _BEST, _MORE_STEPS, _DISAGREES = 3, 48, 4, 0.02
+_NEAR_ROTATIONS, _BEST_ROTATIONS = 12, 12
+#: They are made better in so many steps, in which directions that disagree by this part of the
+#: mesh's size (those of the flat, say) weigh half as much.
+_STEPS, _DISAGREES = 6, 0.02
 #: So many poses are laid over the surface; two of one shape differ by more than this (radians).
 _OVERLAID, _OTHER_POSE = 8, math.radians(20)
 #: Points of the surface that are looked at; how near they are to the drawing's, in pitches.
@@ -136,20 +136,34 @@ class _Tables:
 
     def poses(self, vertices: Points) -> list[Pose]:
         """The poses in which shapes reach as far as a mesh does, the best first."""
+        from scipy.spatial.transform import Rotation
+
         reach = (vertices @ self.directions.T).max(axis=0)
         alike = self._reaches @ self._plain(reach)
         alike[alike < alike[:, self.near].max(axis=2)] = -1.0
         tried = np.argsort(-alike, axis=1)[:, :_BEST_ROTATIONS]
         which = np.repeat(np.arange(len(self.shapes)), tried.shape[1])
-        turns = self.rotations[tried.ravel()]
-        _, turns, off = self._fitted(reach, self.balls[which], turns, _STEPS)
-        best = np.argsort(off)[:_BEST]
-        which, turns = which[best], turns[best]
-        factors, turns, off = self._fitted(
-            reach, self.balls[which], turns, _MORE_STEPS, _DISAGREES * float(np.ptp(reach))
-        )
+        turns, balls = self.rotations[tried.ravel()], self.balls[which]
+        # By the method of Gauss and Newton for pitch, place, radius and turn, shape (k, 8).
+        around = np.broadcast_to(self.directions, (len(turns), *self.directions.shape))
+        ones = np.ones((*around.shape[:2], 1))
+        weights, factors = ones, np.full((len(turns), 8), np.ptp(reach) / 4)
+        for _ in range(_STEPS):
+            shown = balls @ turns.transpose(0, 2, 1)
+            along = around @ shown.transpose(0, 2, 1)
+            outermost = np.take_along_axis(shown, along.argmax(axis=2)[:, :, None], axis=1)
+            turning = factors[:, :1, None] * np.cross(outermost, around)
+            columns = np.concatenate([along.max(axis=2)[:, :, None], around, ones, turning], axis=2)
+            weighted = (columns * weights).transpose(0, 2, 1)
+            square = weighted @ columns
+            # What a rod's own axis leaves open stays as it is.
+            square += 1e-9 * np.trace(square, axis1=1, axis2=2)[:, None, None] * np.eye(8)
+            factors = np.linalg.solve(square, weighted @ reach[:, None])[:, :, 0]
+            off = reach[:, None] - columns @ factors[:, :, None]
+            turns = Rotation.from_rotvec(np.clip(factors[:, 5:], -0.5, 0.5)).as_matrix() @ turns
+            weights = 1 / (1 + (off / _DISAGREES / np.ptp(reach)) ** 2)
         found: list[Pose] = []
-        for row in np.argsort(off).tolist():
+        for row in np.argsort(np.median(np.abs(off), axis=1)[:, 0]).tolist():
             shape, turn = self.shapes[which[row]], turns[row]
             pitch, *middle, radius = factors[row, :5].tolist()
             same = (np.trace(turn.T @ one.turn) for one in found if one.drawn is shape)
@@ -158,42 +172,6 @@ class _Tables:
                 origin = middle - pitch * turn @ np.mean(shape.balls, axis=0)
                 found.append(Pose(shape, pitch, turn, origin, (2 * radius,)))
         return found
-
-    def _fitted(
-        self,
-        reach: Points,
-        balls: Points,
-        turns: Points,
-        steps: int,
-        disagrees: float = math.inf,
-    ) -> tuple[Points, Points, NDArray[np.float64]]:
-        """Rotations (k, 3, 3) of balls (k, b, 3) made better by the method of Gauss and Newton.
-
-        Directions that are so far off weigh half as much. Also gives pitch, place, radius and last
-        turn, shape (k, 8), and how far each is off.
-        """
-        from scipy.spatial.transform import Rotation
-
-        around = np.broadcast_to(self.directions, (len(turns), *self.directions.shape))
-        weights, off = np.ones(around.shape[:2]), np.zeros(around.shape[:2])
-        factors = np.full((len(turns), 8), np.ptp(reach) / 4)
-        for _ in range(steps):
-            shown = balls @ turns.transpose(0, 2, 1)
-            along = around @ shown.transpose(0, 2, 1)
-            outermost = np.take_along_axis(shown, along.argmax(axis=2)[:, :, None], axis=1)
-            turning = factors[:, :1, None] * np.cross(outermost, around)
-            ones = np.ones((*along.shape[:2], 1))
-            columns = np.concatenate([along.max(axis=2)[:, :, None], around, ones, turning], axis=2)
-            weighted = (columns * weights[:, :, None]).transpose(0, 2, 1)
-            square = weighted @ columns
-            # What a rod's own axis leaves open stays as it is.
-            square += 1e-9 * np.trace(square, axis1=1, axis2=2)[:, None, None] * np.eye(8)
-            factors = np.linalg.solve(square, weighted @ reach[:, None])[:, :, 0]
-            off = reach - (columns @ factors[:, :, None])[:, :, 0]
-            turned = Rotation.from_rotvec(np.clip(factors[:, 5:], -0.5, 0.5))
-            turns = turned.as_matrix() @ turns
-            weights = 1 / (1 + (off / disagrees) ** 2)
-        return factors, turns, np.median(np.abs(off), axis=1)
 
 
 def _directions(count: int) -> Points:
