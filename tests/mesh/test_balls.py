@@ -52,7 +52,7 @@ def bonds(shape: BallBody | None) -> set[frozenset[int]]:
 
 
 def balls_of(part: Part) -> Balls:
-    assert part.balls is not None, part.why
+    assert part.balls, part.why
     return part.balls
 
 

@@ -180,8 +180,10 @@ def test_a_board_of_another_unit_tells_its_own() -> None:
     puzzle, profile = load_set("iqblock"), load_profile()
     parts = read_boards(both(*tray_board(shapely.box(0, -96, 96, 0))), puzzle, 20.0, 12.0)
     assert (parts[0].kind, parts[0].unit_mm) == ("tray", 12.0)
-    found = inspect_board(parts[0], parts, puzzle, profile)
-    assert {one.rule for one in found if not one.ok} == {"board-read"}
+    doubted = replace(parts[0], unit_mm=20.0, second=("X", parts[0].score - 0.001))
+    for part, told in ((parts[0], "20 mm is asked for"), (doubted, "like X")):
+        found = [one for one in inspect_board(part, parts, puzzle, profile) if not one.ok]
+        assert any(one.rule == "board-read" and told in one.message for one in found)
 
 
 def test_pieces_are_no_accessories() -> None:

@@ -22,7 +22,6 @@ from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
 from fabkit.mesh.body import Body
-from fabkit.mesh.files.reading import read_bodies
 from fabkit.mesh.part import Outline, Part
 from fabkit.mesh.recognise import take_in
 from fabkit.model.lattice import LATTICES, Point
@@ -195,11 +194,6 @@ def write_stl(path: Path, *bodies: Body) -> Path:
     triangles = np.concatenate([body.vertices[body.faces] for body in bodies])
     path.write_bytes(meshfiles.binary_stl(triangles))
     return path
-
-
-def read_files(*paths: Path) -> list[Body]:
-    """All bodies of some files."""
-    return [body for path in paths for body in read_bodies(path)]
 
 
 # --- by chance ----------------------------------------------------------------------------

@@ -86,6 +86,17 @@ def test_names_that_contradict_what_is_inside_are_told(
     assert ("holds Y" in told.message) == contradicts
 
 
+def test_what_is_as_much_like_something_else_is_told(bodies: dict[str, Body]) -> None:
+    made = kit(BARE, "MYI", solved=False)
+    found = take([*bodies.values()], made.puzzle, 20.0)
+    one, *others = found.parts
+    doubted = replace(one, part=replace(one.part, second=("X", one.part.score - 0.001)))
+    report = check(replace(found, parts=(doubted, *others)), made.profile, answers=[])
+    ((rule, line),) = lines(report)
+    assert (rule, line.split(":")[0]) == ("shape", one.name)
+    assert "like X (" in line
+
+
 def test_a_piece_in_two_formats_is_one(bodies: dict[str, Body]) -> None:
     made = kit(BARE, "MYI", solved=False)
     copies = [replace(one, name=f"all.3mf: {key}") for key, one in bodies.items()]

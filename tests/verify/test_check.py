@@ -48,15 +48,10 @@ ONE_EACH = list(first_of_each_rule())
 OTHERS = [fault for fault in FAULTS if fault not in ONE_EACH]
 
 
-def on_part(report: CheckReport, name: str) -> set[str]:
-    """The rules that a part breaks."""
-    return {finding.rule for one in report.parts for finding in one.failed if one.part.name == name}
-
-
 def everything(report: CheckReport) -> list[str]:
     """All that is reported: of the set, of its parts, and as they go together."""
     found = [("set", finding) for finding in report.findings if not finding.ok]
-    found += [(one.part.name, finding) for one in report.parts for finding in one.failed]
+    found += [(one.name, finding) for one in report.parts for finding in one.failed]
     return [f"{name}: {finding.rule}: {finding.message}" for name, finding in found] + [
         f"assembly: {message}" for one in report.assemblies for message in one.messages
     ]
@@ -83,23 +78,22 @@ def assert_named(fault: Fault, planted: Planted) -> None:
 def assert_each_named(planted: Planted, on_piece: Mapping[str, Fault], alone: bool) -> None:
     """Each fault on its piece, alone if it has a limit, and nothing on other pieces."""
     report = planted.report(answers=[])
+    broken = {one.name: {finding.rule for finding in one.failed} for one in report.parts}
     for name, fault in on_piece.items():
-        found = on_part(report, name)
+        found = broken[name]
         assert fault.rule in found, (fault.name, name, everything(report))
         if alone and fault.limited:
             assert found == {fault.rule}, (fault.name, name)
-    assert {one.part.name for one in report.parts if one.failed} == set(on_piece)
+    assert {name for name, rules in broken.items() if rules} == set(on_piece)
 
 
-def plain(fault: Fault) -> bool:
-    return fault.ordered(BEYOND) == PLAIN
-
-
-ORDERS = [one for one in ONE_EACH if one.shares and not plain(one)]
+SHARED = [one for one in ONE_EACH if one.shares]
+PLAINS = [one for one in SHARED if one.ordered(BEYOND) == PLAIN]
+ORDERS = [one for one in SHARED if one not in PLAINS]
 #: Faults that are planted in few sets, each on a piece of its own; the last two with --integration.
 TOGETHER = {
-    "limits": [one for one in ONE_EACH if one.shares and plain(one) and one.limited],
-    "plain": [one for one in ONE_EACH if one.shares and plain(one) and not one.limited],
+    "limits": [one for one in PLAINS if one.limited],
+    "plain": [one for one in PLAINS if not one.limited],
     "some orders": ORDERS[::4],
     "orders": ORDERS,
     "others": [one for one in OTHERS if one.shares],
@@ -308,17 +302,14 @@ def recesses(one: Print) -> dict[str, tuple[float, float]]:
     low_mm, high_mm = analytic.recess_heights_mm(profile)
     levels = measure.flat_levels(mesh)
     end = min((z for z, facing in levels if facing == DOWN and z > 1.5))
-    begin = max((z for z, facing in levels if facing == UP and z < 2.0), default=0.0)
-    if not profile.embedded:
-        begin = 0.0
+    tops = [z for z, facing in levels if facing == UP and z < 2.0 and profile.embedded]
+    begin = max(tops, default=0.0)
     # Just above the mouth its cone takes away the ribs, where the wall may be thinnest.
     heights = [low_mm + profile.mouth_mm + 0.0037, low_mm + 0.6 * (high_mm - low_mm) + 0.0137]
     cuts = [one.section(height_mm) for height_mm in heights]
     bores = measure.holes(cuts[-1])
-    right = {
-        "recess-depth": (end - begin, 1e-3),
-        "wall": (min(map(thinnest_wall_mm, cuts)), 0.01),
-    }
+    wall_mm = min(map(thinnest_wall_mm, cuts))
+    right = {"recess-depth": (end - begin, 1e-3), "wall": (wall_mm, 0.01)}
     if profile.fit == "ribs":
         ribs = measure.ribs_of(bores[0])
         right["recess-diameter"] = ribs.root.diameter_mm, 5e-3

@@ -22,7 +22,6 @@ from fabkit.mesh.fitting.laying import flat_lying
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile, preset_names
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.verify.answers import answer_catalog, read_set
 from fabkit.verify.catalog import VerifyReport, verify
 from fabkit.verify.check import check
 from fabkit.verify.taking import recognise, take
@@ -53,8 +52,7 @@ def test_fridgeiq_solves_its_catalog_and_goes_together(preset: str) -> None:
     report, profile = verified("fridgeiq", order(preset)), load_profile([preset])
     assert report.ok
     assert len(report.challenges) == 41
-    statuses = {one.challenge.id: one.status for one in report.challenges}
-    assert {name for name, status in statuses.items() if status == "impossible"} == IMPOSSIBLE
+    assert {o.challenge.id for o in report.challenges if o.status == "impossible"} == IMPOSSIBLE
     assert report.least_gap_mm == pytest.approx(2 * profile.inset_mm, abs=5e-4)
     assert report.flips
     assert report.flips.possible == (profile.faces == "both")
@@ -131,8 +129,7 @@ def test_a_mirrored_piece_is_another_piece(piece: str, challenge: str, solved: b
 def recognised(how: Order, pieces: str) -> str:
     made = kit(how, pieces, solved=False)
     found = take([*made.bodies.values()], made.puzzle, made.profile.unit_mm)
-    known = recognise(found, [load_profile([name]) for name in PRESETS])
-    return known.name if known else ""
+    return getattr(recognise(found, [load_profile([name]) for name in PRESETS]), "name", "")
 
 
 @pytest.mark.every(4)
@@ -151,11 +148,8 @@ def test_a_profile_that_does_not_fit_is_not_recognised() -> None:
 
 def results(shown: Sequence[Body], puzzle: PuzzleSet, how: Order) -> tuple[Any, Any]:
     """What `check` says, and the answers to the challenges."""
-    found = take(shown, puzzle, 20.0)
-    answers = answer_catalog(read_set(puzzle, found.read_pieces()), 60.0)
-    return check(found, how.profile(), answers=answers).document(), [
-        (one.challenge.id, one.status, one.missing) for one in answers
-    ]
+    report = check(take(shown, puzzle, 20.0), how.profile(), 60.0)
+    return report.document(), [(o.challenge.id, o.status, o.missing) for o in report.answers]
 
 
 def apart(document: Any) -> tuple[Any, list[float]]:
