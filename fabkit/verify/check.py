@@ -114,12 +114,11 @@ class CheckReport:
 
 
 def _assembly(one: Assembly) -> dict[str, Any]:
-    numbers = {
-        name: None if (value := getattr(one, name)) is None else round(value, DIGITS)
-        for name in ("min_gap_mm", "max_gap_mm", "overlap_mm3", "outside_mm")
-    }
-    told = {"challenge": one.challenge, "ok": one.ok}
-    return told | numbers | {"messages": list(one.messages)}
+    found: dict[str, Any] = {"challenge": one.challenge, "ok": one.ok}
+    for name in ("min_gap_mm", "max_gap_mm", "overlap_mm3", "outside_mm"):
+        value = getattr(one, name)
+        found[name] = None if value is None else round(value, DIGITS)
+    return found | {"messages": list(one.messages)}
 
 
 def check(
@@ -135,7 +134,7 @@ def check(
     Args:
         taken: the parts.
         profile: what is asked for.
-        budget_s: seconds for solving each challenge.
+        budget_s: for solving each challenge.
         progress: told what is being done.
         error: of the printer, to ask whether rows still close.
         answers: of the catalog, where they are known already, as by `verify`.
