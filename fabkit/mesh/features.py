@@ -197,6 +197,8 @@ def _slices(part: Part) -> list[Slice]:
     sides = shapely.points((ring[1:] + ring[:-1]) / 2)
     found = []
     for low, high in itertools.pairwise(_main_levels(part)):
+        if high - low < 2 * part.sections.noise_mm:
+            continue  # it is one height, and noise
         near = min(0.01, (high - low) / 4)
         for height in (low + near, high - near):
             material = part.sections.at(height)

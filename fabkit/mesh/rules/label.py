@@ -18,7 +18,7 @@ from fabkit.mesh.finding import Finding
 from fabkit.mesh.identity import Identity
 from fabkit.mesh.letters import turns_alike
 from fabkit.mesh.part import Part, inside_mm
-from fabkit.mesh.rules.outline import Common, near
+from fabkit.mesh.rules.outline import TOLERANCE_MM, Common, near
 from fabkit.mesh.rules.polemark import turns_of
 from fabkit.mesh.rules.table import judged
 from fabkit.mesh.section import DOWN, UP, parts
@@ -54,7 +54,8 @@ def label_findings(
             yield Finding(f"label-{side}", True, 1.0, 1.0, "", f"there is a letter on the {side}")
     wanted_labels = [*(front if asked[0] else []), *(back if asked[1] else [])]
     depths = [(label.depth_mm, label.middle) for label in wanted_labels]
-    yield from judged("label-depth", depths, *near(profile.label_depth_mm))
+    off_mm = TOLERANCE_MM + 2 * part.sections.noise_mm  # at both ends
+    yield from judged("label-depth", depths, *near(profile.label_depth_mm, off_mm))
     sides = [[x.middle for x in wanted_labels if x.above == above] for above in (True, False)]
     areas = [union_all(side) for side in sides if side]
     least_mm = round(profile.stroke_mm * (1 - _STROKE_ROUNDING), 3)

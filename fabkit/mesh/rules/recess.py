@@ -152,10 +152,11 @@ def _walls(part: Part, recesses: Sequence[Cavity], profile: Profile) -> Iterator
             (at_bed if is_wider and not profile.embedded else beside).append((wall_mm, area))
     for one, other in itertools.combinations(recesses, 2):
         beside.append((one.middle.distance(other.middle), one.middle))
-    yield from judged("wall", beside, profile.wall_mm)
+    noise_mm = part.sections.noise_mm  # no wall is known more exactly
+    yield from judged("wall", beside, profile.wall_mm - noise_mm)
     if not profile.embedded:
         back = part.sections.flat(0.0, DOWN)
         own = [one.middle for one in recesses if one.below]
         mouths = [hole for hole in hollows(back) if any(map(hole.intersects, own))]
         at_bed += [(part.filled(back).boundary.distance(hole), hole) for hole in mouths]
-        yield from judged("bed-wall", at_bed, profile.bed_wall_mm)
+        yield from judged("bed-wall", at_bed, profile.bed_wall_mm - noise_mm)
