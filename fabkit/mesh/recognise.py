@@ -50,8 +50,6 @@ _EXACT = 1e-9
 _LAID = math.radians(3)
 #: Feet and chamfers are looked past: what is seen between these parts of the height.
 _LOW, _HIGH = 0.12, 0.88
-#: Where open bodies are cut, as parts of their height, to see their outline.
-_CUTS = (0.12, 0.3, 0.42, 0.5, 0.62, 0.75, 0.88)
 #: Where bodies are cut to see pockets, as parts of their height. Those that open at one of the
 #: first three heights and are there at fewer of the next than this are shallow, as letters are.
 _INTO, _SHALLOW = (0.02, 0.05, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 0.95, 0.98), 2
@@ -97,19 +95,12 @@ _SIZES_DIFFER = 0.1
 
 @dataclass(frozen=True, eq=False)
 class _Shape:
-    """An outline of the set, in one of the ways its lattice has to turn it, in grid units.
+    """An outline of the set, in one of the ways its lattice has to turn it, in grid units."""
 
-    Attributes:
-        cells: moved to the lattice's anchor.
-        outline: of these cells.
-        mirrored: whether it is only there when a piece is turned over.
-        kind: pieces of one outline share it, mirror images apart.
-    """
-
-    cells: frozenset[Cell]
+    cells: frozenset[Cell]  # moved to the lattice's anchor
     outline: Polygon
-    mirrored: bool
-    kind: int
+    mirrored: bool  # whether it is only there when a piece is turned over
+    kind: int  # pieces of one outline share it, mirror images apart
 
 
 def _shapes(puzzle: PuzzleSet) -> list[_Shape]:
@@ -154,32 +145,37 @@ def _rotation(angle: float) -> Points:
 # --- how a body may stand and lie -------------------------------------------------------------
 
 
+@dataclass(frozen=True, eq=False)
 class Standing:
     """A body with one of its directions up.
 
-    Args:
+    Attributes:
         body: as its file has it.
         up: a unit vector of the file.
         trust: how much it counts, up to 1.
         has_face: whether faces look in that direction.
     """
 
-    def __init__(self, body: Body, up: Points, trust: float = 1.0, has_face: bool = True) -> None:
-        self.body = body
-        self.up = up
-        self.trust = trust
-        self.has_face = has_face
+    body: Body
+    up: Points
+    trust: float = 1.0
+    has_face: bool = True
+
+    @cached_property
+    def turn(self) -> Points:
+        """The shortest way up; half a turn about the x axis when that is down."""
+        if self.up[2] < -1 + 1e-12:
+            return np.diag([1.0, -1.0, -1.0])
         vertical = np.array([0.0, 0.0, 1.0])
-        middle = up + vertical
-        # The shortest way up; half a turn about the x axis when that is down.
-        self.turn = np.diag([1.0, -1.0, -1.0])
-        if up[2] > -1 + 1e-12:
-            self.turn = (
-                np.eye(3) + 2 * np.outer(vertical, up) - np.outer(middle, middle) / middle[2]
-            )
-        vertices = body.vertices @ self.turn.T
-        self.low = float(vertices[:, 2].min()) if len(vertices) else 0.0
-        self.vertices = vertices - np.array([0.0, 0.0, self.low])
+        middle = self.up + vertical
+        across = np.outer(middle, middle) / middle[2]
+        return np.asarray(np.eye(3) + 2 * np.outer(vertical, self.up) - across)
+
+    @cached_property
+    def vertices(self) -> Points:
+        """Its corners, shape (n, 3), the lowest at height 0."""
+        turned = self.body.vertices @ self.turn.T
+        return np.asarray(turned - [0.0, 0.0, turned[:, 2].min() if len(turned) else 0.0])
 
     @cached_property
     def sections(self) -> Sections:
@@ -191,8 +187,10 @@ class Standing:
         """Its largest part, seen from above, without what is near its back and its face."""
         height, solid = self.sections.high, self.body.manifold
         if not is_solid(solid):
-            return largest(union_all([self.sections.at(share * height) for share in _CUTS]))
-        upright = solid.transform(np.column_stack([self.turn, [0.0, 0.0, -self.low]]))
+            cuts = np.linspace(_LOW * height, _HIGH * height, 7)
+            return largest(union_all([self.sections.at(cut) for cut in cuts.tolist()]))
+        upright = solid.transform(np.column_stack([self.turn, np.zeros(3)]))
+        upright = upright.translate((0.0, 0.0, -upright.bounding_box()[2]))
         return largest(shadow_of(between(upright, _LOW * height, _HIGH * height)))
 
     @cached_property
@@ -246,7 +244,8 @@ def ways_to_stand(body: Body, most: int = _DIRECTIONS) -> list[Standing]:
     while left.any() and len(found) < most:
         fullest = left & (cells == np.bincount(cells, areas * left).argmax())
         first = areas[fullest] @ normals[fullest]
-        near = left & (np.abs(normals @ first) > math.cos(_ONE_DIRECTION) * np.linalg.norm(first))
+        reach = np.abs(normals @ first)
+        near = fullest | (left & (reach > math.cos(_ONE_DIRECTION) * np.linalg.norm(first)))
         left &= ~near
         # Most of a flat face looks exactly one way; the rest is the beginning of a rounding.
         along = normals @ normals[near][areas[near].argmax()]
@@ -274,11 +273,6 @@ def _across(corners: Points, normals: Points, areas: NDArray[np.float64]) -> Poi
 
     The mean of their normals is as good while corners are exact; noise turns small faces, and
     moves heights by no more than itself.
-
-    Args:
-        corners: shape (n, 3, 3).
-        normals: all to one side, shape (n, 3).
-        areas: shape (n,).
     """
     same = normals @ normals[areas.argmax()] > 1 - _EXACT
     is_exact = areas[same].sum() > areas.sum() / 2
@@ -330,21 +324,13 @@ def _turns(silhouette: Polygon, lattice: Lattice) -> list[float]:
 
 @dataclass(frozen=True, eq=False)
 class _Guess:
-    """One explanation of one body.
-
-    Attributes:
-        standing: which way is up.
-        turn: by how much (radians) the lattice is turned.
-        shape: which outline of the set it is.
-        score: the common part of both outlines at one area: 1 when they are the same.
-        unit: the grid unit with which their areas agree, in the file's lengths.
-    """
+    """One explanation of one body."""
 
     standing: Standing
-    turn: float
+    turn: float  # by how much (radians) the lattice is turned
     shape: _Shape
-    score: float
-    unit: float
+    score: float  # the common part of both outlines at one area: 1 when they are the same
+    unit: float  # the grid unit with which their areas agree, in the file's lengths
 
 
 def _guesses(standing: Standing, lattice: Lattice, shapes: Sequence[_Shape]) -> Iterator[_Guess]:
@@ -400,31 +386,18 @@ def _is_among(unit: float, expected: Sequence[float]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Lie:
-    """How a standing body lies on the lattice, in the file's lengths.
-
-    Attributes:
-        standing: which way is up.
-        turn: radians, by which the lattice is turned.
-        origin: where the lattice's origin is in the turned frame.
-        unit: the grid unit.
-        cells: those that it fills.
-        own_unit: the unit that its edges show on their own; None where its shape does not tell.
-        inset: by how much its edges lie inside the outline, on average.
-        edge_insets: the same for each edge, least and greatest.
-        score: how well it is explained.
-        second: the same by the next best outline.
-    """
+    """How a standing body lies on the lattice, in the file's lengths."""
 
     standing: Standing
-    turn: float
-    origin: Points
+    turn: float  # radians, by which the lattice is turned
+    origin: Points  # the lattice's, in the turned frame
     unit: float
     cells: frozenset[Cell]
-    own_unit: float | None = None
-    inset: float = 0.0
-    edge_insets: tuple[float, float] = (0.0, 0.0)
+    own_unit: float | None = None  # as its edges alone show it; None where its shape does not tell
+    inset: float = 0.0  # by how much its edges lie inside the outline, on average
+    edge_insets: tuple[float, float] = (0.0, 0.0)  # least and greatest
     score: float = 0.0
-    second: float = 0.0
+    second: float = 0.0  # that of the next best outline
 
     @property
     def straight(self) -> Polygon:
@@ -439,12 +412,8 @@ def _fitted(lie: _Lie, lattice: Lattice, unit: float | None = None) -> _Lie:
 
     An edge lies so far out of its line on the lattice: n . shift - inset + more * k, with the
     outward normal n, the line's exact place k in grid units, and more of a grid unit. Each edge
-    counts by the middle one of some points along it, so that a bump does not.
-
-    Args:
-        lie: nearly right.
-        lattice: the lattice.
-        unit: the set's grid unit; None leaves it to this body's edges.
+    counts by the middle one of some points along it, so that a bump does not. Without the set's
+    grid unit, this body's edges tell it.
     """
     rings = [np.array(in_units(lattice, ring)) for ring in rings_of_cells(lattice, lie.cells)]
     starts = np.concatenate(rings)
@@ -485,14 +454,7 @@ def _fitted(lie: _Lie, lattice: Lattice, unit: float | None = None) -> _Lie:
 def _reaching_out(
     area: Polygon, points: Points, outwards: Points, reach: float
 ) -> NDArray[np.float64]:
-    """How far an area reaches out of points, straight out; not a number where it does not end.
-
-    Args:
-        area: the area.
-        points: on edges, shape (edges, points, 2).
-        outwards: unit vectors, shape (edges, 2).
-        reach: up to which it is looked at, to both sides.
-    """
+    """How far an area reaches out of points on edges; not a number where it does not end near."""
     flat = points.reshape(-1, 2)
     along = np.repeat(outwards, points.shape[1], axis=0)
     rays = shapely.linestrings(np.stack([flat - reach * along, flat + reach * along], axis=1))
@@ -529,11 +491,7 @@ def _least_squares(
 
 
 def _full_cells(lie: _Lie, lattice: Lattice) -> tuple[frozenset[Cell], float]:
-    """The cells that a body fills for more than half, and how full and empty cells are.
-
-    Returns:
-        The cells, and the least share by which a cell is full or empty: at least a half.
-    """
+    """The cells that a body fills for more than half, and the least share that is full or empty."""
     outline = lie.straight
     tall = lattice.basis[1][1] * math.sqrt(lattice.step_squared[1])
     left, low, right, high = np.array(outline.bounds) / lie.unit
@@ -663,12 +621,7 @@ def _lie_of(
 ) -> _Lie | None:
     """How a body lies as its best explanation with the set's unit says; None if it is no piece.
 
-    Args:
-        guesses: all of the body.
-        lattice: the lattice.
-        shapes: the set's.
-        unit: the grid unit.
-        inset: by how much its edges lie inside the outlines, as far as that is known.
+    The inset is by how much its edges lie inside the outlines, as far as that is known.
     """
 
     def has_size(one: _Guess) -> bool:
@@ -679,7 +632,10 @@ def _lie_of(
     best = _best(near)
     if best is None or best.score < _ALIKE:
         return None
-    if _is_upside_down(best):
+    over = best.standing.back_is_below is False
+    if best.standing.back_is_below is None and best.standing.up[2] < math.cos(_LAID):
+        over = best.shape.mirrored  # what was not laid flat on purpose lies as its piece is drawn
+    if over:
         turned = Standing(best.standing.body, -best.standing.up)
         again = list(filter(has_size, _guesses(turned, lattice, shapes)))
         near = [one for one in near if one.standing is not best.standing] + again
@@ -695,18 +651,6 @@ def _lie_of(
     cells, clear = _full_cells(lie, lattice)
     is_it = lie.score >= _SURE if clear < _FULL else cells == lie.cells
     return lie if is_it else None
-
-
-def _is_upside_down(guess: _Guess) -> bool:
-    """Whether a body is to be turned over before it is looked at.
-
-    Pockets tell. Where there are none, it lies as in its file if it was laid flat there; else as
-    its piece is drawn.
-    """
-    standing = guess.standing
-    if standing.back_is_below is not None:
-        return not standing.back_is_below
-    return guess.shape.mirrored and standing.up[2] < math.cos(_LAID)
 
 
 def _exact_unit(lies: Sequence[_Lie], lattice: Lattice, expected: Sequence[float]) -> float | None:
