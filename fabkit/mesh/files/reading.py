@@ -15,7 +15,8 @@ import re
 import warnings
 import zipfile
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -36,8 +37,6 @@ MAX_TRIANGLES = 2_000_000
 MAX_BODIES = 1000
 #: In the file's unit of length, in mm where it states one: a kilometre.
 MAX_COORDINATE = 1e6
-#: A GLB file with a body of that extent in mm is taken to be in millimetres, not in metres as it says.
-MAX_GLB = 5000.0
 MAX_LINES = 15_000_000
 MAX_LINE = 64 * 1024
 #: Of one face; and of all with more than four: cutting them takes longer than reading them.
@@ -126,9 +125,9 @@ def _sound(file: str, found: Iterator[Body]) -> list[Body]:
     They are counted while they are read, so that what goes on and on soon ends.
     """
     bodies, triangles = [], 0
-    for count, body in enumerate(found, start=1):
+    for number, body in enumerate(found, start=1):
         triangles += len(body.faces)
-        if count > MAX_BODIES:
+        if number > MAX_BODIES:
             raise _WrongError(f"holds more than {MAX_BODIES} bodies; split it into several files")
         if triangles > MAX_TRIANGLES:
             raise _WrongError(_COARSER)
@@ -158,11 +157,8 @@ def _different(names: Sequence[str]) -> list[str]:
     result: list[str] = []
     for position, name in enumerate(names, start=1):
         wished = cut(printable(_UNSAFE.sub("_", name[:200].strip()))) or f"body {position}"
-        given, number = wished, 1
-        while given in result:
-            number += 1
-            given = f"{wished} ({number})"
-        result.append(given)
+        others = (f"{wished} ({number})" for number in count(2))
+        result.append(next(one for one in chain([wished], others) if one not in result))
     return result
 
 
@@ -232,9 +228,11 @@ def _plain_stl(content: bytes) -> bytes:
 
 # --- OBJ, OFF and PLY: polygons --------------------------------------------------------------
 
-#: They say how things look, are drawn or are called; none has a volume.
-_LOOKS = {"vt", "vn", "vp", "s", "mtllib", "usemtl", "maplib", "usemap", "shadow_obj", "trace_obj"}
-_IGNORED = _LOOKS | {"l", "p", "mg", "lod", "bevel", "c_interp", "d_interp", "ctech", "stech"}
+#: OBJ statements on how things look, are drawn or are called; none has a volume.
+_IGNORED = {
+    *("vt", "vn", "vp", "s", "mtllib", "usemtl", "maplib", "usemap", "shadow_obj", "trace_obj"),
+    *("l", "p", "mg", "lod", "bevel", "c_interp", "d_interp", "ctech", "stech"),
+}
 
 
 def _lines(content: bytes) -> Iterator[tuple[int, list[str]]]:
@@ -296,13 +294,12 @@ def _corner(word: str, so_far: int) -> int:
 def _read_off(content: bytes) -> Iterator[Body]:
     lines = [words for _, words in _lines(content)]
     head, *counts = lines.pop(0)
-    corners, count = (int(word) for word in (counts or lines.pop(0))[:2])
-    if not head.endswith("OFF") or min(corners, count) < 0 or len(lines) < corners + count:
-        raise _WrongError(
-            f"counts {corners} vertices and {count} faces, and has {len(lines)} lines"
-        )
+    corners, end = np.cumsum([int(word) for word in (counts or lines.pop(0))[:2]]).tolist()
+    if not head.endswith("OFF") or not 0 <= corners <= end <= len(lines):
+        announced = f"{corners} vertices and {end - corners} faces"
+        raise _WrongError(f"counts {announced}, and has {len(lines)} lines")
     points = np.array([[float(word) for word in words[:3]] for words in lines[:corners]])
-    rows = lines[corners : corners + count]
+    rows = lines[corners:end]
     polygons = [[int(word) for word in row[1 : int(row[0]) + 1]] for row in rows]
     if any(len(polygon) != int(row[0]) for polygon, row in zip(polygons, rows, strict=True)):
         raise _WrongError("a face has fewer corners than it counts")
@@ -388,6 +385,12 @@ def _moved(name: str, vertices: Points, faces: Faces, matrix: NDArray[np.float64
     return Body(name, points, faces[:, ::-1] if turns < 0 else faces)
 
 
+def _refuse(needed: Collection[str]) -> None:
+    for one in needed:
+        said = f"needs {shown(one[:200])}, which fabkit does not read"
+        raise _WrongError(f"{said}; export plain meshes")
+
+
 #: What a GLB file may need that is no matter of where its corners are.
 _ONLY_LOOKS = re.compile(r"KHR_(?:materials|texture|lights)_\w+|EXT_texture_\w+")
 
@@ -407,10 +410,7 @@ def _read_glb(content: bytes) -> Iterator[Body]:
         needed.append("sparse accessors")
     if any(part.get("mode") == 6 for part in parts):
         needed.append("triangle fans")
-    if needed:
-        raise _WrongError(
-            f"needs {shown(needed[0])}, which fabkit does not read; export plain meshes"
-        )
+    _refuse(needed)
     scene = trimesh.load_scene(
         io.BytesIO(content), file_type="glb", process=False, skip_materials=True
     )
@@ -424,9 +424,9 @@ def _read_glb(content: bytes) -> Iterator[Body]:
         name = parent if node.rpartition("_")[0] == parent else node
         one = _moved(name, mesh.vertices, mesh.faces, np.linalg.inv(TO_GLTF) @ matrix)
         found.setdefault(name, []).append(one)
-    # Many write millimetres where the format has metres.
+    # Many write millimetres where the format has metres: nothing is more than 5 m long.
     sizes = [np.ptp(one.vertices, axis=0).max() for some in found.values() for one in some]
-    scale = 0.001 if max(sizes, default=0.0) > MAX_GLB else 1.0
+    scale = 0.001 if max(sizes, default=0.0) > 5000.0 else 1.0
     for name, some in found.items():
         vertices, faces = trimesh.util.append_faces(
             [one.vertices * scale for one in some], [one.faces for one in some]
@@ -510,15 +510,9 @@ class _Package:
 
     def bodies(self) -> Iterator[Body]:
         """Each mesh at every place where an item of the build has it."""
-        links = self._part(_LINKS).iterfind("{*}Relationship")
-        models = [
-            _folded(one.get("Target", ""))
-            for one in links
-            if one.get("Type") == f"{_SCHEMAS}/2013/01/3dmodel"
-        ]
-        if len(models) != 1:
-            raise _WrongError(f"expected one 3D model, found {len(models)}", _LINKS)
-        (part,) = models
+        links = self._part(_LINKS).findall(f"{{*}}Relationship[@Type='{_SCHEMAS}/2013/01/3dmodel']")
+        models = [_folded(one.get("Target", "")) for one in links]
+        part = _only(models, "3D model", _LINKS)
         root = self._part(part)
         unit = root.get("unit", "millimeter")
         if unit not in _UNITS_MM:
@@ -548,11 +542,9 @@ class _Package:
             root = self._roots[name] = parser.close()
             if root is None:
                 raise _WrongError("is XML that is not 3MF")
-            for prefix in root.get("requiredextensions", "").split():
-                space = model.spaces.get(prefix, prefix)
-                if space not in _UNDERSTOOD:
-                    needs = f"needs {shown(space[:200])}, which fabkit does not read"
-                    raise _WrongError(f"{needs}; export it as a plain mesh")
+            prefixes = root.get("requiredextensions", "").split()
+            needed = [model.spaces.get(prefix, prefix) for prefix in prefixes]
+            _refuse([space for space in needed if space not in _UNDERSTOOD])
         except _WrongError as wrong:
             raise _WrongError(f"{wrong}", name) from None
         return root
@@ -566,9 +558,7 @@ class _Package:
         place = f"{part}: object {shown(number)}"
         objects = self._part(part).iterfind("{*}resources/{*}object")
         found = [one for one in objects if one.get("id") == number]
-        if len(found) != 1:
-            raise _WrongError(f"expected one object of this number, found {len(found)}", place)
-        (one,) = found
+        one = _only(found, "object of this number", place)
         if one in above or len(above) == MAX_NESTED:
             raise _WrongError(f"nests components in a circle, or deeper than {MAX_NESTED}", place)
         words = used.get("transform", "1 0 0 0 1 0 0 0 1 0 0 0").split()
@@ -583,6 +573,12 @@ class _Package:
             yield from self._placed(part, component, inner, name, (*above, one))
         for mesh in meshes:
             yield _moved(name, *self._meshes[mesh], inner)
+
+
+def _only(found: Sequence[Any], what: str, place: str) -> Any:
+    if len(found) != 1:
+        raise _WrongError(f"expected one {what}, found {len(found)}", place)
+    return found[0]
 
 
 def _folded(name: str) -> str:
