@@ -113,11 +113,11 @@ def pose(puzzle: PuzzleSet, challenge: Challenge, leftover: bool = False) -> Pos
             raise InputError.of(name, message)
     cells = _order(puzzle.lattice, region, list(chain.from_iterable(covers)))
     number = {cell: index for index, cell in enumerate(cells)}
-    options = sorted(
-        Option(kind, tuple(sorted(number[cell] for cell in cover)))
+    options = [
+        Option(kind, numbers)
         for kind, each in enumerate(covers)
-        for cover in each
-    )
+        for numbers in sorted(tuple(sorted([number[cell] for cell in cover])) for cover in each)
+    ]
     copies = tuple(map(len, classes.values()))
     count = challenge.pieces_count
     problem = ExactCoverProblem(

@@ -96,12 +96,7 @@ class Table:
     def assemble(
         self, challenge: str, region: frozenset[Cell], layout: Mapping[str, frozenset[Cell]]
     ) -> Assembly:
-        """Puts one solution together.
-
-        Args:
-            challenge: its id.
-            region: the cells to cover.
-            layout: for each part the cells that it covers.
+        """Puts one solution together: in a region, parts by their keys on cells.
 
         Raises:
             InputError: when a part cannot cover the cells that the layout says.

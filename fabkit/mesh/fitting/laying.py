@@ -150,27 +150,17 @@ Way = tuple[Lying, Pose]
 
 
 def flat_lying(key: str, part: Part, lattice: Lattice) -> Lying:
-    """A flat piece on its back, where its outline was read.
-
-    Args:
-        key: what messages call it.
-        part: with its outline read.
-        lattice: its set's.
-    """
+    """A flat piece on its back, where its outline was read."""
     assert part.outline is not None
     outline = part.outline
     return Lying(key, lattice, outline.unit_mm, outline.cells, part.manifold, part)
 
 
 def ways_onto(sides: Sequence[Lying], cells: Collection[Cell]) -> list[Way]:
-    """All the ways in which a piece covers exactly these cells.
+    """All the ways in which a piece, with some sides up, covers exactly these cells.
 
     A shape with symmetries can lie in several ways; it is turned over only if it must be, and
     only when it is flat.
-
-    Args:
-        sides: the ways in which it can lie, at least one.
-        cells: to cover.
 
     Raises:
         InputError: when there is none.

@@ -108,12 +108,7 @@ class Solution:
 
 
 def rows(lattice: Lattice, solution: Solution, laid: Mapping[str, Lying]) -> list[Row]:
-    """Every row of one solution.
-
-    Args:
-        lattice: the set's.
-        solution: of a challenge.
-        laid: the pieces' parts.
+    """Every row of one solution, with its pieces as they lie.
 
     Returns:
         The rows by direction, line and place: the same however the meshes lie in their files.
@@ -139,13 +134,14 @@ def rows(lattice: Lattice, solution: Solution, laid: Mapping[str, Lying]) -> lis
     corners = [corner for cell in region for corner in lattice.ring(cell)]
     found: list[Row] = []
     for direction in directions(lattice):
-        vector = np.array(direction) * step
-        length = float(np.linalg.norm(vector))
+        length = float(np.linalg.norm(np.array(direction) * step))
+        along = np.array(direction) * step / length
+        across = np.array([-along[1], along[0]])
         heights = [_cross(direction, corner) for corner in corners]
         period, middles = _middles(lattice, direction)
         for base in range(min(heights) // period * period, max(heights), period):
             for middle in middles:
-                line = _Line(vector / length, (base + middle) * float(np.prod(step)) / length)
+                line = _Line(along, across, (base + middle) * float(np.prod(step)) / length)
                 found += _rows_on(line, drawn, seen, solution)
     return found
 
@@ -233,15 +229,11 @@ class _Span(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A line, by its direction, of length 1, and how far to the left of the origin it runs."""
+    """A line: its direction, of length 1, to the left of that, and how far there it runs."""
 
     along: Points
+    across: Points
     height_mm: float
-
-    @property
-    def across(self) -> Points:
-        """To the left, of length 1."""
-        return np.array([-self.along[1], self.along[0]])
 
     def point(self, place_mm: float) -> tuple[float, float]:
         """A place on the line in the lattice's frame."""
@@ -250,11 +242,7 @@ class _Line(NamedTuple):
 
 
 class _Borders:
-    """The sides of several areas.
-
-    Args:
-        rings: of corners in mm, each with the name of its area; closed or not.
-    """
+    """The sides of areas, given by named rings of corners in mm, closed or not."""
 
     def __init__(self, rings: Iterable[tuple[str, Points]]) -> None:
         named = list(rings)

@@ -133,12 +133,7 @@ class Stack:
 
 
 def stack(row: Row, side_mm: float, seed: int = SEED) -> Stack:
-    """What errors make of one row.
-
-    Args:
-        row: the row.
-        side_mm: how far each side is off at most.
-        seed: of the draws.
+    """What errors make of one row, when each side is off by `side_mm` at most.
 
     Example:
         Four pieces in a row of 80 mm, each inset by 0.1 mm on both sides:
@@ -183,9 +178,7 @@ def noise(sides: Iterable[float], seed: int) -> NDArray[np.float64]:
 @lru_cache(maxsize=1024)
 def _noise(sides: tuple[float, ...], seed: int) -> NDArray[np.float64]:
     draws = np.random.default_rng(seed).uniform(-1, 1, (len(sides), DRAWS))
-    drawn = np.sort(np.array(sides) @ draws)
-    drawn.flags.writeable = False
-    return drawn
+    return np.sort(np.array(sides) @ draws)
 
 
 # --- magnets ------------------------------------------------------------------------------
@@ -198,8 +191,7 @@ class MagnetFit:
     Attributes:
         goes_in: whether a magnet goes into the narrowest bore.
         bore_mm: the least and the greatest diameter, once printed.
-        squeeze_mm: by how much the magnet is wider, least and greatest; negative where it is
-            loose.
+        squeeze_mm: by how much the magnet is wider, least and greatest; below 0 where it is loose.
         message: a sentence.
     """
 
@@ -210,12 +202,7 @@ class MagnetFit:
 
 
 def magnet_fit(bores_mm: Sequence[float], magnet_mm: float, hole_mm: float) -> MagnetFit:
-    """How magnets go into bores that come out smaller than their meshes.
-
-    Args:
-        bores_mm: the diameters as measured; at least one.
-        magnet_mm: the magnets' diameter.
-        hole_mm: by how much a hole comes out smaller.
+    """How magnets go into bores, at least one, that come out smaller than their meshes by `hole_mm`.
 
     Example:
         >>> magnet_fit([10.1, 10.1], 10.0, 0.2).message
@@ -359,16 +346,12 @@ def tolerance(
         message = f"with an inset of {least_mm:.2f} mm on each side {what}; {row.name} decides"
         return Advice(round(least_mm, 2), row.name, message)
 
-    def at_worst(row: Row) -> float:
-        return -row.spread
-
     def mostly(row: Row) -> float:
         # So many of the draws may fail, those with the least slack.
         return float(noise((*row.sides, *row.walls), seed)[round((1 - SHARE) * DRAWS)])
 
-    far = f"all sides lie {error.side_mm:g} mm too far out"
-    share = f"{SHARE:.1%} of the prints when each side lies anywhere up to {error.side_mm:g} mm"
-    share += " too far out or in"
+    far = f"{error.side_mm:g} mm too far out"
+    share = f"{SHARE:.1%} of the prints when each side lies anywhere up to {far} or in"
     return Tolerance(
         error=error,
         seed=seed,
@@ -376,7 +359,9 @@ def tolerance(
         closes=all(row.slack_mm - error.side_mm * row.spread > -TINY_MM for row in every)
         and all(one.closes for one in boards),
         stacks=(*(stack(row, error.side_mm, seed) for row in longest), *boards),
-        worst=advice(every, at_worst, f"every row closes even when {far}"),
+        worst=advice(
+            every, lambda row: -row.spread, f"every row closes even when all sides lie {far}"
+        ),
         likely_longest=advice(longest, mostly, f"each longest row closes in {share}"),
         likely=advice(every, mostly, f"each row closes in {share}"),
         magnets=magnet_fit(bores_mm, magnet_mm, error.hole_mm) if bores_mm else None,
