@@ -17,28 +17,15 @@ from fabkit.mesh.body import Body, Points
 from fabkit.mesh.part import Part
 from fabkit.model.balls import BallBody
 
-#: The plane of a ball's facet is at least this part of the radius from its middle.
-_TANGENT = 0.9
-#: A ball shows at least this part of its surface.
-_LEAST_SHOWN = 0.01
 #: Corners lie on a ball when they are off by no more than this part of its radius, ever nearer.
 _ON_BALL = (0.15, 0.08, 0.08)
 #: That many corners tell a ball reliably.
 _ENOUGH_CORNERS = 8
 #: Corners that spread by more than this part of the radius are not all of them on the ball.
 _SPREAD = 0.002
-#: A ball farther off its place than this part of the pitch is not there.
-_OFF_PITCH = 0.15
 #: Links are cut at so many places, the middle one halfway, between those this part of the radius
 #: away from both balls' middles. There a ball is still wider than a link.
 _CUTS, _FROM_MIDDLE = 9, 0.5
-#: The flat leans by less than this (radians) from an axis of the balls: one ball that lies off
-#: its place turns these axes a little.
-_LEANS = math.radians(3)
-#: Its facets are those whose corners are at most this part of the pitch above the lowest point.
-_AT_END = 0.002
-#: The flat has at least this part of a square of one pitch; that under one ball has a quarter.
-_LEAST_FLAT = 0.05
 
 
 class Pose(NamedTuple):
@@ -86,7 +73,7 @@ def place(body: Body, about: Pose) -> Pose | str:
     pitch = float((shown * (shape @ turn.T)).sum() / (shape**2).sum())
     origin = seen.mean(axis=0) - pitch * turn @ wanted.mean(axis=0)
     off = np.linalg.norm(seen - origin - pitch * wanted @ turn.T, axis=1)
-    if off.max() > _OFF_PITCH * pitch:
+    if off.max() > 0.15 * pitch:
         return f"ball {off.argmax()} is not at its place"
     diameters = tuple(2 * radius for radius in radii)
     return Pose(about.drawn, pitch, turn, origin, diameters, float(off.max()))
@@ -102,8 +89,8 @@ def _ball(
         off = np.linalg.norm(corners - middle, axis=2) - radius
         away = ((corners[:, 0] - middle) * normals).sum(axis=1)
         on_ball = (np.abs(off) < tolerance * radius).all(axis=1)
-        on_ball &= np.abs(away) > _TANGENT * radius
-        if areas[on_ball].sum() < _LEAST_SHOWN * 4 * math.pi * radius**2:
+        on_ball &= np.abs(away) > 0.9 * radius  # the facet's plane touches it, nearly
+        if areas[on_ball].sum() < 0.01 * 4 * math.pi * radius**2:
             return None
         # Where a link or the flat cuts a ball of chords, the new corners lie a little inside it.
         inner = np.setdiff1d(faces[on_ball], faces[~on_ball])
@@ -265,14 +252,16 @@ def lay_down(part: Part) -> Lying:
     mesh, pitch_mm = part.straight.as_trimesh, part.balls.pitch_mm
     middles = np.array(part.balls.shape.balls, float) * pitch_mm
     ways, tilt = np.vstack([np.eye(3), -np.eye(3)]), 0.0
-    most, flat, up = _LEAST_FLAT * pitch_mm**2, np.zeros(len(mesh.faces), dtype=bool), None
+    # The flat has at least a twentieth of a cell; that under one ball has a quarter.
+    most, flat, up = 0.05 * pitch_mm**2, np.zeros(len(mesh.faces), dtype=bool), None
     for way in ways:
-        level = np.abs(mesh.face_normals @ way) > math.cos(_LEANS)
+        # One ball that lies off its place turns the axes of all a little.
+        level = np.abs(mesh.face_normals @ way) > math.cos(math.radians(3))
         if not level.any():
             continue
         largest = mesh.face_normals[np.argmax(mesh.area_faces * level)]
         heights = mesh.triangles @ (largest * np.sign(largest @ way))
-        lowest = (heights < heights.min() + _AT_END * pitch_mm).all(axis=1)
+        lowest = (heights < heights.min() + 0.002 * pitch_mm).all(axis=1)
         if mesh.area_faces[lowest].sum() > most:
             most, flat, up = float(mesh.area_faces[lowest].sum()), lowest, way
     if up is not None:
