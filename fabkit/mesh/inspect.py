@@ -87,20 +87,17 @@ class ReadPart:
 
     def reading(self) -> dict[str, Any]:
         """What it is and how it was read, for JSON."""
-        part, identity = self.part, self.identity
+        part = self.part
         if not self.is_piece:
             board = part.board.id if part.board else None
             return {"file": self.name, "kind": part.kind or None, "board": board}
         found: dict[str, Any] = {"file": self.name, "piece": self.piece, "is": self.words}
         if part.outline:
             names = ("unit_mm", "inset_mm", "hausdorff_mm", "area_off")
-            found |= {"read": True, "as_drawn": identity.as_drawn}
-            found |= {"cells": len(part.outline.cells)}
-            found |= {name: round(getattr(part.outline, name), DIGITS) for name in names}
+            numbers: dict[str, Any] = {"cells": len(part.outline.cells)}
+            numbers |= {name: round(getattr(part.outline, name), DIGITS) for name in names}
         elif balls := part.balls:
-            found |= {
-                "read": True,
-                "as_drawn": identity.as_drawn,
+            numbers = {
                 "balls": len(balls.shape.balls),
                 "links": len(balls.shape.bonds),
                 "unit_mm": round(balls.pitch_mm, DIGITS),
@@ -111,8 +108,8 @@ class ReadPart:
                 ],
             }
         else:
-            found |= {"read": False} | ({"why": part.why} if part.why else {})
-        return found
+            return found | {"read": False} | ({"why": part.why} if part.why else {})
+        return found | {"read": True, "as_drawn": self.identity.as_drawn} | numbers
 
     def document(self) -> dict[str, Any]:
         """For JSON."""

@@ -20,7 +20,7 @@ from fabkit.mesh.boards.assembly import ball_table, board_stacks, clearance_of
 from fabkit.mesh.boards.recognise import is_accessory, read_boards
 from fabkit.mesh.boards.seating import pieces_in_board
 from fabkit.mesh.body import Body
-from fabkit.mesh.features import circle_of, features
+from fabkit.mesh.features import Features, circle_of, features
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import Table
 from fabkit.mesh.fitting.laying import flat_lying
@@ -87,9 +87,14 @@ class Taken:
         return tuple(one.identity for one in self.parts)
 
     @cached_property
-    def flat(self) -> tuple[ReadPart, ...]:
+    def flat(self) -> tuple[Part, ...]:
         """The parts that may be flat pieces."""
-        return tuple(one for one in self.parts if one.part.kind == FLAT)
+        return tuple(one.part for one in self.parts if one.part.kind == FLAT)
+
+    @cached_property
+    def features(self) -> tuple[Features, ...]:
+        """What is open in each flat piece."""
+        return tuple(one.features for one in self.parts if one.features)
 
     @cached_property
     def balls(self) -> tuple[Balls, ...]:
@@ -99,23 +104,21 @@ class Taken:
     @cached_property
     def common(self) -> Common | None:
         """What flat pieces have in common; None when none of them could be read."""
-        outlines = [one.part.outline for one in self.flat if one.part.outline]
+        outlines = [part.outline for part in self.flat if part.outline]
         if not outlines:
             return None
-        parts = [one.part for one in self.flat]
         return Common(
             unit_mm=median(outline.unit_mm for outline in outlines),
             inset_mm=median(outline.inset_mm for outline in outlines),
-            thickness_mm=median(part.thickness_mm for part in parts),
-            corners_mm=usual_corners_mm(parts),
-            recesses=mode(len(one.features.recesses) for one in self.flat if one.features),
+            thickness_mm=median(part.thickness_mm for part in self.flat),
+            corners_mm=usual_corners_mm(self.flat),
+            recesses=mode(len(one.recesses) for one in self.features),
         )
 
     @cached_property
     def made(self) -> Made | None:
         """What flat pieces are made to, as most of them show; None when none could be read."""
-        found = [(one.part, one.features) for one in self.flat if one.features]
-        return made_to([part for part, _ in found], [features for _, features in found])
+        return made_to(self.flat, self.features)
 
     def agrees_with(self, unit_mm: float) -> bool:
         """Whether all parts were recognised, and are pieces and boards of this grid unit."""
@@ -133,7 +136,7 @@ class Taken:
     @cached_property
     def bores_mm(self) -> tuple[float, ...]:
         """The diameters of all recesses."""
-        recesses = [recess for one in self.flat if one.features for recess in one.features.recesses]
+        recesses = itertools.chain(*(one.recesses for one in self.features))
         return tuple(circle_of(recess.middle).diameter_mm for recess in recesses)
 
     def pieces(self) -> dict[str, Part]:
@@ -429,9 +432,9 @@ def recognise(taken: Taken, candidates: Sequence[Profile]) -> Profile | None:
 
 def _agrees(taken: Taken, profile: Profile) -> bool:
     """Whether most parts show a profile's recesses, marks, unit, clearance and thickness."""
-    common, found = taken.common, [one for one in taken.flat if one.features]
-    recesses = [r for one in found if one.piece and one.features for r in one.features.recesses]
-    marks = sum(len(one.features.marks) for one in found if one.features)
+    common, known = taken.common, [one.features for one in taken.parts if one.piece]
+    recesses = [recess for one in known if one for recess in one.recesses]
+    marks = sum(len(one.marks) for one in taken.features)
     closed = sum(not recess.below and not recess.above for recess in recesses)
     if (
         common is None
