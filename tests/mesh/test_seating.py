@@ -187,6 +187,10 @@ def test_play_is_that_of_the_meshes() -> None:
     assert max(shifts) - 0.03 < found.shift_mm <= max(shifts)
     assert min(shifts) - 0.03 < found.least_mm <= min(shifts)
     assert found.sink_mm < 0.02
+    # A side up for which there is no place on the board is left out.
+    long = replace(lying, cells=frozenset((2 * x + 1, 1) for x in range(9)))
+    held = [Seating(board(), IQFIT.lattice).held(ways) for ways in ([lying], [lying, long])]
+    assert [one.value for one in held[0]] == [one.value for one in held[1]]
 
 
 # --- planted faults -----------------------------------------------------------------------

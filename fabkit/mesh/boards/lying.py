@@ -6,12 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import shapely
-from shapely import Polygon
-from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.body import Points
-from fabkit.mesh.fitting.laying import Lying, flat_lying, step_mm
+from fabkit.mesh.fitting.laying import Lying, flat_lying
 from fabkit.mesh.manifold import cropped
 from fabkit.mesh.part import Part
 from fabkit.mesh.stubs import OnStubs
@@ -108,9 +105,3 @@ def _over(
 def _middle_mm(lattice: Lattice, cells: Iterable[Cell], unit_mm: float) -> Points:
     """The mean of the middles of cells."""
     return np.asarray(unit_mm * np.mean(in_units(lattice, sorted(cells)), axis=0))
-
-
-def area_of(lattice: Lattice, cells: Iterable[Cell], unit_mm: float) -> BaseGeometry:
-    """The area of cells in mm, in the lattice's frame."""
-    step = step_mm(lattice, unit_mm)
-    return shapely.union_all([Polygon(np.array(lattice.ring(cell)) * step) for cell in cells])

@@ -21,7 +21,8 @@ import shapely
 from shapely import affinity
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.boards.lying import LIFT_MM, area_of, balls_lying, stubs_lying
+from fabkit.drawing.outline import region_mm
+from fabkit.mesh.boards.lying import LIFT_MM, balls_lying, stubs_lying
 from fabkit.mesh.finding import Finding, at_least, at_most, counted
 from fabkit.mesh.fitting.assembly import TINY_MM3
 from fabkit.mesh.fitting.laying import Lying, Pose, step_mm
@@ -100,7 +101,7 @@ class Seating:
         assert board.board is not None
         self._board, self._rest_mm = board, board.rest_mm
         self._region = board.board.cells
-        area = area_of(lattice, self._region, board.unit_mm)
+        area = region_mm(lattice, self._region, board.unit_mm)
         # What lies farther out, such as a title, no piece comes near.
         self._bounds = area.buffer(board.unit_mm, join_style="mitre").bounds
         self._solid = cropped(board.manifold, self._bounds)
@@ -164,7 +165,7 @@ class Seating:
         barred = None
         for pose in self._suspects(lying, poses):
             solid = lying.at(pose, self._rest_mm + LIFT_MM)
-            near = self._around(solid, _AROUND_MM)
+            near = self._around(solid)
             overlap_mm3 = float((solid ^ near).volume())
             if overlap_mm3 > TINY_MM3:
                 return overlap_mm3, pose
@@ -192,11 +193,11 @@ class Seating:
         order = np.argsort(-barred, kind="stable").tolist()
         return [poses[at] for at in order if barred[at] > TINY_MM3]
 
-    def _around(self, solid: Any, more_mm: float) -> Any:
+    def _around(self, solid: Any) -> Any:
         """What of the board is around a solid, seen from above."""
-        left, low, _, right, high, _ = solid.bounding_box()
-        box = (left - more_mm, low - more_mm, right + more_mm, high + more_mm)
-        return cropped(self._solid, box)
+        low, high = np.reshape(solid.bounding_box(), (2, 3))[:, :2].tolist()
+        around = shapely.box(*low, *high).buffer(_AROUND_MM, join_style="mitre")
+        return cropped(self._solid, around.bounds)
 
     # --- is it held ----------------------------------------------------------------------
 
@@ -205,12 +206,12 @@ class Seating:
 
         It is looked at mid-board and at the border.
         """
-        found = []
+        found, middle = [], np.mean(sorted(self._region), axis=0)
         for lying in ways:
             poses = list(lying.poses(self._region))
-            middles = [np.mean(sorted(lying.covered(pose)), axis=0) for pose in poses]
-            off = np.linalg.norm(middles - np.mean(sorted(self._region), axis=0), axis=1)
-            found += [self.play(lying, poses[at]) for at in {off.argmin(), off.argmax()}]
+            off = [math.dist(np.mean(sorted(lying.covered(one)), axis=0), middle) for one in poses]
+            for at in {int(np.argmin(off)), int(np.argmax(off))} if poses else ():
+                found.append(self.play(lying, poses[at]))
         shift, least = max(one.shift_mm for one in found), min(one.least_mm for one in found)
         turn, sink = max(one.turn_degrees for one in found), max(one.sink_mm for one in found)
         return [
@@ -301,7 +302,7 @@ class Seating:
         One that falls through the board is let down until all of it is below.
         """
         solid = lying.at(pose, self._rest_mm + start_mm)
-        near, most_mm = self._around(solid, _AROUND_MM), solid.bounding_box()[5] + _STEP_MM
+        near, most_mm = self._around(solid), solid.bounding_box()[5] + _STEP_MM
         return start_mm - _reach(
             lambda down: _meet(solid.translate((0.0, 0.0, -down)), near), most_mm, step_mm
         )
