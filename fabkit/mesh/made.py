@@ -35,15 +35,12 @@ class Made:
     """What most pieces of a set show.
 
     Attributes:
-        unit_mm: the grid unit.
-        thickness_mm: from back to face.
         inset_mm: how far each side stays inside the outline: half the clearance of two pieces.
         top_mm: how far the edge around the face is cut back or rounded.
         foot_mm: the same around the back.
         rounded: whether these edges are rounded rather than chamfered.
         tip_mm: the width of the flat to which acute tips are cut; None without any.
         bore_mm: the diameter of a magnet's recess; None without any.
-        depth_mm: of it.
         mouth_mm: by how much its rim is wider, on each side.
         embedded: whether it is closed.
         faces: on which sides letters are: ``none``, ``front`` or ``both``.

@@ -44,8 +44,6 @@ _NO_FACE, _ON_SIDE, _AT_END = 0.95, 0.3, 0.04
 #: Level faces whose heights are this near, as a part of their extent, are of one floor; a floor is
 #: flat when its corners stand out of it by less than this part of its breadth, in squares.
 _ONE_FLOOR, _FLAT = 0.004, 1e-4
-#: Most of an exact flat face looks the same way but for this part.
-_EXACT = 1e-9
 #: What stands this nearly (radians) upright in its file, or upside down, was laid so on purpose.
 _LAID = math.radians(3)
 #: Feet and chamfers are looked past: what is seen between these parts of the height.
@@ -64,18 +62,10 @@ _LIKELY = 0.8
 _ALIKE = 0.86
 #: … and surely, whatever its unit, from this on.
 _SURE = 0.95
-#: A shape that is none of the set's is nowhere farther off its cells than this, in grid units.
-_NO_FARTHER = 0.2
-#: Pieces of one set are explained about as well as each other.
-_NEARLY = 0.08
 #: Units that differ by less than this part may be one: clearances and roundings take that much.
 _ONE_UNIT = 0.06
-#: An inset of more than this part of a grid unit makes small pieces notably smaller.
-_MUCH = 0.02
 #: A cell is full from this share on, and empty up to what is left to 1.
 _FULL = 0.6
-#: No piece reaches over more grid units than so many, from corner to corner.
-_LONGEST = 64
 #: Edges are measured at these parts of their lengths: away from tips and roundings.
 _ALONG = np.array([0.3, 0.4, 0.5, 0.6, 0.7])
 #: … and so far out of and into the outline, in grid units.
@@ -85,9 +75,6 @@ _INSETS = (-0.04, 0.12)
 #: Edges tell what is sought when an error in where they lie grows by no more than this: pieces come
 #: to 50, shapes that do not tell the unit from the inset (squares) to what their noise is divided by.
 _TELLS = 500
-#: Bodies of several sizes tell the unit together when their insets grow with it by amounts that
-#: differ by more than this.
-_SIZES_DIFFER = 0.1
 
 
 # --- what a body may be laid on ---------------------------------------------------------------
@@ -274,7 +261,7 @@ def _across(corners: Points, normals: Points, areas: NDArray[np.float64]) -> Poi
     The mean of their normals is as good while corners are exact; noise turns small faces, and
     moves heights by no more than itself.
     """
-    same = normals @ normals[areas.argmax()] > 1 - _EXACT
+    same = normals @ normals[areas.argmax()] > 1 - 1e-9
     is_exact = areas[same].sum() > areas.sum() / 2
     mean = areas[same] @ normals[same] if is_exact else areas @ normals
     mean /= np.linalg.norm(mean)
@@ -513,7 +500,7 @@ def _by_lattice(standing: Standing, lattice: Lattice, unit: float) -> _Lie | Non
     The lines of its two longest edges cross where lines of the lattice do: in a few places.
     """
     sides = np.ptp(np.reshape(standing.sides.bounds, (2, 2)), axis=0)
-    if not standing.sides.area or np.hypot(*sides) > _LONGEST * unit:
+    if not standing.sides.area or np.hypot(*sides) > 64 * unit:  # no piece reaches so far
         return None
     (ux, _), (_, vy) = lattice.basis
     corners = [point for cell in lattice.first for point in lattice.ring(cell)]
@@ -535,7 +522,7 @@ def _by_lattice(standing: Standing, lattice: Lattice, unit: float) -> _Lie | Non
     outline = canonical_outline(lattice, rings_of_cells(lattice, lie.cells), lie.unit)
     body = lie.straight
     score = float(outline.intersection(body).area / outline.union(body).area)
-    is_it = score > _ALIKE and body.hausdorff_distance(outline) < _NO_FARTHER * lie.unit
+    is_it = score > _ALIKE and body.hausdorff_distance(outline) < 0.2 * lie.unit
     return replace(lie, score=score) if is_it else None
 
 
@@ -586,7 +573,7 @@ def take_in(
         lies = [_lie_of(some, lattice, shapes, unit) for some in guesses]
         unit = _exact_unit([lie for lie in lies if lie], lattice, expected) or unit
         inset = median([lie.inset for lie in lies if lie] or [0.0])
-        if inset > _MUCH * unit:  # then small pieces look smaller than large ones
+        if inset > 0.02 * unit:  # then small pieces look smaller than large ones
             lies = [_lie_of(some, lattice, shapes, unit, inset) for some in guesses]
     # What is no piece of the set may still lie on its lattice, with a unit that it may have.
     read = [lie for lie in lies if lie]
@@ -660,9 +647,9 @@ def _exact_unit(lies: Sequence[_Lie], lattice: Lattice, expected: Sequence[float
     """
     if not lies:
         return None
-    best = max(lie.score for lie in lies) - _NEARLY
     # What is explained far worse than the others may be no piece, and tells nothing.
-    shown = [lie.own_unit for lie in lies if lie.own_unit and lie.score > best]
+    least = max(lie.score for lie in lies) - 0.08
+    shown = [lie.own_unit for lie in lies if lie.own_unit and lie.score > least]
     if shown:
         return float(np.median(shown))
     unit = lies[0].unit
@@ -671,7 +658,7 @@ def _exact_unit(lies: Sequence[_Lie], lattice: Lattice, expected: Sequence[float
         for size in (unit, 1.02 * unit)
     )
     slopes = (there - here) / (0.02 * unit)
-    if np.ptp(slopes) > _SIZES_DIFFER:
+    if np.ptp(slopes) > 0.1:  # so pieces of several sizes tell the unit together
         return float(unit - np.polyfit(slopes, here, 1)[0])
     nearest = min(expected, key=lambda one: abs(one / unit - 1))
     return nearest if _is_near(unit, nearest) else unit
