@@ -10,8 +10,11 @@ two of either, and each may be off.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import median
+
+import numpy as np
 
 from fabkit.mesh.boards.lying import LIFT_MM, balls_lying
 from fabkit.mesh.boards.recognise import (
@@ -32,13 +35,7 @@ from fabkit.model.profile import Profile
 
 
 def ball_table(parts: Mapping[str, Part], board: Part | None, profile: Profile) -> Table:
-    """Where ball pieces are put together, lying flat.
-
-    Args:
-        parts: by their keys; each with its balls read.
-        board: the board that holds them; None for none.
-        profile: the least gap.
-    """
+    """Where ball pieces, their balls read, are put together: lying flat, in a board if there is one."""
     pitches = [part.balls.pitch_mm for part in parts.values() if part.balls]
     unit_mm = board.unit_mm if board else median(pitches or [profile.unit_mm])
     sides = {key: balls_lying(key, part, unit_mm) for key, part in parts.items()}
@@ -53,19 +50,12 @@ def ball_table(parts: Mapping[str, Part], board: Part | None, profile: Profile) 
 def clearance_of(region: frozenset[Cell], boards: Sequence[Part], lattice: Lattice) -> float | None:
     """How far the walls of the tray for a region are from it, where they are nearest.
 
-    Args:
-        region: of a challenge.
-        boards: as they were read.
-        lattice: the set's.
-
     Returns:
-        As measured; None when none of the boards is a tray of just this region. It is what
-        `fabkit.mesh.fitting.tolerance.Solution` takes.
+        As measured; None when none of the boards is a tray of just this region.
     """
     for part in boards:
         if part.kind == TRAY and part.board is not None and part.board.cells == region:
-            found = clearances_mm(part, lattice)
-            return found[0] if found else None
+            return (clearances_mm(part, lattice) or (None,))[0]
     return None
 
 
@@ -90,7 +80,7 @@ def board_stacks(
         seed: of the draws.
 
     Returns:
-        For `fabkit.mesh.fitting.tolerance.tolerance`; each row is one seat of the longest row.
+        Each row is one seat, with the ends of the longest row of cells that it stands for.
     """
     if part.board is None or part.kind not in (HOLES, SEATS):
         return []
@@ -102,31 +92,26 @@ def board_stacks(
     ]
     holes = [hole_at(cut, middle, part.unit_mm) for cut in cuts for middle in middles]
     rooms = [hole.inner_mm - error.hole_mm for hole in holes if hole is not None]
-    what, thick_mm = ("ball", ball_mm) if part.kind == HOLES else ("stub", stub_mm)
-    rows = [_row(part, lattice, what, min(rooms), thick_mm)] if rooms else []
     widths = channel_widths_mm(part, lattice) if part.kind == HOLES else []
-    rows += [_row(part, lattice, "link", min(widths), link_mm)] if widths else []
-    return [stack(row, error.side_mm, seed) for row in rows]
-
-
-def _row(part: Part, lattice: Lattice, what: str, room_mm: float, plastic_mm: float) -> Row:
-    """One seat, with the ends of the longest row of cells that it stands for."""
-    assert part.board is not None
-    by_row: dict[int, list[tuple[float, float]]] = {}
-    middles = middles_mm(lattice, part.board, part.unit_mm).tolist()
-    for cell, (x, y) in zip(cells_of(part.board), middles, strict=True):
-        by_row.setdefault(cell[1], []).append((x, y))
-    longest = max(by_row.values(), key=len)
-    start, end = longest[0], longest[-1]
-    return Row(
-        challenge=part.board.id,
-        pieces=(what,),
-        within="",
-        degrees=math.degrees(math.atan2(end[1] - start[1], end[0] - start[0])),
-        start_mm=start,
-        end_mm=end,
-        nominal_mm=room_mm,
-        plastic_mm=plastic_mm,
-        slack_mm=room_mm - plastic_mm,
-        sides=(1.0, 1.0, 1.0, 1.0),  # two of the ball or link, two of its hole or channel
-    )
+    what, thick_mm = ("ball", ball_mm) if part.kind == HOLES else ("stub", stub_mm)
+    lines = [height for _, height in cells_of(part.board)]
+    longest = middles[np.array(lines) == Counter(lines).most_common(1)[0][0]]
+    (x0, y0), (x1, y1) = longest[0].tolist(), longest[-1].tolist()
+    found = []
+    for name, several_mm, plastic_mm in ((what, rooms, thick_mm), ("link", widths, link_mm)):
+        if several_mm:
+            room_mm = min(several_mm)
+            row = Row(
+                challenge=part.board.id,
+                pieces=(name,),
+                within="",
+                degrees=math.degrees(math.atan2(y1 - y0, x1 - x0)),
+                start_mm=(x0, y0),
+                end_mm=(x1, y1),
+                nominal_mm=room_mm,
+                plastic_mm=plastic_mm,
+                slack_mm=room_mm - plastic_mm,
+                sides=(1.0, 1.0, 1.0, 1.0),  # two of the ball or link, two of its hole or channel
+            )
+            found.append(stack(row, error.side_mm, seed))
+    return found
