@@ -354,7 +354,7 @@ def test_planted_faults_of_stubs_are_noticed(
 
 
 def test_upside_down_it_falls_into_a_board_without_floor() -> None:
-    """What holds a piece up that is turned over is the plate between the"""
+    """What holds a piece up that is turned over is the plate between the seats."""
     one = star("orange")
     hollow = stub_board().manifold - block((-9.5, -62.0, 2.0), (130.0, 10.0, 30.0))
     on = board_part(hollow, "seats", STARS.boards[0], 20.0, stub_board().rest_mm)
@@ -392,11 +392,6 @@ def test_the_set_passes_whatever_its_cells_look_like(shape: str) -> None:
     assert report.ok
 
 
-def solid_of(body: Body) -> manifold3d.Manifold:
-    mesh = manifold3d.Mesh(body.vertices.astype(np.float32), body.faces.astype(np.uint32))
-    return manifold3d.Manifold(mesh)
-
-
 def indigo() -> tuple[Body, OnStubs]:
     """Three cells in a row, straight on the lattice."""
     body = printed("iqstars", "indigo", Order((), ("cell.shape=hexagon",)))
@@ -407,7 +402,7 @@ def indigo() -> tuple[Body, OnStubs]:
 
 def test_faults_of_stubs_are_told_by_their_rules() -> None:
     straight, one = indigo()
-    whole, first = solid_of(straight), one.stubs[0]
+    whole, first = straight.manifold, one.stubs[0]
     at = (first.x_mm, first.y_mm, 0.0)
     without = whole - bore(*at[:2], 16.0, 0.0, 2.0)
     for made, rules in (
@@ -427,7 +422,7 @@ def test_a_piece_of_one_cell_has_no_direction() -> None:
     straight, one = indigo()
     at = one.stubs[0]
     around = bore(at.x_mm, at.y_mm, 19.8, -1.0, 19.0)
-    *_, (alone,) = take_in_on_stubs([body_of_solid(solid_of(straight) ^ around)], STARS, 20.0)
+    *_, (alone,) = take_in_on_stubs([body_of_solid(straight.manifold ^ around)], STARS, 20.0)
     assert alone is not None
     assert alone.plate.outline is not None
     assert len(alone.plate.outline.cells) == 1

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -77,15 +77,10 @@ class _Storey(NamedTuple):
         return float(self.shadow.intersection(area).area) * (self.high_mm - self.low_mm)
 
 
-@dataclass(frozen=True)
-class Play:
-    """How a seated piece is held.
+class Play(NamedTuple):
+    """How a seated piece is held: most and least from stop to stop, its turn, and its fall.
 
-    Attributes:
-        shift_mm: from one stop to the opposite one, in the direction in which that is most.
-        least_mm: the same in the direction in which it is least.
-        turn_degrees: from its place to the farther stop, about the worst of its cells' middles.
-        sink_mm: how far it is above what it rests on.
+    It is turned about the worst of its cells' middles, and falls onto what it rests on.
     """
 
     shift_mm: float
@@ -212,8 +207,8 @@ class Seating:
             off = [math.dist(np.mean(sorted(lying.covered(one)), axis=0), middle) for one in poses]
             for at in {int(np.argmin(off)), int(np.argmax(off))} if poses else ():
                 found.append(self.play(lying, poses[at]))
-        shift, least = max(one.shift_mm for one in found), min(one.least_mm for one in found)
-        turn, sink = max(one.turn_degrees for one in found), max(one.sink_mm for one in found)
+        shift, _, turn, sink = np.max(found, axis=0).tolist()
+        least = min(one.least_mm for one in found)
         return [
             at_most("seat-play", shift, PLAY_MM, "mm", "its play, side to side,"),
             at_least("seat-loose", least, LOOSE_MM, "mm", "its least play, side to side,"),
@@ -374,7 +369,7 @@ def pieces_in_board(
     found: dict[str, list[Finding]] = {}
     for done, (key, part) in enumerate(parts.items()):
         progress(done, len(parts), key)
-        over = None
+        over: list[Lying] = []
         if isinstance(part, OnStubs):
             ways, over = (
                 [stubs_lying(key, part, lattice, board.unit_mm, over=way)] for way in (False, True)
@@ -390,7 +385,14 @@ def pieces_in_board(
         found[key] = seating.goes_in(ways)
         if len(found[key]) > 1:
             found[key] += seating.held(ways)
-            found[key] += [_proud(seating, ways[0], one) for one in over or ()]
+            for one in over:
+                proud_mm = seating.proud_mm(ways[0], one)
+                what = "how much higher it lies upside down"
+                finding = at_least("seat-proud", proud_mm, PROUD_MM, "mm", what)
+                if math.isinf(proud_mm):
+                    why = "there is no place for it upside down"
+                    finding = replace(finding, ok=True, message=why)
+                found[key].append(finding)
     for key in margins if len(margins) > 1 else ():
         # A piece that keeps inside its own cells by some margin stays away from every other piece
         # by that margin and the other's own.
@@ -400,12 +402,3 @@ def pieces_in_board(
         found[key].append(at_least("seat-neighbours", gap_mm, profile.gap_min_mm, "mm", what))
     progress(len(parts), len(parts), "")
     return found
-
-
-def _proud(seating: Seating, upright: Lying, over: Lying) -> Finding:
-    proud_mm = seating.proud_mm(upright, over)
-    if math.isinf(proud_mm):
-        message = "there is no place for it upside down"
-        return Finding("seat-proud", True, None, PROUD_MM, "mm", message)
-    what = "how much higher it lies upside down"
-    return at_least("seat-proud", proud_mm, PROUD_MM, "mm", what)
