@@ -268,7 +268,9 @@ def _across(corners: Points, normals: Points, areas: NDArray[np.float64]) -> Poi
     if is_exact:
         return np.asarray(mean)
     heights = (corners @ mean).mean(axis=1)
-    _, floor = np.unique(np.rint(heights / (_ONE_FLOOR * np.ptp(corners))), return_inverse=True)
+    _, floor = np.unique(
+        np.rint(heights / (_ONE_FLOOR * np.ptp(corners, axis=(0, 1)).max())), return_inverse=True
+    )
     points, weights, floors = corners.reshape(-1, 3), np.repeat(areas, 3), np.repeat(floor, 3)
     sums = np.column_stack([np.bincount(floors, weights * axis) for axis in points.T])
     middles = sums / np.bincount(floors, weights)[:, None]

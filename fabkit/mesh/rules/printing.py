@@ -40,21 +40,22 @@ def printing_findings(
         hollows_mm: the heights at which hollows end, which are faults of their own.
     """
     yield from _overhang(part, profile)
-    # Ceilings are bridged along their shorter side. With the face down those are the ends of a
-    # letter's strokes, and the floors of closed cavities.
+    # Ceilings are bridged where they are narrow: as wide as the largest disc that is below them.
+    # With the face down those are the ends of a letter's strokes, and floors of closed cavities.
     to_bed = UP if profile.facing == "down" else DOWN
+    on_bed_mm = _ON_BED_MM + 2 * part.sections.noise_mm
     ceilings = [
         ceiling
         for height_mm, facing in part.sections.flats()
         if facing == to_bed and height_mm not in hollows_mm
-        if height_as_printed_mm(profile.facing, height_mm, part.thickness_mm) > _ON_BED_MM
+        if height_as_printed_mm(profile.facing, height_mm, part.thickness_mm) > on_bed_mm
         for ceiling in parts(part.sections.flat(height_mm, to_bed))
         if ceiling.area > _SPECK_MM2
     ]
-    around = shapely.oriented_envelope(ceilings)
-    sides = [np.diff(shapely.get_coordinates(one), axis=0) for one in around]
-    spans = [float(np.linalg.norm(one, axis=1).min()) for one in sides]
-    yield from judged("bridge", zip(spans, ceilings, strict=True), most=profile.max_bridge_mm)
+    spans = 2 * shapely.length(shapely.maximum_inscribed_circle(ceilings))
+    yield from judged(
+        "bridge", zip(spans.tolist(), ceilings, strict=True), most=profile.max_bridge_mm
+    )
     # Turned as suits it best.
     turns = np.radians(np.arange(0, 180, 5))
     along = part.vertices[:, :2] @ np.array([np.cos(turns), np.sin(turns)])
