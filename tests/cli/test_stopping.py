@@ -199,7 +199,7 @@ def cpu_s(process: int) -> float:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
-@pytest.mark.parametrize("moments", [3, pytest.param(40, marks=pytest.mark.integration)])
+@pytest.mark.parametrize("moments", [3, pytest.param(15, marks=pytest.mark.integration)])
 def test_signals_end_an_export_at_any_moment(moments: int, tmp_path: Path) -> None:
     """While Python starts, while CadQuery loads, while files are written."""
     arguments = ["export-stl", "fridgeiq", "--piece", "D", "-o", "out", "-q"]

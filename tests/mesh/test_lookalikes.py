@@ -13,8 +13,10 @@ from shapely import Polygon, affinity
 from tests.support import analytic
 from tests.support.lookalikes import OF_BALLS, VARIANTS, Variant, lookalike_files
 
-#: Tried in the default run; all others with those of integration.
+#: Tried in the default run; of the others every second one with those of integration.
 SOME = ("the author's",)
+#: Of a million triangles.
+LONG = ("like a scan",)
 #: Recognised, but with a finding too many.
 OPEN = ("letters inlaid", "hollow, open back, with a recess")
 
@@ -26,8 +28,13 @@ def marked(table: dict[str, Variant]) -> list[Any]:
         [pytest.mark.xfail(reason="something false is said")],
     )
     return [
-        pytest.param(name, marks=later * (name not in SOME) + open_ones * (name in OPEN))
-        for name in table
+        pytest.param(
+            name,
+            marks=later * (name not in SOME)
+            + open_ones * (name in OPEN)
+            + [pytest.mark.long] * (name in LONG or number % 2),
+        )
+        for number, name in enumerate(table)
     ]
 
 
