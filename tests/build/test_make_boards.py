@@ -48,12 +48,6 @@ def written(document: Any) -> set[str]:
     return {name for name, file in document["files"].items() if file["written"]}
 
 
-def stamps(folder: Path) -> dict[str, int]:
-    # Older releases of filelock write the lock's file anew each time.
-    files = [p for p in folder.rglob("*") if p.is_file() and p.name != ".fabkit.lock"]
-    return {str(p): p.stat().st_mtime_ns for p in files}
-
-
 # --- what is made, and what is made again ---------------------------------------------------------
 
 
@@ -65,23 +59,6 @@ def test_what_shapes_boards_alone_makes_no_piece_again() -> None:
         made.append({target.names[0]: target.recipe for target in plan(made_of, ["stl"])})
     other = {name for name, recipe in made[0].items() if made[1][name] != recipe}
     assert other == {"stl/tray.stl", "stl/tray-lid.stl"}
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("puzzle", [*shipped_names(), "pentominoes.toml"])
-def test_a_set_is_made_once(puzzle: str, said: Said) -> None:
-    first = said("make", puzzle, "-o", "out")
-    assert (first["ok"], first["check"]["ok"], first["verify"]["ok"]) == (True, True, True)
-    for board in (one.id for one in load_set(puzzle).boards if not one.optional):
-        for one in (board, f"{board}-lid"):
-            for name in (f"stl/{one}.stl", f"step/{one}.step", f"3mf/{one}.3mf"):
-                assert Path("out", name).stat().st_size > 1000
-            assert f"dxf/{one}.dxf" not in first["files"]
-            assert first["check"]["boards"][one]["ok"]
-    before = stamps(Path("out"))
-    again = said("make", puzzle, "-o", "out")
-    assert (again["written"], again["ok"], again["warnings"]) == (0, True, [])
-    assert stamps(Path("out")) == before
 
 
 @pytest.mark.integration
