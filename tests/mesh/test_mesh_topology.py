@@ -193,9 +193,6 @@ def on_edge() -> Body:
     return with_corners(cube, cube.vertices @ np.array([[3, 0, 4], [0, 5, 0], [-4, 0, 3]]) / 5)
 
 
-# --- sound bodies do not cross -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "body",
     [
@@ -214,9 +211,6 @@ def on_edge() -> Body:
 def test_bodies_that_are_whole_or_only_touch_do_not_cross(body: Body) -> None:
     for one in (body, tumbled(body, 0), merged(tumbled(body, 0, 60))):
         assert crossings(one).tolist() == []
-
-
-# --- planted crossings ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("beyond", "crosses"), [(-9, False), (0.8, False), (1.2, True), (9, True)])
@@ -273,9 +267,6 @@ def test_bodies_that_touch_in_a_face_lie_on_each_other() -> None:
     assert len(found)
     apart = together(box((0, 0, 0), (2, 2, 2)), box((1, 1, 2.001), (3, 3, 4)))
     assert len(crossings(apart)) == 0
-
-
-# --- limits of crossings --------------------------------------------------------------------
 
 
 def test_faces_of_no_extent_cross_nothing() -> None:

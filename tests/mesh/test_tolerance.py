@@ -168,8 +168,6 @@ def test_the_likely_inset_is_the_least_that_does(count: int) -> None:
     assert found.likely.inset_mm == pytest.approx(0.18, abs=0.011)
 
 
-# --- properties ---------------------------------------------------------------------------
-
 lengths_mm = st.floats(0, 1)
 
 
@@ -278,9 +276,6 @@ def test_nothing_to_stack_up() -> None:
 def test_a_part_of_another_shape_is_refused() -> None:
     with pytest.raises(InputError, match=r"A.*does not have the shape"):
         tolerance(parts_of([(0, 0)]), SQUARE, [solved(U)], PrinterError(0.1))
-
-
-# --- magnets ------------------------------------------------------------------------------
 
 
 def test_magnets() -> None:
