@@ -89,6 +89,10 @@ class _Shape:
     mirrored: bool  # whether it is only there when a piece is turned over
     kind: int  # pieces of one outline share it, mirror images apart
 
+    @cached_property
+    def normal(self) -> BaseGeometry:
+        return normal(self.outline)
+
 
 def _shapes(puzzle: PuzzleSet) -> list[_Shape]:
     """Every image of every piece's outline, each once."""
@@ -329,7 +333,7 @@ def _guesses(standing: Standing, lattice: Lattice, shapes: Sequence[_Shape]) -> 
         return
     # Recesses and letters may be cut through; then they are holes, and no part of the outline.
     areas = [silhouette, Polygon(silhouette.exterior)][: 1 + len(silhouette.interiors)]
-    normals = np.array([normal(shape.outline) for shape in shapes])
+    normals = np.array([shape.normal for shape in shapes])
     for turn, area in itertools.product(_turns(silhouette, lattice), areas):
         for shape, score in zip(shapes, overlays(normal(area, turn), normals), strict=True):
             if score > _LIKELY:
