@@ -10,6 +10,8 @@ from shapely.geometry.base import BaseGeometry
 
 #: What single precision and chords of curves may cost, in mm; limits are kept to this.
 TINY_MM = 5e-4
+#: Less overlap than this (mm3) is what single precision makes of faces that touch.
+TINY_MM3 = 1e-3
 #: Digits kept of a measured value: turned meshes differ in the next one.
 DIGITS = 3
 _DIGITS_OF = {"mm3": 1, "deg": 1}

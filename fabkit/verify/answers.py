@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fabkit.core.errors import many, name_some
-from fabkit.mesh.finding import DIGITS, TINY_MM
-from fabkit.mesh.fitting.assembly import TINY_MM3, Assembly
+from fabkit.mesh.finding import DIGITS, TINY_MM, TINY_MM3
+from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.identity import Identity
 from fabkit.mesh.inspect import ReadPart
 from fabkit.model.challengeload import find_challenge

@@ -16,18 +16,23 @@ from typing import Any
 from fabkit.drawing.magnets import bores
 from fabkit.mesh.balls.recognise import take_in_balls
 from fabkit.mesh.balls.rules import height_on_bed_mm
-from fabkit.mesh.boards.assembly import ball_table, board_stacks, clearance_of
 from fabkit.mesh.boards.recognise import is_accessory, read_boards
 from fabkit.mesh.boards.seating import pieces_in_board
 from fabkit.mesh.body import Body
 from fabkit.mesh.features import Features, circle_of, features
 from fabkit.mesh.finding import Finding
-from fabkit.mesh.fitting.assembly import Table
-from fabkit.mesh.fitting.laying import flat_lying
+from fabkit.mesh.fitting.assembly import Table, ball_table
 from fabkit.mesh.fitting.rows import Solution
-from fabkit.mesh.fitting.tolerance import PrinterError, Tolerance, tolerance
+from fabkit.mesh.fitting.tolerance import (
+    PrinterError,
+    Tolerance,
+    board_stacks,
+    clearance_of,
+    tolerance,
+)
 from fabkit.mesh.identity import Identity, identify, numbered
 from fabkit.mesh.inspect import ReadPart, inspect
+from fabkit.mesh.laying import flat_lying
 from fabkit.mesh.made import Made, made_to
 from fabkit.mesh.part import FLAT, LENGTHS_MM, Balls, Part
 from fabkit.mesh.recognise import take_in

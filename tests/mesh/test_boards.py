@@ -22,7 +22,6 @@ from shapely import affinity
 from fabkit.drawing.ball import draft_ball
 from fabkit.drawing.draft import draft_thing
 from fabkit.mesh.balls.recognise import take_in_balls
-from fabkit.mesh.boards.assembly import board_stacks, clearance_of
 from fabkit.mesh.boards.lying import balls_lying
 from fabkit.mesh.boards.recognise import is_accessory, read_boards
 from fabkit.mesh.boards.rules import inspect_board
@@ -30,7 +29,13 @@ from fabkit.mesh.boards.seating import Seating
 from fabkit.mesh.body import Body
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.rows import Solution
-from fabkit.mesh.fitting.tolerance import PrinterError, stack, tolerance
+from fabkit.mesh.fitting.tolerance import (
+    PrinterError,
+    board_stacks,
+    clearance_of,
+    stack,
+    tolerance,
+)
 from fabkit.mesh.part import Part
 from fabkit.model.accessory import things
 from fabkit.model.library import load_set

@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 
 from fabkit.core.errors import InputError
-from fabkit.mesh.boards.assembly import ball_table
 from fabkit.mesh.boards.lying import LIFT_MM, balls_lying, stubs_lying
 from fabkit.mesh.boards.seating import Seating, pieces_in_board
 from fabkit.mesh.body import Body
 from fabkit.mesh.finding import Finding
-from fabkit.mesh.fitting.assembly import Assembly
+from fabkit.mesh.fitting.assembly import Assembly, ball_table
 from fabkit.mesh.part import BALLS, Balls, Part
 from fabkit.mesh.recognise import take_in
 from fabkit.mesh.stubs import OnStubs, on_stubs, stub_findings, take_in_on_stubs

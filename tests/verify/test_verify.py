@@ -18,7 +18,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.body import Body
 from fabkit.mesh.fitting.assembly import Assembly, Table
-from fabkit.mesh.fitting.laying import flat_lying
+from fabkit.mesh.laying import flat_lying
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile, preset_names
 from fabkit.model.puzzle import PuzzleSet

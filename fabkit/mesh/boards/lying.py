@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fabkit.mesh.body import Points
-from fabkit.mesh.fitting.laying import Lying, flat_lying
+from fabkit.mesh.laying import Lying, flat_lying
 from fabkit.mesh.manifold import cropped
 from fabkit.mesh.part import Part
 from fabkit.mesh.stubs import OnStubs

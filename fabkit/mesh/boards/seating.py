@@ -23,9 +23,8 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import region_mm
 from fabkit.mesh.boards.lying import LIFT_MM, balls_lying, stubs_lying
-from fabkit.mesh.finding import Finding, at_least, at_most, counted
-from fabkit.mesh.fitting.assembly import TINY_MM3
-from fabkit.mesh.fitting.laying import Lying, Pose, step_mm
+from fabkit.mesh.finding import TINY_MM3, Finding, at_least, at_most, counted
+from fabkit.mesh.laying import Lying, Pose, step_mm
 from fabkit.mesh.manifold import cropped
 from fabkit.mesh.part import Part
 from fabkit.mesh.stubs import OnStubs

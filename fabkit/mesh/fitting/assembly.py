@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -13,20 +14,19 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import region_mm
-from fabkit.mesh.finding import TINY_MM
-from fabkit.mesh.fitting.laying import Lying, Way, moved, step_mm, ways_onto
-from fabkit.mesh.part import reach_out_mm
+from fabkit.mesh.boards.lying import LIFT_MM, balls_lying
+from fabkit.mesh.finding import TINY_MM, TINY_MM3
+from fabkit.mesh.laying import Lying, Way, moved, step_mm, ways_onto
+from fabkit.mesh.part import Part, reach_out_mm
 from fabkit.model.lattice import Cell
 from fabkit.model.profile import Profile
 
 #: Along a shared edge the gap is measured outside these ends: corners and tips are wider.
 END_ZONE_MM = 3.0
-#: Gaps are looked for up to this part of a grid unit.
+#: Gaps are looked for up to this part of a grid unit …
 _REACH_UNITS = 0.25
 #: … and along edges up to this, so that no other edge of a sharp corner comes into the way.
 _EDGE_REACH_MM = 0.8 * END_ZONE_MM
-#: Less overlap than this (mm3) is what single precision makes of faces that touch.
-TINY_MM3 = 1e-3
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,6 @@ class Assembly:
     """What was measured on a solution put together from meshes.
 
     Attributes:
-        challenge: its id.
-        ok: whether all of it keeps the limits.
         overlap_mm3: the overlap of all pairs together, and with the board.
         min_gap_mm: the least gap between two parts; None when there are no two beside each other.
         max_gap_mm: the greatest gap along a shared edge; None when none is long enough.
@@ -45,7 +43,6 @@ class Assembly:
     """
 
     challenge: str
-    ok: bool
     overlap_mm3: float
     min_gap_mm: float | None
     max_gap_mm: float | None
@@ -53,17 +50,16 @@ class Assembly:
     is_measured: bool
     messages: tuple[str, ...]
 
+    @property
+    def ok(self) -> bool:
+        """Whether all of it keeps the limits."""
+        return not self.messages
+
 
 @dataclass(frozen=True)
 class _Beside:
-    """Two parts beside each other.
-
-    Attributes:
-        overlap_mm3: the volume that both take.
-        gap_mm: the least distance between them.
-        edge_gap_mm: the greatest distance along the edges that they share; None when they share
-            none that is long enough.
-    """
+    """Two parts beside each other: their common volume and least distance, and the greatest one
+    along the edges that they share (None when they share none that is long enough)."""
 
     overlap_mm3: float
     gap_mm: float
@@ -78,7 +74,7 @@ class Table:
     cover its cells in several ways is put there in all of them, and the worst is told.
 
     Args:
-        sides: for each part, by its key, the ways in which it can lie.
+        sides: for each part the ways in which it can lie.
         profile: the least and the greatest gap.
         board: the mesh of the board that holds them, moved so that what rests on it is at height
             0; None for none.
@@ -107,7 +103,7 @@ class Table:
             for way in ways_onto(self._sides[key], cells)
         ]
         if not ways:
-            return Assembly(challenge, True, 0.0, None, None, 0.0, True, ())
+            return Assembly(challenge, 0.0, None, None, 0.0, True, ())
         first = ways[0][0]
         seen = [lying.placed(lying.shadow(), pose) for lying, pose in ways]
         near = shapely.STRtree(seen).query(
@@ -151,7 +147,6 @@ class Table:
         ]
         return Assembly(
             challenge=challenge,
-            ok=not messages,
             overlap_mm3=sum(in_board.values()) + sum(overlaps_mm3),
             min_gap_mm=min((one.gap_mm for one in every), default=None),
             max_gap_mm=max(edges_mm, default=None),
@@ -164,21 +159,16 @@ class Table:
         """How two parts lie beside each other, given what is seen of them from above."""
         key = one[0], other[0], *_relative(one, other)
         if key not in self._beside:
-            self._beside[key] = self._measure(one, here, other, there)
+            gap_mm, overlap_mm3 = float(here.distance(there)), 0.0
+            least_mm = self._profile.gap_min_mm
+            if gap_mm < least_mm and one[0].is_solid and other[0].is_solid:
+                first, second = (lying.at(pose) for lying, pose in (one, other))
+                overlap_mm3 = max(0.0, float((first ^ second).volume()))
+                # The library looks no farther than it must.
+                apart = overlap_mm3 <= TINY_MM3
+                gap_mm = float(first.min_gap(second, least_mm)) if apart else 0.0
+            self._beside[key] = _Beside(overlap_mm3, gap_mm, _edge_gap_mm(one, other))
         return self._beside[key]
-
-    def _measure(self, one: Way, here: BaseGeometry, other: Way, there: BaseGeometry) -> _Beside:
-        edge_gap_mm = _edge_gap_mm(one, other)
-        gap_mm = float(here.distance(there))
-        if gap_mm >= self._profile.gap_min_mm or not (one[0].is_solid and other[0].is_solid):
-            return _Beside(0.0, gap_mm, edge_gap_mm)
-        solids = [lying.at(pose) for lying, pose in (one, other)]
-        overlap_mm3 = max(0.0, float((solids[0] ^ solids[1]).volume()))
-        if overlap_mm3 > TINY_MM3:
-            return _Beside(overlap_mm3, 0.0, edge_gap_mm)
-        # The library looks no farther than it must.
-        gap_mm = float(solids[0].min_gap(solids[1], self._profile.gap_min_mm))
-        return _Beside(overlap_mm3, gap_mm, edge_gap_mm)
 
     def _board_mm3(self, way: Way) -> float:
         """What a part and the board have in common."""
@@ -201,6 +191,16 @@ class Table:
             yield f"{leave} {gap_mm:.3f} mm; at least {least_mm:g} mm is asked for"
         if edge_gap_mm > most_mm + TINY_MM:
             yield f"{leave} {edge_gap_mm:.3f} mm along an edge; at most {most_mm:g} mm is asked for"
+
+
+def ball_table(parts: Mapping[str, Part], board: Part | None, profile: Profile) -> Table:
+    """Where ball pieces, their balls read, are put together: lying flat, in a board if there is one."""
+    pitches = [part.balls.pitch_mm for part in parts.values() if part.balls]
+    unit_mm = board.unit_mm if board else median(pitches or [profile.unit_mm])
+    sides = {key: balls_lying(key, part, unit_mm) for key, part in parts.items()}
+    if board is None or not board.is_solid:
+        return Table(sides, profile)
+    return Table(sides, profile, board.manifold.translate((0, 0, -board.rest_mm - LIFT_MM)))
 
 
 def _relative(one: Way, other: Way) -> tuple[float, ...]:

@@ -35,7 +35,7 @@ import numpy as np
 import shapely
 
 from fabkit.mesh.body import Points
-from fabkit.mesh.fitting.laying import Lying, step_mm, ways_onto
+from fabkit.mesh.laying import Lying, step_mm, ways_onto
 from fabkit.model.lattice import Cell, Lattice, Point
 from fabkit.model.polygon import rings_of_cells
 
@@ -45,12 +45,10 @@ class Row:
     """One row of a solution, as its meshes are.
 
     Attributes:
-        challenge: where it is.
-        pieces: the pieces that lie in it, in order.
+        pieces: those that lie in it, in order.
         within: the piece between whose arms they lie; empty for the region.
         degrees: the line's direction, counter-clockwise from x.
-        start_mm: where the row begins, in the lattice's frame.
-        end_mm: where it ends.
+        start_mm: where the row begins, in the lattice's frame; it ends at `end_mm`.
         nominal_mm: its length as drawn.
         plastic_mm: what the pieces take of it, measured at mid-height.
         slack_mm: what its gaps are in sum, with the clearance of a tray at both ends; negative
@@ -94,7 +92,6 @@ class Solution:
     """One solution of a challenge, or of a board.
 
     Attributes:
-        challenge: its name.
         region: the cells to cover; those that no piece covers are room.
         layout: for each piece the cells that it covers.
         clearance_mm: how far the walls of the tray that it lies in are from the region, as
@@ -156,8 +153,6 @@ def loops(names: Sequence[str]) -> Iterator[tuple[int, ...]]:
         For each chain its gaps, the first one first; gap ``i`` is that behind name ``i``.
 
     Example:
-        In a region ``""`` the arms of A lie around B:
-
         >>> list(loops(["", "A", "B", "A", ""]))
         [(0, 3), (1, 2)]
     """

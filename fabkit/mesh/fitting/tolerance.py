@@ -32,22 +32,23 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from statistics import median
+from statistics import median, mode
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fabkit.mesh.boards.recognise import cells_of, hole_at, middles_mm, round_holes, slabs
+from fabkit.mesh.boards.rules import channel_widths_mm, clearances_mm
 from fabkit.mesh.finding import DIGITS, TINY_MM
-from fabkit.mesh.fitting.laying import flat_lying
 from fabkit.mesh.fitting.rows import Row, Solution, rows
+from fabkit.mesh.laying import flat_lying
 from fabkit.mesh.part import Part
-from fabkit.model.lattice import Lattice
+from fabkit.model.accessory import HOLES, SEATS, TRAY
+from fabkit.model.lattice import Cell, Lattice
 
-#: How many prints are drawn at random.
-DRAWS = 10_000
-#: The seed of the draws, unless another one is asked for.
-SEED = 1
+#: How many prints are drawn at random, and their seed.
+DRAWS, SEED = 10_000, 1
 #: A set closes well enough when this share of the draws does.
 SHARE = 0.995
 #: Recommended insets are whole multiples of this.
@@ -55,6 +56,8 @@ INSET_STEP_MM = 0.01
 #: PLA yields when it is stretched by more than this part (printed flat, ASTM D638, Stratasys'
 #: data sheet); the rim of a bore is stretched by squeeze over diameter at most.
 MAX_STRETCH = 0.015
+
+_One = TypeVar("_One")
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,6 @@ class Stack:
     """What errors make of one row.
 
     Attributes:
-        row: the row, as its meshes are.
         worst_slack_mm: its slack when all sides lie too far out.
         rattle_mm: its slack when all sides lie too far in.
         share: of the draws, those in which the row closes.
@@ -127,9 +129,8 @@ class Stack:
             "share": self.share,
             "slack_quantiles_mm": self.quantiles_mm,
         }
-        return {name: _plain(value) for name, value in told.items()} | {
-            "share": round(self.share, 4)
-        }
+        plain: dict[str, Any] = {name: _plain(value) for name, value in told.items()}
+        return plain | {"share": round(self.share, 4)}
 
 
 def stack(row: Row, side_mm: float, seed: int = SEED) -> Stack:
@@ -142,8 +143,6 @@ def stack(row: Row, side_mm: float, seed: int = SEED) -> Stack:
         >>> found = stack(four, 0.15)
         >>> round(found.worst_slack_mm, 3), round(found.rattle_mm, 3), found.closes
         (-0.4, 2.0, False)
-        >>> found.share > 0.99
-        True
     """
     reach_mm = side_mm * row.spread
     slacks_mm = row.slack_mm + side_mm * noise((*row.sides, *row.walls), seed)
@@ -157,20 +156,10 @@ def stack(row: Row, side_mm: float, seed: int = SEED) -> Stack:
     )
 
 
-def noise(sides: Iterable[float], seed: int) -> NDArray[np.float64]:
-    """What errors of up to 1 do to a row's slack, drawn at random.
+def noise(sides: Iterable[float], seed: int = SEED) -> NDArray[np.float64]:
+    """What errors of up to 1 do to a row's slack, drawn at random, rising, shape (`DRAWS`,).
 
-    Args:
-        sides: what each side counts; see `Row.sides`.
-        seed: the same seed and sides give the same draws, in whatever order the sides are.
-
-    Returns:
-        Shape (`DRAWS`,), from the least to the greatest.
-
-    Example:
-        >>> one = noise((1.0,), 7)
-        >>> len(one), bool(one[0] > -1), bool(abs(one.mean()) < 0.02)
-        (10000, True, True)
+    The same seed and sides (see `Row.sides`), in whatever order, give the same draws.
     """
     return _noise(tuple(sorted(round(side, 9) for side in sides)), seed)
 
@@ -179,6 +168,74 @@ def noise(sides: Iterable[float], seed: int) -> NDArray[np.float64]:
 def _noise(sides: tuple[float, ...], seed: int) -> NDArray[np.float64]:
     draws = np.random.default_rng(seed).uniform(-1, 1, (len(sides), DRAWS))
     return np.sort(np.array(sides) @ draws)
+
+
+def clearance_of(region: frozenset[Cell], boards: Sequence[Part], lattice: Lattice) -> float | None:
+    """How far the walls of the tray for just this region are from it, where they are nearest."""
+    for part in boards:
+        if part.kind == TRAY and part.board is not None and part.board.cells == region:
+            return (clearances_mm(part, lattice) or (None,))[0]
+    return None
+
+
+def board_stacks(
+    part: Part,
+    lattice: Lattice,
+    error: PrinterError,
+    ball_mm: float = 0.0,
+    link_mm: float = 0.0,
+    stub_mm: float = 0.0,
+) -> list[Stack]:
+    """What errors make of the tightest hole and channel of a board, or of its tightest seat.
+
+    A piece is rigid, and its balls (or stubs) are as far apart as the holes. A printer that makes
+    every ball too thick and every hole too narrow leaves all of them in the middle of theirs; so
+    however long a row of seats is, the tightest one of it decides.
+
+    Args:
+        part: a board; of other kinds than ``holes`` and ``seats`` there is nothing to tell.
+        lattice: the set's.
+        error: the printer's; round holes lose its ``hole_mm``, besides.
+        ball_mm: the greatest diameter of the pieces' balls, as measured.
+        link_mm: that of their links.
+        stub_mm: that of their stubs.
+
+    Returns:
+        Each row is one seat, with the ends of the longest row of cells that it stands for.
+    """
+    if part.board is None or part.kind not in (HOLES, SEATS):
+        return []
+    middles = middles_mm(lattice, part.board, part.unit_mm)
+    cuts = [
+        round_holes(part.sections.at(slab.middle_mm))
+        for slab in slabs(part.sections)
+        if slab.high_mm < part.rest_mm + 1e-3
+    ]
+    holes = [hole_at(cut, middle, part.unit_mm) for cut in cuts for middle in middles]
+    rooms = [hole.inner_mm - error.hole_mm for hole in holes if hole is not None]
+    widths = channel_widths_mm(part, lattice) if part.kind == HOLES else []
+    what, thick_mm = ("ball", ball_mm) if part.kind == HOLES else ("stub", stub_mm)
+    lines = [height for _, height in cells_of(part.board)]
+    longest = middles[np.array(lines) == mode(lines)]
+    (x0, y0), (x1, y1) = longest[0].tolist(), longest[-1].tolist()
+    found = []
+    for name, several_mm, plastic_mm in ((what, rooms, thick_mm), ("link", widths, link_mm)):
+        if several_mm:
+            room_mm = min(several_mm)
+            row = Row(
+                challenge=part.board.id,
+                pieces=(name,),
+                within="",
+                degrees=math.degrees(math.atan2(y1 - y0, x1 - x0)),
+                start_mm=(x0, y0),
+                end_mm=(x1, y1),
+                nominal_mm=room_mm,
+                plastic_mm=plastic_mm,
+                slack_mm=room_mm - plastic_mm,
+                sides=(1.0, 1.0, 1.0, 1.0),  # two of the ball or link, two of its hole or channel
+            )
+            found.append(stack(row, error.side_mm))
+    return found
 
 
 # --- magnets ------------------------------------------------------------------------------
@@ -253,8 +310,6 @@ class Tolerance:
     """What the stack-up of a set found.
 
     Attributes:
-        error: the printer's.
-        seed: of the draws.
         inset_mm: as measured: the middle one of the parts' insets.
         closes: whether every row closes in the worst case, not only the longest ones.
         stacks: the longest row of each solution, in their order; then those of boards with holes
@@ -266,7 +321,6 @@ class Tolerance:
     """
 
     error: PrinterError
-    seed: int
     inset_mm: float
     closes: bool
     stacks: tuple[Stack, ...]
@@ -281,16 +335,13 @@ class Tolerance:
         return self.closes and (self.magnets is None or self.magnets.goes_in)
 
     def document(self) -> dict[str, Any]:
-        """For JSON.
-
-        It is the same for the same meshes, however they are named, ordered or turned; only the
-        last digit of a length may be rounded the other way.
-        """
+        """For JSON; the same for the same meshes, however they are named, ordered or turned, but
+        that the last digit of a length may be rounded the other way."""
         return {
             "ok": self.ok,
             "side_error_mm": self.error.side_mm,
             "hole_error_mm": self.error.hole_mm,
-            "seed": self.seed,
+            "seed": SEED,
             "draws": DRAWS,
             "inset_mm": _plain(self.inset_mm),
             "closes": self.closes,
@@ -309,7 +360,6 @@ def tolerance(
     error: PrinterError,
     magnet_mm: float = 0.0,
     bores_mm: Sequence[float] = (),
-    seed: int = SEED,
     boards: Sequence[Stack] = (),
 ) -> Tolerance:
     """The stack-up of a set.
@@ -320,8 +370,7 @@ def tolerance(
         solutions: of its challenges and boards.
         error: the printer's.
         magnet_mm: the magnets' diameter.
-        bores_mm: the diameters of all bores as measured.
-        seed: of the draws.
+        bores_mm: of all bores, as measured.
         boards: what errors make of the room in holes and seats; they have to close, too.
 
     Raises:
@@ -348,17 +397,16 @@ def tolerance(
 
     def mostly(row: Row) -> float:
         # So many of the draws may fail, those with the least slack.
-        return float(noise((*row.sides, *row.walls), seed)[round((1 - SHARE) * DRAWS)])
+        return float(noise((*row.sides, *row.walls))[round((1 - SHARE) * DRAWS)])
 
     far = f"{error.side_mm:g} mm too far out"
     share = f"{SHARE:.1%} of the prints when each side lies anywhere up to {far} or in"
     return Tolerance(
         error=error,
-        seed=seed,
         inset_mm=inset_mm,
         closes=all(row.slack_mm - error.side_mm * row.spread > -TINY_MM for row in every)
         and all(one.closes for one in boards),
-        stacks=(*(stack(row, error.side_mm, seed) for row in longest), *boards),
+        stacks=(*(stack(row, error.side_mm) for row in longest), *boards),
         worst=advice(
             every, lambda row: -row.spread, f"every row closes even when all sides lie {far}"
         ),
@@ -377,9 +425,6 @@ def _longest(some: Sequence[Row]) -> Row:
     left = [row for row in some if len(row.pieces) == most]
     left = _greatest(left, lambda row: row.nominal_mm)
     return _greatest(left, lambda row: -row.slack_mm)[0]
-
-
-_One = TypeVar("_One")
 
 
 def _greatest(some: Sequence[_One], value: Callable[[_One], float]) -> list[_One]:

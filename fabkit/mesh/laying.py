@@ -24,7 +24,7 @@ from fabkit.mesh.section import filled
 from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
 from fabkit.model.piece import moves_onto
 
-#: Digits of a grid unit in mm: what is beyond must not show where many units lie in a row.
+#: Digits of a grid unit in mm, read back to some 0.00002 mm: what is beyond must not add up in rows.
 _UNIT_DIGITS = 4
 
 #: Where a part lies: the lattice's move, and the frame vector that follows it.
@@ -36,10 +36,6 @@ class Lying:
     """One of the ways in which a piece can lie; turns about the vertical are divided out.
 
     Attributes:
-        key: the piece's.
-        lattice: the set's, or the board's.
-        unit_mm: the grid unit.
-        cells: what it covers.
         solid: its mesh over these cells, a `manifold3d.Manifold`; on a board, at height 0 is what
             comes to lie at the board's ``rest_mm``.
         flat: the part, of a flat piece; it may be turned over, too.
@@ -182,11 +178,7 @@ def moved(points: Iterable[Point], pose: Pose) -> list[Point]:
 
 
 def step_mm(lattice: Lattice, unit_mm: float) -> Points:
-    """The lengths of the frame's steps along x and y, in mm.
-
-    Args:
-        lattice: whose frame it is.
-        unit_mm: the grid unit, as read back, which is good to some 0.00002 mm.
+    """The lengths in mm of a lattice's frame's steps along x and y.
 
     Example:
         >>> from fabkit.model.lattice import LATTICES
