@@ -166,10 +166,15 @@ def is_accessory(body: Body, puzzle: PuzzleSet, *units_mm: float, length_mm: flo
         >>> is_accessory(lid, load_set("iqblock"), 20.0), is_accessory(lid, load_set("iqblock"), 25.0)
         (True, False)
     """
+    in_mm = Body(body.name, body.vertices * length_mm, body.faces)
+    regions = [region_mm(puzzle.lattice, one.cells, min(units_mm)) for one in puzzle.boards]
+    least_mm = min((_sides(_corners(one))[0] for one in regions), default=math.inf) - _SMALLER_MM
+    # Nothing is longer than the diagonal of the box around it.
+    if not len(body.faces) or np.linalg.norm(np.ptp(in_mm.vertices, axis=0)) < least_mm:
+        return False
     rings = [form.rings[:1] for piece in puzzle.pieces for form in piece.forms]
     outlines = [Polygon(rings_in_units(puzzle.lattice, outer)[0]) for outer in rings]
     pieces = [_sides(_straightened(_corners(outline))) for outline in outlines]
-    in_mm = Body(body.name, body.vertices * length_mm, body.faces)
     # A small board with deep holes has its largest face on a side.
     for standing in _ways_up(in_mm)[::2]:
         size, large = _sides(standing), set()
@@ -443,12 +448,11 @@ def _by_circles(standing: Part, puzzle: PuzzleSet, _: Sequence[_Region]) -> Iter
         ]
         if not matches:
             continue
-        found = surfaces_at(standing.straight, np.column_stack([holes.real, holes.imag]))
-        if np.median([len(heights) for heights in found]) == 0:
-            kind = HOLES if slab is levels[0] else ""
-        else:  # blind, and open above
-            tops = [heights[-1] if heights else 0.0 for heights in found]
-            kind = SEATS if np.median(tops) < slab.middle_mm else ""
+        places = np.column_stack([holes.real, holes.imag])
+        top_mm = float(np.median(tops_at(standing.straight, places)))
+        kind = HOLES if slab is levels[0] else ""
+        if top_mm > 0:  # blind, and open above
+            kind = SEATS if top_mm < slab.middle_mm else ""
         for board, (score, scale, shift) in matches if kind else ():
             turn = abs(scale) / scale
             laid = moved(standing.vertices, turn, -shift * turn)

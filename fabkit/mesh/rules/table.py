@@ -33,9 +33,12 @@ class Rule:
 
 #: All rules by their ids, in the order in which they are told.
 RULES: dict[str, Rule] = {
-    name: Rule(name, group["of"], title, group["text"])
-    for group in tomllib.loads(Path(__file__).with_name("rules.toml").read_text("utf-8"))["asks"]
-    for name, title in group["rules"].items()
+    name: Rule(name, kind, title, asks)
+    for group, names in tomllib.loads(
+        Path(__file__).with_name("rules.toml").read_text("utf-8")
+    ).items()
+    for kind, _, asks in [group.partition(": ")]
+    for name, title in names.items()
 }
 
 
