@@ -29,9 +29,6 @@ _LEAST_MM2 = 0.02
 _NOTCH_MM = 0.8
 #: What stands out by less (mm) than a nub is unevenness of the mesh.
 _NUB_MM = 0.02
-#: What parts of the circle around them areas fill at least that are round pockets for a letter,
-#: marks of poles, or recesses with their ribs taken off. (A square fills 0.64.)
-_FRAME_ROUND, _MARK_ROUND, _RECESS_ROUND = 0.97, 0.85, 0.75
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +37,8 @@ class Slice:
 
     Attributes:
         height_mm: above the back.
-        low_mm: the height below it at which the next corners lie.
-        high_mm: the height above it at which the next corners lie.
+        low_mm: where the next corners below it lie.
+        high_mm: the same above it.
         material: what is cut.
         inside_mm: how far inside the part's outline its own lies, at most of its sides: what
             chamfer, rounding or taper take at that height.
@@ -59,13 +56,10 @@ class Cavity:
     """Something that is open inside a part's outline.
 
     Attributes:
-        low_mm: where it begins.
-        high_mm: where it ends.
-        below: whether it is open at the back.
-        above: whether it is open at the face.
+        low_mm, high_mm: from where to where it reaches.
+        below, above: whether it is open at the back, and at the face.
         cuts: the slices it appears in and its area there, from low to high.
-        beside: whether it breaks through the side of the part.
-        in_side: whether it is nothing but a notch in the side.
+        beside, in_side: whether it breaks through the side, and is nothing but a notch there.
     """
 
     low_mm: float
@@ -119,14 +113,9 @@ def features(part: Part) -> Features:
     Edges that are rounded or chamfered and sides that lean leave no feature, and holes of the
     outline are none.
     """
-    nubs_mm = _nubs_mm(part)
-    part = _without(part, nubs_mm)
+    part, nubs_mm = _without_nubs(part)
     open_ = _Open(part, _slices(part))
-    recesses: list[Cavity] = []
-    labels: list[Cavity] = []
-    through: list[Cavity] = []
-    marks: list[Cavity] = []
-    wide: list[Cavity] = []
+    recesses, labels, through, marks, wide = (list[Cavity]() for _ in range(5))
     reliefs: list[tuple[Cavity, list[Cavity]]] = []
     for space in open_.groups(np.arange(len(open_.areas))):
         whole = open_.cavity(space)
@@ -222,8 +211,8 @@ def _main_levels(part: Part) -> list[float]:
     return sorted(of_faces | {levels[i] for i in others[:12]})
 
 
-def _nubs_mm(part: Part) -> tuple[float, float]:
-    """How far the part begins below the back, and ends above the face: a nub stands out there.
+def _without_nubs(part: Part) -> tuple[Part, tuple[float, float]]:
+    """A part without what stands out of its back and face, if it is solid; and how far that does.
 
     Back and face are where a quarter of the outline is filled.
     """
@@ -239,16 +228,11 @@ def _nubs_mm(part: Part) -> tuple[float, float]:
         most_mm = part.thickness_mm / 2
         is_nub = more_mm2(_NUB_MM) < 0 <= more_mm2(most_mm)
         found.append(bisect(more_mm2, _NUB_MM, most_mm, xtol=1e-4) + 1e-4 if is_nub else 0.0)
-    return found[0], found[1]
-
-
-def _without(part: Part, nubs_mm: tuple[float, float]) -> Part:
-    """A part without what stands out of its back and face, where its mesh bounds a volume."""
-    if not any(nubs_mm) or not part.is_solid:
-        return part
-    body = slab(part.straight, nubs_mm[0], part.thickness_mm - nubs_mm[1])
-    # It may be thinner than what stands out of it.
-    return replace(part, body=body, vertices=body.vertices) if len(body.faces) else part
+    if any(found) and part.is_solid:
+        body = slab(part.straight, found[0], part.thickness_mm - found[1])
+        if len(body.faces):  # it may be thinner than what stands out of it
+            part = replace(part, body=body, vertices=body.vertices)
+    return part, (found[0], found[1])
 
 
 # --- cavities -------------------------------------------------------------------------------
@@ -325,7 +309,7 @@ def _is_frame(cavity: Cavity) -> bool:
     """Whether a cavity is a round pocket, mostly open, in which a letter may stand or be sunk."""
     disc = filled(cavity.middle)
     is_open = cavity.middle.area > 0.6 * disc.area
-    return is_open and isinstance(disc, Polygon) and _fills(disc) > _FRAME_ROUND
+    return is_open and isinstance(disc, Polygon) and _fills(disc) > 0.97
 
 
 def _standing_in(frame: Cavity) -> list[Cavity]:
@@ -347,7 +331,7 @@ def _is_mark(cavity: Cavity) -> bool:
     if cavity.beside or not isinstance(area, Polygon) or area.interiors:
         return False
     width_mm = 2 * shapely.minimum_bounding_radius(area)
-    return bool(width_mm <= 3 * MARK_DIAMETER_MM and _fills(area) > _MARK_ROUND)
+    return bool(width_mm <= 3 * MARK_DIAMETER_MM and _fills(area) > 0.85)
 
 
 def _is_hole_of_outline(part: Part, cavity: Cavity) -> bool:
@@ -368,11 +352,11 @@ def _is_recess(cavity: Cavity, thickness_mm: float) -> bool:
     if cavity.beside:
         return _disc_mm(cavity.middle) > 2
     lowest = cavity.cuts[len(cavity.cuts) // 4][1]
-    return isinstance(lowest, Polygon) and _fills(lowest) > _RECESS_ROUND
+    return isinstance(lowest, Polygon) and _fills(lowest) > 0.75  # it may have ribs
 
 
 def _fills(area: BaseGeometry) -> float:
-    """Which part of the circle around it an area fills."""
+    """Which part of the circle around it an area fills; a square 0.64."""
     return float(area.area / (math.pi * shapely.minimum_bounding_radius(area) ** 2))
 
 
@@ -404,11 +388,9 @@ class Circle:
     """A circle laid through points.
 
     Attributes:
-        x_mm: of its middle.
-        y_mm: of its middle.
+        x_mm, y_mm: its middle.
         diameter_mm: the least squares fit.
-        inner_mm: twice the least distance of a point from the middle.
-        outer_mm: twice the greatest distance.
+        inner_mm, outer_mm: twice the least and the greatest distance of a point from the middle.
     """
 
     x_mm: float
@@ -450,9 +432,7 @@ def cylinders_mm(areas: Sequence[BaseGeometry]) -> tuple[float, float]:
     and between two corners a polygon's side lies inside the circle that was drawn. A bore of 16
     sides with its corners on a circle of 10.1 mm takes 9.91 mm.
 
-    Args:
-        areas: the bore's cuts, from where it begins to where it ends; what stands free in them
-            is looked past.
+    The areas are the bore's cuts; what stands free in them is looked past.
 
     Example:
         >>> from shapely import Point, affinity

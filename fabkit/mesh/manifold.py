@@ -12,9 +12,6 @@ from shapely.geometry.base import BaseGeometry
 from fabkit.mesh.body import Body
 from fabkit.mesh.section import area_of, parts
 
-#: Holes this small are left where walls that are upright are seen from above.
-_NO_HOLE_MM2 = 1e-3
-
 
 def is_solid(manifold: Any) -> bool:
     """Whether a mesh bounds a volume, so that overlaps can be measured."""
@@ -52,8 +49,8 @@ def between(solid: Any, low_mm: float, high_mm: float) -> Any:
 
 
 def shadow_of(solid: Any) -> BaseGeometry:
-    """A solid seen from above."""
-    return area_of(solid.project(), _NO_HOLE_MM2)
+    """A solid seen from above; upright walls leave tiny holes (mm2), which are none."""
+    return area_of(solid.project(), 1e-3)
 
 
 # --- meshes of parts ------------------------------------------------------------------------
@@ -78,11 +75,7 @@ def slab(body: Body, low_mm: float, high_mm: float = math.inf) -> Body:
 def parted(body: Body, area: BaseGeometry, low_mm: float, high_mm: float) -> tuple[Body, Body]:
     """Parts a closed mesh in two that touch each other: the rest, and what lies in a prism.
 
-    Args:
-        body: the mesh.
-        area: the prism seen from above, in the mesh's own frame.
-        low_mm: where the prism begins.
-        high_mm: where it ends.
+    The prism is an area seen from above, in the mesh's own frame, between two heights.
 
     Raises:
         ValueError: when the mesh bounds no volume.

@@ -20,28 +20,14 @@ from shapely.geometry.base import BaseGeometry
 from fabkit.mesh.body import Faces, Points, area_vectors, is_closed
 
 UP, DOWN = 1, -1
-#: Heights this near are one, as a part of the body's height (STL files hold single precision).
-_SAME_HEIGHT = 2e-5
 #: Noise moves corners less than this (mm); what is more is no noise, but a fault.
 _MOST_NOISE_MM = 0.045
-#: Noise may move corners this many times as far as those of large faces of large flats show.
-_NOISE = 2.5
-#: Faces lean less than this against a level plane when they tell how noisy a mesh is (1 degree).
-_LEVEL = float(np.cos(np.radians(1.0)))
-#: Flats are large that have this part of the area of all level faces.
-_OF_FLATS = 0.02
-#: No more flats are told apart.
-_MOST_FLATS = 300
 #: Areas that are smaller than this are what rounding leaves.
 _NO_AREA_MM2 = 1e-9
 
 
 class Sections:
-    """Cuts one body at any number of heights.
-
-    Args:
-        vertices: corners, shape (n, 3), the height last.
-        faces: triangles, shape (m, 3).
+    """Cuts one body, closed or not, at any number of heights.
 
     Example:
         >>> corners = np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], float)
@@ -129,34 +115,35 @@ class Sections:
 
     @property
     def scatter_mm(self) -> float:
-        """Corners this far from a flat's height belong to it."""
-        return max(_SAME_HEIGHT * (self.high - self.low), 1e-12, self.noise_mm)
+        """Corners this far from a flat's height belong to it; STL files hold single precision."""
+        return max(2e-5 * (self.high - self.low), 1e-12, self.noise_mm)
 
     @cached_property
     def noise_mm(self) -> float:
         """How far noise may have moved corners, as the flats tell; next to 0 for an exact mesh.
 
-        A mesh without flats tells nothing. The flats of one that is rougher than 0.045 mm are
-        none, so that it counts as exact.
+        It is 2.5 times what single faces of the large flats show, those of a fiftieth of what is
+        level (to 1 degree). A mesh without flats tells nothing; those of one that is rougher than
+        0.045 mm are none, so that it counts as exact.
         """
         areas = np.linalg.norm(area_vectors(self.vertices, self.faces), axis=1)
         reach = np.ptp(self._corners, axis=1)
-        level = (np.abs(self._projected) > _LEVEL * areas) & (reach < _MOST_NOISE_MM)
+        level = (np.abs(self._projected) > np.cos(np.radians(1)) * areas) & (reach < _MOST_NOISE_MM)
         areas, reach, noise_mm = areas[level], reach[level], 0.0
         # Within single faces: two flats may lie nearer to each other than noise may reach.
         for chosen, _ in _heaviest(self._corners[level], areas, _MOST_NOISE_MM):
-            if areas[chosen].sum() < _OF_FLATS * areas.sum():
+            if areas[chosen].sum() < 0.02 * areas.sum():
                 break
-            noise_mm = max(noise_mm, _NOISE * float(reach[chosen].max()) / 2)
+            noise_mm = max(noise_mm, 2.5 * float(reach[chosen].max()) / 2)
         return noise_mm if noise_mm < _MOST_NOISE_MM else 0.0
 
     @cached_property
     def _flat_levels(self) -> list[float]:
-        """The heights of the flats: those around which most area lies first."""
+        """The heights of the flats, at most 300: those around which most area lies first."""
         flat = (np.ptp(self._corners, axis=1) < self.scatter_mm) & (self._projected != 0)
         areas = np.abs(self._projected[flat])
         found = _heaviest(self._corners[flat], areas, self.scatter_mm)
-        return [height for _, height in itertools.islice(found, _MOST_FLATS)]
+        return [height for _, height in itertools.islice(found, 300)]
 
     def _at_level(self, height: float) -> NDArray[np.bool_]:
         """Which faces lie at a height."""

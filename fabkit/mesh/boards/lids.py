@@ -19,22 +19,14 @@ from fabkit.mesh.section import UP, parts
 from fabkit.model.accessory import HOLES, LID
 from fabkit.model.profile import Profile
 
-#: A lid that is held cannot be lifted by this, in mm, or it overlaps with its board by so many mm3.
-_LIFT_MM, _HELD_MM3 = 2.0, 1.0
-#: A hook bends by no more than the profile's catch and this, in mm.
-_TOLERANCE_MM = 0.02
-#: The steps of a lid's way; and so far it is pushed to find out on which side its way is open.
-_STEP_MM, _PUSH_MM = 0.5, 5.0
+#: A lid that is held cannot be lifted by this, in mm.
+_LIFT_MM = 2.0
+#: The steps of a lid's way.
+_STEP_MM = 0.5
 #: A lid lies this much (mm) above what it lies on: single precision makes faces that touch overlap.
 _ABOVE_MM = 0.005
-#: Level faces from this area (mm2) can bear a lid.
-_BEARS_MM2 = 10.0
-#: A lid has tongues when less than this part of its plate is there halfway up.
-_TONGUES = 0.5
 #: So far below the lid the board matters to it, and the hooks' way.
 _BELOW_MM = 1.0
-#: The rim of a lid is wider than its plate is thick by this, in mm: its edges may lean.
-_RIM_MM = 2.0
 #: Overlaps of less volume (mm3) are those of single precision.
 _TINY_MM3 = 0.01
 
@@ -59,18 +51,11 @@ def partner_findings(part: Part, parts: Sequence[Part], profile: Profile) -> Ite
 
 
 def lid_findings(lid: Part, board: Part, lid_low_mm: float, profile: Profile) -> Iterator[Finding]:
-    """All findings on a lid with its board.
-
-    Args:
-        lid: the lid.
-        board: its board.
-        lid_low_mm: how high the lid's underside should lie above the table.
-        profile: what is asked for.
-    """
+    """All findings on a lid with its board, its underside to lie so high above the table."""
     seats = [
         height
         for (height, facing), area in board.sections.flats().items()
-        if facing == UP and area > _BEARS_MM2 and height > board.rest_mm + _BELOW_MM
+        if facing == UP and area > 10 and height > board.rest_mm + _BELOW_MM
     ]
     why = ""
     if not (lid.is_solid and board.is_solid):
@@ -91,7 +76,7 @@ def lid_findings(lid: Part, board: Part, lid_low_mm: float, profile: Profile) ->
     yield from closing.pressed(profile) if closing.snaps else closing.slid()
     what = f"the overlap with the board when the lid is lifted by up to {_LIFT_MM:g} mm"
     held = closing.lifted_mm3(closing.seated)
-    yield at_least("lid-held", held, _HELD_MM3, "mm3", what)
+    yield at_least("lid-held", held, 1.0, "mm3", what)
 
 
 class _Closing:
@@ -112,14 +97,15 @@ class _Closing:
         tops = [(area, at) for (at, facing), area in sections.flats().items() if facing == UP]
         self.plate_mm = max(tops, default=(0.0, sections.high))[1]
         plain = sections.at(slabs(sections)[0].middle_mm)
-        self.snaps = bool(sections.at(sections.high / 2).area < _TONGUES * plain.area)
+        self.snaps = bool(sections.at(sections.high / 2).area < plain.area / 2)
         low_mm = min(0.0, self.plate_mm - sections.high) if self.snaps else 0.0
         self._near = board.manifold.trim_by_plane((0, 0, 1), seat_mm + low_mm - _BELOW_MM)
         self._low_mm = seat_mm + _ABOVE_MM + self.noise_mm
 
         low, high = lid.vertices.min(axis=0), lid.vertices.max(axis=0)
         x, y, _ = ((low + high) / 2).tolist()
-        size = [*((high - low)[:2] - 2 * (self.plate_mm + _RIM_MM)).tolist(), self.plate_mm]
+        # Its rim is wider than its plate is thick: edges may lean.
+        size = [*((high - low)[:2] - 2 * (self.plate_mm + 2)).tolist(), self.plate_mm]
         solid = lid.manifold.translate((-x, -y, 0.0))
         if min(size) > 0:
             filling = manifold3d.Manifold.cube(size, center=True)
@@ -147,9 +133,7 @@ class _Closing:
     def slid(self) -> Iterator[Finding]:
         """A sliding lid meets nothing on its way to the side on which it meets least."""
         sides = ((0, -1), (0, 1), (-1, 0), (1, 0))
-        x, y = min(
-            sides, key=lambda way: self.overlap_mm3(self.seated, *np.multiply(way, _PUSH_MM), 0)
-        )
+        x, y = min(sides, key=lambda way: self.overlap_mm3(self.seated, 5 * way[0], 5 * way[1], 0))
         far = float(np.ptp(self.board.vertices[:, 0 if x else 1]))
         steps = np.arange(_STEP_MM, far + _STEP_MM, _STEP_MM).tolist()
         overlaps = [self.overlap_mm3(self.seated, x * out, y * out, 0) for out in steps]
@@ -173,7 +157,7 @@ class _Closing:
                 if hook.volume() >= _TINY_MM3:
                     x0, y0, _, x1, y1, _ = hook.bounding_box()
                     bent_mm = max(bent_mm, min(x1 - x0, y1 - y0))
-        limit, what = profile.snap_mm + _TOLERANCE_MM, "how far a hook bends on the lid's way down"
+        limit, what = profile.snap_mm + 0.02, "how far a hook bends on the lid's way down"
         if most_mm3 > _TINY_MM3:
             message = f"on the lid's way down its plate overlaps the board by {most_mm3:.3f} mm3"
             yield Finding("lid-path", False, most_mm3, _TINY_MM3, "mm3", message)

@@ -29,39 +29,23 @@ from fabkit.model.accessory import HOLES, LID, SEATS, TRAY
 from fabkit.model.lattice import Lattice
 from fabkit.model.puzzle import Board, PuzzleSet, in_units, rings_in_units
 
-#: Level faces count from this area (mm2), and heights between two of them from this (mm).
-_LEAST_FLAT_MM2, _LEAST_SLAB_MM = 2.0, 0.15
-#: A hole is round when it fills this part of the circle around it.
-_ROUND = 0.93
-#: A hole belongs to a cell when its middle is within this part of a grid unit; the lattice is not
-#: laid by those that are off by more than so many mm, and so many times as much as usual.
-_NEAR_UNITS, _OFF_MM, _UNUSUAL = 0.3, 0.02, 4.0
+#: Level faces, and round holes, count from this area (mm2).
+_LEAST_MM2 = 2.0
+#: A hole belongs to a cell when its middle is within this part of a grid unit.
+_NEAR_UNITS = 0.3
 #: An explanation counts from this score: holes that belong to cells, floor in common with region.
 _KNOWN, _ALIKE = 0.6, 0.85
-#: A tray has walls along this part of its region's outline, or more, no farther (mm) from it.
-_WALLED, REACH_MM = 0.5, 3.2
-#: Near a corner an edge is not measured: so many mm, or this part of it; else every so many mm.
-_END_MM, _END_SHARE, _EVERY_MM = 3.0, 0.3, 1.0
-#: A lid is a plate: its section covers this part of the hull around it.
-_PLATE = 0.7
+#: A tray's walls are no farther (mm) from its region.
+REACH_MM = 3.2
 #: The hull around a board or lid covers this part of its region. It may be smaller by so many mm,
-#: as a lid that is printed small is; a board that is as large as a piece has a wall all around.
-_COVERED, _SMALLER_MM, _LARGER_MM = 0.97, 2.0, 2.0
-#: A piece is no larger than its cells by this (mm), and no smaller by this part of a grid unit:
-#: balls and discs do not fill theirs.
-_OVERSIZE_MM, _UNDERSIZE = 0.5, 0.3
+#: as a lid that is printed small is.
+_COVERED, _SMALLER_MM = 0.97, 2.0
 #: Of two ways to lie the one is chosen whose surface lies farther back, by more than this (mm).
 _FARTHER_MM = 2e-4
 #: From this score an explanation is not doubted: other kinds and ways up are not tried.
 _SURE = 0.9
-#: A tray lies as well another way when its floor is alike but for so little: its notch.
-_AS_GOOD = 0.03
 #: Scores that differ less than this are those of boards of one shape.
 _EQUAL = 1e-6
-#: Lines are moved by this (mm) along x and y, so that they seldom meet an edge of the mesh.
-_ASIDE = np.array([1.7e-5, 0.9e-5])
-#: Posts are probed this far out from the middles of cells, neither in a hole nor in a channel.
-_TO_CORNER = 0.9
 
 
 def read_boards(
@@ -121,8 +105,8 @@ def _best(found: Sequence[Part], taken: Collection[tuple[str, bool]]) -> Part:
         ((one, board) for one, board in zip(found, boards, strict=True) if one.score >= most),
         key=lambda both: (both[1].id, both[0].kind == LID) in taken,
     )
-    # One cell more or less is another way to lie.
-    less = min(_AS_GOOD, 1 / len(board.cells)) if best.kind == TRAY else _EQUAL
+    # A tray's notch may make its floor a little unlike; a cell more or less is another way to lie.
+    less = min(0.03, 1 / len(board.cells)) if best.kind == TRAY else _EQUAL
     alike = [
         one
         for one in found
@@ -167,7 +151,8 @@ def is_accessory(body: Body, puzzle: PuzzleSet, *units_mm: float, length_mm: flo
         (True, False)
     """
     in_mm = Body(body.name, body.vertices * length_mm, body.faces)
-    regions = [region_mm(puzzle.lattice, one.cells, min(units_mm)) for one in puzzle.boards]
+    both = itertools.product(puzzle.boards, sorted(units_mm)[:1])
+    regions = [region_mm(puzzle.lattice, board.cells, unit_mm) for board, unit_mm in both]
     least_mm = min((_sides(_corners(one))[0] for one in regions), default=math.inf) - _SMALLER_MM
     # Nothing is longer than the diagonal of the box around it.
     if not len(body.faces) or np.linalg.norm(np.ptp(in_mm.vertices, axis=0)) < least_mm:
@@ -181,12 +166,12 @@ def is_accessory(body: Body, puzzle: PuzzleSet, *units_mm: float, length_mm: flo
         for _, unit_mm, region in _covered(standing, puzzle, units_mm):
             there = _sides(_corners(region))
             can_be_piece = any((piece * unit_mm >= there - 1e-6).all() for piece in pieces)
-            if not can_be_piece or (size >= there + _LARGER_MM).all():
+            if not can_be_piece or (size >= there + 2.0).all():
                 large.add(unit_mm)
         others = {*units_mm} - large
+        # Balls and discs do not fill their cells.
         if large and not any(
-            (piece * unit_mm - size > -_OVERSIZE_MM).all()
-            and (piece * unit_mm - size < _UNDERSIZE * unit_mm).all()
+            (piece * unit_mm - size > -0.5).all() and (piece * unit_mm - size < 0.3 * unit_mm).all()
             for piece, unit_mm in itertools.product(pieces, others)
         ):
             return True
@@ -271,7 +256,7 @@ def _complex(points: Points) -> _Plane:
 
 
 class Slab(NamedTuple):
-    """A height between two neighbouring levels at which a body has level faces."""
+    """What lies between two neighbouring heights at which a body has level faces."""
 
     low_mm: float
     high_mm: float
@@ -284,9 +269,9 @@ class Slab(NamedTuple):
 
 def slabs(sections: Sections) -> list[Slab]:
     """The slabs of a body, from low to high; its highest and lowest corners end them, too."""
-    levels = {height for (height, _), area in sections.flats().items() if area > _LEAST_FLAT_MM2}
+    levels = {height for (height, _), area in sections.flats().items() if area > _LEAST_MM2}
     pairs = itertools.pairwise(sorted(levels | {sections.low, sections.high}))
-    return [Slab(low, high) for low, high in pairs if high - low > _LEAST_SLAB_MM]
+    return [Slab(low, high) for low, high in pairs if high - low > 0.15]
 
 
 def surfaces_at(body: Body, points: Points) -> list[list[float]]:
@@ -303,7 +288,8 @@ def surfaces_at(body: Body, points: Points) -> list[list[float]]:
     """
     corners, found = body.vertices[body.faces], []
     low, high = corners[:, :, :2].min(axis=1), corners[:, :, :2].max(axis=1)
-    for point in np.asarray(points, dtype=float).reshape(-1, 2) + _ASIDE:
+    # A little aside, so that lines seldom meet an edge of the mesh.
+    for point in np.reshape(points, (-1, 2)) + np.array([1.7e-5, 0.9e-5]):
         a, b, c = corners[((low <= point) & (point <= high)).all(axis=1)].transpose(1, 0, 2)
         (ux, uy), (vx, vy), (px, py) = ((b - a)[:, :2].T, (c - a)[:, :2].T, (point - a[:, :2]).T)
         area = ux * vy - uy * vx
@@ -350,40 +336,34 @@ def material_along(
     return start, length
 
 
-class Stops(NamedTuple):
-    """Points about every millimetre along the edges of an area, and the ways out there.
+def stops(region: BaseGeometry) -> tuple[Points, Points]:
+    """Points about every millimetre along the edges of a region, but for their ends.
 
-    Both have shape (n, 2); the ways are unit vectors.
+    Returns:
+        The points and, unit vectors, the ways out there; both of shape (n, 2).
     """
-
-    points: Points
-    outwards: Points
-
-
-def stops(region: BaseGeometry) -> Stops:
-    """The stops along a region, but for the ends of its edges."""
     points, outwards = [], []
     for ring in shapely.get_rings(shapely.orient_polygons(region)):
         for start, end in itertools.pairwise(shapely.get_coordinates(ring)):
             length = float(np.linalg.norm(end - start))
-            zone = min(_END_MM, _END_SHARE * length)
-            count = max(2, round((length - 2 * zone) / _EVERY_MM) + 1)
+            zone = min(3.0, 0.3 * length)  # near a corner nothing is measured
+            count = max(2, round(length - 2 * zone) + 1)
             along = (end - start) / length
             points.append(start + np.linspace(zone, length - zone, count)[:, None] * along)
             # Material of the region lies to the left of its rings.
             outwards.append(np.tile([along[1], -along[0]], (count, 1)))
-    return Stops(np.concatenate(points), np.concatenate(outwards))
+    return np.concatenate(points), np.concatenate(outwards)
 
 
-def gaps(section: BaseGeometry, along: Stops) -> Points:
-    """How far it is from each stop of a region to a wall of a section, straight out.
+def gaps(section: BaseGeometry, points: Points, outwards: Points) -> Points:
+    """How far it is from each of a region's `stops` to a wall of a section, straight out.
 
     Returns:
         Shape (n,); negative where a wall stands inside the region, infinite where none is near:
         what is farther than `REACH_MM` is a notch.
     """
-    starts = along.points - REACH_MM * along.outwards
-    return material_along(section, starts, along.outwards, 2 * REACH_MM)[0] - REACH_MM
+    starts = points - REACH_MM * outwards
+    return material_along(section, starts, outwards, 2 * REACH_MM)[0] - REACH_MM
 
 
 # --- boards with round holes --------------------------------------------------------------
@@ -399,9 +379,9 @@ def round_holes(section: BaseGeometry) -> list[Circle]:
     """
     found = []
     for hole in hollows(section):
-        if isinstance(hole, Polygon) and not hole.interiors and hole.area > _LEAST_FLAT_MM2:
+        if not hole.interiors and hole.area > _LEAST_MM2:
             circle = circle_of(hole)
-            if hole.area > _ROUND * math.pi / 4 * circle.outer_mm**2:
+            if hole.area > 0.93 * math.pi / 4 * circle.outer_mm**2:
                 middle = shapely.Point(circle.x_mm, circle.y_mm)
                 found.append(replace(circle, inner_mm=2 * middle.distance(hole.exterior)))
     return found
@@ -430,7 +410,8 @@ def posts_mm(part: Part, lattice: Lattice) -> Points:
     points = []
     for cell in part.board.cells:
         middle = np.array(in_units(lattice, [cell]))
-        points.append(middle + _TO_CORNER * (in_units(lattice, lattice.ring(cell)) - middle))
+        # Nearly at the corners, neither in a hole nor in a channel.
+        points.append(middle + 0.9 * (in_units(lattice, lattice.ring(cell)) - middle))
     return tops_at(part.straight, np.concatenate(points) * part.unit_mm)
 
 
@@ -482,7 +463,8 @@ def _match(
         near = off < _NEAR_UNITS * unit
         if near.sum() < _KNOWN * len(cells):
             return None
-        usual = near & (off <= max(_OFF_MM, _UNUSUAL * float(np.median(off[near]))))
+        # Those that are unusually far off do not lay the lattice.
+        usual = near & (off <= max(0.02, 4 * float(np.median(off[near]))))
         columns = np.column_stack([cells[nearest[usual]], np.ones(usual.sum())])
         scale, shift = map(complex, np.linalg.lstsq(columns, holes[usual], rcond=None)[0])
     seen = len(set(nearest[near].tolist()))
@@ -536,11 +518,11 @@ def _tray(
     if 1 - score < _ALIKE:
         return None
     shift, along = np.array(start), stops(region)
-    ways, which = np.unique(along.outwards.round(6), axis=0, return_inverse=True)
+    ways, which = np.unique(along[1].round(6), axis=0, return_inverse=True)
     for _ in range(3):
-        away = gaps(affinity.translate(cut, *shift), along)
+        away = gaps(affinity.translate(cut, *shift), *along)
         near = np.isfinite(away)
-        if near.mean() < _WALLED:
+        if near.mean() < 0.5:  # of its outline it has walls along
             return None
         # Walls all around are evenly away from the region, most of each.
         sides = np.unique(which[near])
@@ -563,7 +545,7 @@ def _as_lid(
     )
     lowest = slabs(standing.sections)[:1]
     plate = standing.sections.at(lowest[0].middle_mm) if lowest else Polygon()
-    if plate.area == 0 or plate.area < _PLATE * plate.convex_hull.area:
+    if plate.area == 0 or plate.area < 0.7 * plate.convex_hull.area:
         return []
     found = []
     for board, unit_mm, region in there:
@@ -574,6 +556,5 @@ def _as_lid(
         score = min(1.0, wide * deep / float(_sides(standing.vertices).prod()))
         for turn in turns:
             laid = moved(standing.vertices, 1j**turn, complex(x0 + x1, y0 + y1) / 2)
-            part = Part(standing.body, laid, LID, board=board, unit_mm=unit_mm, score=score)
-            found.append(part)
+            found.append(Part(standing.body, laid, LID, board=board, unit_mm=unit_mm, score=score))
     return found

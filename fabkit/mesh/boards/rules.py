@@ -35,6 +35,7 @@ from fabkit.mesh.features import Circle
 from fabkit.mesh.finding import Finding, at_least, at_most, between, counted
 from fabkit.mesh.identity import unsure
 from fabkit.mesh.part import Part
+from fabkit.mesh.rules.outline import UNIT_TOLERANCE
 from fabkit.mesh.rules.printing import printing_findings
 from fabkit.mesh.rules.sound import sound_findings
 from fabkit.model.accessory import HOLES, LID, SEATS, TRAY, board_kind
@@ -48,19 +49,6 @@ TOLERANCE_MM, PLACE_MM = 0.02, 0.05
 _CHORDS_MM = 0.02
 #: Cuts lie this near (mm) to the ends of slabs.
 _NEAR_END_MM = 0.03
-#: A seat must be deeper than its stub by this, in mm.
-_BELOW_STUB_MM = 0.1
-#: Boards explain a mesh equally well that are of one shape.
-_ONE_SHAPE = 1e-6
-#: A grid unit is right to this part, as that of pieces.
-_UNIT = 0.002
-#: Lines through walls lie this much (mm) off whole millimetres.
-_ASIDE_MM = 0.0137
-#: So high above the bed (mm) a floor has no holes.
-_NEAR_BED_MM = 0.3
-#: A corner is square, or sharper, up to this angle. A nozzle leaves it rounded; this part of its
-#: width must be free beyond the clearance.
-_SQUARE_DEGREES, _ROUNDED = 100.0, 0.25
 
 
 def inspect_board(
@@ -99,12 +87,13 @@ def _read(part: Part, puzzle: PuzzleSet, profile: Profile) -> Finding:
         return Finding("board-read", False, None, None, "", f"cannot be read: {part.why}")
     asked, asked_mm = board_kind(puzzle, profile), profile.unit_mm
     what = f"{'the lid of ' if part.kind == LID else ''}the board {part.board.id}"
-    if part.margin > _ONE_SHAPE and (found := unsure("board-read", part, what)):
+    # Boards of one shape explain a mesh equally well.
+    if part.margin > 1e-6 and (found := unsure("board-read", part, what)):
         return found
     if part.kind not in (asked, LID):
         message = f"it is of kind {part.kind}; a board of {puzzle.name} is of kind {asked}"
         return Finding("board-read", False, None, None, "", message)
-    if part.kind != LID and abs(part.unit_mm - asked_mm) > _UNIT * asked_mm:
+    if part.kind != LID and abs(part.unit_mm - asked_mm) > UNIT_TOLERANCE * asked_mm:
         message = (
             f"it is {what}, with a unit of {part.unit_mm:.3f} mm; {asked_mm:g} mm is asked for"
         )
@@ -123,7 +112,7 @@ def clearances_mm(part: Part, lattice: Lattice) -> tuple[float, float] | None:
     if part.board is None or not above:
         return None
     region = region_mm(lattice, part.board.cells, part.unit_mm)
-    away = gaps(part.sections.at(above[0].middle_mm), stops(region))
+    away = gaps(part.sections.at(above[0].middle_mm), *stops(region))
     near = away[np.isfinite(away)]
     return (float(near.min()), float(near.max())) if len(near) else None
 
@@ -211,7 +200,7 @@ class _Measured:
         low_mm = float(np.median(there)) if len(there) else 0.0
         heights = [part.rest_mm - low_mm + _NEAR_END_MM, part.rest_mm - _NEAR_END_MM]
         yield from self._circles(heights, "seat", profile.stub_mm + 2 * profile.seat_mm)
-        least = profile.stub_height_mm + _BELOW_STUB_MM
+        least = profile.stub_height_mm + 0.1
         yield _least("board-seat-depth", depths, least, "the shallowest seat", self.middles)
 
     def _circles(self, heights: Sequence[float], name: str, asked_mm: float) -> Iterator[Finding]:
@@ -265,9 +254,10 @@ class _Measured:
 
     def _opening(self, heights: Sequence[float]) -> Finding:
         """The clearance around the region, just above what pieces rest on, below the next level."""
-        along = stops(self.region)
-        away = np.concatenate([gaps(self.part.sections.at(height), along) for height in heights])
-        near, places = away < REACH_MM - 1e-6, np.tile(along.points, (len(heights), 1))
+        points, outwards = stops(self.region)
+        cuts = [self.part.sections.at(height) for height in heights]
+        away = np.concatenate([gaps(cut, points, outwards) for cut in cuts])
+        near, places = away < REACH_MM - 1e-6, np.tile(points, (len(heights), 1))
         what = "the clearance between region and frame, where it is farthest off,"
         asked_mm = self.profile.board_clearance_mm
         return _off("board-opening", away[near], asked_mm, what, places[near])
@@ -277,7 +267,8 @@ class _Measured:
         corners = _square_corners(self.region)
         if len(corners):
             rooms = shapely.distance(shapely.points(corners), self.part.sections.at(height))
-            least = self.profile.board_clearance_mm + _ROUNDED * self.profile.nozzle_mm
+            # A quarter of what the nozzle leaves rounded must be free beyond the clearance.
+            least = self.profile.board_clearance_mm + self.profile.nozzle_mm / 4
             what = "the room around the tightest corner of a piece"
             yield _least("board-corners", rooms, least, what, corners)
 
@@ -288,16 +279,16 @@ class _Measured:
         over the front: what it meets beyond is another side's wall.
         """
         flat = self.part.vertices[:, :2]
-        sides = stops(shapely.box(*flat.min(axis=0), *flat.max(axis=0)))
-        inwards, reach = -sides.outwards, float(np.linalg.norm(np.ptp(flat, axis=0)))
+        points, outwards = stops(shapely.box(*flat.min(axis=0), *flat.max(axis=0)))
+        inwards, reach = -outwards, float(np.linalg.norm(np.ptp(flat, axis=0)))
         # A little aside, so that no line runs along the side of a notch.
-        starts = sides.points + _ASIDE_MM * inwards[:, ::-1] * [1, -1]
+        starts = points + 0.0137 * inwards[:, ::-1] * [1, -1]
         inside = material_along(self.region, starts, inwards, reach)[0]
         cuts = [self.part.sections.at(height) for height in heights]
         walls = [material_along(cut, starts, inwards, reach) for cut in cuts]
         thick = [np.where(begin < inside, wide, np.inf) for begin, wide in walls]
         least = self.profile.board_wall_mm - 2 * self.part.sections.noise_mm
-        places = np.tile(sides.points, (len(heights), 1))
+        places = np.tile(points, (len(heights), 1))
         what = "the thinnest wall of the frame"
         return _least("board-wall", np.concatenate(thick), least, what, places)
 
@@ -310,8 +301,8 @@ class _Measured:
         floors, what = self.floors, "the floor where it is thinnest"
         if part.kind == TRAY and self.profile.lid == "none":
             floors[floors < part.rest_mm - TOLERANCE_MM] += self.profile.title_depth_mm
-        # Between the middles, too, nothing goes through.
-        open_ = self.region - part.sections.at(min(least / 4, _NEAR_BED_MM))
+        # Between the middles, too, nothing goes through, near the bed.
+        open_ = self.region - part.sections.at(min(least / 4, 0.3))
         if open_.area > TOLERANCE_MM:
             return at_least("board-floor", 0.0, least, "mm", what, open_)
         least -= 2 * part.sections.noise_mm
@@ -371,5 +362,5 @@ def _square_corners(region: Polygon) -> Points:
         here = shapely.get_coordinates(ring)[:-1]
         back, on = np.roll(here, 1, axis=0) - here, np.roll(here, -1, axis=0) - here
         angles = np.arctan2(back[:, 1], back[:, 0]) - np.arctan2(on[:, 1], on[:, 0])
-        found.append(here[np.degrees(np.mod(angles, 2 * math.pi)) < _SQUARE_DEGREES])
+        found.append(here[np.degrees(np.mod(angles, 2 * math.pi)) < 100])
     return np.concatenate(found)
