@@ -48,9 +48,8 @@ class Body:
 
     Attributes:
         name: what messages call it, such as ``A.stl`` or ``plate.3mf: A``.
-        vertices: its corners, shape (n, 3); in mm if the file states a unit of length, else in
-            whatever length the file is in.
-        faces: its triangles, shape (m, 3), positions in `vertices`.
+        vertices: shape (n, 3); in mm if the file states a unit of length, else in whatever it is in.
+        faces: shape (m, 3), positions in `vertices`.
     """
 
     name: str
@@ -82,13 +81,8 @@ class Body:
 def welded(name: str, vertices: Points, faces: Faces) -> Body:
     """A body whose corners at exactly the same place are one.
 
-    Degenerate triangles stay, in their order and with their winding. Vertices that no triangle
-    uses go; the others come in the order in which triangles first use them.
-
-    Args:
-        name: of the body.
-        vertices: shape (n, 3), finite.
-        faces: shape (m, 3), positions in `vertices`; at least one.
+    Degenerate triangles stay, in their order and with their winding. Vertices (finite) that no
+    triangle uses go; the others come in the order in which triangles first use them.
 
     Example:
         >>> corners = np.array([[0, 0, 0], [1, 0, 0], [-0.0, 0, 0], [0, 1, 0], [9, 9, 9]])

@@ -24,13 +24,12 @@ from numpy.typing import NDArray
 from fabkit.mesh.body import Body, Points
 from fabkit.mesh.topology import FLAT_MM, heights
 
-#: Faces that reach less than this into each other touch. Single precision moves a corner by up
-#: to 1.3e-5 mm at coordinates of 256 mm, so that faces which only touched, before a file was
-#: written, reach into each other by up to twice as much.
+#: Faces that reach less than this into each other touch: single precision moves corners by up to
+#: 1.3e-5 mm at coordinates of 256 mm, so that those that touched reach up to twice as far.
 TOUCHING_MM = 3e-5
-#: No more pairs are reported: a picture of the fault needs fewer.
+#: No more pairs are reported.
 MOST_CROSSINGS = 1000
-#: Pairs that are looked at together at most, though all boxes should meet: a few hundred megabytes.
+#: Pairs that are looked at together at most: a few hundred megabytes.
 _PAIRS_AT_ONCE = 1 << 22
 
 #: Pairs of positions: one a row in what `crossings` returns, one a column inside.
@@ -40,9 +39,8 @@ Pairs = NDArray[np.int64]
 def crossings(body: Body, touching_mm: float = TOUCHING_MM) -> Pairs:
     """The pairs of faces that cut through each other, or lie on each other in one plane.
 
-    The work grows with the pairs of faces whose boxes meet: about linearly with the faces, but
-    with the square of those around one corner. Faces of no extent
-    (`fabkit.mesh.topology.degenerate_faces`) have no inner points and cross nothing.
+    The work grows about linearly with the faces, but with the square of those around one corner.
+    Faces of no extent (`fabkit.mesh.topology.degenerate_faces`) cross nothing.
 
     Args:
         body: in any state.
@@ -50,8 +48,7 @@ def crossings(body: Body, touching_mm: float = TOUCHING_MM) -> Pairs:
             `TOUCHING_MM` for a mesh whose corners are not that exact.
 
     Returns:
-        Positions of faces, the smaller first, shape (k, 2), sorted; if there are more than
-        `MOST_CROSSINGS`, that many of them.
+        Positions of faces, the smaller first, shape (k, 2), sorted; `MOST_CROSSINGS` at most.
 
     Example:
         >>> corners = np.array([[0.0, 0, 0], [9, 0, 0], [0, 9, 0], [1, 1, -1], [2, 2, -1], [1, 2, 1]])

@@ -26,7 +26,6 @@ class Finding:
 
     Attributes:
         rule: its id.
-        ok: whether the part keeps it.
         value: what was measured; None when there is nothing to measure.
         limit: what is asked for: one number, or the least and the greatest.
         unit: of both, such as ``mm``; empty for counts.
@@ -58,15 +57,9 @@ class Finding:
 def at_least(
     rule: str, value: float, limit: float, unit: str, what: str, where: BaseGeometry | None = None
 ) -> Finding:
-    """A finding on a value that must not be smaller than its limit.
+    """A finding on a value that must not be smaller than its limit; `what` begins its sentence.
 
-    Args:
-        rule: the rule's id.
-        value: as measured; what is not finite could not be.
-        limit: as asked for.
-        unit: of both.
-        what: the beginning of the sentence, such as ``"the thinnest wall"``.
-        where: the place.
+    A value that is not finite could not be measured.
 
     Example:
         >>> at_least("wall", 1.2, 2.0, "mm", "the wall").message

@@ -14,9 +14,8 @@ from fabkit.model.piece import is_image
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
-#: An outline counts as read when it is nowhere farther off than this part of a grid unit: tips
-#: cut back by a tenth of edges of two units and usual roundings stay below. (Which piece it is
-#: can be told beyond that.)
+#: An outline counts as read when it is nowhere farther off than this part of a grid unit: tips cut
+#: back by a tenth of edges of two units and usual roundings stay below.
 _OFF_UNITS = 0.2
 #: It is told what a part is when its score is better than that of anything else by this.
 _SURE = 0.005
@@ -29,7 +28,7 @@ class Identity:
     Attributes:
         key: its name in reports, different from all others': the piece's id, with a number behind
             it for a second one; or ``unknown-1``.
-        piece: the id of the piece that it is, or None.
+        piece: the id of the piece that it is.
         letter: the engraved letter, if one was read.
         alike: the ids of the pieces that have its outline, or its balls and links.
         mirrored: whether they have it only when turned over, or in a mirror.
@@ -37,11 +36,11 @@ class Identity:
         back: the letter on the back, if one was read.
     """
 
-    key: str
-    piece: str | None
-    letter: Letter | None
-    alike: tuple[str, ...]
-    mirrored: bool
+    key: str = ""
+    piece: str | None = None
+    letter: Letter | None = None
+    alike: tuple[str, ...] = ()
+    mirrored: bool = False
     strange: Letter | None = None
     back: Letter | None = None
 
@@ -69,15 +68,19 @@ def identify(
     other links is that piece, but not `alike`.
     """
     seen = [_seen(part, one, puzzle) for part, one in zip(parts, found, strict=True)]
-    order = sorted(range(len(parts)), key=lambda i: (not seen[i].letter, _measures(parts[i]), i))
+
+    def first(i: int) -> tuple[object, ...]:
+        """What tells parts alike apart however they are turned, named or ordered."""
+        around = parts[i].shadow.length if parts[i].kind == FLAT else 0.0
+        return not seen[i].letter, round(parts[i].volume_mm3, 2), round(around, 2), i
+
     taken, result = Counter[str](), list(seen)
-    for i in order:
+    for i in sorted(range(len(parts)), key=first):
         alike, letter = seen[i].alike, seen[i].letter
         if letter:  # which several pieces may have
             lettered = [piece.id for piece in puzzle.pieces if piece.label == letter.text]
             alike = tuple(one for one in lettered if one in alike) or tuple(lettered)
-        first = alike[0] if alike else None
-        piece = next((one for one in alike if one not in taken), first)
+        piece = next((one for one in alike if one not in taken), alike[0] if alike else None)
         key = numbered(piece or "unknown", taken, piece is not None)
         balls = parts[i].balls
         alike = () if balls and not balls.as_linked else seen[i].alike
@@ -91,18 +94,12 @@ def numbered(stem: str, taken: Counter[str], is_known: bool) -> str:
     return stem if is_known and taken[stem] == 1 else f"{stem}-{taken[stem]}"
 
 
-def _measures(part: Part) -> tuple[float, float]:
-    """What tells parts alike apart however they are turned, named or ordered."""
-    around = part.shadow.length if part.kind == FLAT else 0.0
-    return round(part.volume_mm3, 2), round(around, 2)
-
-
 def _seen(part: Part, found: Features | None, puzzle: PuzzleSet) -> Identity:
     """What a part shows, without a name."""
     if part.balls:
-        return Identity("", None, None, part.balls.alike, part.balls.mirrored)
+        return Identity(alike=part.balls.alike, mirrored=part.balls.mirrored)
     if part.outline is None or found is None:
-        return Identity("", None, None, (), mirrored=False)
+        return Identity()
     texts, turns = [piece.label for piece in puzzle.pieces], len(puzzle.lattice.moves(False))
     letter = read_letter(found.labels, texts, turns)
     strange = None if letter else read_letter(found.labels, ALPHABET, turns)

@@ -32,9 +32,7 @@ SOUND_RULES = (
     "watertight", "winding", "degenerate", "self-intersection", "shells", "cavities", "volume",
 )  # fmt: skip
 #: … and what tells whether it is a part of the set, or why that cannot be told.
-RECOGNITION_RULES = (
-    "read-back", "shape", "cut-through", "ball-read", "ball-shape", "board-read",
-)  # fmt: skip
+_RECOGNITION_RULES = "read-back", "shape", "cut-through", "ball-read", "ball-shape", "board-read"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +40,6 @@ class ReadPart:
     """A part as it was read, and what was found on it.
 
     Attributes:
-        part: its mesh as it lies.
-        identity: which piece or board it is.
         features: what is open in a flat piece.
         stubs: what stands on stubs; `part` is the plate above them then.
         findings: of every rule, as `inspect` gives them.
@@ -140,8 +136,8 @@ def inspect(
         profile: what is asked for.
 
     Returns:
-        Findings in the order of the rules, those that are kept among them. Of what is not
-        recognised only what the mesh is as such, and what it was not recognised by.
+        In the order of the rules, those that are kept among them. Of what is not recognised only
+        what the mesh is as such, and what it was not recognised by.
     """
     part = one.part
     if not one.is_piece:
@@ -154,8 +150,8 @@ def inspect(
         found = _inspect_flat(one, common, puzzle, profile)
     if one.piece or part.board:
         return found
-    known = (*SOUND_RULES, *RECOGNITION_RULES)  # what else would be measured means nothing
-    return [finding for finding in found if finding.rule in known]
+    # What else would be measured means nothing.
+    return [finding for finding in found if finding.rule in (*SOUND_RULES, *_RECOGNITION_RULES)]
 
 
 def _inspect_flat(

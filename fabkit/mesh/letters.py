@@ -29,11 +29,9 @@ class Letter:
     """A letter that was read.
 
     Attributes:
-        text: the label.
         likeness: the common part of the letter seen and the font's: 1 when they are the same.
         turns: quarter turns (sixths on a triangular lattice), counter-clockwise, after which
             the font's letter lies as the one seen.
-        mirrored: whether it was seen as in a mirror.
     """
 
     text: str
@@ -45,13 +43,13 @@ class Letter:
 def read_letter(
     labels: Sequence[Cavity], texts: Sequence[str], turns: int, back: bool = False
 ) -> Letter | None:
-    """Which of several labels is engraved on a part.
+    """Which of several labels is engraved on a part's face, or back as seen from there.
 
     Args:
         labels: the cavities that are letters.
         texts: the labels it may be, at least one.
         turns: in how many ways the part may be turned on its lattice.
-        back: reads the back, as seen from there, instead of the face.
+        back: reads the back.
 
     Returns:
         The letter; None when there is none, it is of another font, or two are equally near.
@@ -73,19 +71,15 @@ def read_letter(
 
 
 def turns_alike(text: str, turns: int) -> tuple[int, ...]:
-    """The turns that leave a label looking the same, no turn among them.
-
-    Args:
-        text: the label.
-        turns: in how many ways a part may be turned on its lattice.
+    """Of all turns that a lattice has, those that leave a label looking the same.
 
     Example:
         >>> turns_alike("N", 4), turns_alike("A", 4)
         ((0, 2), (0,))
     """
     glyphs = np.array([_glyph(text, turn / turns, mirrored=False) for turn in range(turns)])
-    alike = [likeness > 1 - _BETTER for likeness in overlays(glyphs[0], glyphs)]
-    return tuple(turn for turn in range(turns) if turn == 0 or alike[turn])
+    alike = overlays(glyphs[0], glyphs)
+    return tuple(turn for turn in range(turns) if turn == 0 or alike[turn] > 1 - _BETTER)
 
 
 @lru_cache(maxsize=2048)

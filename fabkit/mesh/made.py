@@ -20,7 +20,7 @@ from fabkit.mesh.section import DOWN, UP, filled
 from fabkit.model.layers import MAX_AIR_MM
 from fabkit.model.profile import Profile
 
-#: Less than this (mm) is no chamfer, and no clearance.
+#: Less than this (mm) is no chamfer.
 _NONE_MM = 0.02
 #: Halfway up a chamfer a side stands in by half of its width, a rounding by 0.13 of it.
 _ROUND_SHARE = 0.3
@@ -36,8 +36,7 @@ class Made:
 
     Attributes:
         inset_mm: how far each side stays inside the outline: half the clearance of two pieces.
-        top_mm: how far the edge around the face is cut back or rounded.
-        foot_mm: the same around the back.
+        top_mm: how far the edge around the face is cut back or rounded; `foot_mm` around the back.
         rounded: whether these edges are rounded rather than chamfered.
         tip_mm: the width of the flat to which acute tips are cut; None without any.
         bore_mm: the diameter of a magnet's recess; None without any.
@@ -137,17 +136,13 @@ class Made:
 
 
 def made_to(parts: Sequence[Part], found: Sequence[Features]) -> Made | None:
-    """What most of some pieces show; None when no outline was read.
-
-    Args:
-        parts: flat pieces, and what is none.
-        found: the features of each.
-    """
+    """What most of some flat pieces show, given their features; None when no outline was read."""
     read = [(part, one) for part, one in zip(parts, found, strict=True) if part.outline]
     if not read:
         return None
     outlines = [part.outline for part, _ in read if part.outline]
     recesses = [one for _, some in read for one in some.recesses]
+    bores_mm = [circle_of(one.middle).diameter_mm for one in recesses]
     labels = [one for _, some in read for one in some.labels]
     tops = [_inside_mm(part, part.sections.flat(part.thickness_mm, UP)) for part, _ in read]
     feet = [_inside_mm(part, part.sections.flat(0.0, DOWN)) for part, _ in read]
@@ -173,7 +168,7 @@ def made_to(parts: Sequence[Part], found: Sequence[Features]) -> Made | None:
         rounded=edge_mm > _NONE_MM
         and max(_inside_mm(widest, cut) for cut in halfway) < _ROUND_SHARE * edge_mm,
         tip_mm=median(tips) if tips else None,
-        bore_mm=median(map(_bore_mm, recesses)) if 2 * len(recesses) > len(read) else None,
+        bore_mm=median(bores_mm) if 2 * len(bores_mm) > len(read) else None,
         depth_mm=usual(one.depth_mm for one in recesses),
         mouth_mm=usual(map(_mouth_mm, recesses)),
         embedded=2 * sum(not one.below and not one.above for one in recesses) > len(recesses),
@@ -189,13 +184,10 @@ def _inside_mm(part: Part, area: BaseGeometry) -> float:
     return 0.0 if rim.is_empty else median(middle.distance(rim) for middle in middles)
 
 
-def _bore_mm(recess: Cavity) -> float:
-    return circle_of(recess.middle).diameter_mm
-
-
 def _mouth_mm(recess: Cavity) -> float:
     """By how much a recess is wider at the back than in its middle, on each side."""
     if not recess.below:
         return 0.0
     cut, area = recess.cuts[0]
-    return max(0.0, (circle_of(area).diameter_mm - _bore_mm(recess)) / 2 + cut.height_mm)
+    wider_mm = circle_of(area).diameter_mm - circle_of(recess.middle).diameter_mm
+    return max(0.0, wider_mm / 2 + cut.height_mm)

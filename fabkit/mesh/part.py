@@ -35,7 +35,7 @@ LENGTHS_MM = {
 }
 #: Two lengths this near are meant to be one: grid units, thicknesses.
 _NEAR = 0.08
-#: Open bodies are cut this near to heights with corners, as a part of their own, at so many of them.
+#: Open bodies are cut this near (as a part of their own) to heights with corners, so many of them.
 _NEAR_LEVEL, _MOST_LEVELS = 0.0015, 30
 #: A gap this wide (mm) between two areas seen from above is none.
 _HAIR_MM = 2e-4
@@ -46,8 +46,7 @@ class Outline:
     """What was read of a flat piece, in mm on the lattice's frame.
 
     Attributes:
-        cells: the cells that it fills.
-        rings: their outline, in frame points.
+        rings: the outline of its cells, in frame points.
         unit_mm: the grid unit of the set that it was read with.
         own_unit_mm: the grid unit that it shows on its own; None where its shape does not tell.
         inset_mm: by how much its edges lie inside the outline, on average.
@@ -75,7 +74,7 @@ class Balls:
     Attributes:
         shape: its balls, placed as the set's file (or the mirror) has them, and as bonds the links
             that are there: those of the file in its order, then others.
-        pitch_mm: the distance of neighbouring balls.
+        pitch_mm: of neighbouring balls.
         diameters_mm: of the balls, in the order of ``shape.balls``.
         links_mm: the least width of each link, in the order of ``shape.bonds``; those that lie on
             the bed are cut by the flat, and so less high than wide.
@@ -101,10 +100,10 @@ class Part:
 
     Attributes:
         body: as the file has it.
-        vertices: its corners in mm, shape (n, 3). A flat piece lies on its back, at height 0; a
-            ball piece has its balls at their places times the pitch. A board is lowest at height
-            0, its region where the set draws it; a lid has the middle of its box over the middle
-            of the region, and its plate down.
+        vertices: its corners in mm, shape (n, 3). A flat piece lies on its back, at height 0. The
+            balls of a piece are at their places times the pitch. A board is lowest at height 0, its
+            region where the set draws it; so is a lid, plate down, the middle of its box over that
+            of the region.
         kind: `FLAT`, `BALLS`, ``tray``, ``holes``, ``seats`` or ``lid``; empty for what can only
             be a board, and could not be read.
         tilt_degrees: between the file's vertical and a flat piece's.
@@ -114,7 +113,6 @@ class Part:
         unit_mm: a board's grid unit as measured; the profile's for a tray or lid, which show none.
         rest_mm: on what height pieces rest on a board: a tray's floor, the plate around seats, or
             the middles of seated balls (the top of the posts).
-        why: why it could not be read.
         score: how well it is explained, at most 1.
         second: the next best explanation, another shape, and its score; None without any.
     """

@@ -13,9 +13,8 @@ from fabkit.mesh.manifold import is_solid
 #: Positions of faces or corners.
 Positions = NDArray[np.int64]
 
-#: A face less high than this has its corners on one line. Rounding to the single precision of an
-#: STL file puts a corner onto a line or leaves it much farther away (the steps are 2e-6 mm at
-#: 16 mm), and the flattest slivers of our own exports, which are legitimate, are 6e-5 mm high.
+#: A face less high than this has its corners on one line. An STL file's single precision (steps of
+#: 2e-6 mm at 16 mm) puts them there or much farther away; legitimate slivers are 6e-5 mm high.
 FLAT_MM = 1e-6
 #: Pairs of a point and a face that one question may cost: a second.
 _MOST_PAIRS = 1 << 23
@@ -34,9 +33,8 @@ def _sides(body: Body) -> tuple[Positions, Positions, NDArray[np.bool_]]:
     """The sides of all faces that have three different corners, edge by edge.
 
     Returns:
-        The number of the edge, rising, the same for all faces at it: its smaller corner times the
-        number of corners, and its larger one. Whose side it is. Whether the face runs along it
-        from the smaller corner to the larger one.
+        The edge's number, rising: its smaller corner times the number of corners, and its larger
+        one. Whose side it is. Whether the face runs along it from the smaller to the larger one.
     """
     has_three = np.flatnonzero((body.faces != np.roll(body.faces, 1, axis=1)).all(axis=1))
     start = body.faces[has_three]
@@ -49,10 +47,10 @@ def _sides(body: Body) -> tuple[Positions, Positions, NDArray[np.bool_]]:
 def open_edges(body: Body) -> Positions:
     """The edges that are not shared by exactly two faces.
 
-    Faces with two equal corners have no extent and share no edge.
+    Faces with two equal corners have none.
 
     Returns:
-        The two corners of each edge, the smaller position first, shape (k, 2), sorted.
+        The two corners of each, the smaller position first, shape (k, 2), sorted.
 
     Example:
         >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
@@ -71,9 +69,6 @@ def turned_faces(body: Body) -> Positions:
     (the surface has one side, like a Moebius strip) all that disagree with a neighbour.
     A body whose faces all face inwards agrees with itself: its volume is below 0.
 
-    Returns:
-        Positions of faces, rising, shape (k,).
-
     Example:
         >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
         >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 3, 2], [2, 0, 3]])
@@ -86,8 +81,8 @@ def turned_faces(body: Body) -> Positions:
     one, other, differ = faces[first], faces[first + 1], rises[first] == rises[first + 1]
     if not differ.any():
         return np.empty(0, dtype=np.int64)
-    # Every face stands here twice: as it is, and (behind all these) turned over. What must go
-    # together is joined, so that in each part of the surface the faces fall into two parties.
+    # Every face stands here twice, as it is and turned over. What must go together is joined, so
+    # that in each part of the surface the faces fall into two parties.
     turned = np.where(differ, count, 0)
     joined = _labels(
         2 * count,
@@ -112,20 +107,13 @@ def _labels(count: int, one: Positions, other: Positions) -> Positions:
 
 
 def degenerate_faces(body: Body) -> Positions:
-    """The faces of no extent: two corners are one, or all lie on a line (see `FLAT_MM`).
-
-    Returns:
-        Positions of faces, rising, shape (k,).
-    """
+    """The faces of no extent: two corners are one, or all lie on a line (see `FLAT_MM`)."""
     # Put so that heights which are no number count as none.
     return np.flatnonzero(~(heights(body.vertices[body.faces]) >= FLAT_MM))
 
 
 def duplicate_faces(body: Body) -> Positions:
     """The faces that have the same three corners as an earlier one, whichever way round.
-
-    Returns:
-        Positions of faces, rising, shape (k,).
 
     Example:
         >>> faces = np.array([[0, 1, 2], [0, 3, 1], [2, 1, 0], [1, 2, 0]])
@@ -136,10 +124,8 @@ def duplicate_faces(body: Body) -> Positions:
 
 
 def heights(triangles: Points) -> NDArray[np.float64]:
-    """The least height of triangles (m, 3, 3): how far a corner is from the longest side.
-
-    Returns:
-        In mm, shape (m,); 0 for a face whose corners are all at one place.
+    """The least heights of triangles (m, 3, 3), shape (m,): how far a corner is from the longest
+    side; 0 for a face whose corners are all at one place.
 
     Example:
         >>> heights(np.array([[[0.0, 0, 0], [4, 0, 0], [0, 3, 0]]])).tolist()
@@ -160,8 +146,7 @@ class Shell:
 
     Attributes:
         faces: their positions in the body's faces, rising.
-        volume_mm3: what they bound: above 0 if they face outwards, below 0 if inwards, as those
-            of a cavity do. For a shell with open edges it is a rough figure.
+        volume_mm3: what they bound, as `signed_volume` gives it.
     """
 
     faces: Positions
@@ -171,10 +156,8 @@ class Shell:
 def shells(body: Body) -> tuple[Shell, ...]:
     """The parts of a body that hang together by shared edges, however many faces are at an edge.
 
-    Returns:
-        The largest first, by volume with the sign left out, so that the outermost shell comes
-        before its cavities even if all are turned inside out. Faces with two equal corners
-        belong to none.
+    The largest first, whatever its sign, so that the outermost shell comes before its cavities even
+    if all are turned inside out. Faces with two equal corners belong to none.
 
     Example:
         >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
@@ -200,15 +183,10 @@ def shells(body: Body) -> tuple[Shell, ...]:
 
 
 def signed_volume(body: Body, faces: Positions | None = None) -> float:
-    """The volume that faces bound.
+    """The volume that faces (all if none are given) bound, in mm³.
 
-    Args:
-        body: whose faces they are.
-        faces: positions of faces; all if not given.
-
-    Returns:
-        In mm³: above 0 if the faces face outwards, below 0 if inwards. For faces that leave gaps
-        it is a rough figure, measured from the middle of their box.
+    It is above 0 if they face outwards, below 0 if inwards, as those of a cavity do. For faces that
+    leave gaps it is a rough figure, measured from the middle of their box.
 
     Example:
         >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 6]])
@@ -228,19 +206,10 @@ def signed_volume(body: Body, faces: Positions | None = None) -> float:
 def encloses(body: Body, outer: Shell, inner: Shell) -> bool:
     """Whether one shell lies inside another, as a cavity lies inside its body.
 
-    All corners of the inner one that are not corners of the outer one, too, must lie inside; of
-    very large shells, a spread of them is looked at. That says all if the faces of the two do not
-    cross, which is for `fabkit.mesh.crossing` to find out. A corner that touches a face
-    of the outer shell counts as inside or outside as rounding has it.
-
-    Args:
-        body: whose shells they are.
-        outer: facing outwards or inwards; gaps do no harm while they are seen from the inner
-            shell in less than half of all directions.
-        inner: the same.
-
-    Returns:
-        Whether it does; a shell does not enclose itself.
+    All corners of the inner one that are not corners of the outer one, too, must lie inside (of
+    very large shells, a spread of them), which says all if their faces do not cross, as
+    `fabkit.mesh.crossing` finds out. Either may face inwards; gaps of the outer one do no harm
+    while they are seen from the inner one in less than half of all directions.
     """
     around = body.vertices[body.faces[outer.faces]]
     corners = body.vertices[np.setdiff1d(body.faces[inner.faces], body.faces[outer.faces])]
@@ -268,10 +237,7 @@ def separate(body: Body) -> list[Body]:
     """The parts of a mesh that lie apart from each other, each with its cavities.
 
     Shells stay together when one lies in the other, as a cavity does, or both take some room, which
-    is a fault of one part.
-
-    Returns:
-        The body itself when it is one part; else one body for each part, from left to right.
+    is a fault of one part. Parts come from left to right; a body that is one part is left as it is.
 
     Example:
         >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
@@ -283,7 +249,11 @@ def separate(body: Body) -> list[Body]:
     found = shells(body)
     if not 1 < len(found) <= _MOST_SHELLS:
         return [body]
-    bodies = [_alone(body, shell) for shell in found]
+    # Each facing outwards.
+    bodies = [
+        _of_faces(body.name, body, body.faces[one.faces][:, :: 1 if one.volume_mm3 > 0 else -1])
+        for one in found
+    ]
     low, high = (
         np.array([end(one.vertices, axis=0) for one in bodies]) for end in (np.min, np.max)
     )
@@ -306,13 +276,11 @@ def separate(body: Body) -> list[Body]:
     parts = []
     for number, some in enumerate(groups, 1):
         chosen = np.sort(np.concatenate([found[at].faces for at in some]))
-        used, faces = np.unique(body.faces[chosen], return_inverse=True)
-        parts.append(Body(f"{body.name} ({number})", body.vertices[used], faces.reshape(-1, 3)))
+        parts.append(_of_faces(f"{body.name} ({number})", body, body.faces[chosen]))
     return parts
 
 
-def _alone(body: Body, shell: Shell) -> Body:
-    """A shell alone, facing outwards."""
-    used, faces = np.unique(body.faces[shell.faces], return_inverse=True)
-    faces = faces.reshape(-1, 3)
-    return Body(body.name, body.vertices[used], faces if shell.volume_mm3 > 0 else faces[:, ::-1])
+def _of_faces(name: str, body: Body, faces: Positions) -> Body:
+    """Some faces of a body, alone."""
+    used, corners = np.unique(faces, return_inverse=True)
+    return Body(name, body.vertices[used], corners.reshape(-1, 3))

@@ -22,10 +22,8 @@ from fabkit.solve.posing import Layout, pose
 
 #: Told the number of challenges done, of all, and which comes next.
 Progress = Callable[[int, int, str], None]
-#: What is not claimed to be solvable is searched no longer than this (s).
-_UNCLAIMED_S = 10.0
-#: A search for the easy ones (s).
-_QUICK_S = 1.0
+#: Seconds for what is not claimed to be solvable, and for the easy ones.
+_UNCLAIMED_S, _QUICK_S = 10.0, 1.0
 #: Pieces have no more neighbours than this, each of which single precision lets overlap a little.
 _NEIGHBOURS = 6
 
@@ -182,10 +180,10 @@ def answer_all(
     budget_s: float | None,
     progress: Progress = lambda done, total, name: None,
 ) -> list[Answered]:
-    """The answers to a set's challenges with the pieces that were read, by id.
+    """The answers to a set's challenges with the pieces that were read, by id; see `answer_catalog`.
 
     Challenges with pieces that are not as drawn, as their identities tell, are answered with those
-    as drawn, too. See `answer_catalog`.
+    as drawn, too.
     """
     answers = answer_catalog(read_set(puzzle, pieces), budget_s, progress)
     other = {one.piece for one in identities if one.piece and not one.as_drawn}
@@ -206,11 +204,8 @@ def by_message(answers: Iterable[Answered]) -> dict[str, list[str]]:
 
 
 def unlike(parts: Sequence[ReadPart], answers: Sequence[Answered]) -> list[str]:
-    """What is to be said of pieces that are not as drawn, and what that changes in the answers.
-
-    Returns:
-        One sentence on the mirror images, one on the others; none when there are none.
-    """
+    """One sentence on the pieces that are mirror images, one on others that are not as drawn, and
+    what that changes in the answers; none when there are none."""
     found = []
     other = [one for one in parts if one.piece and not one.identity.as_drawn]
     mirrored = [one for one in other if one.identity.mirrored and one.piece in one.identity.alike]

@@ -18,10 +18,8 @@ from fabkit.solve.answer import IMPOSSIBLE, SOLVED
 from fabkit.verify.answers import Answered, Progress, answer_catalog, by_message, read_set, unlike
 from fabkit.verify.taking import Taken
 
-#: So many challenges or files of one message are named.
-_NAMED = 4
-#: So many messages on challenges are told.
-_MESSAGES = 8
+#: So many challenges or files of one message are named, and so many messages told.
+_NAMED, _MESSAGES = 4, 8
 
 
 @dataclass(frozen=True)
@@ -53,12 +51,9 @@ class Flips:
 
 @dataclass(frozen=True, eq=False)
 class VerifyReport:
-    """What `verify` found.
+    """What `verify` found, on the set as a whole and on each challenge of the catalog.
 
     Attributes:
-        taken: the parts.
-        findings: on the set as a whole.
-        challenges: the answer to each challenge of the catalog.
         flips: what turning pieces over changes; None when the rules allow it anyway.
     """
 
@@ -126,8 +121,8 @@ def verify(
     Args:
         taken: the parts.
         profile: for the gaps that messages speak of.
-        budget_s: seconds for each challenge.
-        progress: told before each challenge.
+        budget_s: for each challenge.
+        progress: told before each.
     """
     answers = taken.answer(as_printed(taken.puzzle, profile), budget_s, progress)
     return VerifyReport(
@@ -140,8 +135,9 @@ def verify(
 
 def _flips(taken: Taken, answers: Sequence[Answered], budget_s: float | None) -> Flips:
     # Balls that hang in holes cannot be played on either face.
-    parts = [(one.part, one.features) for one in taken.parts]
-    possible = all(found and can_be_turned_over(part, found) for part, found in parts)
+    possible = all(
+        one.features and can_be_turned_over(one.part, one.features) for one in taken.parts
+    )
     hard = tuple(one.challenge for one in answers if one.status == IMPOSSIBLE)
     physical = replace(read_set(taken.puzzle, taken.read_pieces()), challenges=hard)
     turned = answer_catalog(physical, budget_s, flips=True) if possible else []
@@ -150,11 +146,8 @@ def _flips(taken: Taken, answers: Sequence[Answered], budget_s: float | None) ->
 
 
 def challenge_causes(report: VerifyReport) -> list[str]:
-    """What `verify` has to say against the challenges, and of pieces that are not as drawn.
-
-    Returns:
-        One line for each cause; challenges of one message are told together.
-    """
+    """What `verify` has to say against the challenges, and of pieces that are not as drawn: one line
+    for each cause, those of one message together."""
     told = [*report.unlike]
     if files := sorted(one.name for one in report.taken.parts if not one.piece):
         told.append(f"{name_some(files, _NAMED)}: no piece of the set")

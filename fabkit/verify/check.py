@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabkit.core.errors import name_some
-from fabkit.mesh.finding import DIGITS, Finding, counted
+from fabkit.mesh.finding import Finding, counted
 from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.fitting.tolerance import PrinterError, Tolerance
 from fabkit.mesh.identity import set_findings
@@ -36,13 +36,7 @@ _KIND = re.compile("overlap|along an edge|gap|reaches|closed")
 
 @dataclass(frozen=True)
 class Cause:
-    """What is wrong, once.
-
-    Attributes:
-        rule: that fails.
-        message: one sentence.
-        files: in which; none when it is the set.
-    """
+    """What is wrong, once: the rule that fails, and in which files; none when it is the set."""
 
     rule: str
     message: str
@@ -59,7 +53,6 @@ class CheckReport:
     """What `check` found.
 
     Attributes:
-        taken: the parts.
         profile: the limits.
         findings: on the set as a whole.
         all_parts: the parts, inspected: pieces in the set's order, then boards and lids.
@@ -97,7 +90,7 @@ class CheckReport:
     def document(self) -> dict[str, Any]:
         """For JSON; but for the files' names the same for the same meshes, however they are named,
         ordered or turned."""
-        found: dict[str, Any] = {
+        found = {
             "set": self.taken.puzzle.name,
             "ok": self.ok,
             "profile": self.profile.name,
@@ -108,17 +101,9 @@ class CheckReport:
             "findings": [finding.document() for finding in self.findings],
             "pieces": {part.key: part.document() for part in self.parts},
             "boards": {part.key: part.document() for part in self.all_parts if not part.is_piece},
-            "assemblies": [_assembly(one) for one in self.assemblies],
+            "assemblies": [one.document() for one in self.assemblies],
         }
         return found | ({"tolerance": self.tolerance.document()} if self.tolerance else {})
-
-
-def _assembly(one: Assembly) -> dict[str, Any]:
-    found: dict[str, Any] = {"challenge": one.challenge, "ok": one.ok}
-    for name in ("min_gap_mm", "max_gap_mm", "overlap_mm3", "outside_mm"):
-        value = getattr(one, name)
-        found[name] = None if value is None else round(value, DIGITS)
-    return found | {"messages": list(one.messages)}
 
 
 def check(
@@ -137,21 +122,18 @@ def check(
         budget_s: for solving each challenge.
         progress: told what is being done.
         error: of the printer, to ask whether rows still close.
-        answers: of the catalog, where they are known already, as by `verify`.
+        answers: where they are known already, as by `verify`.
     """
     puzzle, limits = taken.puzzle, as_printed(taken.puzzle, profile)
     answers = taken.answer(limits, budget_s, progress, answers)
     left = [one.challenge.id for one in answers if not one.is_right]
     named = f" ({', '.join(left)})" if left else ""
     what = f"challenges that were not answered as the catalog says{named}"
+    together = counted("put-together", len(left), 0, what)
     return CheckReport(
         taken,
         profile,
-        (
-            *set_findings(taken.identities, puzzle),
-            *taken.together(),
-            counted("put-together", len(left), 0, what),
-        ),
+        (*set_findings(taken.identities, puzzle), *taken.together(), together),
         taken.inspect(limits, progress),
         tuple(answers),
         taken.tolerance(answers, limits, error) if error else None,

@@ -54,10 +54,8 @@ from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.verify.answers import Answered, Progress, answer_all, canonical_form
 
-#: A set whose parts are inset less than this (mm) has no clearance at all.
-_NO_CLEARANCE_MM = 0.005
-#: Insets that differ by less than this (mm) are one.
-_SAME_INSET_MM = 0.01
+#: A set whose parts are inset less than this (mm) has no clearance; insets this near are one.
+_NO_CLEARANCE_MM, _SAME_INSET_MM = 0.005, 0.01
 #: Where poles alternate half the magnets are marked; so many are few.
 _MARKED_OF = 4
 #: The file, the object in it, and the number of a body that lay beside others in one mesh.
@@ -73,7 +71,6 @@ class Taken:
     """The parts of a set as their meshes show them.
 
     Attributes:
-        puzzle: the set that they should be.
         parts: those that may be pieces.
         boards: boards and lids, in the order of the set's.
         length_mm: the files' unit of length.
@@ -242,7 +239,7 @@ class Taken:
 
         Args:
             profile: what is asked for of gaps.
-            budget_s: seconds for solving each challenge.
+            budget_s: for solving each challenge.
             progress: told before each.
             known: the answers, with or without an assembly.
         """
@@ -282,15 +279,14 @@ class Taken:
             clearance_mm = clearance_of(region, boards, lattice)
             if one.layout:
                 solved.append(Solution(one.challenge.id, region, one.layout, clearance_mm))
-        widths = {
-            "stub_mm": [
-                stub.diameter_mm for one in self.parts if one.stubs for stub in one.stubs.stubs
-            ],
-            "ball_mm": [mm for one in self.balls for mm in one.diameters_mm],
-            "link_mm": [mm for one in self.balls for mm in one.links_mm if not math.isnan(mm)],
-        }
-        widest: dict[str, Any] = {what: max(some, default=0.0) for what, some in widths.items()}
-        seats = [s for board in boards for s in board_stacks(board, lattice, error, **widest)]
+        stubs = itertools.chain(*(one.stubs.stubs for one in self.parts if one.stubs))
+        widths_mm = (
+            [mm for one in self.balls for mm in one.diameters_mm],
+            [mm for one in self.balls for mm in one.links_mm if not math.isnan(mm)],
+            [stub.diameter_mm for stub in stubs],
+        )
+        widest_mm = [max(some, default=0.0) for some in widths_mm]
+        seats = [s for board in boards for s in board_stacks(board, lattice, error, *widest_mm)]
         bores_mm = () if profile.fit == "ribs" else self.bores_mm  # ribs are there to be crushed
         magnet_mm = profile.magnet_diameter_mm if self.flat else 0.0
         pieces = self.pieces() if self.flat else {}
@@ -372,17 +368,17 @@ def _tell(parts: Iterable[Part]) -> bool:
 
 def _named(boards: Iterable[Part], puzzle: PuzzleSet) -> list[ReadPart]:
     """Boards and lids with a name of their own, in the order of the set's boards."""
-    order = {board.id: number for number, board in enumerate(puzzle.boards)}
     numbers, found = Counter[str](), []
 
     def place(part: Part) -> tuple[int, bool]:
-        return order[part.board.id] if part.board else len(order), part.kind == LID
+        known = puzzle.boards.index(part.board) if part.board else len(puzzle.boards)
+        return known, part.kind == LID
 
     for part in sorted(boards, key=place):
         ending = LID_ENDING if part.kind == LID else ""
         stem = part.board.id + ending if part.board else "unknown-board"
         key = numbered(stem, numbers, part.board is not None)
-        found.append(ReadPart(part, Identity(key, None, None, (stem,), mirrored=False)))
+        found.append(ReadPart(part, Identity(key, alike=(stem,))))
     return found
 
 
@@ -467,15 +463,11 @@ def _balls_agree(taken: Taken, profile: Profile) -> bool:
     links = [diameter for one in taken.balls for diameter in one.links_mm]
     if not balls or not links:
         return False
-    pitch_mm, ball_mm, link_mm = (
-        median(one.pitch_mm for one in taken.balls),
-        median(balls),
-        median(links),
-    )
+    pitch_mm, link_mm = median(one.pitch_mm for one in taken.balls), median(links)
     asked_mm = min(profile.link_mm, height_on_bed_mm(profile), key=lambda mm: abs(link_mm - mm))
     return _near(
         (pitch_mm / profile.unit_mm, 1.0, UNIT_TOLERANCE),
-        (ball_mm, profile.ball_mm, TOLERANCE_MM),
+        (median(balls), profile.ball_mm, TOLERANCE_MM),
         (link_mm, asked_mm, TOLERANCE_MM),
     )
 

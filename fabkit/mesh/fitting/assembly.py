@@ -15,7 +15,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import region_mm
 from fabkit.mesh.boards.lying import LIFT_MM, balls_lying
-from fabkit.mesh.finding import TINY_MM, TINY_MM3
+from fabkit.mesh.finding import DIGITS, TINY_MM, TINY_MM3
 from fabkit.mesh.laying import Lying, Way, moved, step_mm, ways_onto
 from fabkit.mesh.part import Part, reach_out_mm
 from fabkit.model.lattice import Cell
@@ -54,6 +54,17 @@ class Assembly:
     def ok(self) -> bool:
         """Whether all of it keeps the limits."""
         return not self.messages
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        names = "min_gap_mm", "max_gap_mm", "overlap_mm3", "outside_mm"
+        values = {name: getattr(self, name) for name in names}
+        return {
+            "challenge": self.challenge,
+            "ok": self.ok,
+            **{name: value and round(value, DIGITS) for name, value in values.items()},
+            "messages": list(self.messages),
+        }
 
 
 @dataclass(frozen=True)
