@@ -38,26 +38,14 @@ from fabkit.model.puzzle import PuzzleSet, in_units
 _ONE_DIRECTION = 0.03
 #: … and so many directions are tried, the largest first, and the one across the whole body.
 _DIRECTIONS = 3
-#: The last one counts so much less, as do those with more than this part of the level faces
-#: farther from both ends than this part of the height.
-_NO_FACE, _ON_SIDE, _AT_END = 0.95, 0.3, 0.04
-#: Level faces whose heights are this near, as a part of their extent, are of one floor; a floor is
-#: flat when its corners stand out of it by less than this part of its breadth, in squares.
-_ONE_FLOOR, _FLAT = 0.004, 1e-4
+#: The last one counts so much less, as do those whose level faces are at many heights.
+_NO_FACE = 0.95
 #: What stands this nearly (radians) upright in its file, or upside down, was laid so on purpose.
 _LAID = math.radians(3)
 #: Feet and chamfers are looked past: what is seen between these parts of the height.
 _LOW, _HIGH = 0.12, 0.88
-#: Where bodies are cut to see pockets, as parts of their height. Those that open at one of the
-#: first three heights and are there at fewer of the next than this are shallow, as letters are.
-_INTO, _SHALLOW = (0.02, 0.05, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 0.95, 0.98), 2
-#: A pocket is told from scratches by its room: a disc of this part of the body's height,
-#: or of its breadth if that is less.
-_POCKET_ROOM = 0.04
-#: Areas of size 1 are compared when the boxes around them differ by less than this.
-_BOXES = 0.3
-#: A hypothesis counts from this overlay on: the common part of both areas.
-_LIKELY = 0.8
+#: Where bodies are cut to see pockets, as parts of their height.
+_INTO = (0.02, 0.05, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 0.95, 0.98)
 #: An outline is that of a piece when the overlay is at least this (tips that are cut, discs), …
 _ALIKE = 0.86
 #: … and surely, whatever its unit, from this on.
@@ -68,13 +56,6 @@ _ONE_UNIT = 0.06
 _FULL = 0.6
 #: Edges are measured at these parts of their lengths: away from tips and roundings.
 _ALONG = np.array([0.3, 0.4, 0.5, 0.6, 0.7])
-#: … and so far out of and into the outline, in grid units.
-_REACH = 0.2
-#: An inset is between these parts of a grid unit.
-_INSETS = (-0.04, 0.12)
-#: Edges tell what is sought when an error in where they lie grows by no more than this: pieces come
-#: to 50, shapes that do not tell the unit from the inset (squares) to what their noise is divided by.
-_TELLS = 500
 
 
 # --- what a body may be laid on ---------------------------------------------------------------
@@ -121,7 +102,7 @@ def overlays(area: BaseGeometry, others: NDArray[np.object_]) -> list[float]:
         for those with boxes of another size.
     """
     shapely.prepare(area)
-    near = np.abs(shapely.bounds(others) - area.bounds).max(axis=1) < _BOXES
+    near = np.abs(shapely.bounds(others) - area.bounds).max(axis=1) < 0.3
     common = np.zeros(len(others))
     common[near] = shapely.area(shapely.intersection(area, others[near]))
     return [float(one) for one in common / (2 - common)]
@@ -141,8 +122,7 @@ class Standing:
     """A body with one of its directions up.
 
     Attributes:
-        body: as its file has it.
-        up: a unit vector of the file.
+        body, up: as its file has it, and a unit vector of the file.
         trust: how much it counts, up to 1.
         has_face: whether faces look in that direction.
     """
@@ -188,10 +168,12 @@ class Standing:
     def back_is_below(self) -> bool | None:
         """Whether the back, into which a magnet goes, is down; None when nothing tells.
 
-        Without a magnet's pocket the back is the side without a letter.
+        Without a magnet's pocket the back is the side without a letter. Pockets that open at one
+        of the first three heights and are at one or two of the next are shallow, as letters are;
+        scratches have no room for a disc.
         """
         height = self.sections.high
-        room = _POCKET_ROOM * min(height, np.ptp(self.vertices[:, :2], axis=0).max())
+        room = 0.04 * min(height, np.ptp(self.vertices[:, :2], axis=0).max())
         cuts = [union_all(hollows(self.sections.at(share * height))) for share in _INTO]
         through = shapely.intersection_all(cuts)
 
@@ -205,7 +187,7 @@ class Standing:
             return deep
 
         below, above = depth(cuts), depth(cuts[::-1])
-        if max(below, above) > _SHALLOW:
+        if max(below, above) > 2:
             return below >= above
         return None if below == above else above > 0
 
@@ -213,11 +195,7 @@ class Standing:
 def ways_to_stand(body: Body, most: int = _DIRECTIONS) -> list[Standing]:
     """The ways in which a body may stand, upwards in its file, the likeliest first.
 
-    Those in which most of its surface looks, and the one in which it is thinnest as a whole.
-
-    Args:
-        body: in any state.
-        most: how many of the first kind.
+    Those, so many, in which most of its surface looks, and the one in which it is thinnest.
     """
     corners = body.vertices[body.faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -246,8 +224,8 @@ def ways_to_stand(body: Body, most: int = _DIRECTIONS) -> list[Standing]:
         # A piece is level at its ends; on its side it is so at many heights. (Pockets are small.)
         heights, all_heights = corners[near] @ up, corners @ up
         low, high = float(all_heights.min()), float(all_heights.max())
-        inner = np.minimum(heights - low, high - heights).min(axis=1) > _AT_END * (high - low)
-        is_on_side = areas[near][inner].sum() > _ON_SIDE * areas[near].sum()
+        inner = np.minimum(heights - low, high - heights).min(axis=1) > 0.04 * (high - low)
+        is_on_side = areas[near][inner].sum() > 0.3 * areas[near].sum()
         found.append((up, _NO_FACE if is_on_side else 1.0))
     middles = corners.mean(axis=1)
     spread = (middles - np.average(middles, axis=0, weights=areas)) * np.sqrt(areas)[:, None]
@@ -271,40 +249,33 @@ def _across(corners: Points, normals: Points, areas: NDArray[np.float64]) -> Poi
     mean /= np.linalg.norm(mean)
     if is_exact:
         return np.asarray(mean)
-    heights = (corners @ mean).mean(axis=1)
-    _, floor = np.unique(
-        np.rint(heights / (_ONE_FLOOR * np.ptp(corners, axis=(0, 1)).max())), return_inverse=True
-    )
+    # Those of nearly one height are of one floor.
+    heights = (corners @ mean).mean(axis=1) / np.ptp(corners, axis=(0, 1)).max()
+    _, floor = np.unique(np.rint(heights / 0.004), return_inverse=True)
     points, weights, floors = corners.reshape(-1, 3), np.repeat(areas, 3), np.repeat(floor, 3)
     sums = np.column_stack([np.bincount(floors, weights * axis) for axis in points.T])
     middles = sums / np.bincount(floors, weights)[:, None]
     off = (points - middles[floors]) * np.sqrt(weights)[:, None]
     sizes, axes = np.linalg.eigh(off.T @ off)
     up = axes[:, 0] * np.sign(axes[:, 0] @ mean)
-    is_flat = sizes[0] < _FLAT * sizes[1] and up @ mean > math.cos(_ONE_DIRECTION)
+    is_flat = sizes[0] < 1e-4 * sizes[1] and up @ mean > math.cos(_ONE_DIRECTION)
     return np.asarray(up if is_flat else mean)
-
-
-def _edge_directions(lattice: Lattice) -> tuple[float, float]:
-    """The angle (radians) between neighbouring directions of a lattice's edges, and the first."""
-    edges = (in_units(lattice, edge) for cell in lattice.first for edge in lattice.cell_edges(cell))
-    angles = {round(math.atan2(y1 - y0, x1 - x0) % math.pi, 9) for (x0, y0), (x1, y1) in edges}
-    step = math.pi / len(angles)
-    return step, min(angles) % step
 
 
 def _turns(silhouette: Polygon, lattice: Lattice) -> list[float]:
     """By how much (radians) a silhouette may be turned against a lattice; its own turns left out."""
-    step, first = _edge_directions(lattice)
+    edges = (in_units(lattice, edge) for cell in lattice.first for edge in lattice.cell_edges(cell))
+    angles = {round(math.atan2(y1 - y0, x1 - x0) % math.pi, 9) for (x0, y0), (x1, y1) in edges}
+    step = math.pi / len(angles)  # between neighbouring directions of its edges
     rough = silhouette.simplify(2e-4 * max(np.ptp(np.reshape(silhouette.bounds, (2, 2)), axis=0)))
     box = rough.minimum_rotated_rectangle.exterior
     found: list[float] = []
     for rings in ((rough.exterior, *rough.interiors), (LineString(box.coords[:2]),)):
         ways = np.concatenate([np.diff(np.asarray(ring.coords), axis=0) for ring in rings])
-        angles = np.arctan2(ways[:, 1], ways[:, 0]) * 2 * math.pi / step
+        phases = np.arctan2(ways[:, 1], ways[:, 0]) * 2 * math.pi / step
         # Squares of lengths: many short edges of a rounding weigh nothing.
-        total = ((ways**2).sum(axis=1) * np.exp(1j * angles)).sum()
-        turn = (float(np.angle(total)) / (2 * math.pi) * step - first) % step
+        total = ((ways**2).sum(axis=1) * np.exp(1j * phases)).sum()
+        turn = (float(np.angle(total)) / (2 * math.pi) * step - min(angles)) % step
         if all(abs((turn - other + step / 2) % step - step / 2) > 0.01 for other in found):
             found.append(turn)
     # A turn that the lattice itself does not have gives another way to lie: along the diagonals.
@@ -336,7 +307,7 @@ def _guesses(standing: Standing, lattice: Lattice, shapes: Sequence[_Shape]) -> 
     normals = np.array([shape.normal for shape in shapes])
     for turn, area in itertools.product(_turns(silhouette, lattice), areas):
         for shape, score in zip(shapes, overlays(normal(area, turn), normals), strict=True):
-            if score > _LIKELY:
+            if score > 0.8:
                 unit = math.sqrt(area.area / shape.outline.area)
                 yield _Guess(standing, turn, shape, score * standing.trust, unit)
 
@@ -417,7 +388,7 @@ def _fitted(lie: _Lie, lattice: Lattice, unit: float | None = None) -> _Lie:
     for _ in range(4):
         scale = unit or lie.unit
         points = scale * (starts[:, None] + _ALONG[:, None] * vectors[:, None])
-        off = _reaching_out(lie.straight, points, outwards, _REACH * scale)
+        off = _reaching_out(lie.straight, points, outwards, 0.2 * scale)
         kept = np.isfinite(off).sum(axis=1) > len(_ALONG) / 2
         matrix, middle = columns[kept], np.median(np.nan_to_num(off[kept]), axis=1)
         weights = np.sqrt(lengths[kept])
@@ -476,9 +447,12 @@ def _lean(off: NDArray[np.float64], lengths: NDArray[np.float64]) -> float:
 def _least_squares(
     matrix: NDArray[np.float64], right: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
-    """The least squares solution; None when the columns do not tell."""
+    """The least squares solution; None when the columns do not tell: when errors grow too far.
+
+    By 50 for pieces; for shapes that do not tell unit from inset (squares) it is by far more.
+    """
     matrix = matrix * weights[:, None]
-    if len(right) < matrix.shape[1] or np.linalg.cond(matrix) > _TELLS:
+    if len(right) < matrix.shape[1] or np.linalg.cond(matrix) > 500:
         return None
     return np.asarray(np.linalg.lstsq(matrix, right * weights, rcond=None)[0])
 
@@ -684,7 +658,7 @@ def _part(ways: Sequence[Standing], lie: _Lie | None, lattice: Lattice, length_m
     tilt = math.degrees(math.acos(min(1.0, max(-1.0, float(standing.up[2])))))
     vertices = standing.vertices * length_mm
     part = Part(standing.body, vertices, tilt_degrees=tilt)
-    if lie is None or not _INSETS[0] < lie.inset / lie.unit < _INSETS[1]:
+    if lie is None or not -0.04 < lie.inset / lie.unit < 0.12:
         return part
     vertices[:, :2] = vertices[:, :2] @ _rotation(lie.turn).T - lie.origin * length_mm
     rings = rings_of_cells(lattice, lie.cells)

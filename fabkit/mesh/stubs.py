@@ -26,18 +26,10 @@ from fabkit.model.polygon import parts_of_cells, rings_of_cells
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet, in_units
 
-#: Stubs cover less than this part of what is above them (a round one in a hexagon 0.84), …
-_COVERED = 0.9
-#: … and are lower than this part of the whole height.
-_LOW = 0.6
-#: What leaves less of its cells open than this part fills them.
-_FILLED = 0.05
 #: A stub is on a lattice point when it is nearer to it than this part of a grid unit.
 _NEAR_UNITS = 0.1
 #: A stub may be off its place by this much: half of what a seat leaves.
 PLACE_MM = 0.1
-#: Of its height; it has layers, too.
-_HEIGHT_MM = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,16 +73,10 @@ def take_in_on_stubs(
 
 
 def on_stubs(part: Part, lattice: Lattice, unit_mm: float) -> OnStubs | None:
-    """Tells a part's stubs from its plate.
+    """Tells the stubs of a part from its plate; None when it has none, or bounds no volume.
 
-    Args:
-        part: as `fabkit.mesh.recognise.take_in` lays it. If its outline does not tell how it lies on
-            the lattice, its stubs do.
-        lattice: the set's.
-        unit_mm: the grid unit, for a part of one stub, which does not tell.
-
-    Returns:
-        None when it stands on no stubs, or its mesh bounds no volume.
+    It lies as `fabkit.mesh.recognise.take_in` has it; if its outline does not tell how, its stubs
+    do, but for a single one, which does not tell the grid unit.
     """
     height_mm = _back_mm(part)
     if height_mm is None:
@@ -101,7 +87,7 @@ def on_stubs(part: Part, lattice: Lattice, unit_mm: float) -> OnStubs | None:
         height_mm = _back_mm(part)
     if height_mm is None or not part.is_solid:  # an open mesh, which other rules tell
         return None
-    if part.outline is None or part.outline.area_off <= -_FILLED:
+    if part.outline is None or part.outline.area_off <= -0.05:  # else it fills its cells
         part = _read_by_stubs(part, _circles(part, height_mm), lattice, unit_mm) or part
     plate = slab(part.straight, height_mm)
     lying = replace(part, body=plate, vertices=plate.vertices)
@@ -109,14 +95,17 @@ def on_stubs(part: Part, lattice: Lattice, unit_mm: float) -> OnStubs | None:
 
 
 def _back_mm(part: Part) -> float | None:
-    """The height of the back, the largest flat that faces down, if less than that is below it."""
+    """The height of the back, the largest flat that faces down, if stubs are below it.
+
+    They are lower than 0.6 of the whole, and cover less than 0.9 of it (round ones of hexagons 0.84).
+    """
     flats = part.sections.flats()
     backs = [(area, at) for (at, way), area in flats.items() if way == DOWN and at > 0]
     _, height_mm = max(backs, default=(0.0, math.inf))
-    if height_mm >= _LOW * part.thickness_mm:
+    if height_mm >= 0.6 * part.thickness_mm:
         return None
     feet, plate = (filled(part.sections.at(share * height_mm)).area for share in (0.5, 1.5))
-    return height_mm if 0 < feet < _COVERED * plate else None
+    return height_mm if 0 < feet < 0.9 * plate else None
 
 
 def _circles(part: Part, height_mm: float) -> list[Circle]:
@@ -196,13 +185,7 @@ def _cells(
 
 
 def stub_findings(one: OnStubs | None, lattice: Lattice, profile: Profile) -> Iterator[Finding]:
-    """What the rules say of a part's stubs.
-
-    Args:
-        one: the part; None when there are no stubs.
-        lattice: the set's.
-        profile: which stubs it should have.
-    """
+    """What the rules say of a part's stubs; of None that there are none."""
     if one is None:
         message = "it stands on no stubs; without them it shifts on its board"
         yield Finding("stub-count", False, 0.0, None, "", message)
@@ -221,7 +204,7 @@ def stub_findings(one: OnStubs | None, lattice: Lattice, profile: Profile) -> It
     limit = profile.stub_mm - TOLERANCE_MM, profile.stub_mm + TOLERANCE_MM
     what = "the diameter of the stub that is farthest off"
     yield between("stub-diameter", worst.diameter_mm, limit, "mm", what, _marks([worst]))
-    limit = profile.stub_height_mm - _HEIGHT_MM, profile.stub_height_mm + _HEIGHT_MM
+    limit = profile.stub_height_mm - 0.1, profile.stub_height_mm + 0.1  # it has layers, too
     yield between("stub-height", one.height_mm, limit, "mm", "the height of the stubs")
 
 

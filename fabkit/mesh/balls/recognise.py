@@ -26,21 +26,8 @@ from fabkit.mesh.part import BALLS, Balls, Part, length_mm_of
 from fabkit.model.balls import ROTATIONS, BallBody, turned
 from fabkit.model.puzzle import PuzzleSet
 
-#: Directions in which reach is looked at, and rotations that are tried, spread over all.
-_DIRECTIONS, _ROTATIONS = 128, 600
-#: Of so many rotations near to each other only the best is tried, of so many for each shape.
-_NEAR_ROTATIONS, _BEST_ROTATIONS = 12, 12
-#: They are made better in so many steps, in which directions that disagree by this part of the
-#: mesh's size (those of the flat, say) weigh half as much.
-_STEPS, _DISAGREES = 6, 0.02
-#: So many poses are laid over the surface; two of one shape differ by more than this (radians).
-_OVERLAID, _OTHER_POSE = 8, math.radians(20)
-#: Points of the surface that are looked at; how near they are to the drawing's, in pitches.
-_POINTS, _SAME = 2000, 0.1
-#: A piece has nothing but specks (this part of its surface) farther outside than this, in pitches.
-_SPECKS, _OUTSIDE = 0.01, 0.25
-#: What explains less than this is not like it at all.
-_NOTHING_LIKE, _UNLIKE = 0.6, "it has the balls of no piece of the set"
+#: How near points of the surface are to the drawing's, in pitches.
+_SAME = 0.1
 
 
 class _Shape(NamedTuple):
@@ -119,11 +106,11 @@ class _Tables:
         balls = np.array([np.resize(shape.balls, (most, 3)) for shape in shapes], float)
         middles = [np.mean(shape.balls, axis=0) for shape in shapes]
         self.balls = balls - np.array(middles)[:, None]
-        self.directions = directions = _directions(_DIRECTIONS)
-        some = np.random.default_rng(0).normal(size=(_ROTATIONS, 4))
+        self.directions = directions = _directions(128)
+        some = np.random.default_rng(0).normal(size=(600, 4))
         self.rotations = Rotation.from_quat(some).as_matrix()
         rows = self.rotations.reshape(-1, 9)
-        self.near = np.argsort(-(rows @ rows.T), axis=1)[:, :_NEAR_ROTATIONS]
+        self.near = np.argsort(-(rows @ rows.T), axis=1)[:, :12]
         self._basis, _ = np.linalg.qr(np.column_stack([np.ones(len(directions)), directions]))
         looks = directions @ self.rotations
         self._reaches = self._plain(np.array([(looks @ b.T).max(axis=2) for b in self.balls]))
@@ -140,15 +127,16 @@ class _Tables:
 
         reach = (vertices @ self.directions.T).max(axis=0)
         alike = self._reaches @ self._plain(reach)
+        # Of rotations near to each other only the best is tried, of a dozen for each shape.
         alike[alike < alike[:, self.near].max(axis=2)] = -1.0
-        tried = np.argsort(-alike, axis=1)[:, :_BEST_ROTATIONS]
+        tried = np.argsort(-alike, axis=1)[:, :12]
         which = np.repeat(np.arange(len(self.shapes)), tried.shape[1])
         turns, balls = self.rotations[tried.ravel()], self.balls[which]
         # By the method of Gauss and Newton for pitch, place, radius and turn, shape (k, 8).
         around = np.broadcast_to(self.directions, (len(turns), *self.directions.shape))
         ones = np.ones((*around.shape[:2], 1))
         weights, factors = ones, np.full((len(turns), 8), np.ptp(reach) / 4)
-        for _ in range(_STEPS):
+        for _ in range(6):
             shown = balls @ turns.transpose(0, 2, 1)
             along = around @ shown.transpose(0, 2, 1)
             outermost = np.take_along_axis(shown, along.argmax(axis=2)[:, :, None], axis=1)
@@ -161,14 +149,15 @@ class _Tables:
             factors = np.linalg.solve(square, weighted @ reach[:, None])[:, :, 0]
             off = reach[:, None] - columns @ factors[:, :, None]
             turns = Rotation.from_rotvec(np.clip(factors[:, 5:], -0.5, 0.5)).as_matrix() @ turns
-            weights = 1 / (1 + (off / _DISAGREES / np.ptp(reach)) ** 2)
+            # Directions that disagree (those of the flat, say) weigh less.
+            weights = 1 / (1 + (off / (0.02 * np.ptp(reach))) ** 2)
         found: list[Pose] = []
         for row in np.argsort(np.median(np.abs(off), axis=1)[:, 0]).tolist():
             shape, turn = self.shapes[which[row]], turns[row]
             pitch, *middle, radius = factors[row, :5].tolist()
             same = (np.trace(turn.T @ one.turn) for one in found if one.drawn is shape)
-            new = all(trace < 1 + 2 * math.cos(_OTHER_POSE) for trace in same)
-            if min(pitch, radius) > 0 and new and len(found) < _OVERLAID:
+            new = all(trace < 1 + 2 * math.cos(math.radians(20)) for trace in same)
+            if min(pitch, radius) > 0 and new and len(found) < 8:
                 origin = middle - pitch * turn @ np.mean(shape.balls, axis=0)
                 found.append(Pose(shape, pitch, turn, origin, (2 * radius,)))
         return found
@@ -195,7 +184,7 @@ def _explained(body: Body, shapes: dict[object, _Shape]) -> tuple[Part, Pose | N
     poses = tables.poses(body.vertices) if size > 0 else []
     if not poses:
         return replace(part, why="it is no piece of the set: it has no extent"), None
-    points = sample_surface(body.as_trimesh, _POINTS, seed=0)[0]
+    points = sample_surface(body.as_trimesh, 2000, seed=0)[0]
     (score, outside), best = max(
         ((_overlay(points, pose), pose) for pose in poses), key=lambda one: one[0]
     )
@@ -210,12 +199,13 @@ def _explained(body: Body, shapes: dict[object, _Shape]) -> tuple[Part, Pose | N
     if isinstance(placed, Pose):
         score, outside = _overlay(points, placed)
     part = replace(part, score=score, second=max(others, key=lambda one: one[1], default=None))
-    if isinstance(placed, Pose) and outside <= _SPECKS:
+    if isinstance(placed, Pose) and outside <= 0.01:  # nothing but specks
         return part, placed
     why = placed if isinstance(placed, str) else "there is more than that in it"
     called = shapes[_images(best.drawn)].called
     why = f"it is no piece of the set: {called} comes nearest, but {why}"
-    return replace(part, why=why if score >= _NOTHING_LIKE else _UNLIKE), None
+    unlike = "it has the balls of no piece of the set"
+    return replace(part, why=why if score >= 0.6 else unlike), None
 
 
 def _measured(
@@ -245,7 +235,7 @@ def _measured(
 
 
 def _overlay(points: Points, pose: Pose) -> tuple[float, float]:
-    """How well a pose explains points of a surface, from 0 to 1; and how many lie far outside.
+    """How well a pose explains points of a surface, from 0 to 1; and which part lies far outside.
 
     The share of these that are not outside the union of balls and links, times the share of the
     union's balls which has one of these near. Links are taken for three quarters as thick.
@@ -265,4 +255,4 @@ def _overlay(points: Points, pose: Pose) -> tuple[float, float]:
     shown = (balls[:, None] + radius * _directions(32)).reshape(-1, 3)
     near = cKDTree(at).query(shown[outside(shown) > -1e-6])[0] < _SAME
     off = outside(at)
-    return float((off < _SAME).mean() * near.mean()), float((off > _OUTSIDE).mean())
+    return float((off < _SAME).mean() * near.mean()), float((off > 0.25).mean())

@@ -19,8 +19,6 @@ from fabkit.model.puzzle import in_units
 
 #: A piece is looked at this much above what it rests on: what readings of heights are good to.
 LIFT_MM = 0.005
-#: How high and low a link is, is seen this near to its middle.
-_NEAR_MIDDLE_MM = 0.2
 
 
 def balls_lying(key: str, part: Part, unit_mm: float) -> tuple[Lying, ...]:
@@ -29,7 +27,7 @@ def balls_lying(key: str, part: Part, unit_mm: float) -> tuple[Lying, ...]:
     Args:
         key: what messages call it.
         part: with its balls read.
-        unit_mm: the grid unit of the board.
+        unit_mm: the board's.
 
     Returns:
         One for each side that can be up, in the order of `fabkit.model.balls.flat_poses`; the
@@ -58,7 +56,7 @@ def _ball_lying(key: str, part: Part, pose: FlatPose, unit_mm: float) -> Lying:
     # How much less a link of the seated balls reaches down than up, where it was printed flat.
     one, other = next(pair for pair in part.balls.shape.bonds if seated[[*pair]].all())
     x, y, middle = part.balls.pitch_mm * (balls[one] + balls[other]) / 2
-    solid, near = part.manifold.transform(motion), _NEAR_MIDDLE_MM
+    solid, near = part.manifold.transform(motion), 0.2
     *_, low, _, _, high = cropped(solid, (x - near, y - near, x + near, y + near)).bounding_box()
     middles[2] += max(0.0, float(high - middle) - float(middle - low))
     cells = at_anchor(LATTICES["square"], pose.cells)
@@ -66,17 +64,9 @@ def _ball_lying(key: str, part: Part, pose: FlatPose, unit_mm: float) -> Lying:
 
 
 def stubs_lying(key: str, one: OnStubs, lattice: Lattice, unit_mm: float, over: bool) -> Lying:
-    """How a piece with stubs lies on a board of seats: with its stubs down, or turned over.
+    """How a piece with stubs, its outline read, lies on a board of seats, or turned over on it.
 
-    Args:
-        key: what messages call it.
-        one: with its outline read.
-        lattice: the set's.
-        unit_mm: the grid unit of the board.
-        over: whether it is turned over, its face down.
-
-    Returns:
-        Its plate's back (turned over: its face) at height 0.
+    Its plate's back (turned over: its face) is at height 0. See `balls_lying`.
     """
     laid = flat_lying(key, one.whole, lattice)
     move = next(move for move in lattice.symmetries if move.flipped == over)

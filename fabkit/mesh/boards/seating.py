@@ -48,18 +48,10 @@ PRESS_MM = 0.05
 PROUD_MM = 1.5
 #: Upright ways are looked at in these steps; where a way ends is found to so much.
 _STEP_MM, _PRECISION = 0.5, 1e-3
-#: Board around a piece that it may meet on its way in, and when it is shifted or turned.
-_AROUND_MM, _NEAR_MM = 1.0, 2.0
-#: Directions in which a piece is shifted, to both sides of each.
-_LINES = 4
-#: Nobody asks by how much more than this a piece can be shifted (mm) or turned (degrees); it is
-#: tried in so many steps.
-_MOST_MM, _MOST_DEGREES, _STEPS = 1.5, 15.0, 30
+#: Nobody asks by how much more than this a piece can be shifted (mm) or turned (degrees).
+_MOST_MM, _MOST_DEGREES = 1.5, 15.0
 #: Corners this near to a height are at it: what single precision makes of heights.
 _SAME_MM = 1e-4
-#: Storeys whose walls lean are cut into layers this high, unless the walls are off their upright
-#: shadow by less than this, on average.
-_FINEST_MM, _UPRIGHT_MM = 0.05, 0.005
 
 
 class _Storey(NamedTuple):
@@ -109,7 +101,7 @@ class Seating:
             near = min(_SAME_MM, (high - low) / 4)
             lower, upper = (sections.at(at) & around for at in (low + near, high - near))
             leans = _lean_mm2(lower, upper) > 0
-            count = math.ceil((high - low) / _FINEST_MM) if leans else 1
+            count = math.ceil((high - low) / 0.05) if leans else 1
             heights = np.linspace(low, high, count + 1).tolist()
             cuts = [lower, *(sections.at(at) & around for at in heights[1:-1]), upper]
             pairs = zip(itertools.pairwise(heights), itertools.pairwise(cuts), strict=True)
@@ -188,10 +180,9 @@ class Seating:
         return [poses[at] for at in order if barred[at] > TINY_MM3]
 
     def _around(self, solid: Any) -> Any:
-        """What of the board is around a solid, seen from above."""
+        """What of the board is around a solid, seen from above: all that it may meet on its way."""
         low, high = np.reshape(solid.bounding_box(), (2, 3))[:, :2].tolist()
-        around = shapely.box(*low, *high).buffer(_AROUND_MM, join_style="mitre")
-        return cropped(self._solid, around.bounds)
+        return cropped(self._solid, shapely.box(*low, *high).buffer(1.0).bounds)
 
     # --- is it held ----------------------------------------------------------------------
 
@@ -220,7 +211,7 @@ class Seating:
 
         Shifts and turns are looked at from above, storey by storey, the piece level all the time.
         """
-        here, around = [], lying.placed(lying.shadow(), pose).envelope.buffer(_NEAR_MM)
+        here, around = [], lying.placed(lying.shadow(), pose).envelope.buffer(2.0)
         for storey, area in self._met(lying, pose, self._rest_mm + LIFT_MM):
             near = storey.shadow.intersection(around)
             shapely.prepare(near)
@@ -234,10 +225,9 @@ class Seating:
             return _reach(
                 lambda way: meets(lambda area: affinity.translate(area, way * x, way * y)),
                 _MOST_MM,
-                _MOST_MM / _STEPS,
             )
 
-        lines = [math.pi * line / _LINES for line in range(_LINES)]
+        lines = (math.pi * line / 4 for line in range(4))
         shifts_mm = [shift_mm(angle) + shift_mm(angle + math.pi) for angle in lines]
         middles = np.array(sorted(lying.covered(pose))) * step_mm(lying.lattice, lying.unit_mm)
         most = 0.0
@@ -248,8 +238,7 @@ class Seating:
                     lambda area: affinity.rotate(area, way * angle, origin=centre)
                 ),
                 _MOST_DEGREES,
-                _MOST_DEGREES / _STEPS,
-                most,
+                free=most,
             )
         return Play(max(shifts_mm), min(shifts_mm), most, -self._low_mm(lying, pose, 0.0, PRESS_MM))
 
@@ -303,8 +292,8 @@ class Seating:
 
 
 def _lean_mm2(lower: BaseGeometry, upper: BaseGeometry) -> float:
-    """How much more two cuts differ than those of walls that nearly stand upright."""
-    return float((lower ^ upper).area) - _UPRIGHT_MM * float(lower.length)
+    """How much more two cuts differ than those of walls that nearly stand upright (to 5 um)."""
+    return float((lower ^ upper).area) - 0.005 * float(lower.length)
 
 
 def _is_met(layers: Iterable[tuple[_Storey, BaseGeometry]]) -> bool:
@@ -318,8 +307,11 @@ def _meet(one: Any, other: Any) -> bool:
     return float((one ^ other).volume()) > TINY_MM3
 
 
-def _reach(stops: Callable[[float], bool], most: float, step: float, free: float = 0.0) -> float:
+def _reach(
+    stops: Callable[[float], bool], most: float, step: float | None = None, free: float = 0.0
+) -> float:
     """How far something gets until it stops, at least so far; `most` when it does not."""
+    step = step or most / 30
     if stops(free):
         return free
     while not stops(free + step):
@@ -354,7 +346,7 @@ def pieces_in_board(
         parts: by the pieces' ids, those that could be read and lie flat.
         board: one that could be read.
         lattice: the set's.
-        profile: says how far pieces of balls beside each other must be apart.
+        profile: says how far pieces beside each other must be apart.
         progress: told before each piece.
 
     Returns:
@@ -370,9 +362,8 @@ def pieces_in_board(
         progress(done, len(parts), key)
         over: list[Lying] = []
         if isinstance(part, OnStubs):
-            ways, over = (
-                [stubs_lying(key, part, lattice, board.unit_mm, over=way)] for way in (False, True)
-            )
+            both = (stubs_lying(key, part, lattice, board.unit_mm, way) for way in (False, True))
+            ways, over = ([one] for one in both)
         else:
             ways = list(balls_lying(key, part, board.unit_mm))
         if seating is None or not ways[0].is_solid:

@@ -25,13 +25,6 @@ from fabkit.mesh.section import DOWN, UP, parts
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
-#: An island inside a letter, as in an O, is at least one line of a 0.4 mm nozzle wide.
-_ISLAND_MM = 0.4
-#: A letter is between these parts of its drawn size.
-_AS_LARGE = 0.75, 1.25
-#: Strokes of a mesh are chords of curves: this part may be missing.
-_STROKE_ROUNDING = 0.02
-
 
 def label_findings(
     part: Part,
@@ -58,7 +51,8 @@ def label_findings(
     yield from judged("label-depth", depths, *near(profile.label_depth_mm, off_mm))
     sides = [[x.middle for x in wanted_labels if x.above == above] for above in (True, False)]
     areas = [union_all(side) for side in sides if side]
-    least_mm = round(profile.stroke_mm * (1 - _STROKE_ROUNDING), 3)
+    # Strokes of a mesh are chords of curves: a little may be missing.
+    least_mm = round(profile.stroke_mm * 0.98, 3)
     strokes = [
         (largest(partial(strokes_are_at_least, area), 0.0, 2 * least_mm), area) for area in areas
     ]
@@ -69,7 +63,7 @@ def label_findings(
         for one in parts(area)
         for ring in one.interiors
     ]
-    yield from judged("label-island", islands, _ISLAND_MM)
+    yield from judged("label-island", islands, 0.4)  # one line of a nozzle
     # How far the letter keeps from the edges of the flat face that it is engraved in.
     margins = []
     for label in wanted_labels:
@@ -94,7 +88,7 @@ def _as_drawn(
         return
     if label is not None:
         drawn_mm2 = lettering(letter.text).polygon().area  # of capitals 1 mm high
-        limit = [round(share * label.cap_height_mm, 2) for share in _AS_LARGE]
+        limit = [round(share * label.cap_height_mm, 2) for share in (0.75, 1.25)]
         yield from judged("label-size", [(math.sqrt(area.area / drawn_mm2), area)], *limit)
     if part.outline is not None and identity.as_drawn and not letter.mirrored:
         moves = len(puzzle.lattice.moves(False))

@@ -30,8 +30,6 @@ from fabkit.model.puzzle import PuzzleSet
 TOLERANCE_MM = 0.05
 #: The grid unit may be off by this part: 0.1 mm on the longest piece of a set.
 UNIT_TOLERANCE = 0.002
-#: How large a place is marked, in mm.
-_MARK_MM = 1.0
 #: Where along a side its place is measured, as parts of its length.
 _SAMPLES = np.linspace(0.2, 0.8, 31)
 
@@ -42,8 +40,7 @@ class Common:
 
     Attributes:
         unit_mm: the grid unit.
-        inset_mm: the middle one of the parts' insets.
-        thickness_mm: the middle one of their thicknesses.
+        inset_mm, thickness_mm: the middle ones of the parts' insets and thicknesses.
         corners_mm: by how much corners are usually cut back or filled, by their angle in degrees.
         measured: whether the profile is none that was asked for, but what the parts themselves
             show: then corners and numbers of recesses that are usual are right, and letters are
@@ -84,7 +81,11 @@ def outline_findings(
             if getattr(one, opening) and one.depth_mm <= deep_mm
         ]
         yield from judged(rule, [(nub_mm, part.shadow), *hollows], most=TOLERANCE_MM)
-    yield _tilt(part)
+    tilt = part.tilt_degrees
+    lies = "on its face" if tilt > 90 else "tilted" if tilt < 80 else "on its side"
+    message = f"it lies {lies} in its file; turn it in the slicer"
+    message = message if tilt > 0.1 else "it lies on its back"
+    yield Finding("lies-on-back", tilt <= 0.1, tilt, 0.1, "deg", message)
     yield from judged("thickness", [(part.thickness_mm, None)], *near(profile.thickness_mm))
     for rule, height_mm, facing, asked_mm in (
         ("top-chamfer", part.thickness_mm, UP, profile.top_chamfer_mm),
@@ -97,14 +98,6 @@ def outline_findings(
         tips = [(mm, place.buffer(profile.unit_mm / 8)) for mm, place in flats_of_tips(part)]
         yield from judged("tip", tips, profile.tip_flat_mm - TOLERANCE_MM)
         yield from _form(part, found, common, puzzle, profile)
-
-
-def _tilt(part: Part) -> Finding:
-    tilt = part.tilt_degrees
-    lies = "on its face" if tilt > 90 else "tilted" if tilt < 80 else "on its side"
-    ok = tilt <= 0.1
-    message = "it lies on its back" if ok else f"it lies {lies} in its file; turn it in the slicer"
-    return Finding("lies-on-back", ok, tilt, 0.1, "deg", message)
 
 
 def _chamfer(part: Part, rule: str, flat: BaseGeometry, asked_mm: float) -> Iterator[Finding]:
@@ -120,7 +113,7 @@ def _chamfer(part: Part, rule: str, flat: BaseGeometry, asked_mm: float) -> Iter
         yield Finding(rule, False, None, asked_mm, "mm", message, part.shadow.boundary)
         return
     widths = [
-        (side.distance(rim.boundary), side.buffer(_MARK_MM))
+        (side.distance(rim.boundary), side.buffer(1.0))
         for ring, rim in rings
         for side in middles_of_sides(ring)
     ]
@@ -259,7 +252,7 @@ def _form(
 
 def _farthest(rule: str, found: Sequence[tuple[float, Point]]) -> Iterator[Finding]:
     far_mm, place = max(found, key=lambda one: one[0], default=(0.0, Point()))
-    where = place.buffer(_MARK_MM) if far_mm > 0 else None
+    where = place.buffer(1.0) if far_mm > 0 else None
     yield from judged(rule, [(max(0.0, far_mm), where)], most=TOLERANCE_MM)
 
 

@@ -25,9 +25,6 @@ from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
-#: Two outlines are the same when no more than this part of their area is in one only.
-_SAME = 0.01
-
 
 def mark_findings(
     part: Part, found: Features, identity: Identity, puzzle: PuzzleSet, profile: Profile
@@ -137,7 +134,8 @@ def turns_of(outline: Outline, piece: Piece, puzzle: PuzzleSet) -> list[int]:
         _cornered(rotate(outline.canonical, -360 * turn / moves, origin=(0, 0)))
         for turn in range(moves)
     ]
-    most_mm2 = _SAME * drawn.area
+    # Of the same outline hardly any area is in one only.
+    most_mm2 = 0.01 * drawn.area
     return [i for i, one in enumerate(turned) if one.symmetric_difference(drawn).area < most_mm2]
 
 

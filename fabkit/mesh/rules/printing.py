@@ -19,10 +19,6 @@ from fabkit.mesh.section import DOWN, UP, parts
 from fabkit.model.layers import height_as_printed_mm
 from fabkit.model.profile import Profile
 
-#: A chamfer of exactly the limit is not beyond it; the facets of a cone lean 0.8 degrees more.
-_ANGLE_TINY = 1.0
-#: A face this nearly level is a ceiling, which is bridged.
-_LEVEL_DEGREES = 89.9
 #: What is this low lies on the bed.
 _ON_BED_MM = 0.02
 #: Overhangs of less area in all (mm2) are specks.
@@ -34,10 +30,7 @@ def printing_findings(
 ) -> Iterator[Finding]:
     """All findings on printing a part, with the face on the bed that the profile says.
 
-    Args:
-        part: the part.
-        profile: what is asked for.
-        hollows_mm: the heights at which hollows end, which are faults of their own.
+    Hollows, which end at some heights, are faults of their own.
     """
     yield from _overhang(part, profile)
     # Ceilings are bridged where they are narrow: as wide as the largest disc that is below them.
@@ -78,7 +71,7 @@ def _overhang(part: Part, profile: Profile) -> Iterator[Finding]:
     leaning = np.degrees(np.arcsin(np.clip(downwards / areas, -1, 1)))
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
     unsure = np.degrees(part.sections.noise_mm * longest / areas)
-    free = np.flatnonzero((leaning + unsure < _LEVEL_DEGREES) & (heights > _ON_BED_MM))
+    free = np.flatnonzero((leaning + unsure < 89.9) & (heights > _ON_BED_MM))
     sure = (leaning - unsure)[free]
     order = np.argsort(-sure)
     worst, where = 0.0, None
@@ -87,5 +80,6 @@ def _overhang(part: Part, profile: Profile) -> Iterator[Finding]:
         worst = max(0.0, float(sure[order[seen[0]]]))
         steep = free[order[: seen[0] + 1]]
         where = MultiPoint(corners[steep][:, :, :2].reshape(-1, 2)).convex_hull.buffer(0.2)
-    limit = profile.overhang_degrees + _ANGLE_TINY
+    # A chamfer of exactly the limit is not beyond it; facets of a cone lean 0.8 degrees more.
+    limit = profile.overhang_degrees + 1
     yield from judged("overhang", [(worst, where)], most=limit, unit="deg")

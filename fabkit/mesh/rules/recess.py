@@ -21,10 +21,6 @@ from fabkit.model.lattice import Lattice
 from fabkit.model.layers import MAX_AIR_MM, height_as_printed_mm, layer_top_mm
 from fabkit.model.profile import Profile
 
-#: A bore that is open wider than its middle by this is in its mouth.
-_WIDER_MM = 0.004
-#: Cuts this little above a mouth are still of it, in mm.
-_MOUTH_END_MM = 0.06
 #: Where a closed cavity ends, as it is printed, the print pauses: at the end of a layer, nearly.
 _LAYER_MM = 0.02
 
@@ -102,8 +98,8 @@ def _bores(recesses: Sequence[Cavity], profile: Profile) -> Iterator[Finding]:
     asked, inside, around = bores(profile), [], []
     crest_mm = asked.widest_mm if asked.crest_mm is None else asked.crest_mm
     for recess in recesses:
-        # Above its mouth and, with ribs, above the cone down to their crests.
-        low_mm = recess.low_mm + profile.mouth_mm + (asked.widest_mm - crest_mm) / 2 + _MOUTH_END_MM
+        # A little above its mouth and, with ribs, above the cone down to their crests.
+        low_mm = recess.low_mm + profile.mouth_mm + (asked.widest_mm - crest_mm) / 2 + 0.06
         some = [area for cut, area in recess.cuts if profile.embedded or cut.height_mm > low_mm]
         inside_mm, around_mm = cylinders_mm(some or [recess.middle])
         inside.append((inside_mm, recess.middle))
@@ -147,7 +143,7 @@ def _walls(part: Part, recesses: Sequence[Cavity], profile: Profile) -> Iterator
     for recess in recesses:
         bore_mm = shapely.minimum_bounding_radius(recess.middle)
         for cut, area in recess.cuts:
-            is_wider = shapely.minimum_bounding_radius(area) > bore_mm + _WIDER_MM / 2
+            is_wider = shapely.minimum_bounding_radius(area) > bore_mm + 0.002  # in its mouth
             wall_mm = max(0.0, inside_mm(area, part.filled(cut.material)))
             (at_bed if is_wider and not profile.embedded else beside).append((wall_mm, area))
     for one, other in itertools.combinations(recesses, 2):

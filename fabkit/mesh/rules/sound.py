@@ -21,23 +21,12 @@ from fabkit.mesh.topology import (
     turned_faces,
 )
 
-#: How far around a faulty face or edge a drawing marks it, in mm.
-_MARK_MM = 0.3
-#: A drawing marks so many faces or edges at most.
-_MOST_MARKS = 500
-#: Files rounded to three decimals or fewer are not judged more exactly …
+#: Files rounded to three decimals or fewer are not judged more exactly.
 _DECIMALS_MM = 1e-3
-#: … this part of a step being what single precision may add.
-_ON_STEP = 0.02
 
 
 def sound_findings(part: Part, closed: int = 0) -> Iterator[Finding]:
-    """All findings on the mesh as such.
-
-    Args:
-        part: the part.
-        closed: how many closed cavities it is to have: shells of their own that face inwards.
-    """
+    """All findings on the mesh of a part that is to have so many closed cavities."""
     body = part.straight
 
     def marked(some: Faces) -> BaseGeometry | None:
@@ -49,9 +38,10 @@ def sound_findings(part: Part, closed: int = 0) -> Iterator[Finding]:
     turned = turned_faces(body)
     what = "faces that are turned the wrong way"
     yield counted("winding", len(turned), 0, what, marked(turned))
-    # Rounding to so few decimals puts corners onto a line that had been beside it.
+    # Rounding to so few decimals puts corners onto a line that had been beside it. Single
+    # precision may add a fiftieth of a step.
     steps = part.body.vertices / _DECIMALS_MM
-    is_rounded = len(steps) > 0 and bool((np.abs(steps - np.round(steps)) < _ON_STEP).all())
+    is_rounded = len(steps) > 0 and bool((np.abs(steps - np.round(steps)) < 0.02).all())
     useless = duplicate_faces(body)
     if not is_rounded:
         useless = np.union1d(degenerate_faces(body), useless).astype(np.int64)
@@ -60,8 +50,7 @@ def sound_findings(part: Part, closed: int = 0) -> Iterator[Finding]:
     touching_mm = max(TOUCHING_MM, part.sections.noise_mm, 2 * _DECIMALS_MM * is_rounded)
     crossing = crossings(body, touching_mm)
     what = "pairs of faces that cut through each other"
-    where = marked(np.unique(crossing))
-    yield counted("self-intersection", len(crossing), 0, what, where)
+    yield counted("self-intersection", len(crossing), 0, what, marked(np.unique(crossing)))
     found = shells(body)
     outward = [shell for shell in found if shell.volume_mm3 > 0]
     inward = [shell for shell in found if shell.volume_mm3 < 0]
@@ -83,10 +72,10 @@ def sound_findings(part: Part, closed: int = 0) -> Iterator[Finding]:
 
 
 def _marked(vertices: Points, some: Faces) -> BaseGeometry | None:
-    """Edges or faces seen from above, with a margin; None without any."""
+    """Up to 500 edges or faces seen from above, with a margin; None without any."""
     if not len(some):
         return None
-    corners = vertices[some[:_MOST_MARKS]][:, :, :2]
+    corners = vertices[some[:500]][:, :, :2]
     # Each on its own: crossing lines, joined first, would be cut at every one of their crossings.
     seen = shapely.convex_hull(shapely.multipoints(corners))
-    return shapely.union_all(shapely.buffer(seen, _MARK_MM))
+    return shapely.union_all(shapely.buffer(seen, 0.3))

@@ -56,8 +56,7 @@ def judged(
     Args:
         rule: its id.
         found: what was measured, and where.
-        least: what is asked for.
-        most: the same; one of both may be None.
+        least, most: what is asked for; one of both may be None.
         unit: of all of these.
         what: the beginning of the sentence, if it is not what the table calls the rule.
 
