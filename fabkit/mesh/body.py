@@ -89,15 +89,10 @@ def welded(name: str, vertices: Points, faces: Faces) -> Body:
         >>> welded("a", corners, np.array([[0, 1, 3], [2, 3, 1]])).faces.tolist()
         [[0, 1, 2], [0, 2, 1]]
     """
-    corners = vertices + 0.0  # which makes -0.0 the 0.0 that it equals
-    order = np.lexsort(corners.T)
-    is_new = (np.diff(corners[order], axis=0, prepend=np.nan) != 0).any(axis=1)
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.cumsum(is_new) - 1
-    uses = place[np.asarray(faces).ravel()]
-    first = np.full(np.count_nonzero(is_new), len(uses))
-    first[uses[::-1]] = np.arange(len(uses))[::-1]
-    by_use = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(uses))]
-    number = np.empty_like(first)
-    number[by_use] = np.arange(len(by_use))
-    return Body(name, corners[order[is_new][by_use]], number[uses].reshape(-1, 3))
+    used = vertices[np.asarray(faces).ravel()] + 0.0  # which makes -0.0 the 0.0 that it equals
+    order = np.lexsort(used.T)
+    is_new = (np.diff(used[order], axis=0, prepend=np.nan) != 0).any(axis=1)
+    first = order[is_new]  # uses of each place, since equal ones stay in their order
+    place = np.empty_like(order)
+    place[order] = np.argsort(np.argsort(first))[np.cumsum(is_new) - 1]
+    return Body(name, used[np.sort(first)], place.reshape(-1, 3))

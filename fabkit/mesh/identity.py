@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import product
 
-from fabkit.mesh.features import Features
+import numpy as np
+from shapely import Polygon, affinity, union_all
+from shapely.geometry.base import BaseGeometry
+
+from fabkit.drawing.glyphs import lettering
+from fabkit.drawing.outline import BlueprintError
+from fabkit.mesh.features import Cavity, Features
 from fabkit.mesh.finding import Finding, at_most, counted
-from fabkit.mesh.letters import ALPHABET, Letter, read_letter
 from fabkit.mesh.part import FLAT, Part
+from fabkit.mesh.recognise import normal, overlays
 from fabkit.model.piece import is_image
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -19,6 +28,27 @@ from fabkit.model.puzzle import PuzzleSet
 _OFF_UNITS = 0.2
 #: It is told what a part is when its score is better than that of anything else by this.
 _SURE = 0.005
+#: What an engraving may be when it is no piece's label.
+_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+#: A letter is read when so much of it and of the font's letter is common to both, and of no other
+#: letter but this less; one that is as much like itself when turned looks the same.
+_ALIKE, _BETTER = 0.9, 0.02
+
+
+@dataclass(frozen=True)
+class Letter:
+    """A letter that was read.
+
+    Attributes:
+        likeness: the common part of the letter seen and the font's: 1 when they are the same.
+        turns: quarter turns (sixths on a triangular lattice), counter-clockwise, after which
+            the font's letter lies as the one seen.
+    """
+
+    text: str
+    likeness: float
+    turns: int
+    mirrored: bool
 
 
 @dataclass(frozen=True)
@@ -102,7 +132,7 @@ def _seen(part: Part, found: Features | None, puzzle: PuzzleSet) -> Identity:
         return Identity()
     texts, turns = [piece.label for piece in puzzle.pieces], len(puzzle.lattice.moves(False))
     letter = read_letter(found.labels, texts, turns)
-    strange = None if letter else read_letter(found.labels, ALPHABET, turns)
+    strange = None if letter else read_letter(found.labels, _ALPHABET, turns)
     back = read_letter(found.labels, texts, turns, back=True)
     alike, turned = (
         tuple(
@@ -196,3 +226,58 @@ def set_findings(identities: Sequence[Identity], puzzle: PuzzleSet) -> list[Find
             ("strange", strange, "parts that are no piece of the set"),
         )
     ]
+
+
+# --- letters --------------------------------------------------------------------------------
+
+
+def read_letter(
+    labels: Sequence[Cavity], texts: Sequence[str], turns: int, back: bool = False
+) -> Letter | None:
+    """Which of several labels is engraved on a part's face, or back as seen from there.
+
+    Args:
+        labels: the cavities that are letters.
+        texts: the labels it may be, at least one.
+        turns: in how many ways the part may be turned on its lattice.
+        back: reads the back.
+
+    Returns:
+        The letter; None when there is none, it is of another font, or two are equally near.
+    """
+    area = union_all([label.middle for label in labels if label.above != back])
+    if area.is_empty:
+        return None
+    ways = list(product(dict.fromkeys(texts), range(turns), (False, True)))
+    glyphs = np.array([_glyph(text, turn / turns, mirrored) for text, turn, mirrored in ways])
+    seen = normal(affinity.scale(area, xfact=-1 if back else 1, origin=(0, 0)))
+    found = [
+        Letter(text, likeness, turn, mirrored)
+        for (text, turn, mirrored), likeness in zip(ways, overlays(seen, glyphs), strict=True)
+    ]
+    # Letters that are their own mirror image, or look the same when turned, are read straight.
+    best = min(found, key=lambda one: (-round(one.likeness, 2), one.mirrored, one.turns))
+    rival = max((one.likeness for one in found if one.text != best.text), default=0.0)
+    return best if best.likeness >= max(_ALIKE, rival + _BETTER) else None
+
+
+def turns_alike(text: str, turns: int) -> tuple[int, ...]:
+    """Of all turns that a lattice has, those that leave a label looking the same.
+
+    Example:
+        >>> turns_alike("N", 4), turns_alike("A", 4)
+        ((0, 2), (0,))
+    """
+    glyphs = np.array([_glyph(text, turn / turns, mirrored=False) for turn in range(turns)])
+    alike = overlays(glyphs[0], glyphs)
+    return tuple(turn for turn in range(turns) if turn == 0 or alike[turn] > 1 - _BETTER)
+
+
+@lru_cache(maxsize=2048)
+def _glyph(text: str, turn: float, mirrored: bool) -> BaseGeometry:
+    """The font's letter at area 1, turned by a part of a full turn; empty if the font has none."""
+    try:
+        area = lettering(text).moved(0.0, 0.0, 1.0, mirrored).polygon()
+    except BlueprintError:
+        return Polygon()
+    return normal(area, -2 * math.pi * turn)

@@ -83,11 +83,6 @@ class VerifyReport:
         )
         return insides[0] + insides[1] if len(insides) > 1 else None
 
-    @property
-    def unlike(self) -> list[str]:
-        """What is to be said of pieces that are not as the set's file draws them."""
-        return unlike(self.taken.parts, self.challenges)
-
     def document(self) -> dict[str, Any]:
         """For JSON; but for the files' names the same for the same meshes, however they are named,
         ordered or turned."""
@@ -97,7 +92,7 @@ class VerifyReport:
             "set": self.taken.puzzle.name,
             "ok": self.ok,
             "findings": [finding.document() for finding in self.findings],
-            "unlike": self.unlike,
+            "unlike": unlike(self.taken.parts, self.challenges),
             "pieces": {one.key: one.reading() for one in parts},
             "every_solution_gap_mm": None if gap is None else round(gap, DIGITS),
             "challenges": [one.document(self.taken.puzzle) for one in self.challenges],
@@ -148,7 +143,7 @@ def _flips(taken: Taken, answers: Sequence[Answered], budget_s: float | None) ->
 def challenge_causes(report: VerifyReport) -> list[str]:
     """What `verify` has to say against the challenges, and of pieces that are not as drawn: one line
     for each cause, those of one message together."""
-    told = [*report.unlike]
+    told = unlike(report.taken.parts, report.challenges)
     if files := sorted(one.name for one in report.taken.parts if not one.piece):
         told.append(f"{name_some(files, _NAMED)}: no piece of the set")
     if missing := [one for one in report.challenges if one.missing]:

@@ -24,10 +24,7 @@ _NAMED = 4
 #: Values of pieces are one that differ by no more than this, or by this part of themselves.
 _SAME, _SAME_PART = 0.02, 0.01
 #: What follows for all pieces from a grid unit, or a clearance, that is not what it should be.
-_FOLLOW = {
-    "unit": {"gap-least", "gap-most", "clearance"},
-    "clearance": {"gap-least", "gap-most"},
-}
+_FOLLOW = {"unit": {"gap-least", "gap-most", "clearance"}, "clearance": {"gap-least", "gap-most"}}
 #: What is told of the set, before and after what is told of its parts.
 _FIRST, _LAST = ("lengths", "clearance"), ("missing", "twice")
 #: Kinds of what pieces do beside each other, by a word of its message.

@@ -17,14 +17,7 @@ from fabkit.output.checkpage import CheckSheet, PieceSheet, Row, Section
 from fabkit.output.svg import number
 from fabkit.verify.check import CheckReport
 
-_ASSEMBLY_HEAD = (
-    "Challenge",
-    "Least gap",
-    "Greatest gap",
-    "Overlap",
-    "Sticks out",
-    "What is wrong",
-)
+_ASSEMBLY_HEAD = "Challenge", "Least gap", "Greatest gap", "Overlap", "Sticks out", "What is wrong"
 _STACK_HEAD = ("Longest row", "Slack as drawn", "Worst case", "Rattles up to", "Prints that close")
 
 
@@ -54,10 +47,8 @@ def _piece(one: ReadPart, turns: int) -> PieceSheet:
         source=one.name,
         seen=upright(part.shadow),
         canonical=upright(part.outline.canonical) if part.outline else None,
-        recesses=tuple(upright(recess.middle) for recess in found.recesses) if found else (),
-        letters=tuple(upright(label.middle) for label in found.labels if label.above)
-        if found
-        else (),
+        recesses=tuple(upright(one.middle) for one in (found.recesses if found else ())),
+        letters=tuple(upright(one.middle) for one in (found.labels if found else ()) if one.above),
         rows=tuple(_row(finding, degrees) for finding in one.findings),
     )
 

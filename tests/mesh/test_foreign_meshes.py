@@ -31,8 +31,7 @@ from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.features import features
-from fabkit.mesh.identity import identify
-from fabkit.mesh.letters import Letter, read_letter
+from fabkit.mesh.identity import Letter, identify, read_letter
 from fabkit.mesh.part import Part
 from fabkit.mesh.recognise import take_in
 from fabkit.model.library import load_set

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 from typing import Any
@@ -77,6 +77,7 @@ class _Beside:
     edge_gap_mm: float | None
 
 
+@dataclass(frozen=True, eq=False)
 class Table:
     """Where meshes are put together. How two of them lie beside each other is measured once.
 
@@ -84,21 +85,17 @@ class Table:
     in space; where it is less than what is asked for, that in space is measured. A part that can
     cover its cells in several ways is put there in all of them, and the worst is told.
 
-    Args:
+    Attributes:
         sides: for each part the ways in which it can lie.
         profile: the least and the greatest gap.
-        board: the mesh of the board that holds them, moved so that what rests on it is at height
-            0; None for none.
+        board: the mesh of the board that holds them, moved so that what rests on it is at height 0.
     """
 
-    def __init__(
-        self, sides: Mapping[str, Sequence[Lying]], profile: Profile, board: Any = None
-    ) -> None:
-        self._sides = sides
-        self._profile = profile
-        self._board = board
-        self._beside: dict[tuple[object, ...], _Beside] = {}
-        self._in_board: dict[Way, float] = {}
+    sides: Mapping[str, Sequence[Lying]]
+    profile: Profile
+    board: Any = None
+    _beside: dict[tuple[object, ...], _Beside] = field(default_factory=dict)
+    _in_board: dict[Way, float] = field(default_factory=dict)
 
     def assemble(
         self, challenge: str, region: frozenset[Cell], layout: Mapping[str, frozenset[Cell]]
@@ -111,7 +108,7 @@ class Table:
         ways = [
             way
             for key, cells in sorted(layout.items())
-            for way in ways_onto(self._sides[key], cells)
+            for way in ways_onto(self.sides[key], cells)
         ]
         if not ways:
             return Assembly(challenge, 0.0, None, None, 0.0, True, ())
@@ -171,7 +168,7 @@ class Table:
         key = one[0], other[0], *_relative(one, other)
         if key not in self._beside:
             gap_mm, overlap_mm3 = float(here.distance(there)), 0.0
-            least_mm = self._profile.gap_min_mm
+            least_mm = self.profile.gap_min_mm
             if gap_mm < least_mm and one[0].is_solid and other[0].is_solid:
                 first, second = (lying.at(pose) for lying, pose in (one, other))
                 overlap_mm3 = max(0.0, float((first ^ second).volume()))
@@ -183,15 +180,15 @@ class Table:
 
     def _board_mm3(self, way: Way) -> float:
         """What a part and the board have in common."""
-        if self._board is None or not way[0].is_solid:
+        if self.board is None or not way[0].is_solid:
             return 0.0
         if way not in self._in_board:
-            self._in_board[way] = max(0.0, float((way[0].at(way[1]) ^ self._board).volume()))
+            self._in_board[way] = max(0.0, float((way[0].at(way[1]) ^ self.board).volume()))
         return self._in_board[way]
 
     def _complaints(self, one: str, other: str, ways: Sequence[_Beside]) -> Iterator[str]:
         """What is wrong with two parts, in the worst of the ways in which they can lie."""
-        least_mm, most_mm = self._profile.gap_min_mm, self._profile.gap_max_mm
+        least_mm, most_mm = self.profile.gap_min_mm, self.profile.gap_max_mm
         overlap_mm3 = max(way.overlap_mm3 for way in ways)
         gap_mm = min(way.gap_mm for way in ways)
         edge_gap_mm = max(way.edge_gap_mm or 0.0 for way in ways)

@@ -15,8 +15,7 @@ from fabkit.drawing.magnets import largest
 from fabkit.drawing.outline import BlueprintError
 from fabkit.mesh.features import Cavity
 from fabkit.mesh.finding import Finding
-from fabkit.mesh.identity import Identity
-from fabkit.mesh.letters import turns_alike
+from fabkit.mesh.identity import Identity, turns_alike
 from fabkit.mesh.part import Part, inside_mm
 from fabkit.mesh.rules.outline import TOLERANCE_MM, Common, near
 from fabkit.mesh.rules.polemark import turns_of

@@ -13,8 +13,7 @@ from fabkit.drawing.magnets import left_to_right, poles
 from fabkit.drawing.outline import canonical_outline
 from fabkit.mesh.features import Cavity, Features, circle_of
 from fabkit.mesh.finding import Finding, counted
-from fabkit.mesh.identity import Identity
-from fabkit.mesh.letters import turns_alike
+from fabkit.mesh.identity import Identity, turns_alike
 from fabkit.mesh.part import Outline, Part
 from fabkit.mesh.rules.outline import TOLERANCE_MM, near
 from fabkit.mesh.rules.recess import plastic_mm
