@@ -105,8 +105,10 @@ BENCHMARKS: dict[str, Benchmark] = {
                 Line(f"check {n:2} files", f"check --set fridgeiq {_check_files(n)}", n > 4)
                 for n in (4, 8, 16)
             ),
+            Line("check 64 files", "check copies-4.toml -o many", grows=True),
+            Line("verify 64 files", "verify copies-4.toml -o many"),
         ),
-        prepare=("export-stl fridgeiq -o stl",),
+        prepare=("export-stl fridgeiq -o stl", "export-stl copies-4.toml -o many"),
         rounds=3,
     ),
     "make": Benchmark(
@@ -290,7 +292,7 @@ def fabkit(arguments: str) -> list[str]:
 
 
 def copies(folder: Path) -> None:
-    """Set files with the pieces of FridgeIQ several times over, for growing plates."""
+    """Set files with the pieces of FridgeIQ several times over, for growing plates and sets."""
     shutil.copytree(ROOT / "pieces", folder / "pieces")
     text = (ROOT / "pieces" / "fridgeiq.toml").read_text(encoding="utf-8")
     pieces = text[: text.index("[[challenge]]")]
