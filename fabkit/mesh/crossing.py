@@ -1,15 +1,13 @@
 """Faces that cut through each other.
 
 Two faces cross if they have inner points in common and one would have to be moved by more than
-`TOUCHING_MM` to part them. Whether they share corners makes no difference to that: faces beside
-each other have no inner point in common, but faces folded flat onto each other have. A surface
-may also go through a face exactly where two of its own faces meet; then both cross that face,
-although each of them only touches it.
+`TOUCHING_MM` to part them, whether they share corners or not (as when folded flat onto each other).
+A surface may also go through a face exactly where two of its own faces meet; then both cross that
+face, although each of them only touches it.
 
-Candidates come from shapely's tree of boxes. A pair of candidates is parted if, along
-some direction, the one ends where the other begins. If any such direction exists, then also
-among a few: across either face, or across an edge of each; for faces in one plane, within that
-plane across an edge of one.
+Candidates come from shapely's tree of boxes. A pair is parted if, along some direction, the one
+ends where the other begins. If any such direction exists, then also among a few: across either
+face, or across an edge of each; for faces in one plane, within it across an edge of one.
 """
 
 from __future__ import annotations
@@ -112,11 +110,8 @@ def _above(triangles: Points, normals: Points, ground: Pairs, other: Pairs) -> P
 def _crossing(
     triangles: Points, normals: Points, pairs: Pairs, slim_above: Points, broad_above: Points
 ) -> tuple[Pairs, Pairs]:
-    """Those of some pairs (2, p), the broader one first, that have inner points in common.
-
-    Returns:
-        Those that are tilted against each other, and those that lie in one plane.
-    """
+    """Those of some pairs (2, p), the broader one first, that have inner points in common: tilted
+    against each other, and lying in one plane."""
     flat = pairs[:, (np.abs(slim_above) <= TOUCHING_MM).all(axis=0)]
     through = [
         (above.min(axis=0) < -TOUCHING_MM) & (above.max(axis=0) > TOUCHING_MM)

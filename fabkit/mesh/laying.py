@@ -155,8 +155,7 @@ def flat_lying(key: str, part: Part, lattice: Lattice) -> Lying:
 def ways_onto(sides: Sequence[Lying], cells: Collection[Cell]) -> list[Way]:
     """All the ways in which a piece, with some sides up, covers exactly these cells.
 
-    A shape with symmetries can lie in several ways; it is turned over only if it must be, and
-    only when it is flat.
+    It is turned over only if it must be, and only when it is flat.
 
     Raises:
         InputError: when there is none.

@@ -91,11 +91,8 @@ class Made:
         ]
 
     def profile(self, usual: Profile) -> Profile:
-        """The profile that would make these pieces.
-
-        Args:
-            usual: for what pieces do not show: layers, the printer, boards, prices.
-        """
+        """The profile that would make these pieces; what they do not show (layers, the printer,
+        boards, prices) is as usual."""
         gap_mm = 2 * self.inset_mm
         found = replace(
             usual,

@@ -179,11 +179,11 @@ class Part:
     def within_rings(self, area: BaseGeometry) -> list[BaseGeometry]:
         """What lies within each ring of this part's outline, where an area of it shows that ring.
 
-        Recesses and letters are no rings of the outline, also where they are cut through.
+        Recesses and letters are none, also where they are cut through.
 
         Returns:
-            First what is within the outer ring, all filled. Then each hole of the outline as it
-            was read, in its order; empty where the area does not go around it.
+            First what is within the outer ring, all filled. Then each hole of the outline as read,
+            in its order; empty where the area does not go around it.
         """
         found = [filled(area)]
         open_ = [Polygon(ring) for one in parts(area) for ring in one.interiors]
@@ -211,7 +211,7 @@ def length_mm_of(unit: float, units_mm: Sequence[float]) -> float:
 
 
 def shadow(body: Body) -> Polygon:
-    """The outline of a body in mm, seen from above; holes that go through it are interiors."""
+    """The outline of a body, seen from above; holes that go through it are interiors."""
     if is_solid(body.manifold):
         seen = shadow_of(body.manifold)
         if seen.geom_type != "Polygon":  # hairs of single precision part what stands out of a side

@@ -110,11 +110,9 @@ class Answered:
 
 
 def asked(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
-    """The challenges of a set, and its boards with all pieces as `fabkit solve` takes them.
-
-    Boards come behind, those that are no challenge anyhow; and only those that the pieces can
-    cover by their area, unless there is nothing else.
-    """
+    """The challenges of a set, then its boards with all pieces as `fabkit solve` takes them: those
+    that are no challenge anyhow and that the pieces can cover by their area, unless there is
+    nothing else."""
     cells = sum(len(piece.forms[0].cells) for piece in puzzle.pieces)
     known = {one.id for one in puzzle.challenges}
     whole = {one.region for one in puzzle.challenges if len(one.pieces) == len(puzzle.pieces)}
@@ -148,8 +146,8 @@ def answer_catalog(
 
     Args:
         puzzle: a set as `read_set` gives it.
-        budget_s: seconds for each challenge; without end when None. Boards, and challenges of
-            which no answer is claimed, get ten at most.
+        budget_s: for each challenge; without end when None. Those of which no answer is claimed,
+            such as boards, get ten seconds at most.
         progress: told before each challenge.
         flips: allows pieces to be turned over, whatever the rules say.
     """

@@ -143,10 +143,9 @@ def check(
 def causes(report: CheckReport) -> list[Cause]:
     """What is wrong with a set, one line for each cause.
 
-    A part that is not recognised, or whose mesh is not sound, is told once; what all pieces have
-    in common is told once for the set; gaps that follow from the clearance, solutions that follow
-    from a piece are left out. Nothing is left out that has no cause before it: there is none only
-    when nothing fails.
+    A part that is not recognised, or whose mesh is not sound, is told once; so is for the set what
+    all pieces have in common. Gaps that follow from the clearance and solutions that follow from a
+    piece are left out, nothing that has no cause before it: there is none only when nothing fails.
     """
     of_set = {one.rule: Cause(one.rule, one.message) for one in report.findings if not one.ok}
     failing = [

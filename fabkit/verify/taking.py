@@ -74,7 +74,7 @@ class Taken:
         parts: those that may be pieces.
         boards: boards and lids, in the order of the set's.
         length_mm: the files' unit of length.
-        copies: names of bodies that are there in a file of another format as well, left out.
+        copies: names of bodies left out, being there in a file of another format as well.
     """
 
     puzzle: PuzzleSet
@@ -273,12 +273,11 @@ class Taken:
         Each ball has its own hole, so errors of balls do not add up along rows.
         """
         lattice, boards = self.puzzle.lattice, [one.part for one in self.boards]
-        solved = []
-        for one in answers if self.flat else ():
-            region = one.challenge.region
-            clearance_mm = clearance_of(region, boards, lattice)
-            if one.layout:
-                solved.append(Solution(one.challenge.id, region, one.layout, clearance_mm))
+        solved = [
+            Solution(one.id, one.region, layout, clearance_of(one.region, boards, lattice))
+            for one, layout in ((answer.challenge, answer.layout) for answer in answers)
+            if layout and self.flat
+        ]
         stubs = itertools.chain(*(one.stubs.stubs for one in self.parts if one.stubs))
         widths_mm = (
             [mm for one in self.balls for mm in one.diameters_mm],
@@ -337,10 +336,8 @@ def stem_of(name: str) -> str:
 def take(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Taken:
     """Reads meshes back: bodies of some files, in any order, as the parts of a set.
 
-    Args:
-        bodies: one that holds parts apart is taken apart.
-        puzzle: the set that they should be.
-        units_mm: what the grid unit may be; see `fabkit.mesh.recognise.take_in`.
+    One that holds parts apart is taken apart. The grid unit may be any of `units_mm`; see
+    `fabkit.mesh.recognise.take_in`.
     """
     bodies, copies = _without_copies([part for body in bodies for part in separate(body)])
     # The order of files must not show in any result, not even in rounding.
@@ -383,10 +380,7 @@ def _named(boards: Iterable[Part], puzzle: PuzzleSet) -> list[ReadPart]:
 
 
 def _without_copies(bodies: Sequence[Body]) -> tuple[list[Body], list[str]]:
-    """Bodies that are no copies, in another format, of the first one's; and the others' names.
-
-    A piece that is there twice in files of one format is there twice.
-    """
+    """Bodies that are no copies, in another format, of the first one's; and the others' names."""
     formats: dict[str, list[Body]] = {}
     for body in bodies:
         name = _NAME.fullmatch(body.name)
@@ -410,10 +404,8 @@ def _without_copies(bodies: Sequence[Body]) -> tuple[list[Body], list[str]]:
 def _read(
     bodies: Sequence[Body], puzzle: PuzzleSet, units_mm: Sequence[float], length_mm: float
 ) -> tuple[Sequence[Part], float, Sequence[OnStubs | None], list[Body]]:
-    """Pieces, not yet named, their files' unit of length, and what is so large that it is a board.
-
-    The unit of length that is given decides how large boards are.
-    """
+    """Pieces, not yet named, their files' unit of length, and what is so large (with the unit of
+    length that is given) that it is a board."""
     large = [one for one in bodies if is_accessory(one, puzzle, *units_mm, length_mm=length_mm)]
     small = [one for one in bodies if one not in large]
     if may_have_stubs(puzzle):
@@ -455,10 +447,7 @@ def _agrees(taken: Taken, profile: Profile) -> bool:
 
 
 def _balls_agree(taken: Taken, profile: Profile) -> bool:
-    """Whether most parts show a profile's pitch, balls and links.
-
-    A link is as wide as the profile's, or less by what the flat cuts off, as most are.
-    """
+    """Whether most parts show a profile's pitch, balls and links (less what the flat cuts off)."""
     balls = [diameter for one in taken.balls for diameter in one.diameters_mm]
     links = [diameter for one in taken.balls for diameter in one.links_mm]
     if not balls or not links:

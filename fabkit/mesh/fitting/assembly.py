@@ -34,7 +34,7 @@ class Assembly:
     """What was measured on a solution put together from meshes.
 
     Attributes:
-        overlap_mm3: the overlap of all pairs together, and with the board.
+        overlap_mm3: of all pairs together, and with the board.
         min_gap_mm: the least gap between two parts; None when there are no two beside each other.
         max_gap_mm: the greatest gap along a shared edge; None when none is long enough.
         outside_mm: how far a part reaches out of the region.

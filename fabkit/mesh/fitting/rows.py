@@ -12,14 +12,9 @@ meshes, cut at mid-height. A region that lies in a tray ends at the tray's walls
 out. Lines run across the edges of the lattice's cells, in the middle between two lines of corners
 (where those lie unevenly: in the widest strips), so that none passes a corner:
 
-==================  =============================================================
-lattice             lines
-==================  =============================================================
-``square``          through the middles of its rows and columns
-``quarter-square``  across and up, a quarter of a unit from the grid's lines; and
-                    both diagonals, half-way between those of the squares
-``triangular``      through the middles of the hexagons, in three directions
-==================  =============================================================
+``square``: through the middles of its rows and columns. ``quarter-square``: across and up, a quarter
+of a unit from the grid's lines; and both diagonals, half-way between those of the squares.
+``triangular``: through the middles of the hexagons, in three directions.
 """
 
 from __future__ import annotations
@@ -53,8 +48,8 @@ class Row:
         plastic_mm: what the pieces take of it, measured at mid-height.
         slack_mm: what its gaps are in sum, with the clearance of a tray at both ends; negative
             when the row does not go in. A region without a tray ends exactly where it is drawn.
-        sides: the sides in it; for each how far along the line it moves when it moves 1 mm
-            outwards: 1, or more when the line meets it at a slant.
+        sides: for each side in it how far along the line it moves when it moves 1 mm outwards: 1,
+            or more when the line meets it at a slant.
         walls: the same for the tray's walls at its ends; empty for a region without a tray.
     """
 
@@ -94,8 +89,7 @@ class Solution:
     Attributes:
         region: the cells to cover; those that no piece covers are room.
         layout: for each piece the cells that it covers.
-        clearance_mm: how far the walls of the tray that it lies in are from the region, as
-            measured; None without a tray.
+        clearance_mm: from the region to the walls of its tray, as measured; None without one.
     """
 
     challenge: str
@@ -105,10 +99,7 @@ class Solution:
 
 
 def rows(lattice: Lattice, solution: Solution, laid: Mapping[str, Lying]) -> list[Row]:
-    """Every row of one solution, with its pieces as they lie.
-
-    Returns:
-        The rows by direction, line and place: the same however the meshes lie in their files.
+    """Every row of one solution, with its pieces as they lie, by direction, line and place.
 
     Raises:
         InputError: when a part does not have the shape that the layout asks for.
@@ -144,13 +135,9 @@ def rows(lattice: Lattice, solution: Solution, laid: Mapping[str, Lying]) -> lis
 
 
 def loops(names: Sequence[str]) -> Iterator[tuple[int, ...]]:
-    """Chains of gaps that come back to where they began and pass nothing twice.
+    """Chains of gaps between what a line meets that come back and pass nothing twice.
 
-    Args:
-        names: what a line meets, in order; the same name is the same rigid thing.
-
-    Yields:
-        For each chain its gaps, the first one first; gap ``i`` is that behind name ``i``.
+    The same name is the same rigid thing; gap ``i`` is that behind name ``i``.
 
     Example:
         >>> list(loops(["", "A", "B", "A", ""]))

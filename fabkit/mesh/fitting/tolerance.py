@@ -16,14 +16,12 @@ tolerance models (K. W. Chase and A. R. Parkinson, A survey of research in the a
 tolerance analysis to the design of mechanical assemblies, Research in Engineering Design 3, 1991);
 the statistical one is drawn at random, each u uniform and independent. Limits of the model:
 
-* Errors of a printer are mostly alike on all sides: flow, elephant foot. That is what the worst
-  case covers. Independent errors even out, and the more so the longer a row is: **of rows with
-  the same inset the short ones need most**. So the inset with which nearly all draws close is
-  given twice, for the longest rows and for all rows.
-* A share is that of one row; a set has many, which hang together by their pieces.
+* Errors of a printer are mostly alike on all sides (flow, elephant foot), as in the worst case.
+  Independent errors even out, the more so the longer a row is: **of rows with the same inset the
+  short ones need most**. So the inset with which nearly all draws close is given twice, for the
+  longest rows and for all rows. A share is that of one row.
 * Parts only slide along the row, and do not turn; lines see what lies on them, not between them.
-* Without a tray the region's ends are exact, with the grid unit that the parts share. A set
-  printed larger as a whole fits its region that is larger, too.
+* Without a tray the region's ends are exact, with the grid unit that the parts share.
 """
 
 from __future__ import annotations
@@ -51,7 +49,6 @@ from fabkit.model.lattice import Cell, Lattice
 DRAWS, SEED = 10_000, 1
 #: A set closes well enough when this share of the draws does.
 SHARE = 0.995
-#: Recommended insets are whole multiples of this.
 INSET_STEP_MM = 0.01
 #: PLA yields when it is stretched by more than this part (printed flat, ASTM D638, Stratasys'
 #: data sheet); the rim of a bore is stretched by squeeze over diameter at most.
@@ -62,12 +59,8 @@ _One = TypeVar("_One")
 
 @dataclass(frozen=True)
 class PrinterError:
-    """How far off a printer is.
-
-    Attributes:
-        side_mm: each side of each piece lies up to this too far out or in; not negative.
-        hole_mm: by how much the diameter of a hole is smaller.
-    """
+    """How far off a printer is: each side of each piece lies up to `side_mm` too far out or in, and
+    holes are smaller by `hole_mm`."""
 
     side_mm: float
     hole_mm: float = 0.0
@@ -196,9 +189,7 @@ def board_stacks(
         part: a board; of other kinds than ``holes`` and ``seats`` there is nothing to tell.
         lattice: the set's.
         error: the printer's; round holes lose its ``hole_mm``, besides.
-        ball_mm: the greatest diameter of the pieces' balls, as measured.
-        link_mm: that of their links.
-        stub_mm: that of their stubs.
+        ball_mm: the greatest diameter of the pieces' balls, as measured; likewise of links, stubs.
 
     Returns:
         Each row is one seat, with the ends of the longest row of cells that it stands for.
@@ -246,10 +237,9 @@ class MagnetFit:
     """How magnets go into the bores.
 
     Attributes:
-        goes_in: whether a magnet goes into the narrowest bore.
+        goes_in: whether a magnet goes into the narrowest one.
         bore_mm: the least and the greatest diameter, once printed.
         squeeze_mm: by how much the magnet is wider, least and greatest; below 0 where it is loose.
-        message: a sentence.
     """
 
     goes_in: bool
@@ -259,7 +249,7 @@ class MagnetFit:
 
 
 def magnet_fit(bores_mm: Sequence[float], magnet_mm: float, hole_mm: float) -> MagnetFit:
-    """How magnets go into bores, at least one, that come out smaller than their meshes by `hole_mm`.
+    """How magnets go into bores that come out smaller than their meshes by `hole_mm`.
 
     Example:
         >>> magnet_fit([10.1, 10.1], 10.0, 0.2).message
@@ -292,13 +282,7 @@ def magnet_fit(bores_mm: Sequence[float], magnet_mm: float, hole_mm: float) -> M
 
 @dataclass(frozen=True)
 class Advice:
-    """An inset to choose.
-
-    Attributes:
-        inset_mm: the least with which the rows close, to `INSET_STEP_MM`.
-        row: the row that decides.
-        message: a sentence.
-    """
+    """The least inset with which rows close, to `INSET_STEP_MM`, and the row that decides."""
 
     inset_mm: float
     row: str
