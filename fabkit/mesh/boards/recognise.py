@@ -128,7 +128,7 @@ def _best(found: Sequence[Part], taken: Collection[tuple[str, bool]]) -> Part:
 
 
 def is_accessory(body: Body, puzzle: PuzzleSet, *units_mm: float, length_mm: float = 1.0) -> bool:
-    """Whether a body is so large that it can only be a board or lid.
+    """Whether a body, lying in any way, is so large that it can only be a board or lid.
 
     Seen as a plate it covers a board's region, and the box around every piece is smaller. A board
     that is no larger than a piece of its set (one for a single piece) cannot be told by its size;
@@ -137,16 +137,14 @@ def is_accessory(body: Body, puzzle: PuzzleSet, *units_mm: float, length_mm: flo
     what has the box of a piece is no board.
 
     Args:
-        body: of any name, lying in any way.
-        puzzle: the set.
-        units_mm: what the grid unit may be, at least one.
+        units_mm: what the grid unit may be.
         length_mm: the unit of length of the body's file.
 
     Example:
+        >>> import trimesh
         >>> from fabkit.model.library import load_set
-        >>> corners = np.array([[x, y, z] for x in (0, 165) for y in (0, 3) for z in (0, 166)], float)
-        >>> quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-        >>> lid = Body("A.stl", corners, np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))]))
+        >>> box = trimesh.creation.box((165, 3, 166))
+        >>> lid = Body("A.stl", box.vertices, box.faces)
         >>> is_accessory(lid, load_set("iqblock"), 20.0), is_accessory(lid, load_set("iqblock"), 25.0)
         (True, False)
     """
@@ -309,17 +307,11 @@ def tops_at(body: Body, points: Points) -> Points:
 def material_along(
     section: BaseGeometry, starts: Points, ways: Points, reach_mm: float
 ) -> tuple[Points, Points]:
-    """Where level lines first run through material, and how far (mm).
-
-    Args:
-        section: a cut.
-        starts: of the lines, shape (n, 2).
-        ways: unit vectors along them, shape (n, 2).
-        reach_mm: their length.
+    """Where level lines, unit vectors so many times as long, first run through a section's material.
 
     Returns:
-        How far from their starts that is, and how long, both of shape (n,); infinite for lines
-        that meet none.
+        How far from their starts that is, and for how long, both of shape (n,) in mm; infinite for
+        lines that meet none.
 
     Example:
         >>> material_along(shapely.box(1, -1, 3, 1), np.array([[0.0, 0]]), np.array([[1.0, 0]]), 9.0)

@@ -54,17 +54,10 @@ _NEAR_END_MM = 0.03
 def inspect_board(
     part: Part, parts: Sequence[Part], puzzle: PuzzleSet, profile: Profile
 ) -> list[Finding]:
-    """What every rule says of one board or lid.
+    """What every rule says of one board or lid, in the order of the rules.
 
-    Args:
-        part: the board or lid.
-        parts: all that were read with it, itself among them: its lid, or its board.
-        puzzle: the set.
-        profile: what is asked for.
-
-    Returns:
-        Findings in the order of the rules, those that are kept among them. What concerns a board
-        and its lid together stands with the lid.
+    What concerns a board and its lid together stands with the lid, which is found, as is the board
+    of a lid, among all parts that were read with it.
     """
     as_printed = replace(profile, facing="up", fit="none")
     # Nothing is closed in in a board, and it carries no letter that is asked for.

@@ -78,10 +78,7 @@ def _finish(tree: dict[str, Any]) -> None:
     """Says who made the file, and gives the materials their exact colours, in linear light."""
     tree["asset"]["generator"] = "fabkit"
     for material in tree["materials"]:
-        light = [_light(int(material["name"][at : at + 2], 16) / 255) for at in (1, 3, 5)]
-        material["pbrMetallicRoughness"]["baseColorFactor"] = [*light, 1.0]
-
-
-def _light(value: float) -> float:
-    """The light of a red, green or blue in sRGB, both from 0 to 1 (IEC 61966-2-1)."""
-    return round(value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4, 6)
+        colour = np.array([*bytes.fromhex(material["name"][1:])]) / 255
+        # From sRGB to light (IEC 61966-2-1).
+        light = np.where(colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4)
+        material["pbrMetallicRoughness"]["baseColorFactor"] = [*light.round(6).tolist(), 1.0]

@@ -46,10 +46,6 @@ MAX_ENTRIES, MAX_NESTED, MAX_ELEMENTS = 2000, 32, 100_000
 
 _EXPECTED = "an STL, 3MF, OBJ, PLY, OFF or GLB file"
 _COARSER = f"holds more than {MAX_TRIANGLES} triangles; make the mesh coarser"
-#: Means something to a terminal, a web page, a shell or a file system.
-_UNSAFE = re.compile(r"""[\\/:*?"'`<>|&$\[\]{}]""")
-
-
 # What trimesh has to say of a file is in the message.
 logging.getLogger("trimesh").addHandler(logging.NullHandler())
 
@@ -95,10 +91,6 @@ def read_bodies(path: Path) -> list[Body]:
         raise InputError.of(source, said) from None
 
 
-_OBJ_VERTEX = re.compile(rb"(?m)^[ \t]*v(?:[ \t]+[-+.0-9]\S*){3}")
-_OFF_HEAD = re.compile(rb"(?:\s*+#[^\n]*+\n)*+\s*+(?:ST)?C?N?OFF(?!\w)")
-
-
 def _kind(content: bytes, suffix: str) -> str:
     """The format: what the content looks like, or else what the file's name says."""
     start = content[: 4 * MAX_LINE]
@@ -110,8 +102,8 @@ def _kind(content: bytes, suffix: str) -> str:
         "stl": _stl_size(content) == len(content)
         or (is_text and start.lower().lstrip().startswith(b"solid")),
         "ply": re.match(rb"ply\s", start),
-        "off": is_text and _OFF_HEAD.match(start),
-        "obj": is_text and _OBJ_VERTEX.search(start),
+        "off": is_text and re.match(rb"(?:\s*+#[^\n]*+\n)*+\s*+(?:ST)?C?N?OFF(?!\w)", start),
+        "obj": is_text and re.search(rb"(?m)^[ \t]*v(?:[ \t]+[-+.0-9]\S*){3}", start),
     }
     kind = next((kind for kind, found in looks.items() if found), suffix)
     if kind not in _READERS or not content:
@@ -156,7 +148,9 @@ def _different(names: Sequence[str]) -> list[str]:
     """A different name for each, without control characters, path parts and markup."""
     result: list[str] = []
     for position, name in enumerate(names, start=1):
-        wished = cut(printable(_UNSAFE.sub("_", name[:200].strip()))) or f"body {position}"
+        # What means something to a terminal, a web page, a shell or a file system goes.
+        safe = re.sub(r"""[\\/:*?"'`<>|&$\[\]{}]""", "_", name[:200].strip())
+        wished = cut(printable(safe)) or f"body {position}"
         others = (f"{wished} ({number})" for number in count(2))
         result.append(next(one for one in chain([wished], others) if one not in result))
     return result
@@ -391,10 +385,6 @@ def _refuse(needed: Collection[str]) -> None:
         raise _WrongError(f"{said}; export plain meshes")
 
 
-#: What a GLB file may need that is no matter of where its corners are.
-_ONLY_LOOKS = re.compile(r"KHR_(?:materials|texture|lights)_\w+|EXT_texture_\w+")
-
-
 def _read_glb(content: bytes) -> Iterator[Body]:
     """Each node with a mesh is a body; the parts of a mesh that look different are one."""
     import trimesh
@@ -404,7 +394,9 @@ def _read_glb(content: bytes) -> Iterator[Body]:
     corners = [tree["accessors"][part["attributes"]["POSITION"]]["count"] for part in parts]
     if sum(corners) > 3 * MAX_TRIANGLES or max(len(parts), len(tree["nodes"])) > MAX_BODIES:
         raise _WrongError(_COARSER)
-    needed = [one for one in tree.get("extensionsRequired", ()) if not _ONLY_LOOKS.fullmatch(one)]
+    # These say nothing of where its corners are.
+    looks = re.compile(r"KHR_(?:materials|texture|lights)_\w+|EXT_texture_\w+")
+    needed = [one for one in tree.get("extensionsRequired", ()) if not looks.fullmatch(one)]
     # trimesh takes such numbers for zero, and leaves fans and what is compressed out.
     if any("sparse" in one or "bufferView" not in one for one in tree["accessors"]):
         needed.append("sparse accessors")
@@ -446,14 +438,8 @@ _UNDERSTOOD = {
     f"{_SCHEMAS}/material/2015/02",
     "http://schemas.3mf.io/3dmanufacturing/trianglesets/2021/07",
 }
-_UNITS_MM = {
-    "micron": 0.001,
-    "millimeter": 1.0,
-    "centimeter": 10.0,
-    "inch": 25.4,
-    "foot": 304.8,
-    "meter": 1000.0,
-}
+_UNITS_MM = {"micron": 0.001, "millimeter": 1.0, "centimeter": 10.0}
+_UNITS_MM |= {"inch": 25.4, "foot": 304.8, "meter": 1000.0}
 
 
 class _Model(ElementTree.TreeBuilder):

@@ -16,10 +16,6 @@ from fabkit.mesh.body import Body
 
 #: Where PrusaSlicer looks for the names and extruders of an object's parts.
 MODEL_CONFIG = "Metadata/Slic3r_PE_model.config"
-#: How a part that some program wants finds its way into the package (lib3mf keeps only such).
-_ATTACHED = "http://schemas.openxmlformats.org/package/2006/relationships/mustpreserve"
-#: A name space of fabkit's own: every object and item needs an identity that stays the same.
-_NAME_SPACE = uuid.UUID("8f0c8a52-6f1d-5d6a-9c41-d5b1f6d0a3e7")
 #: What the format itself has words for; all else is fabkit's own.
 _KNOWN = ("Title", "Designer", "Description", "Copyright", "LicenseTerms", "Application")
 _OWN = "urn:fabkit:puzzles"
@@ -93,8 +89,9 @@ def _fill(model: Any, wrapper: Any, library: Any, package: Package3mf) -> None:
     numbers = itertools.count(1)
 
     def identity(kind: str) -> str:
-        """The same for the same place in every file."""
-        return str(uuid.uuid5(_NAME_SPACE, f"{kind} {next(numbers)}"))
+        """Every object and item needs one; the same for the same place in every file."""
+        own = uuid.UUID("8f0c8a52-6f1d-5d6a-9c41-d5b1f6d0a3e7")
+        return str(uuid.uuid5(own, f"{kind} {next(numbers)}"))
 
     model.SetUnit(library.ModelUnit.MilliMeter)
     model.SetBuildUUID(identity("build"))
@@ -120,8 +117,10 @@ def _fill(model: Any, wrapper: Any, library: Any, package: Package3mf) -> None:
     if package.thumbnail:
         model.CreatePackageThumbnailAttachment().ReadFromBuffer(package.thumbnail)
     config = _model_config(package.objects, [mesh.GetResourceID() for mesh in meshes])
+    # Of what programs look for lib3mf keeps only what is attached so.
+    attached = "http://schemas.openxmlformats.org/package/2006/relationships/mustpreserve"
     for name, content in ((MODEL_CONFIG, config), *package.parts.items()):
-        model.AddAttachment(f"/{name}", _ATTACHED).ReadFromBuffer(content)
+        model.AddAttachment(f"/{name}", attached).ReadFromBuffer(content)
 
 
 def _put_triangles(
