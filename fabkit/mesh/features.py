@@ -174,9 +174,6 @@ def _parted_at_steps(
     return marks, hollow, rest
 
 
-# --- cuts -----------------------------------------------------------------------------------
-
-
 def _slices(part: Part) -> list[Slice]:
     """Cuts just above and below every height at which corners lie, from low to high.
 
@@ -233,9 +230,6 @@ def _without_nubs(part: Part) -> tuple[Part, tuple[float, float]]:
         if len(body.faces):  # it may be thinner than what stands out of it
             part = replace(part, body=body, vertices=body.vertices)
     return part, (found[0], found[1])
-
-
-# --- cavities -------------------------------------------------------------------------------
 
 
 class _Open:
@@ -378,9 +372,6 @@ def can_be_turned_over(part: Part, found: Features) -> bool:
         and front == back
         and abs(chamfers[0] - chamfers[1]) <= 0.05
     )
-
-
-# --- circles --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -53,9 +53,6 @@ def shadow_of(solid: Any) -> BaseGeometry:
     return area_of(solid.project(), 1e-3)
 
 
-# --- meshes of parts ------------------------------------------------------------------------
-
-
 def slab(body: Body, low_mm: float, high_mm: float = math.inf) -> Body:
     """What of a closed mesh lies between two heights, closed again; its back is at height 0.
 

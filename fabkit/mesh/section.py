@@ -42,8 +42,6 @@ class Sections:
         self.low, self.high = float(vertices[:, 2].min()), float(vertices[:, 2].max())
         self._cuts: dict[float, BaseGeometry] = {}
 
-    # --- cuts ---------------------------------------------------------------------------------
-
     def at(self, height: float) -> BaseGeometry:
         """The material at a height, seen from above; empty beyond the body.
 
@@ -76,8 +74,6 @@ class Sections:
         lines = lines[(lines[:, 0] != lines[:, 1]).any(axis=1)]
         # Lines may cross, where a body cuts into itself.
         return shapely.build_area(shapely.union_all(shapely.linestrings(lines)))
-
-    # --- flats --------------------------------------------------------------------------------
 
     def levels(self) -> list[float]:
         """The heights at which corners lie, from low to high, near ones made one."""

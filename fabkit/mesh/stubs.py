@@ -114,9 +114,6 @@ def _circles(part: Part, height_mm: float) -> list[Circle]:
     return sorted((circle_of(foot) for foot in feet), key=lambda one: (one.x_mm, one.y_mm))
 
 
-# --- reading an outline back from the stubs below it --------------------------------------------
-
-
 def _read_by_stubs(
     part: Part, stubs: Sequence[Circle], lattice: Lattice, unit_mm: float
 ) -> Part | None:
@@ -179,9 +176,6 @@ def _cells(
             columns = np.column_stack([places, np.ones_like(places)])
             scale, shift = np.linalg.lstsq(columns, middles, rcond=None)[0]
     return frozenset(cells), complex(scale), complex(shift)
-
-
-# --- what the rules say -------------------------------------------------------------------------
 
 
 def stub_findings(one: OnStubs | None, lattice: Lattice, profile: Profile) -> Iterator[Finding]:

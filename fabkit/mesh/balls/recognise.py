@@ -64,9 +64,6 @@ def take_in_balls(
     return [_measured(part, pose, shapes, length_mm) for part, pose in found], length_mm
 
 
-# --- shapes -------------------------------------------------------------------------------
-
-
 @lru_cache
 def _shapes(pieces: tuple[tuple[str, BallBody], ...]) -> dict[object, _Shape]:
     """The different shapes of pieces and their mirror images, by their images."""
@@ -88,9 +85,6 @@ def _images(shape: BallBody) -> object:
         bonds = frozenset(frozenset((places[i], places[j])) for i, j in shape.bonds)
         images.add((frozenset(places), bonds))
     return frozenset(images)
-
-
-# --- by reach -----------------------------------------------------------------------------
 
 
 @lru_cache
@@ -169,9 +163,6 @@ def _directions(count: int) -> Points:
     z, turn = 1 - 2 * at / count, math.pi * (1 + math.sqrt(5)) * at
     wide = np.sqrt(1 - z * z)
     return np.column_stack([wide * np.cos(turn), wide * np.sin(turn), z])
-
-
-# --- by surface ---------------------------------------------------------------------------
 
 
 def _explained(body: Body, shapes: dict[object, _Shape]) -> tuple[Part, Pose | None]:

@@ -166,8 +166,6 @@ class _Measured:
         if part.kind != HOLES:
             yield self._floor()
 
-    # --- round holes ----------------------------------------------------------------------
-
     def _holes(self) -> Iterator[Finding]:
         """On bores for balls, and channels for links."""
         part, profile = self.part, self.profile
@@ -243,8 +241,6 @@ class _Measured:
         what = "heights at which something stands in a channel"
         yield counted("board-channel-free", len(inside), 0, what, inside[0] if inside else None)
 
-    # --- frame and floor ------------------------------------------------------------------
-
     def _opening(self, heights: Sequence[float]) -> Finding:
         """The clearance around the region, just above what pieces rest on, below the next level."""
         points, outwards = stops(self.region)
@@ -300,9 +296,6 @@ class _Measured:
             return at_least("board-floor", 0.0, least, "mm", what, open_)
         least -= 2 * part.sections.noise_mm
         return _least("board-floor", floors, least, what, self.middles)
-
-
-# --- the worst of several values --------------------------------------------------------------
 
 
 def _worst(

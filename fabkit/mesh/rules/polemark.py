@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from shapely import union_all
@@ -48,7 +49,14 @@ def mark_findings(
         yield from judged("mark-floor", zip(beyond, places, strict=True), beyond_mark_mm(profile))
         if not profile.embedded:
             back = part.sections.flat(0.0, DOWN)
-            walls = [(_wall_mm(back, middle), middle) for middle in places]
+            rim, mouths = filled(back).boundary, hollows(back)  # one of these is the mark itself
+            walls = [
+                (
+                    min([rim.distance(one), *(hole.distance(one) or math.inf for hole in mouths)]),
+                    one,
+                )
+                for one in places
+            ]
             yield from judged("mark-wall", walls, profile.bed_wall_mm)
 
 
@@ -148,9 +156,3 @@ def _beyond_mm(part: Part, mark: Cavity, found: Features) -> float:
     """Plastic from a mark's bottom to the letter or face that lies behind it."""
     upwards = mark.below or any(abs(r.high_mm - mark.low_mm) < 1e-6 for r in found.recesses)
     return plastic_mm(part, mark, found.labels, UP if upwards else DOWN)
-
-
-def _wall_mm(back: BaseGeometry, mark: BaseGeometry) -> float:
-    """The least wall at the back between a mark, the piece's side and the mouths."""
-    holes = [hole for hole in hollows(back) if not hole.intersects(mark)]
-    return float(min(area.distance(mark) for area in (filled(back).boundary, *holes)))
