@@ -89,7 +89,7 @@ class Features:
     Attributes:
         cuts: its slices, from low to high.
         recesses: the cavities for magnets.
-        labels: the cavities that are letters, or parts of them; also letters that stand in a pocket.
+        labels: letters, or parts of them; also those that stand in a pocket.
         through: holes from face to back that are no part of the outline.
         marks: the dimples that mark south poles, in the back or in the ends of closed recesses.
         hollows: wide cavities that are none of these.
@@ -102,9 +102,9 @@ class Features:
     labels: Sequence[Cavity]
     through: Sequence[Cavity]
     marks: Sequence[Cavity]
-    hollows: Sequence[Cavity] = ()
-    nubs_mm: tuple[float, float] = (0.0, 0.0)
-    level: Part | None = None
+    hollows: Sequence[Cavity]
+    nubs_mm: tuple[float, float]
+    level: Part
 
 
 def features(part: Part) -> Features:
@@ -129,13 +129,10 @@ def features(part: Part) -> Features:
         for own in open_.groups(rest):
             cavity = open_.cavity(own)
             if hollow:  # which the cavity opens into: its depth is that from the part's own face
-                cavity = replace(
-                    cavity,
-                    below=whole.below,
-                    above=whole.above,
-                    low_mm=whole.low_mm if whole.below else cavity.low_mm,
-                    high_mm=whole.high_mm if whole.above else cavity.high_mm,
-                )
+                low_mm = whole.low_mm if whole.below else cavity.low_mm
+                high_mm = whole.high_mm if whole.above else cavity.high_mm
+                cavity = replace(cavity, low_mm=low_mm, high_mm=high_mm)
+                cavity = replace(cavity, below=whole.below, above=whole.above)
             if _is_recess(cavity, part.thickness_mm):
                 recesses.append(cavity)
             elif not cavity.in_side and not is_closed:

@@ -160,7 +160,7 @@ def _inspect_flat(
     part, identity, found = one.part, one.identity, one.features
     assert found is not None
     common = common or Common(profile.unit_mm, profile.inset_mm, part.thickness_mm)
-    level = found.level or part  # heights are those above its back, whatever stands out of that
+    level = found.level  # heights are those above its back, whatever stands out of that
     through = union_all([cavity.middle for cavity in found.through]) if found.through else None
     what = "letters or recesses that are cut through"
     closed = [

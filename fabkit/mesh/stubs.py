@@ -18,7 +18,7 @@ from fabkit.mesh.finding import Finding, at_most, between, counted
 from fabkit.mesh.manifold import slab
 from fabkit.mesh.part import Outline, Part, inside_mm
 from fabkit.mesh.recognise import take_in
-from fabkit.mesh.rules.outline import TOLERANCE_MM
+from fabkit.mesh.rules.outline import near
 from fabkit.mesh.section import DOWN, filled, parts
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import at_anchor
@@ -195,10 +195,9 @@ def stub_findings(one: OnStubs | None, lattice: Lattice, profile: Profile) -> It
         what = "how far a stub is off the middle of its cell"
         yield at_most("stub-place", off_mm, PLACE_MM, "mm", what)
     worst = max(stubs, key=lambda stub: abs(stub.diameter_mm - profile.stub_mm))
-    limit = profile.stub_mm - TOLERANCE_MM, profile.stub_mm + TOLERANCE_MM
-    what = "the diameter of the stub that is farthest off"
+    limit, what = near(profile.stub_mm), "the diameter of the stub that is farthest off"
     yield between("stub-diameter", worst.diameter_mm, limit, "mm", what, _marks([worst]))
-    limit = profile.stub_height_mm - 0.1, profile.stub_height_mm + 0.1  # it has layers, too
+    limit = near(profile.stub_height_mm, 0.1)  # it has layers, too
     yield between("stub-height", one.height_mm, limit, "mm", "the height of the stubs")
 
 

@@ -57,12 +57,10 @@ def lid_findings(lid: Part, board: Part, lid_low_mm: float, profile: Profile) ->
         for (height, facing), area in board.sections.flats().items()
         if facing == UP and area > 10 and height > board.rest_mm + _BELOW_MM
     ]
-    why = ""
-    if not (lid.is_solid and board.is_solid):
-        why = "board and lid cannot be put together: one of them is not closed"
-    elif not seats:
+    is_solid = lid.is_solid and board.is_solid
+    if not seats or not is_solid:
         why = "the board has no level face above its pieces on which a lid could lie"
-    if why:
+        why = why if is_solid else "board and lid cannot be put together: one of them is not closed"
         yield Finding("lid-fits", False, None, _TINY_MM3, "mm3", why)
         return
     seat_mm = min(seats, key=lambda height: abs(height - lid_low_mm))

@@ -54,10 +54,9 @@ def read_boards(
     """Finds out which board each body is, and how it lies.
 
     Args:
-        bodies: boards and lids of the set, lying in any way; whatever else one is, it is told.
-        puzzle: the set.
-        units_mm: what its grid unit may be, at least one, the likeliest first. Boards with round
-            holes tell it by themselves.
+        bodies: boards and lids, lying in any way; whatever else one is, it is told.
+        puzzle: their set.
+        units_mm: what its grid unit may be, the likeliest first; round holes tell it by themselves.
         length_mm: the unit of length of the bodies' files.
 
     Returns:

@@ -9,11 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 import shapely
-from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.boards.frame import levels
-from fabkit.drawing.outline import region_mm
+from fabkit.drawing.outline import angle, region_mm, rings_mm, triples
 from fabkit.mesh.boards.lids import lid_findings, partner_findings, partners
 from fabkit.mesh.boards.recognise import (
     REACH_MM,
@@ -38,6 +37,7 @@ from fabkit.mesh.part import Part
 from fabkit.mesh.rules.outline import UNIT_TOLERANCE
 from fabkit.mesh.rules.printing import printing_findings
 from fabkit.mesh.rules.sound import sound_findings
+from fabkit.mesh.section import parts
 from fabkit.model.accessory import HOLES, LID, SEATS, TRAY, board_kind
 from fabkit.model.lattice import Lattice
 from fabkit.model.profile import Profile
@@ -253,13 +253,19 @@ class _Measured:
 
     def _corners(self, height: float) -> Iterator[Finding]:
         """A piece's square corner goes into the region's, though a printer rounds the frame's."""
-        corners = _square_corners(self.region)
-        if len(corners):
+        areas = parts(shapely.orient_polygons(self.region))
+        corners = [
+            here
+            for ring in itertools.chain.from_iterable(map(rings_mm, areas))
+            for before, here, after in triples(ring)
+            if angle(before, here, after) < math.radians(100)
+        ]
+        if corners:
             rooms = shapely.distance(shapely.points(corners), self.part.sections.at(height))
             # A quarter of what the nozzle leaves rounded must be free beyond the clearance.
             least = self.profile.board_clearance_mm + self.profile.nozzle_mm / 4
             what = "the room around the tightest corner of a piece"
-            yield _least("board-corners", rooms, least, what, corners)
+            yield _least("board-corners", rooms, least, what, np.array(corners))
 
     def _walls(self, heights: Sequence[float]) -> Finding:
         """The thinnest wall of the frame, straight in from its four sides, at every level.
@@ -339,14 +345,3 @@ def _width_mm(hole: Circle, asked_mm: float) -> float:
     widths = [hole.inner_mm, hole.outer_mm]
     far = [one for one in widths if abs(one - hole.diameter_mm) > _CHORDS_MM]
     return max(far or [hole.diameter_mm], key=lambda width: abs(width - asked_mm))
-
-
-def _square_corners(region: Polygon) -> Points:
-    """The corners of a region into which pieces' corners go that are square or sharper."""
-    found = []
-    for ring in shapely.get_rings(shapely.orient_polygons(region)):
-        here = shapely.get_coordinates(ring)[:-1]
-        back, on = np.roll(here, 1, axis=0) - here, np.roll(here, -1, axis=0) - here
-        angles = np.arctan2(back[:, 1], back[:, 0]) - np.arctan2(on[:, 1], on[:, 0])
-        found.append(here[np.degrees(np.mod(angles, 2 * math.pi)) < 100])
-    return np.concatenate(found)

@@ -69,10 +69,8 @@ class _Storey(NamedTuple):
 
 
 class Play(NamedTuple):
-    """How a seated piece is held: most and least from stop to stop, its turn, and its fall.
-
-    It is turned about the worst of its cells' middles, and falls onto what it rests on.
-    """
+    """How a seated piece is held: most and least from stop to stop, its turn (about the worst of
+    its cells' middles), and its fall onto what it rests on."""
 
     shift_mm: float
     least_mm: float
@@ -248,11 +246,8 @@ class Seating:
         """How much higher the top of a piece on stubs lies when it is turned over.
 
         The piece is let down onto the board until it meets it: first with its stubs down, in the
-        first place; then turned over, in every turn and every place that its cells allow.
-
-        Returns:
-            The least difference over all places; infinite when there is no place for it, or none
-            upside down.
+        first place; then turned over, in every turn and every place that its cells allow. The least
+        difference counts; infinite when there is no place for it, or none upside down.
         """
         seated = next(upright.poses(self._region), None)
         if seated is None:
@@ -340,20 +335,13 @@ def pieces_in_board(
     profile: Profile,
     progress: Progress = lambda done, total, name: None,
 ) -> dict[str, list[Finding]]:
-    """What the rules of seats say of pieces in a board of holes or seats.
-
-    Args:
-        parts: by the pieces' ids, those that could be read and lie flat.
-        board: one that could be read.
-        lattice: the set's.
-        profile: says how far pieces beside each other must be apart.
-        progress: told before each piece.
+    """What the rules of seats say of pieces that lie flat in a board of holes or seats.
 
     Returns:
-        For each piece `seat-free`, `seat-insert`, `seat-play`, `seat-loose`, `seat-turn`,
-        `seat-rest`, of several pieces `seat-neighbours`, and of a piece on stubs `seat-proud`. A
-        piece that is not solid, or any piece when the board is not, has only the first, which then
-        fails and says why; so has one for which there is no place.
+        For each piece, by its id, `seat-free`, `seat-insert`, `seat-play`, `seat-loose`,
+        `seat-turn`, `seat-rest`, of several pieces `seat-neighbours`, and of a piece on stubs
+        `seat-proud`. A piece that is not solid, or any piece when the board is not, has only the
+        first, which then fails and says why; so has one for which there is no place.
     """
     seating = Seating(board, lattice) if board.is_solid else None
     margins: dict[str, float] = {}

@@ -38,12 +38,11 @@ def label_findings(
     back = [label for label in labels if label.below and not label.above]
     asked = {"none": (False, False), "front": (True, False), "both": (True, True)}[profile.faces]
     for side, found, wanted in (("face", front, asked[0]), ("back", back, asked[1])):
-        if bool(found) != wanted:
-            there = "there is a letter" if found else "there is no letter"
-            message = f"{there} on the {side}; the profile asks for {'one' if wanted else 'none'}"
-            yield Finding(f"label-{side}", False, float(bool(found)), float(wanted), "", message)
-        elif wanted:
-            yield Finding(f"label-{side}", True, 1.0, 1.0, "", f"there is a letter on the {side}")
+        if found or wanted:
+            ok = bool(found) == wanted
+            message = f"there is {'a' if found else 'no'} letter on the {side}"
+            message += "" if ok else f"; the profile asks for {'one' if wanted else 'none'}"
+            yield Finding(f"label-{side}", ok, float(bool(found)), float(wanted), "", message)
     wanted_labels = [*(front if asked[0] else []), *(back if asked[1] else [])]
     depths = [(label.depth_mm, label.middle) for label in wanted_labels]
     off_mm = TOLERANCE_MM + 2 * part.sections.noise_mm  # at both ends
@@ -69,7 +68,7 @@ def label_findings(
         flat = part.sections.flat(*((part.thickness_mm, UP) if label.above else (0.0, DOWN)))
         margins.append((max(0.0, inside_mm(label.middle, part.filled(flat))), label.middle))
     yield from judged("label-margin", margins, near(profile.label_margin_mm)[0])
-    if asked[0] and front and identity.letter and not common.measured:
+    if asked[0] and front and not common.measured:
         yield from _as_drawn(part, front, identity, puzzle, profile)
 
 

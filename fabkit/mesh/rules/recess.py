@@ -45,7 +45,6 @@ def recess_findings(
     if not recesses or not profile.has_recesses:
         return
     places = [recess.middle for recess in recesses]
-    widths_mm = [circle_of(middle).diameter_mm for middle in places]
     yield from _bores(recesses, profile)
     filled_cuts = [
         area
@@ -74,11 +73,12 @@ def recess_findings(
         floors = [(plastic_mm(part, one, found.labels, DOWN), one.middle) for one in recesses]
         yield from judged("floor", floors, min(profile.roof_mm, profile.floor_mm))
     else:  # the 45-degree lead-in: how much wider the rim is, on each side
-        mouths = [
-            (circle_of(recess.cuts[0][1]).diameter_mm - mm) / 2 + recess.cuts[0][0].height_mm
-            for recess, mm in zip(recesses, widths_mm, strict=True)
-        ]
-        yield from judged("mouth", zip(mouths, places, strict=True), *near(profile.mouth_mm))
+        mouths = []
+        for recess in recesses:
+            cut, rim = recess.cuts[0]
+            wider_mm = circle_of(rim).diameter_mm - circle_of(recess.middle).diameter_mm
+            mouths.append((wider_mm / 2 + cut.height_mm, recess.middle))
+        yield from judged("mouth", mouths, *near(profile.mouth_mm))
     yield from _walls(part, recesses, profile)
 
 
