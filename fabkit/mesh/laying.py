@@ -20,7 +20,6 @@ from fabkit.drawing.outline import region_mm
 from fabkit.mesh.body import Points
 from fabkit.mesh.manifold import between, shadow_of
 from fabkit.mesh.part import Part, inside_mm
-from fabkit.mesh.section import filled
 from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
 from fabkit.model.piece import moves_onto
 
@@ -128,12 +127,9 @@ class Lying:
 
     @cached_property
     def section(self) -> BaseGeometry:
-        """A flat piece cut at mid-height; what is closed at another height is no hole of it."""
-        if self.flat is None:
-            return Polygon()
-        whole = filled(self.flat.sections.at(self.flat.thickness_mm / 2))
-        holes = [Polygon(ring) for ring in self.flat.shadow.interiors]
-        return whole.difference(shapely.union_all(holes)) if holes else whole
+        """A flat piece cut at mid-height, its recesses filled."""
+        flat = self.flat
+        return flat.filled(flat.sections.at(flat.thickness_mm / 2)) if flat else Polygon()
 
     @cached_property
     def margin_mm(self) -> float:

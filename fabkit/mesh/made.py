@@ -94,42 +94,34 @@ class Made:
         """The profile that would make these pieces; what they do not show (layers, the printer,
         boards, prices) is as usual."""
         gap_mm = 2 * self.inset_mm
-        found = replace(
-            usual,
-            name="measured",
-            title="As measured on meshes",
-            unit_mm=round(self.unit_mm, 3),
-            thickness_mm=round(self.thickness_mm, 3),
-            inset_mm=max(0.0, round(self.inset_mm, 3)),
-            top_chamfer_mm=round(self.top_mm, 2) if self.top_mm > _NONE_MM else 0.0,
-            foot_chamfer_mm=round(self.foot_mm, 2) if self.foot_mm > _NONE_MM else 0.0,
-            gap_min_mm=min(usual.gap_min_mm, max(0.0, round(gap_mm - 0.05, 3))),
-            gap_max_mm=max(usual.gap_max_mm, round(gap_mm + 0.05, 3)),
-            faces=self.faces,
-            fit="none",
-        )
+        sizes: dict[str, Any] = {
+            "unit_mm": round(self.unit_mm, 3),
+            "thickness_mm": round(self.thickness_mm, 3),
+            "inset_mm": max(0.0, round(self.inset_mm, 3)),
+            "top_chamfer_mm": round(self.top_mm, 2) if self.top_mm > _NONE_MM else 0.0,
+            "foot_chamfer_mm": round(self.foot_mm, 2) if self.foot_mm > _NONE_MM else 0.0,
+            "gap_min_mm": min(usual.gap_min_mm, max(0.0, round(gap_mm - 0.05, 3))),
+            "gap_max_mm": max(usual.gap_max_mm, round(gap_mm + 0.05, 3)),
+        }
         if self.tip_mm is not None:
-            found = replace(found, tip_flat_mm=max(0.1, round(self.tip_mm, 2)))
+            sizes["tip_flat_mm"] = max(0.1, round(self.tip_mm, 2))
         if self.faces != "none":
-            found = replace(found, label_depth_mm=round(self.label_mm, 2))
-        if self.bore_mm is None:
-            return found
-        magnet_mm = usual.magnet_diameter_mm
-        if not -0.2 < self.bore_mm - magnet_mm < 1.0:
-            magnet_mm = _DIAMETERS_MM * math.floor(self.bore_mm / _DIAMETERS_MM + 1e-6)
-        more_mm = round(self.bore_mm - magnet_mm, 2)
-        height_mm = self.depth_mm - (usual.air_mm + MAX_AIR_MM) / 2
-        fit = "embedded" if self.embedded else "glue" if more_mm >= _GLUE_MM else "press"
-        sizes: dict[str, Any] = {f"{fit}_mm": more_mm}
-        if not self.embedded:
-            sizes["mouth_mm"] = max(0.0, round(self.mouth_mm, 2))
-        return replace(
-            found,
-            fit=fit,
-            magnet_diameter_mm=round(magnet_mm, 2),
-            magnet_height_mm=round(_HEIGHTS_MM * round(height_mm / _HEIGHTS_MM), 2),
-            **sizes,
-        )
+            sizes["label_depth_mm"] = round(self.label_mm, 2)
+        fit = "none"
+        if self.bore_mm is not None:
+            magnet_mm = usual.magnet_diameter_mm
+            if not -0.2 < self.bore_mm - magnet_mm < 1.0:
+                magnet_mm = _DIAMETERS_MM * math.floor(self.bore_mm / _DIAMETERS_MM + 1e-6)
+            more_mm = round(self.bore_mm - magnet_mm, 2)
+            height_mm = self.depth_mm - (usual.air_mm + MAX_AIR_MM) / 2
+            fit = "embedded" if self.embedded else "glue" if more_mm >= _GLUE_MM else "press"
+            sizes[f"{fit}_mm"] = more_mm
+            sizes["magnet_diameter_mm"] = round(magnet_mm, 2)
+            sizes["magnet_height_mm"] = round(_HEIGHTS_MM * round(height_mm / _HEIGHTS_MM), 2)
+            if not self.embedded:
+                sizes["mouth_mm"] = max(0.0, round(self.mouth_mm, 2))
+        title = "As measured on meshes"
+        return replace(usual, name="measured", title=title, faces=self.faces, fit=fit, **sizes)
 
 
 def made_to(parts: Sequence[Part], found: Sequence[Features]) -> Made | None:
