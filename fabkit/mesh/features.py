@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from shapely import Polygon, get_coordinates, union_all
 from shapely.geometry.base import BaseGeometry
 
+from fabkit.mesh.body import welded
 from fabkit.mesh.manifold import slab
 from fabkit.mesh.part import Part
 from fabkit.mesh.section import DOWN, UP, filled, hollows, parts
+from fabkit.mesh.topology import shells
 from fabkit.model.layers import MARK_DIAMETER_MM
 
 #: Positions in a list.
@@ -113,7 +115,7 @@ def features(part: Part) -> Features:
     Edges that are rounded or chamfered and sides that lean leave no feature, and holes of the
     outline are none.
     """
-    part, nubs_mm = _without_nubs(part)
+    part, nubs_mm = _without_nubs(_without_inlays(part))
     open_ = _Open(part, _slices(part))
     recesses, labels, through, marks, wide = (list[Cavity]() for _ in range(5))
     reliefs: list[tuple[Cavity, list[Cavity]]] = []
@@ -136,7 +138,8 @@ def features(part: Part) -> Features:
             if _is_recess(cavity, part.thickness_mm):
                 recesses.append(cavity)
             elif not cavity.in_side and not is_closed:
-                labels.append(cavity)
+                is_deep = cavity.depth_mm > part.thickness_mm / 2  # as no letter is
+                (wide if is_deep else labels).append(cavity)
         for one in hollow:
             letters = _standing_in(one) if _is_frame(one) else []
             if letters:
@@ -227,6 +230,17 @@ def _without_nubs(part: Part) -> tuple[Part, tuple[float, float]]:
         if len(body.faces):  # it may be thinner than what stands out of it
             part = replace(part, body=body, vertices=body.vertices)
     return part, (found[0], found[1])
+
+
+def _without_inlays(part: Part) -> Part:
+    """A part without smaller bodies beside it, such as letters inlaid in an engraving."""
+    body = part.straight
+    others = [one.faces for one in shells(body)[1:] if one.volume_mm3 > 0] if part.is_solid else []
+    if not others:
+        return part
+    kept = np.delete(body.faces, np.concatenate(others), axis=0)
+    body = welded(body.name, body.vertices, kept)
+    return replace(part, body=body, vertices=body.vertices)
 
 
 class _Open:

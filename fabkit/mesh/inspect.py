@@ -161,6 +161,7 @@ def _inspect_flat(
     assert found is not None
     common = common or Common(profile.unit_mm, profile.inset_mm, part.thickness_mm)
     level = found.level  # heights are those above its back, whatever stands out of that
+    whole = one.stubs.whole if one.stubs else part
     through = union_all([cavity.middle for cavity in found.through]) if found.through else None
     what = "letters or recesses that are cut through"
     closed = [
@@ -168,7 +169,7 @@ def _inspect_flat(
         *(found.hollows if common.measured else ()),  # nothing says how it is to be made
     ]
     return [
-        *sound_findings(part, sum(not one.below and not one.above for one in closed)),
+        *sound_findings(whole, sum(not one.below and not one.above for one in closed)),
         *identity_findings(part, identity, profile),
         *outline_findings(level, found, common, puzzle, profile),
         counted("cut-through", len(found.through), 0, what, through),

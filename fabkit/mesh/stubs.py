@@ -99,13 +99,15 @@ def _back_mm(part: Part) -> float | None:
 
     They are lower than 0.6 of the whole, and cover less than 0.9 of it (round ones of hexagons 0.84).
     """
-    flats = part.sections.flats()
-    backs = [(area, at) for (at, way), area in flats.items() if way == DOWN and at > 0]
-    _, height_mm = max(backs, default=(0.0, math.inf))
-    if height_mm >= 0.6 * part.thickness_mm:
+    sections = part.sections
+    flats = [(area, at) for (at, way), area in sections.flats().items() if way == DOWN]
+    area, height_mm = max((one for one in flats if one[1] > sections.scatter_mm), default=(0, 0))
+    if not 0 < height_mm < 0.6 * part.thickness_mm:
         return None
-    feet, plate = (filled(part.sections.at(share * height_mm)).area for share in (0.5, 1.5))
-    return height_mm if 0 < feet < 0.9 * plate else None
+    feet, plate = (filled(sections.at(share * height_mm)) for share in (0.5, 1.5))
+    # The end of a pocket in the back of a rounded piece lies within what is below it.
+    beside = sections.flat(height_mm, DOWN).difference(feet).area > area / 2
+    return height_mm if beside and 0 < feet.area < 0.9 * plate.area else None
 
 
 def _circles(part: Part, height_mm: float) -> list[Circle]:

@@ -11,27 +11,29 @@ import pytest
 from shapely import Polygon, affinity
 
 from tests.support import analytic
-from tests.support.lookalikes import OF_BALLS, VARIANTS, Variant, lookalike_files
+from tests.support.lookalikes import OF_BALLS, ON_STUBS, VARIANTS, Variant, lookalike_files
 
 #: Tried in the default run; of the others every second one with those of integration.
 SOME = ("the author's",)
 #: Of a million triangles.
 LONG = ("like a scan",)
-#: Recognised, but with a finding too many.
-OPEN = ("letters inlaid", "hollow, open back, with a recess")
+#: Not of hexagons: a ball of 8 sides rounds these unlike, and what is torn is rightly said to be.
+NO_HEXAGONS = ("coarse", "with much clearance")
+#: The other flat sets, on stubs and without.
+OTHERS = [
+    pytest.param(set_name, variant, id=f"{set_name}, {name}")
+    for set_name, table in (("iqblock", VARIANTS), ("iqstars", VARIANTS), ("iqstars", ON_STUBS))
+    for name, variant in table.items()
+    if name not in LONG and (set_name == "iqblock" or name not in NO_HEXAGONS)
+]
 
 
 def marked(table: dict[str, Variant]) -> list[Any]:
     """The names in a table, most of them for the integration run."""
-    later, open_ones = (
-        [pytest.mark.integration],
-        [pytest.mark.xfail(reason="something false is said")],
-    )
     return [
         pytest.param(
             name,
-            marks=later * (name not in SOME)
-            + open_ones * (name in OPEN)
+            marks=[pytest.mark.integration] * (name not in SOME)
             + [pytest.mark.long] * (name in LONG or number % 2),
         )
         for number, name in enumerate(table)
@@ -48,7 +50,9 @@ def expected(v: Variant) -> set[str]:
         "lengths": v.length != "mm",
         "lies-on-back": v.tilted or v.ending == ".glb",  # where y is up
         "overhang": v.rounding,
-        "self-intersection": v.noise or v.unit > 20,  # of slivers that are folded over
+        # Of slivers that are folded over.
+        "self-intersection": v.noise or v.unit > 20 or v.simplified > 0.05,
+        "dent": v.simplified > 0.05,
         "recess-diameter": v.simplified > 0.05 or v.letter == "inside",
         "recess-empty": v.letter == "inside",
         "flat-back": v.rounding > 2 or v.hollow == "open",
@@ -96,8 +100,15 @@ def test_fridgeiq_by_others(name: str, said: Said) -> None:
 
 
 @pytest.mark.integration
+@pytest.mark.every(6)
+@pytest.mark.parametrize(("set_name", "variant"), OTHERS)
+def test_other_flat_sets_by_others(set_name: str, variant: Variant, said: Said) -> None:
+    check_flat(set_name, variant, said)
+
+
+@pytest.mark.integration
 @pytest.mark.every(3)
-@pytest.mark.parametrize("name", [one for one in OF_BALLS if "noise" not in one])
+@pytest.mark.parametrize("name", OF_BALLS)
 def test_iqfit_by_others(name: str, said: Said) -> None:
     variant = OF_BALLS[name]
     _, width_mm, flat_mm = variant.balls
@@ -127,9 +138,12 @@ def check_flat(set_name: str, variant: Variant, said: Said) -> None:
     document = said("check", "--set", set_name, *files, code=1)
     parts, looks = document["pieces"], shapes(set_name)
     assert len(parts) == len(looks)
+    right = expected(variant)
+    if set_name == "iqstars" and not variant.stub:
+        right |= {"stub-count"}
     for key, part in parts.items():
         broken = {one["rule"] for one in part["findings"] if not one["ok"]}
-        assert broken <= expected(variant), (key, broken - expected(variant))
+        assert broken <= right, (key, broken - right)
         if variant.together:
             continue
         made = Path(part["file"]).stem
@@ -138,4 +152,4 @@ def check_flat(set_name: str, variant: Variant, said: Said) -> None:
         assert part["piece"] in (own + over if is_mirrored else own)
         assert ("shape" in broken) == (is_mirrored and over != own), made
     broken = {one["rule"] for one in document["findings"] if not one["ok"]}
-    assert broken <= expected(variant), broken - expected(variant)
+    assert broken <= right, broken - right

@@ -199,6 +199,7 @@ def lookalike(set_name: str, variant: Variant) -> dict[str, trimesh.Trimesh]:
         mesh = _written(_solids(set_name, number, _made(variant, piece["id"])), variant, chance)
         if variant.mirrored == "*":
             mesh.apply_transform(np.diag([-1.0, 1.0, 1.0, 1.0]))
+        mesh.apply_translation([*-mesh.bounds.mean(axis=0)[:2], 0.0])
         mesh.apply_transform(_placement(variant, number, chance))
         mesh.apply_scale(LENGTHS[variant.length])
         if variant.decimals is not None:

@@ -256,12 +256,15 @@ def lay_down(part: Part) -> Lying:
     most, flat, up = 0.05 * pitch_mm**2, np.zeros(len(mesh.faces), dtype=bool), None
     for way in ways:
         # One ball that lies off its place turns the axes of all a little.
-        level = np.abs(mesh.face_normals @ way) > math.cos(math.radians(3))
+        turned = mesh.face_normals @ way
+        level = np.abs(turned) > math.cos(math.radians(3))
         if not level.any():
             continue
-        largest = mesh.face_normals[np.argmax(mesh.area_faces * level)]
-        heights = mesh.triangles @ (largest * np.sign(largest @ way))
-        lowest = (heights < heights.min() + 0.002 * pitch_mm).all(axis=1)
+        normals = mesh.area_faces[:, None] * mesh.face_normals * np.sign(turned)[:, None]
+        across = normals[np.argmax(mesh.area_faces * level)]
+        # Noise turns single faces; all that lie as low together are as level as can be.
+        across = normals[level & _within(mesh, across, 0.02 * pitch_mm)].sum(axis=0)
+        lowest = _within(mesh, across, 0.002 * pitch_mm)
         if mesh.area_faces[lowest].sum() > most:
             most, flat, up = float(mesh.area_faces[lowest].sum()), lowest, way
     if up is not None:
@@ -278,6 +281,13 @@ def lay_down(part: Part) -> Lying:
     bed = shapely.polygons(vertices[part.body.faces[flat]][:, :, :2])
     seen = shapely.union_all(shapely.make_valid(bed))
     return Lying(vertices - down, middles - down, _lowest(middles[:, 2], pitch_mm), seen, tilt)
+
+
+def _within(mesh: Any, across: Points, near_mm: float) -> NDArray[np.bool_]:
+    """The faces that lie so near to the lowest corner, across a plane; none if it is none."""
+    length = float(np.linalg.norm(across))
+    heights = mesh.triangles @ across
+    return np.asarray((heights < heights.min() + near_mm * length).all(axis=1))
 
 
 def _across(vertices: Points, flat: NDArray[np.int64]) -> Points:
