@@ -120,7 +120,8 @@ def test_iqfit_by_others(name: str, said: Said) -> None:
     files = [str(path) for path in lookalike_files("iqfit", variant)]
     document = said("check", "--set", "iqfit", *files, code=1 if any(expected.values()) else 0)
     parts = document["pieces"]
-    assert len(parts) == 10 and sorted(parts) == sorted(one["piece"] for one in parts.values())
+    assert len(parts) == 10
+    assert sorted(parts) == sorted(one["piece"] for one in parts.values())
     found = [*document["findings"], *(one for part in parts.values() for one in part["findings"])]
     assert {one["rule"] for one in found if not one["ok"]} == {k for k, v in expected.items() if v}
 
