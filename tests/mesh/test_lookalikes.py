@@ -13,8 +13,6 @@ from shapely import Polygon, affinity
 from tests.support import analytic
 from tests.support.lookalikes import OF_BALLS, ON_STUBS, VARIANTS, Variant, lookalike_files
 
-#: Tried in the default run; of the others every second one with those of integration.
-SOME = ("the author's",)
 #: Of a million triangles.
 LONG = ("like a scan",)
 #: Not of hexagons: a ball of 8 sides rounds these unlike, and what is torn is rightly said to be.
@@ -26,10 +24,11 @@ OTHERS = [
     for name, variant in table.items()
     if name not in LONG and (set_name == "iqblock" or name not in NO_HEXAGONS)
 ]
+#: One for the default run, of the others every second one for integration.
 FRIDGEIQ = [
     pytest.param(
         name,
-        marks=[pytest.mark.integration] * (name not in SOME)
+        marks=[pytest.mark.integration] * (name != "the author's")
         + [pytest.mark.long] * (name in LONG or number % 2),
     )
     for number, name in enumerate(VARIANTS)
@@ -44,8 +43,7 @@ def expected(v: Variant) -> set[str]:
         "lengths": v.length != "mm",
         "lies-on-back": v.tilted or v.ending == ".glb",  # where y is up
         "overhang": v.rounding,
-        # Of slivers that are folded over.
-        "self-intersection": v.noise or v.unit > 20 or v.simplified > 0.05,
+        "self-intersection": v.noise or v.unit > 20 or v.simplified > 0.05,  # of folded slivers
         "dent": v.simplified > 0.05,
         "recess-diameter": v.simplified > 0.05 or v.letter == "inside",
         "recess-empty": v.letter == "inside",
