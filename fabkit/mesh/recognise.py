@@ -95,11 +95,9 @@ def normal(area: BaseGeometry, turn: float = 0.0) -> BaseGeometry:
 
 
 def overlays(area: BaseGeometry, others: NDArray[np.object_]) -> list[float]:
-    """How alike an area is to each of some others, as `normal` has them.
+    """How alike an area is to each of some others, as `normal` has them: what is common to both.
 
-    Returns:
-        What is common to both, as a part of what they cover together: 1 when they are the same; 0
-        for those with boxes of another size.
+    A part of what they cover together; 0 for those with boxes of another size.
     """
     shapely.prepare(area)
     near = np.abs(shapely.bounds(others) - area.bounds).max(axis=1) < 0.3
@@ -527,11 +525,8 @@ def take_in(
 ) -> tuple[list[Part], float]:
     """Finds out how bodies stand and lie, which cells they fill and in which unit of length.
 
-    Args:
-        bodies: the parts of a set, or some of them.
-        puzzle: the set.
-        units_mm: what its grid unit may be, at least one. They decide in which unit of length the
-            files are, and what is assumed of shapes that do not tell the unit from the clearance.
+    What the set's grid unit may be, one or several, decides in which unit of length the files are,
+    and what is assumed of shapes that do not tell the unit from the clearance.
 
     Returns:
         A part for each body, and the files' unit of length in mm.

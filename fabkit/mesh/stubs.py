@@ -57,11 +57,6 @@ def take_in_on_stubs(
     Discs and stars are read by their stubs alone; what fills its hexagons, and what stands on no
     stubs, is read by its outline, which tells more.
 
-    Args:
-        bodies: the parts of a set, or some of them.
-        puzzle: the set.
-        units_mm: what its grid unit may be, at least one.
-
     Returns:
         A part for each body, those on stubs without these; the files' unit of length in mm; and
         what stands on stubs.

@@ -46,13 +46,9 @@ class _Shape(NamedTuple):
 def take_in_balls(
     bodies: Sequence[Body], puzzle: PuzzleSet, *pitches_mm: float
 ) -> tuple[list[Part], float]:
-    """Recognises pieces of balls, whatever way they lie, and measures them.
+    """Recognises pieces of a set of balls, whatever way they lie, and measures them.
 
-    Args:
-        bodies: the parts of a set, or some of them.
-        puzzle: the set, its pieces made of balls.
-        pitches_mm: what the distance of neighbouring balls may be, at least one. They decide
-            only in which unit of length the files are.
+    What the distance of neighbouring balls may be decides only in which unit of length files are.
 
     Returns:
         A part for each body, and the files' unit of length in mm.

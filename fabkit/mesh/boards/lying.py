@@ -22,12 +22,7 @@ LIFT_MM = 0.005
 
 
 def balls_lying(key: str, part: Part, unit_mm: float) -> tuple[Lying, ...]:
-    """The ways in which a ball piece lies flat, turns on the board divided out.
-
-    Args:
-        key: what messages call it.
-        part: with its balls read.
-        unit_mm: the board's.
+    """The ways in which a ball piece, its balls read, lies flat, turns on the board divided out.
 
     Returns:
         One for each side that can be up, in the order of `fabkit.model.balls.flat_poses`; the

@@ -97,10 +97,7 @@ def _read(part: Part, puzzle: PuzzleSet, profile: Profile) -> Finding:
 
 
 def clearances_mm(part: Part, lattice: Lattice) -> tuple[float, float] | None:
-    """The least and the greatest clearance between a board's region and its frame, as measured.
-
-    None when there is no frame around it.
-    """
+    """The least and the greatest clearance between a board's region and its frame, if it has one."""
     above = _above(part)
     if part.board is None or not above:
         return None

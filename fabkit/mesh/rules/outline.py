@@ -42,9 +42,8 @@ class Common:
         unit_mm: the grid unit.
         inset_mm, thickness_mm: the middle ones of the parts' insets and thicknesses.
         corners_mm: by how much corners are usually cut back or filled, by their angle in degrees.
-        measured: whether the profile is none that was asked for, but what the parts themselves
-            show: then corners and numbers of recesses that are usual are right, and letters are
-            however they are.
+        measured: whether the profile is what the parts themselves show: then corners and numbers
+            of recesses that are usual are right, and letters are however they are.
         recesses: how many most parts have; None when that is not known.
     """
 
@@ -94,7 +93,12 @@ def outline_findings(
         yield from _chamfer(part, rule, part.sections.flat(height_mm, facing), asked_mm)
     if part.outline is not None:
         yield _unit(part, part.outline, common, profile)
-        yield from _gaps(part, part.outline, common, profile)
+        least_mm, most_mm = (inset + common.inset_mm for inset in part.outline.edge_insets_mm)
+        asked_mm, edges = profile.gap_min_mm, part.shadow.boundary
+        if common.measured:  # where the set has no clearance at all, that is said once, of the set
+            asked_mm = min(asked_mm, 2 * common.inset_mm - TOLERANCE_MM)
+        yield from judged("gap-least", [(least_mm, edges)], asked_mm)
+        yield from judged("gap-most", [(most_mm, edges)], most=profile.gap_max_mm)
         tips = [(mm, place.buffer(profile.unit_mm / 8)) for mm, place in flats_of_tips(part)]
         yield from judged("tip", tips, profile.tip_flat_mm - TOLERANCE_MM)
         yield from _form(part, found, common, puzzle, profile)
@@ -148,16 +152,6 @@ def _unit(part: Part, outline: Outline, common: Common, profile: Profile) -> Fin
     unit_mm = own_mm if as_thick or apart else common.unit_mm
     limit = profile.unit_mm * (1 - UNIT_TOLERANCE), profile.unit_mm * (1 + UNIT_TOLERANCE)
     return between("unit", unit_mm, limit, "mm", "the grid unit", outline.canonical.boundary)
-
-
-def _gaps(part: Part, outline: Outline, common: Common, profile: Profile) -> Iterator[Finding]:
-    """The gaps that the part's edges leave to another one of the set's usual inset."""
-    least_mm, most_mm = (inset + common.inset_mm for inset in outline.edge_insets_mm)
-    asked_mm = profile.gap_min_mm
-    if common.measured:  # where the set has no clearance at all, that is said once, of the set
-        asked_mm = min(asked_mm, 2 * common.inset_mm - TOLERANCE_MM)
-    yield from judged("gap-least", [(least_mm, part.shadow.boundary)], asked_mm)
-    yield from judged("gap-most", [(most_mm, part.shadow.boundary)], most=profile.gap_max_mm)
 
 
 @dataclass(frozen=True)

@@ -31,18 +31,15 @@ def mark_findings(
 ) -> Iterator[Finding]:
     """All findings on a part's marks of poles."""
     marks = found.marks
-    if not profile.has_recesses:
-        return
-    if profile.polarity != "alternating":
+    if profile.has_recesses and profile.polarity != "alternating":
         where = union_all([mark.middle for mark in marks]) if marks else None
         yield counted("pole-mark", len(marks), 0, "marks of south poles", where)
-    elif found.recesses:
+    elif profile.has_recesses and found.recesses:
         yield from _right_ones(part, found, identity, puzzle, profile)
         places = [mark.middle for mark in marks]
         widths = [circle_of(middle).diameter_mm for middle in places]
-        yield from judged(
-            "mark-diameter", zip(widths, places, strict=True), *near(MARK_DIAMETER_MM)
-        )
+        sizes = zip(widths, places, strict=True)
+        yield from judged("mark-diameter", sizes, *near(MARK_DIAMETER_MM))
         depths = [(mark.depth_mm, mark.middle) for mark in marks]
         yield from judged("mark-depth", depths, *near(mark_span(profile).depth_mm))
         beyond = [_beyond_mm(part, mark, found) for mark in marks]
