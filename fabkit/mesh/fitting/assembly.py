@@ -135,23 +135,18 @@ class Table:
         overlaps_mm3 = [max(one.overlap_mm3 for one in some) for some in beside.values()]
         every = [one for some in beside.values() for one in some]
         edges_mm = [one.edge_gap_mm for one in every if one.edge_gap_mm is not None]
-        messages = [
-            *(f"{key} is not closed: overlaps with it cannot be measured" for key in open_),
-            *(
-                f"{key} and the board overlap by {overlap_mm3:.3f} mm3"
-                for key, overlap_mm3 in in_board.items()
-                if overlap_mm3 > TINY_MM3
-            ),
-            *(
-                words
-                for pair, some in sorted(beside.items())
-                for words in self._complaints(*pair, some)
-            ),
-            *(
-                f"{key} reaches {reach_mm:.3f} mm out of the region"
-                for key, reach_mm in outside.items()
-                if reach_mm > TINY_MM
-            ),
+        messages = [f"{key} is not closed: overlaps with it cannot be measured" for key in open_]
+        messages += [
+            f"{key} and the board overlap by {overlap_mm3:.3f} mm3"
+            for key, overlap_mm3 in in_board.items()
+            if overlap_mm3 > TINY_MM3
+        ]
+        for pair, some in sorted(beside.items()):
+            messages += self._complaints(*pair, some)
+        messages += [
+            f"{key} reaches {reach_mm:.3f} mm out of the region"
+            for key, reach_mm in outside.items()
+            if reach_mm > TINY_MM
         ]
         return Assembly(
             challenge=challenge,
