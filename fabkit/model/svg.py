@@ -48,15 +48,16 @@ _OTHERS = (
 _MOVING = re.compile(
     r"(?<![\w-])(transform|translate|rotate|scale|clip-path|mask|d|x|y|rx|ry|width|height)\s*:"
 )
-_NUMBER = r"(?>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+# Groups are not repeated possessively: Python before 3.11.5 gets that wrong.
+_NUMBER = r"[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?"
 _NEXT = rf"\s*+,?\s*+{_NUMBER}"
 _LENGTH = re.compile(rf"\s*({_NUMBER})\s*([A-Za-z%]*)\s*")
-_LINES = re.compile(rf"(?:\s*+(?:[MmLl](?:{_NEXT}{_NEXT})++|[HhVv](?:{_NEXT})++|[Zz]))*+\s*+")
-_POINTS = re.compile(rf"(?:{_NEXT}{_NEXT})*+\s*+")
+_LINES = re.compile(rf"(?:\s*+(?:[MmLl](?:{_NEXT}{_NEXT})+|[HhVv](?:{_NEXT})+|[Zz]))*\s*+")
+_POINTS = re.compile(rf"(?:{_NEXT}{_NEXT})*\s*+")
 _BENT = {"C": "a curve", "S": "a curve", "Q": "a curve", "T": "a curve", "A": "an arc"}
 _CALLS = re.compile(
     rf"(?:\s*+,?\s*+(?:(?:translate|scale)\s*+\({_NEXT}(?:{_NEXT})?|skew[XY]\s*+\({_NEXT}"
-    rf"|rotate\s*+\({_NEXT}(?:{_NEXT}{_NEXT})?|matrix\s*+\((?:{_NEXT}){{6}})\s*+\))*+\s*+"
+    rf"|rotate\s*+\({_NEXT}(?:{_NEXT}{_NEXT})?|matrix\s*+\((?:{_NEXT}){{6}})\s*+\))*\s*+"
 )
 
 CornerMm = tuple[float, float]
