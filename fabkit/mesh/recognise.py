@@ -457,15 +457,17 @@ def _least_squares(
 
 def _full_cells(lie: _Lie, lattice: Lattice) -> tuple[frozenset[Cell], float]:
     """The cells that a body fills for more than half, and the least share that is full or empty."""
-    outline = lie.straight
+    outline = affinity.scale(lie.straight, 1 / lie.unit, 1 / lie.unit, origin=(0, 0))
     tall = lattice.basis[1][1] * math.sqrt(lattice.step_squared[1])
-    left, low, right, high = np.array(outline.bounds) / lie.unit
+    left, low, right, high = outline.bounds
     rows = range(math.floor(-high / tall) - 1, math.ceil(-low / tall) + 2)
     columns = range(math.floor(left) - 1, math.ceil(right) + 2)
     cells = [cell for at in itertools.product(rows, columns) for cell in lattice.cells_at(*at)]
-    shapes = shapely.polygons(
-        [lie.unit * np.array(in_units(lattice, lattice.ring(cell))) for cell in cells]
-    )
+    first = list(lattice.cells_at(0, 0))
+    rings = np.array([in_units(lattice, lattice.ring(cell)) for cell in first])
+    away = np.reshape(cells, (-1, len(first), 2)) - np.array(first)
+    steps = np.sqrt([float(squared) for squared in lattice.step_squared])
+    shapes = shapely.polygons((rings + (away * steps)[:, :, None]).reshape(-1, *rings.shape[1:]))
     shapely.prepare(outline)
     share = shapely.area(shapely.intersection(shapes, outline)) / shapely.area(shapes)
     full = frozenset(cell for cell, part in zip(cells, share, strict=True) if part > 0.5)
@@ -478,7 +480,7 @@ def _by_lattice(standing: Standing, lattice: Lattice, unit: float) -> _Lie | Non
     The lines of its two longest edges cross where lines of the lattice do: in a few places.
     """
     sides = np.ptp(np.reshape(standing.sides.bounds, (2, 2)), axis=0)
-    if not standing.sides.area or np.hypot(*sides) > 64 * unit:  # no piece reaches so far
+    if not standing.sides.area or np.hypot(*sides) > 16 * unit:  # no piece reaches so far
         return None
     (ux, _), (_, vy) = lattice.basis
     corners = [point for cell in lattice.first for point in lattice.ring(cell)]

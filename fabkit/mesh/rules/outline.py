@@ -194,7 +194,8 @@ def corners(drawn: Polygon, seen: Polygon) -> Iterator[Corner]:
             place, turn = Point(here), angle(before, here, after)
             other = seen if turn < math.pi else seen.boundary
             is_off = turn < math.pi or seen.contains(place)
-            yield Corner(place, turn, float(place.distance(other)) if is_off else 0.0)
+            if turn > 0:  # else two of them are one
+                yield Corner(place, turn, float(place.distance(other)) if is_off else 0.0)
 
 
 def usual_corners_mm(parts: Sequence[Part]) -> dict[int, float]:
