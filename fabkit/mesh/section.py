@@ -199,7 +199,8 @@ def parts(area: BaseGeometry) -> list[Polygon]:
         >>> [part.area for part in parts(shapely.box(0, 0, 1, 1) | shapely.box(3, 0, 5, 1))]
         [2.0, 1.0]
     """
-    found = [one for one in getattr(area, "geoms", [area]) if one.area > 0]
+    # Twice, for collections of several polygons.
+    found = [one for one in shapely.get_parts(shapely.get_parts(area)) if one.area > 0]
     return sorted(found, key=lambda one: (-one.area, one.bounds))
 
 
