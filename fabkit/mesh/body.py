@@ -42,6 +42,12 @@ def area_vectors(vertices: Points, faces: Faces) -> Points:
     return np.asarray(np.cross(b - a, c - a) / 2)
 
 
+def moved(vertices: Points, turn: complex, shift: complex = 0.0) -> Points:
+    """Corners turned about the vertical through the origin, then shifted: x + iy, times and plus."""
+    plane = (vertices[:, 0] + 1j * vertices[:, 1]) * turn + shift
+    return np.column_stack([plane.real, plane.imag, vertices[:, 2]])
+
+
 @dataclass(frozen=True, eq=False)
 class Body:
     """One part of a mesh file. Corners at exactly the same place are one corner.

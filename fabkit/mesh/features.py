@@ -19,7 +19,6 @@ from fabkit.mesh.body import welded
 from fabkit.mesh.manifold import slab
 from fabkit.mesh.part import Part
 from fabkit.mesh.section import DOWN, UP, filled, hollows, parts
-from fabkit.mesh.topology import shells
 from fabkit.model.layers import MARK_DIAMETER_MM
 
 #: Positions in a list.
@@ -82,6 +81,13 @@ class Cavity:
         """Its area halfway up."""
         height = (self.low_mm + self.high_mm) / 2
         return min(self.cuts, key=lambda cut: abs(cut[0].height_mm - height))[1]
+
+    @property
+    def mouth_mm(self) -> float:
+        """How much wider its lower rim is than its middle, on each side, at 45 degrees."""
+        cut, rim = self.cuts[0]
+        wider_mm = circle_of(rim).diameter_mm - circle_of(self.middle).diameter_mm
+        return wider_mm / 2 + cut.height_mm
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,7 +241,7 @@ def _without_nubs(part: Part) -> tuple[Part, tuple[float, float]]:
 def _without_inlays(part: Part) -> Part:
     """A part without smaller bodies beside it, such as letters inlaid in an engraving."""
     body = part.straight
-    others = [one.faces for one in shells(body)[1:] if one.volume_mm3 > 0] if part.is_solid else []
+    others = [one.faces for one in part.shells[1:] if one.volume_mm3 > 0] if part.is_solid else []
     if not others:
         return part
     kept = np.delete(body.faces, np.concatenate(others), axis=0)

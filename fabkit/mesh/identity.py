@@ -169,9 +169,9 @@ def identity_findings(part: Part, identity: Identity, profile: Profile) -> Itera
         message = "its outline does not lie on the set's lattice"
         yield Finding("read-back", False, None, None, "mm", message, part.shadow.boundary)
         return
-    what = f"how far the outline is off ({outline.area_off:+.1%} of its area)"
+    what = f"how far the outline is off ({part.area_off:+.1%} of its area)"
     limit_mm = round(_OFF_UNITS * outline.unit_mm, 3)
-    yield at_most("read-back", outline.hausdorff_mm, limit_mm, "mm", what, part.shadow.boundary)
+    yield at_most("read-back", part.hausdorff_mm, limit_mm, "mm", what, part.shadow.boundary)
     yield _shape(part, identity)
     if profile.faces != "none":
         yield _letter("letter", identity.letter, identity)

@@ -89,9 +89,13 @@ class ReadPart:
             return {"file": self.name, "kind": part.kind or None, "board": board}
         found: dict[str, Any] = {"file": self.name, "piece": self.piece, "is": self.words}
         if part.outline:
-            names = ("unit_mm", "inset_mm", "hausdorff_mm", "area_off")
-            numbers: dict[str, Any] = {"cells": len(part.outline.cells)}
-            numbers |= {name: round(getattr(part.outline, name), DIGITS) for name in names}
+            numbers: dict[str, Any] = {
+                "cells": len(part.outline.cells),
+                "unit_mm": round(part.outline.unit_mm, DIGITS),
+                "inset_mm": round(part.outline.inset_mm, DIGITS),
+                "hausdorff_mm": round(part.hausdorff_mm, DIGITS),
+                "area_off": round(part.area_off, DIGITS),
+            }
         elif balls := part.balls:
             numbers = {
                 "balls": len(balls.shape.balls),

@@ -13,7 +13,7 @@ from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.units import format_mm
-from fabkit.mesh.features import Cavity, Features, circle_of
+from fabkit.mesh.features import Features, circle_of
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.outline import flats_of_tips, middles_of_sides
 from fabkit.mesh.section import DOWN, UP, filled
@@ -159,7 +159,7 @@ def made_to(parts: Sequence[Part], found: Sequence[Features]) -> Made | None:
         tip_mm=median(tips) if tips else None,
         bore_mm=median(bores_mm) if 2 * len(bores_mm) > len(read) else None,
         depth_mm=usual(one.depth_mm for one in recesses),
-        mouth_mm=usual(map(_mouth_mm, recesses)),
+        mouth_mm=usual(max(0.0, one.mouth_mm) if one.below else 0.0 for one in recesses),
         embedded=2 * sum(not one.below and not one.above for one in recesses) > len(recesses),
         faces=("both" if backs else "front") if fronts else "none",
         label_mm=usual(one.depth_mm for one in labels),
@@ -171,12 +171,3 @@ def _inside_mm(part: Part, area: BaseGeometry) -> float:
     rim = filled(area)
     middles = middles_of_sides(Polygon(part.shadow.exterior))
     return 0.0 if rim.is_empty else median(middle.distance(rim) for middle in middles)
-
-
-def _mouth_mm(recess: Cavity) -> float:
-    """By how much a recess is wider at the back than in its middle, on each side."""
-    if not recess.below:
-        return 0.0
-    cut, area = recess.cuts[0]
-    wider_mm = circle_of(area).diameter_mm - circle_of(recess.middle).diameter_mm
-    return max(0.0, wider_mm / 2 + cut.height_mm)

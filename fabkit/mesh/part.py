@@ -18,7 +18,7 @@ from shapely.geometry.polygon import orient
 from fabkit.mesh.body import Body, Points
 from fabkit.mesh.manifold import is_solid, shadow_of
 from fabkit.mesh.section import Sections, filled, parts
-from fabkit.mesh.topology import signed_volume
+from fabkit.mesh.topology import Shell, shells, signed_volume
 from fabkit.model.balls import BallBody
 from fabkit.model.lattice import Cell, Ring
 from fabkit.model.puzzle import Board
@@ -52,8 +52,6 @@ class Outline:
         inset_mm: by how much its edges lie inside the outline, on average.
         edge_insets_mm: the same for each edge, least and greatest.
         canonical: the outline as read.
-        hausdorff_mm: the greatest distance between the outline as seen and as read.
-        area_off: by which part the area as seen differs from the area as read.
     """
 
     cells: frozenset[Cell]
@@ -63,8 +61,6 @@ class Outline:
     inset_mm: float
     edge_insets_mm: tuple[float, float]
     canonical: Polygon
-    hausdorff_mm: float
-    area_off: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +152,11 @@ class Part:
         return self.sections.high
 
     @cached_property
+    def shells(self) -> tuple[Shell, ...]:
+        """Its surfaces that hang together, the largest first."""
+        return shells(self.straight)
+
+    @cached_property
     def volume_mm3(self) -> float:
         """The volume inside; negative when the mesh is inside out."""
         return signed_volume(self.straight)
@@ -175,6 +176,18 @@ class Part:
         """Its outline seen from above, whatever height sticks out; holes that go through are its
         interiors."""
         return shadow(self.straight)
+
+    @cached_property
+    def hausdorff_mm(self) -> float:
+        """The greatest distance between the outline as seen and as read."""
+        assert self.outline is not None
+        return float(self.shadow.hausdorff_distance(self.outline.canonical))
+
+    @property
+    def area_off(self) -> float:
+        """By which part the area of the outline as seen differs from that as read."""
+        assert self.outline is not None
+        return float(self.shadow.area / self.outline.canonical.area) - 1
 
     def within_rings(self, area: BaseGeometry) -> list[BaseGeometry]:
         """What lies within each ring of this part's outline, where an area of it shows that ring.

@@ -25,12 +25,12 @@ from shapely import LineString, Polygon, affinity, union_all
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import canonical_outline
-from fabkit.mesh.body import Body, Points
+from fabkit.mesh.body import Body, Points, area_vectors
 from fabkit.mesh.manifold import between, is_solid, shadow_of
 from fabkit.mesh.part import LENGTHS_MM, Outline, Part, largest, length_mm_of
 from fabkit.mesh.section import Sections, hollows
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.piece import at_anchor, orientations
+from fabkit.model.piece import least_turn, orientations
 from fabkit.model.polygon import parts_of_cells, rings_of_cells
 from fabkit.model.puzzle import PuzzleSet, in_units
 
@@ -195,8 +195,7 @@ def ways_to_stand(body: Body, most: int = _DIRECTIONS) -> list[Standing]:
 
     Those, so many, in which most of its surface looks, and the one in which it is thinnest.
     """
-    corners = body.vertices[body.faces]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    corners, normals = body.vertices[body.faces], area_vectors(body.vertices, body.faces)
     areas = np.linalg.norm(normals, axis=1)
     solid = areas > 0
     if not solid.any():
@@ -458,7 +457,8 @@ def _least_squares(
 def _full_cells(lie: _Lie, lattice: Lattice) -> tuple[frozenset[Cell], float]:
     """The cells that a body fills for more than half, and the least share that is full or empty."""
     outline = affinity.scale(lie.straight, 1 / lie.unit, 1 / lie.unit, origin=(0, 0))
-    tall = lattice.basis[1][1] * math.sqrt(lattice.step_squared[1])
+    (step,) = np.array(in_units(lattice, [(1, 1)]))
+    tall = lattice.basis[1][1] * step[1]
     left, low, right, high = outline.bounds
     rows = range(math.floor(-high / tall) - 1, math.ceil(-low / tall) + 2)
     columns = range(math.floor(left) - 1, math.ceil(right) + 2)
@@ -466,8 +466,7 @@ def _full_cells(lie: _Lie, lattice: Lattice) -> tuple[frozenset[Cell], float]:
     first = list(lattice.cells_at(0, 0))
     rings = np.array([in_units(lattice, lattice.ring(cell)) for cell in first])
     away = np.reshape(cells, (-1, len(first), 2)) - np.array(first)
-    steps = np.sqrt([float(squared) for squared in lattice.step_squared])
-    shapes = shapely.polygons((rings + (away * steps)[:, :, None]).reshape(-1, *rings.shape[1:]))
+    shapes = shapely.polygons((rings + (away * step)[:, :, None]).reshape(-1, *rings.shape[1:]))
     shapely.prepare(outline)
     share = shapely.area(shapely.intersection(shapes, outline)) / shapely.area(shapes)
     full = frozenset(cell for cell, part in zip(cells, share, strict=True) if part > 0.5)
@@ -643,9 +642,8 @@ def _exact_unit(lies: Sequence[_Lie], lattice: Lattice, expected: Sequence[float
 
 def _always_alike(lie: _Lie, lattice: Lattice) -> _Lie:
     """The lie, turned by the lattice so that a body lies alike however it was turned in its file."""
-    moves = lattice.moves(False)
-    move = min(moves, key=lambda one: sorted(at_anchor(lattice, map(one, lie.cells))))
-    angle = 2 * math.pi * move.turns / len(moves)
+    move = least_turn(lattice, lie.cells)
+    angle = 2 * math.pi * move.turns / len(lattice.moves(False))
     cells = frozenset(map(move, lie.cells))
     return replace(lie, turn=lie.turn - angle, origin=_rotation(-angle) @ lie.origin, cells=cells)
 
@@ -654,12 +652,10 @@ def _part(ways: Sequence[Standing], lie: _Lie | None, lattice: Lattice, length_m
     standing = lie.standing if lie else _as_it_stands(ways)
     tilt = math.degrees(math.acos(min(1.0, max(-1.0, float(standing.up[2])))))
     vertices = standing.vertices * length_mm
-    part = Part(standing.body, vertices, tilt_degrees=tilt)
     if lie is None or not -0.04 < lie.inset / lie.unit < 0.12:
-        return part
+        return Part(standing.body, vertices, tilt_degrees=tilt)
     vertices[:, :2] = vertices[:, :2] @ _rotation(lie.turn).T - lie.origin * length_mm
     rings = rings_of_cells(lattice, lie.cells)
-    canonical = canonical_outline(lattice, rings, lie.unit * length_mm)
     outline = Outline(
         cells=lie.cells,
         rings=rings,
@@ -667,11 +663,16 @@ def _part(ways: Sequence[Standing], lie: _Lie | None, lattice: Lattice, length_m
         own_unit_mm=lie.own_unit * length_mm if lie.own_unit else None,
         inset_mm=lie.inset * length_mm,
         edge_insets_mm=(lie.edge_insets[0] * length_mm, lie.edge_insets[1] * length_mm),
-        canonical=canonical,
-        hausdorff_mm=float(part.shadow.hausdorff_distance(canonical)),
-        area_off=part.shadow.area / canonical.area - 1,
+        canonical=canonical_outline(lattice, rings, lie.unit * length_mm),
     )
-    return replace(part, outline=outline, score=lie.score, second=("another piece", lie.second))
+    return Part(
+        standing.body,
+        vertices,
+        tilt_degrees=tilt,
+        outline=outline,
+        score=lie.score,
+        second=("another piece", lie.second),
+    )
 
 
 def _as_it_stands(ways: Sequence[Standing]) -> Standing:

@@ -12,7 +12,7 @@ from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import region_mm
-from fabkit.mesh.body import Body
+from fabkit.mesh.body import Body, moved
 from fabkit.mesh.features import Circle, circle_of
 from fabkit.mesh.finding import Finding, at_most, between, counted
 from fabkit.mesh.manifold import slab
@@ -21,7 +21,7 @@ from fabkit.mesh.recognise import take_in
 from fabkit.mesh.rules.outline import near
 from fabkit.mesh.section import DOWN, filled, parts
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.piece import at_anchor
+from fabkit.model.piece import least_turn
 from fabkit.model.polygon import parts_of_cells, rings_of_cells
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet, in_units
@@ -82,7 +82,7 @@ def on_stubs(part: Part, lattice: Lattice, unit_mm: float) -> OnStubs | None:
         height_mm = _back_mm(part)
     if height_mm is None or not part.is_solid:  # an open mesh, which other rules tell
         return None
-    if part.outline is None or part.outline.area_off <= -0.05:  # else it fills its cells
+    if part.outline is None or part.area_off <= -0.05:  # else it fills its cells
         part = _read_by_stubs(part, _circles(part, height_mm), lattice, unit_mm) or part
     plate = slab(part.straight, height_mm)
     lying = replace(part, body=plate, vertices=plate.vertices)
@@ -124,11 +124,9 @@ def _read_by_stubs(
     cells, scale, shift = found
     unit_mm = abs(scale)
     # The lattice's turns are left to choose: a part lies alike however it lay in its file.
-    moves = lattice.moves(False)
-    move = min(moves, key=lambda one: sorted(at_anchor(lattice, map(one, cells))))
-    turn = np.exp(2j * math.pi * move.turns / len(moves)) / (scale / unit_mm)
-    plane = (part.vertices[:, 0] + 1j * part.vertices[:, 1] - shift) * turn
-    vertices = np.column_stack([plane.real, plane.imag, part.vertices[:, 2]])
+    move = least_turn(lattice, cells)
+    turn = np.exp(2j * math.pi * move.turns / len(lattice.moves(False))) / (scale / unit_mm)
+    vertices = moved(part.vertices, turn, -shift * turn)
     laid = replace(part, vertices=vertices, outline=None, score=1.0, second=None)
     cells = frozenset(map(move, cells))
     canonical = region_mm(lattice, cells, unit_mm)
@@ -144,8 +142,6 @@ def _read_by_stubs(
         inset_mm=inset_mm,
         edge_insets_mm=(inset_mm, inset_mm),
         canonical=canonical,
-        hausdorff_mm=float(laid.shadow.hausdorff_distance(canonical)),
-        area_off=laid.shadow.area / canonical.area - 1,
     )
     return replace(laid, outline=outline)
 
@@ -159,10 +155,10 @@ def _cells(
     away = middles[1:] - middles[0]
     scale = away[np.abs(away).argmin()] if len(away) else complex(unit_mm)
     shift, cells = middles[0], list[Cell]()
-    steps = np.sqrt([float(squared) for squared in lattice.step_squared])
+    (step,) = np.array(in_units(lattice, [(1, 1)]))
     for _ in range(2):
         units = (middles - shift) / scale
-        frame = np.column_stack([units.real, units.imag]) / steps
+        frame = np.column_stack([units.real, units.imag]) / step
         cells = [(round(x), round(y)) for x, y in frame.tolist()]
         if len(set(cells)) < len(cells) or not all(map(lattice.is_cell, cells)):
             return None

@@ -85,6 +85,12 @@ def at_anchor(lattice: Lattice, cells: Iterable[Cell]) -> frozenset[Cell]:
     return frozenset((x - dx, y - dy) for x, y in image)
 
 
+def least_turn(lattice: Lattice, cells: Collection[Cell]) -> Symmetry:
+    """The turn after which a shape lies alike however it lay: that to the least of its images."""
+    turns = lattice.moves(False)
+    return min(turns, key=lambda turn: sorted(at_anchor(lattice, map(turn, cells))))
+
+
 def moves_onto(
     lattice: Lattice, own: Collection[Cell], cells: Collection[Cell]
 ) -> list[tuple[Symmetry, Point]]:

@@ -13,7 +13,7 @@ from fabkit.mesh.identity import Identity
 from fabkit.mesh.inspect import ReadPart
 from fabkit.model.challengeload import find_challenge
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.piece import Form, Piece, at_anchor
+from fabkit.model.piece import Form, Piece, at_anchor, least_turn
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge, PuzzleSet, rings_in_units
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, solve
@@ -131,8 +131,7 @@ def read_set(puzzle: PuzzleSet, pieces: Mapping[str, Piece]) -> PuzzleSet:
 
 def canonical_form(lattice: Lattice, cells: frozenset[Cell]) -> Form:
     """A shape, turned to its least image: solutions do not depend on how a mesh lay."""
-    images = [at_anchor(lattice, map(move, cells)) for move in lattice.moves(False)]
-    least = min(images, key=sorted)
+    least = at_anchor(lattice, map(least_turn(lattice, cells), cells))
     return Form("", least, rings_of_cells(lattice, least))
 
 

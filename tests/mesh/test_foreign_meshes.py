@@ -100,10 +100,10 @@ def test_sets_made_elsewhere_are_read_back(set_name: str, seed: int) -> None:
         seen = foreign.printed_outline(one.outline, make)
         sharp = affinity.scale(one.outline, unit, unit, origin=(0, 0))
         off = seen.hausdorff_distance(sharp)
-        assert outline.hausdorff_mm == pytest.approx(off, abs=3 * tiny), where
+        assert part.hausdorff_mm == pytest.approx(off, abs=3 * tiny), where
         area_off = seen.area / sharp.area - 1
         slack = tiny * sharp.length / sharp.area
-        assert outline.area_off == pytest.approx(area_off, abs=slack), where
+        assert part.area_off == pytest.approx(area_off, abs=slack), where
         assert part.thickness_mm == pytest.approx(make.thickness, abs=3 * tiny), where
 
 

@@ -53,9 +53,7 @@ def polyomino(cells: Sequence[tuple[int, int]], inset_mm: float = INSET_MM) -> P
     area = canonical.buffer(-inset_mm, join_style="mitre")
     body = body_of(trimesh.creation.extrude_polygon(area, 6.0, engine="manifold"), "a polyomino")
     frame = frozenset((2 * x + 1, 2 * y + 1) for x, y in cells)
-    outline = Outline(
-        frame, (), UNIT_MM, UNIT_MM, inset_mm, (inset_mm, inset_mm), canonical, inset_mm, 0.0
-    )
+    outline = Outline(frame, (), UNIT_MM, UNIT_MM, inset_mm, (inset_mm, inset_mm), canonical)
     return Part(body, body.vertices, outline=outline)
 
 

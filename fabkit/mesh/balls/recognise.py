@@ -172,14 +172,13 @@ def _explained(body: Body, shapes: dict[object, _Shape]) -> tuple[Part, Pose | N
     if not poses:
         return replace(part, why="it is no piece of the set: it has no extent"), None
     points = sample_surface(body.as_trimesh, 2000, seed=0)[0]
-    (score, outside), best = max(
-        ((_overlay(points, pose), pose) for pose in poses), key=lambda one: one[0]
-    )
+    overlays = [(_overlay(points, pose), pose) for pose in poses]
+    (score, outside), best = max(overlays, key=lambda one: one[0])
     # Of those with the same balls the links decide, which are measured.
     own = _images(BallBody(best.drawn.balls, ()))
     others = [
-        (shapes[_images(pose.drawn)].called, _overlay(points, pose)[0])
-        for pose in poses
+        (shapes[_images(pose.drawn)].called, explained)
+        for (explained, _), pose in overlays
         if _images(BallBody(pose.drawn.balls, ())) != own
     ]
     placed = place(body, best)

@@ -20,7 +20,7 @@ from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import region_mm
-from fabkit.mesh.body import Body, Points
+from fabkit.mesh.body import Body, Points, moved
 from fabkit.mesh.features import Circle, circle_of
 from fabkit.mesh.part import Part
 from fabkit.mesh.recognise import ways_to_stand
@@ -233,12 +233,6 @@ def _straightened(vertices: Points) -> Points:
         vertices = moved(vertices, abs(along) / along)
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     return np.asarray(vertices - [*((low + high) / 2)[:2], low[2]])
-
-
-def moved(vertices: Points, turn: complex, shift: complex = 0.0) -> Points:
-    """Corners turned about the vertical through the origin, then shifted: x + iy, times and plus."""
-    plane = _complex(vertices) * turn + shift
-    return np.column_stack([plane.real, plane.imag, vertices[:, 2]])
 
 
 #: Points of the plane as complex numbers.

@@ -10,7 +10,7 @@ from shapely.affinity import rotate
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.magnets import bores, magnet_count
-from fabkit.mesh.features import Cavity, Features, circle_of, cylinders_mm
+from fabkit.mesh.features import Cavity, Features, cylinders_mm
 from fabkit.mesh.finding import Finding, counted
 from fabkit.mesh.identity import Identity
 from fabkit.mesh.part import Part, inside_mm
@@ -72,12 +72,8 @@ def recess_findings(
     if profile.embedded:
         floors = [(plastic_mm(part, one, found.labels, DOWN), one.middle) for one in recesses]
         yield from judged("floor", floors, min(profile.roof_mm, profile.floor_mm))
-    else:  # the 45-degree lead-in: how much wider the rim is, on each side
-        mouths = []
-        for recess in recesses:
-            cut, rim = recess.cuts[0]
-            wider_mm = circle_of(rim).diameter_mm - circle_of(recess.middle).diameter_mm
-            mouths.append((wider_mm / 2 + cut.height_mm, recess.middle))
+    else:
+        mouths = [(one.mouth_mm, one.middle) for one in recesses]
         yield from judged("mouth", mouths, *near(profile.mouth_mm))
     yield from _walls(part, recesses, profile)
 

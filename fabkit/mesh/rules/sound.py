@@ -17,7 +17,6 @@ from fabkit.mesh.topology import (
     duplicate_faces,
     encloses,
     open_edges,
-    shells,
     turned_faces,
 )
 
@@ -51,7 +50,7 @@ def sound_findings(part: Part, closed: int = 0) -> Iterator[Finding]:
     crossing = crossings(body, touching_mm)
     what = "pairs of faces that cut through each other"
     yield counted("self-intersection", len(crossing), 0, what, marked(np.unique(crossing)))
-    found = shells(body)
+    found = part.shells
     outward = [shell for shell in found if shell.volume_mm3 > 0]
     inward = [shell for shell in found if shell.volume_mm3 < 0]
     where = marked(np.concatenate([s.faces for s in outward[1:]])) if outward[1:] else None
