@@ -42,7 +42,7 @@ LENGTH, ANGLE, CHOICE, NUMBER, COLOUR, TEXT = (
 #: Sections and keys that shape no piece: they say what is checked, how pieces are laid out, what
 #: they cost, and how other things are made.
 _SHAPELESS = {
-    "gap", "printer", "plate", "filament", "price", "laser", "board", "lid",
+    "gap", "printer", "calibration", "plate", "filament", "price", "laser", "board", "lid",
     "magnet.grade", "label.inlay", "label.colour", "cell.tones",
 }  # fmt: skip
 
@@ -132,6 +132,11 @@ class Profile:
     bed_height_mm: float = _mm("printer.bed_height", "up to which it prints", 5, 2000)
     overhang_degrees: float = _degrees("printer.overhang", "steepest, from the vertical", 0, 89)
     nozzle_mm: float = _mm("printer.nozzle", "width of the printer's nozzle", 0.1, 2)
+    offset_mm: float = _mm("calibration.offset", "how far out sides print, on average", -1, 1)
+    offset_sd_mm: float = _mm("calibration.offset_sd", "standard uncertainty of that", 0, 1)
+    side_sd_mm: float = _mm("calibration.side_sd", "scatter of single sides; 0: unknown", 0, 1)
+    hole_loss_mm: float = _mm("calibration.hole_loss", "how much narrower recesses print", -1, 2)
+    hole_sd_mm: float = _mm("calibration.hole_sd", "scatter of that", 0, 1)
     polarity: str = _choice("magnet.polarity", "which pole of a magnet shows outwards", *POLARITIES)
     magnet_grade: str = _text("magnet.grade", "how strong a magnet is, as it is sold")
     inlay: str = _choice("label.inlay", "whether a second colour fills the engraving", *INLAYS)
