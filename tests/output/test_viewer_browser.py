@@ -157,6 +157,19 @@ def test_pieces_are_seen_and_come_apart(chromium: Browser, pair_page: Path, sche
 
 
 @pytest.mark.long
+def test_it_draws_only_when_something_moves(chromium: Browser, pair_page: Path) -> None:
+    frames = {}
+    for motion in ("reduce", "no-preference"):
+        with seen(chromium, pair_page, reduced_motion=motion) as viewer:
+            viewer.page.wait_for_timeout(1500)
+            begin = viewer.rested()["frames"]
+            viewer.page.wait_for_timeout(1500)
+            assert state(viewer.page)["frames"] == begin
+            frames[motion] = viewer.shows("solution")["frames"] - begin
+    assert 0 < frames["reduce"] <= 2 < frames["no-preference"]  # pieces travel
+
+
+@pytest.mark.long
 def test_keys_turn_near_and_shift_the_view(chromium: Browser, pair_page: Path) -> None:
     with seen(chromium, pair_page) as viewer:
         viewer.view.focus()
