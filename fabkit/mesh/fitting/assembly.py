@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
@@ -21,12 +22,12 @@ from fabkit.mesh.part import Part, reach_out_mm
 from fabkit.model.lattice import Cell
 from fabkit.model.profile import Profile
 
-#: Along a shared edge the gap is measured outside these ends: corners and tips are wider.
+#: Along a shared edge the gap is measured outside these ends (corners and tips are wider) …
 END_ZONE_MM = 3.0
-#: Gaps are looked for up to this part of a grid unit …
-_REACH_UNITS = 0.25
-#: … and along edges up to this, so that no other edge of a sharp corner comes into the way.
+#: … up to this far from it, so that no other edge of a sharp corner comes into the way.
 _EDGE_REACH_MM = 0.8 * END_ZONE_MM
+#: Parts farther apart than this part of a grid unit do not lie beside each other.
+_REACH_UNITS = 0.25
 
 
 @dataclass(frozen=True)
@@ -58,23 +59,13 @@ class Assembly:
     def document(self) -> dict[str, Any]:
         """For JSON."""
         names = "min_gap_mm", "max_gap_mm", "overlap_mm3", "outside_mm"
-        values = {name: getattr(self, name) for name in names}
+        values = ((name, getattr(self, name)) for name in names)
         return {
             "challenge": self.challenge,
             "ok": self.ok,
-            **{name: value and round(value, DIGITS) for name, value in values.items()},
+            **{name: value and round(value, DIGITS) for name, value in values},
             "messages": list(self.messages),
         }
-
-
-@dataclass(frozen=True)
-class _Beside:
-    """Two parts beside each other: their common volume and least distance, and the greatest one
-    along the edges that they share (None when they share none that is long enough)."""
-
-    overlap_mm3: float
-    gap_mm: float
-    edge_gap_mm: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +85,7 @@ class Table:
     sides: Mapping[str, Sequence[Lying]]
     profile: Profile
     board: Any = None
-    _beside: dict[tuple[object, ...], _Beside] = field(default_factory=dict)
-    _in_board: dict[Way, float] = field(default_factory=dict)
+    _known: dict[object, tuple[float, float, float]] = field(default_factory=dict)
 
     def assemble(
         self, challenge: str, region: frozenset[Cell], layout: Mapping[str, frozenset[Cell]]
@@ -110,39 +100,44 @@ class Table:
             for key, cells in sorted(layout.items())
             for way in ways_onto(self.sides[key], cells)
         ]
-        if not ways:
-            return Assembly(challenge, 0.0, None, None, 0.0, True, ())
-        first = ways[0][0]
+        any_part = ways[0][0]
         seen = [lying.placed(lying.shadow(), pose) for lying, pose in ways]
-        near = shapely.STRtree(seen).query(
-            seen, predicate="dwithin", distance=_REACH_UNITS * first.unit_mm
-        )
-        beside: dict[tuple[str, str], list[_Beside]] = defaultdict(list)
-        for i, j in sorted(near.T.tolist()):
-            pair = ways[i][0].key, ways[j][0].key
-            if pair[0] < pair[1]:
-                beside[pair].append(self._measured(ways[i], seen[i], ways[j], seen[j]))
-        area = region_mm(first.lattice, region, first.unit_mm)
-        roomy = area.buffer(TINY_MM)
-        shapely.prepare(roomy)
-        outside: dict[str, float] = defaultdict(float)
-        in_board: dict[str, float] = defaultdict(float)
+        area = region_mm(any_part.lattice, region, any_part.unit_mm)
+        outside, in_board = defaultdict[str, float](float), defaultdict[str, float](float)
         for (lying, pose), shadow in zip(ways, seen, strict=True):
-            reach_mm = 0.0 if roomy.covers(shadow) else reach_out_mm(shadow, area)
-            outside[lying.key] = max(outside[lying.key], reach_mm)
-            in_board[lying.key] = max(in_board[lying.key], self._board_mm3((lying, pose)))
+            outside[lying.key] = max(outside[lying.key], reach_out_mm(shadow, area))
+            if self.board is not None and lying.is_solid:
+                overlap_mm3 = float((lying.at(pose) ^ self.board).volume())
+                in_board[lying.key] = max(in_board[lying.key], overlap_mm3)
+        beside = defaultdict[tuple[str, str], list[tuple[float, float, float]]](list)
+        reach_mm = _REACH_UNITS * any_part.unit_mm
+        for i, j in shapely.STRtree(seen).query(seen, "dwithin", reach_mm).T:
+            if ways[i][0].key < ways[j][0].key:
+                pair = ways[i][0].key, ways[j][0].key
+                beside[pair].append(self._measured(ways[i], seen[i], ways[j], seen[j]))
+        least_mm, most_mm = self.profile.gap_min_mm, self.profile.gap_max_mm
         open_ = sorted({lying.key for lying, _ in ways if not lying.is_solid})
-        overlaps_mm3 = [max(one.overlap_mm3 for one in some) for some in beside.values()]
-        every = [one for some in beside.values() for one in some]
-        edges_mm = [one.edge_gap_mm for one in every if one.edge_gap_mm is not None]
         messages = [f"{key} is not closed: overlaps with it cannot be measured" for key in open_]
         messages += [
             f"{key} and the board overlap by {overlap_mm3:.3f} mm3"
             for key, overlap_mm3 in in_board.items()
             if overlap_mm3 > TINY_MM3
         ]
-        for pair, some in sorted(beside.items()):
-            messages += self._complaints(*pair, some)
+        overlaps_mm3, gaps_mm, edges_mm = [*in_board.values()], list[float](), list[float]()
+        for (one, other), some in sorted(beside.items()):
+            overlap_mm3, near_mm, edge_mm = map(max, zip(*some, strict=True))
+            overlaps_mm3.append(overlap_mm3)
+            gaps_mm.append(-near_mm)
+            edges_mm.append(edge_mm)
+            leave = f"{one} and {other} leave a gap of"
+            if overlap_mm3 > TINY_MM3:
+                messages.append(f"{one} and {other} overlap by {overlap_mm3:.3f} mm3")
+            elif -near_mm < least_mm - TINY_MM:
+                asked = f"at least {least_mm:g} mm is asked for"
+                messages.append(f"{leave} {-near_mm:.3f} mm; {asked}")
+            if edge_mm > most_mm + TINY_MM:
+                asked = f"at most {most_mm:g} mm is asked for"
+                messages.append(f"{leave} {edge_mm:.3f} mm along an edge; {asked}")
         messages += [
             f"{key} reaches {reach_mm:.3f} mm out of the region"
             for key, reach_mm in outside.items()
@@ -150,54 +145,36 @@ class Table:
         ]
         return Assembly(
             challenge=challenge,
-            overlap_mm3=sum(in_board.values()) + sum(overlaps_mm3),
-            min_gap_mm=min((one.gap_mm for one in every), default=None),
-            max_gap_mm=max(edges_mm, default=None),
+            overlap_mm3=sum(overlaps_mm3),
+            min_gap_mm=min(gaps_mm, default=None),
+            max_gap_mm=max((edge_mm for edge_mm in edges_mm if edge_mm >= 0), default=None),
             outside_mm=max(outside.values()),
             is_measured=not open_,
             messages=tuple(messages),
         )
 
-    def _measured(self, one: Way, here: BaseGeometry, other: Way, there: BaseGeometry) -> _Beside:
-        """How two parts lie beside each other, given what is seen of them from above."""
-        key = one[0], other[0], *_relative(one, other)
-        if key not in self._beside:
-            gap_mm, overlap_mm3 = float(here.distance(there)), 0.0
-            least_mm = self.profile.gap_min_mm
+    def _measured(
+        self, one: Way, here: BaseGeometry, other: Way, there: BaseGeometry
+    ) -> tuple[float, float, float]:
+        """Of two parts, given as they are seen from above, each the more the worse: their common
+        volume in mm3, less their least gap, and their greatest gap along shared edges, both in mm."""
+        first, second = (lying.matrix(pose) for lying, pose in (one, other))
+        back = first[:, :3].T  # the second part as it lies beside the first
+        relative = back @ np.column_stack([second[:, :3], second[:, 3] - first[:, 3]])
+        key = one[0], other[0], (np.round(relative, 6) + 0.0).tobytes()
+        if key not in self._known:
+            gap_mm, overlap_mm3, least_mm = here.distance(there), 0.0, self.profile.gap_min_mm
             if gap_mm < least_mm and one[0].is_solid and other[0].is_solid:
-                first, second = (lying.at(pose) for lying, pose in (one, other))
-                overlap_mm3 = max(0.0, float((first ^ second).volume()))
+                solid, beside = (lying.at(pose) for lying, pose in (one, other))
+                overlap_mm3 = (solid ^ beside).volume()
                 # The library looks no farther than it must.
-                apart = overlap_mm3 <= TINY_MM3
-                gap_mm = float(first.min_gap(second, least_mm)) if apart else 0.0
-            self._beside[key] = _Beside(overlap_mm3, gap_mm, _edge_gap_mm(one, other))
-        return self._beside[key]
-
-    def _board_mm3(self, way: Way) -> float:
-        """What a part and the board have in common."""
-        if self.board is None or not way[0].is_solid:
-            return 0.0
-        if way not in self._in_board:
-            self._in_board[way] = max(0.0, float((way[0].at(way[1]) ^ self.board).volume()))
-        return self._in_board[way]
-
-    def _complaints(self, one: str, other: str, ways: Sequence[_Beside]) -> Iterator[str]:
-        """What is wrong with two parts, in the worst of the ways in which they can lie."""
-        least_mm, most_mm = self.profile.gap_min_mm, self.profile.gap_max_mm
-        overlap_mm3 = max(way.overlap_mm3 for way in ways)
-        gap_mm = min(way.gap_mm for way in ways)
-        edge_gap_mm = max(way.edge_gap_mm or 0.0 for way in ways)
-        leave = f"{one} and {other} leave a gap of"
-        if overlap_mm3 > TINY_MM3:
-            yield f"{one} and {other} overlap by {overlap_mm3:.3f} mm3"
-        elif gap_mm < least_mm - TINY_MM:
-            yield f"{leave} {gap_mm:.3f} mm; at least {least_mm:g} mm is asked for"
-        if edge_gap_mm > most_mm + TINY_MM:
-            yield f"{leave} {edge_gap_mm:.3f} mm along an edge; at most {most_mm:g} mm is asked for"
+                gap_mm = solid.min_gap(beside, least_mm) if overlap_mm3 <= TINY_MM3 else 0.0
+            self._known[key] = max(0.0, overlap_mm3), -gap_mm, _edge_gap_mm(one, other)
+        return self._known[key]
 
 
 def ball_table(parts: Mapping[str, Part], board: Part | None, profile: Profile) -> Table:
-    """Where ball pieces, their balls read, are put together: lying flat, in a board if there is one."""
+    """Where ball pieces, their balls read, are put together: flat, in a board if there is one."""
     pitches = [part.balls.pitch_mm for part in parts.values() if part.balls]
     unit_mm = board.unit_mm if board else median(pitches or [profile.unit_mm])
     sides = {key: balls_lying(key, part, unit_mm) for key, part in parts.items()}
@@ -206,54 +183,38 @@ def ball_table(parts: Mapping[str, Part], board: Part | None, profile: Profile) 
     return Table(sides, profile, board.manifold.translate((0, 0, -board.rest_mm - LIFT_MM)))
 
 
-def _relative(one: Way, other: Way) -> tuple[float, ...]:
-    """The second part's pose as seen from the first."""
-    first, second = (lying.matrix(pose) for lying, pose in (one, other))
-    turn = first[:, :3].T
-    offset = turn @ (second[:, 3] - first[:, 3])
-    return tuple(np.round(np.column_stack([turn @ second[:, :3], offset]), 6).ravel().tolist())
+def _edge_gap_mm(*ways: Way) -> float:
+    """The greatest gap along the edges that two flat parts share, at mid-height; -inf for none.
 
-
-def _edge_gap_mm(*ways: Way) -> float | None:
-    """The greatest gap along the edges that two flat parts share, at mid-height.
-
-    It is found at the ends of the measured stretches, or at a corner of a side.
+    It is found at the ends of the measured stretches, or at a corner of a side beside one.
     """
     borders = [
-        shapely.multilinestrings(
+        shapely.MultiLineString(
             [moved([*ring, ring[0]], pose) for ring in lying.flat.outline.rings]
         )
         for lying, pose in ways
         if lying.flat and lying.flat.outline
     ]
     if len(borders) < 2:
-        return None
+        return -math.inf
     shared = shapely.line_merge(shapely.intersection(*borders)).simplify(0)
     step = step_mm(ways[0][0].lattice, ways[0][0].unit_mm)
     edges = [
-        pair
+        shapely.LineString(edge)
         for line in shapely.get_parts(shared)
-        for pair in pairwise(shapely.get_coordinates(line) * step)
+        for edge in pairwise(shapely.get_coordinates(line) * step)
     ]
-    start, end = np.moveaxis(np.reshape(edges, (-1, 2, 2)), 1, 0)
-    long = np.linalg.norm(end - start, axis=1)
-    some = long > 2 * END_ZONE_MM
-    if not some.any():
-        return None
-    start, end, along = start[some], end[some], ((end - start) / long[:, None])[some]
-    ends = np.concatenate([start + END_ZONE_MM * along, end - END_ZONE_MM * along])
+    long = np.array([edge for edge in edges if edge.length > 2 * END_ZONE_MM])
+    if not len(long):
+        return -math.inf
+    ends = shapely.line_interpolate_point(long[:, None], [END_ZONE_MM, -END_ZONE_MM])
+    stretches = shapely.multilinestrings(shapely.get_coordinates(ends).reshape(-1, 2, 2))
+    beside = shapely.buffer(stretches, _EDGE_REACH_MM, cap_style="flat")
     sections = [lying.placed(lying.section, pose) for lying, pose in ways]
-    most_mm = 0.0
-    for side, area in (sections, sections[::-1]):
-        nearest = shapely.shortest_line(shapely.points(ends), side.boundary)
-        corners = shapely.get_coordinates(side)
-        off = corners[:, None] - start
-        place = (off * along).sum(axis=2)
-        beside = np.abs(off[..., 0] * along[:, 1] - off[..., 1] * along[:, 0]) < _EDGE_REACH_MM
-        beside &= (place > END_ZONE_MM) & (place < long[some] - END_ZONE_MM)
-        places = [shapely.get_coordinates(nearest)[1::2], corners[beside.any(axis=1)]]
-        gaps = shapely.distance(shapely.points(np.concatenate(places)), area)
-        # A side that is not seen near its edge is at least that far away.
-        missing = shapely.length(nearest)
-        most_mm = max(most_mm, gaps.max(), missing[missing > _EDGE_REACH_MM].max(initial=0.0))
-    return float(most_mm)
+    gaps_mm = []
+    for side, other in (sections, sections[::-1]):
+        nearest = shapely.shortest_line(side.boundary, ends.ravel())
+        corners = shapely.points(shapely.get_coordinates(side))
+        places = shapely.get_point(nearest, 0), corners[shapely.contains(beside, corners)]
+        gaps_mm.append(shapely.distance(np.concatenate(places), other).max())
+    return float(max(gaps_mm))
