@@ -24,7 +24,7 @@ from fabkit.cli.context import Command
 from fabkit.cli.make import make
 from fabkit.cli.picture import picture
 from fabkit.cli.play import booklet, cards, page
-from fabkit.cli.printing import EXPORTS, bom, coupon, export_command, plate, slice_plates
+from fabkit.cli.printing import EXPORTS, bom, coupon, export_command, jig, plate, slice_plates
 from fabkit.cli.report import to_stderr
 from fabkit.cli.shipped import dump, profiles, schema, sets
 from fabkit.cli.show import show
@@ -41,7 +41,13 @@ INTERRUPTED_EXIT = 130
 COMMANDS: dict[str, dict[str, Command]] = {
     "Look": {"sets": sets, "show": show, "picture": picture, "schema": schema},
     "Make": {"make": make} | {f"export-{kind}": export_command(kind) for kind in EXPORTS},
-    "Print": {"coupon": coupon, "plate": plate, "slice": slice_plates, "bom": bom},
+    "Print": {
+        "coupon": coupon,
+        "plate": plate,
+        "slice": slice_plates,
+        "bom": bom,
+        "jig": jig,
+    },
     "Check": {"check": check, "verify": verify},
     "Solve": {"solve": solve, "certify": certify},
     "Challenges": {"challenges": challenges, "snowflakes": snowflakes},

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fabkit.cli import options
 from fabkit.cli.context import NO_EXIT, PRINTED, Context, takes
-from fabkit.cli.options import option
+from fabkit.cli.options import argument, option
 from fabkit.cli.report import Report
 from fabkit.core.errors import InputError, many
 from fabkit.core.files import read_json
@@ -281,4 +281,37 @@ def coupon(
         report.say(f"the print pauses at {format_mm(height_mm)}: put the magnets in")
     models = ", ".join(str(folder / name) for name in made.files if name.endswith(".3mf"))
     report.say(f"wrote {models}: {many(len(made.parts), 'part')}; each also in {folder / 'stl'}")
+    report.document({"output": str(folder), "files": list(made.files)} | made.document)
+
+
+@takes("output", "profiles", "settings", "force")
+def jig(
+    context: Context,
+    for_set: str | None = argument(
+        "SET", "The set it is for: a shipped one, or a TOML file.", shipped_names
+    ),
+) -> None:
+    """Write a jig that presses magnets in.
+
+    A printed hand tool that holds a magnet by a second one, glued into it, and stops when the
+    magnet lies as deep as it should, with the right pole out. Where poles alternate there are two,
+    marked N and S.
+    """
+    from fabkit.build.jig import write_jigs
+
+    context.set = for_set or ""
+    report, limits = context.report, context.profile
+    puzzle = context.puzzle if for_set else None
+    folder = context.folder if for_set else context.output or Path("output") / "jig"
+    with report.progress() as progress:
+        made = write_jigs(limits, folder, puzzle, context.force, progress)
+    for one in made.document["jigs"]:
+        shows = f"{one['pole']} shows outwards" if one["pole"] else "either pole shows outwards"
+        post = "no post, a flat tip"
+        if one["post_mm"]:
+            post = f"a post of {one['post_mm']:g} x {format_mm(one['seat_mm'])}"
+        report.say(f"{one['name']}: {shows}; {post}, and a collar of {format_mm(one['collar_mm'])}")
+    for sentence in made.document["how"]:
+        report.say(sentence)
+    report.say(f"wrote {many(len(made.document['jigs']), 'jig')} to {folder / 'jig'}")
     report.document({"output": str(folder), "files": list(made.files)} | made.document)
