@@ -1,4 +1,9 @@
-"""What each rule finds on one board or lid: its holes and channels or seats, its frame and floor."""
+"""What each rule finds on a board or lid: its holes and channels or seats, its frame and floor, and
+whether a lid lies on its board, gets there, stays there, and bears the bending.
+
+A plain lid slides in, one with tongues is turned over and pressed down. Both are moved in steps of
+half a millimetre, and at each step the volume is measured that lid and board both take.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +11,18 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.boards.frame import levels
+from fabkit.drawing.boards.lids import MAX_STRAIN
 from fabkit.drawing.outline import angle, region_mm, rings_mm, triples
-from fabkit.mesh.boards.lids import lid_findings, partner_findings, partners
 from fabkit.mesh.boards.recognise import (
     REACH_MM,
     Slab,
-    cells_of,
     gaps,
     hole_at,
     material_along,
@@ -31,13 +36,14 @@ from fabkit.mesh.boards.recognise import (
 )
 from fabkit.mesh.body import Points
 from fabkit.mesh.features import Circle
-from fabkit.mesh.finding import Finding, at_least, at_most, between, counted
+from fabkit.mesh.finding import Finding, at_most, counted
 from fabkit.mesh.identity import unsure
 from fabkit.mesh.part import Part
-from fabkit.mesh.rules.outline import UNIT_TOLERANCE
+from fabkit.mesh.rules.outline import UNIT_TOLERANCE, near
 from fabkit.mesh.rules.printing import printing_findings
 from fabkit.mesh.rules.sound import sound_findings
-from fabkit.mesh.section import parts
+from fabkit.mesh.rules.table import judged
+from fabkit.mesh.section import UP, parts
 from fabkit.model.accessory import HOLES, LID, SEATS, TRAY, board_kind
 from fabkit.model.lattice import Lattice
 from fabkit.model.profile import Profile
@@ -49,29 +55,39 @@ TOLERANCE_MM, PLACE_MM = 0.02, 0.05
 _CHORDS_MM = 0.02
 #: Cuts lie this near (mm) to the ends of slabs.
 _NEAR_END_MM = 0.03
+#: The steps of a lid's way, and by how much one that is held cannot be lifted, in mm.
+_STEP_MM, _LIFT_MM = 0.5, 2.0
+#: A lid lies this much (mm) above what it lies on: single precision makes faces that touch overlap.
+_ABOVE_MM = 0.005
+#: So far below the lid the board matters to it, and the hooks' way.
+_BELOW_MM = 1.0
+#: Overlaps of less volume (mm3) are those of single precision.
+_TINY_MM3 = 0.01
 
 
 def inspect_board(
-    part: Part, parts: Sequence[Part], puzzle: PuzzleSet, profile: Profile
+    part: Part, others: Sequence[Part], puzzle: PuzzleSet, profile: Profile
 ) -> list[Finding]:
     """What every rule says of one board or lid, in the order of the rules.
 
-    What concerns a board and its lid together stands with the lid, which is found, as is the board
-    of a lid, among all parts that were read with it.
+    What concerns a board and its lid together stands with the lid. Each is looked for among the
+    others, all parts that were read with it.
     """
-    as_printed = replace(profile, facing="up", fit="none")
-    # Nothing is closed in in a board, and it carries no letter that is asked for.
-    findings = list(sound_findings(part))
-    findings.append(_read(part, puzzle, profile))
+    findings = [*sound_findings(part), _read(part, puzzle, profile)]
     if part.board is not None:
-        findings += partner_findings(part, parts, profile)
-        if part.kind == LID:
-            low_mm = levels(puzzle, profile).lid_low_mm
-            for board in partners(part, parts)[:1]:
-                findings += lid_findings(part, board, low_mm or board.sections.high, profile)
+        is_lid, name = part.kind == LID, part.board.id
+        same = [one for one in others if one.board == part.board and (one.kind == LID) != is_lid]
+        if is_lid:
+            findings.append(counted("lid-board", len(same), 1, f"boards {name} for this lid"))
+            for board in same[:1]:
+                low_mm = levels(puzzle, profile).lid_low_mm or board.sections.high
+                findings += _lid(part, board, low_mm, profile)
         else:
+            if profile.lid != "none":
+                findings.append(counted("board-lid", len(same), 1, f"lids for the board {name}"))
             findings += _Measured(part, puzzle.lattice, profile).findings()
-    return findings + list(printing_findings(part, as_printed))
+    # Nothing is closed in in a board, and it carries no letter that is asked for.
+    return findings + list(printing_findings(part, replace(profile, facing="up", fit="none")))
 
 
 def _read(part: Part, puzzle: PuzzleSet, profile: Profile) -> Finding:
@@ -98,13 +114,21 @@ def _read(part: Part, puzzle: PuzzleSet, profile: Profile) -> Finding:
 
 def clearances_mm(part: Part, lattice: Lattice) -> tuple[float, float] | None:
     """The least and the greatest clearance between a board's region and its frame, if it has one."""
-    above = _above(part)
-    if part.board is None or not above:
+    if part.board is None:
         return None
-    region = region_mm(lattice, part.board.cells, part.unit_mm)
-    away = gaps(part.sections.at(above[0].middle_mm), *stops(region))
-    near = away[np.isfinite(away)]
-    return (float(near.min()), float(near.max())) if len(near) else None
+    away, _ = _clearances(part, region_mm(lattice, part.board.cells, part.unit_mm))
+    return (float(away.min()), float(away.max())) if len(away) else None
+
+
+def _clearances(part: Part, region: BaseGeometry) -> tuple[Points, Points]:
+    """The clearances between region and frame, just above what pieces rest on, and where they are.
+
+    They are those below the next level. Notches have none.
+    """
+    heights, (points, outwards) = _near_ends(_above(part)[:1]), stops(region)
+    cuts = [gaps(part.sections.at(height), points, outwards) for height in heights]
+    away, places = np.ravel(cuts), np.tile(points, (len(heights), 1))
+    return away[away < REACH_MM - 1e-6], places[away < REACH_MM - 1e-6]
 
 
 def _above(part: Part) -> list[Slab]:
@@ -126,14 +150,12 @@ def channel_widths_mm(part: Part, lattice: Lattice) -> list[float]:
     return [float(one) for one in np.where(shapely.contains_xy(cut, *middles.T), 0.0, widths)]
 
 
-def _neighbours_mm(part: Part, lattice: Lattice) -> tuple[Points, Points]:
-    """The middles of each two cells that share an edge, each pair once; both of shape (n, 2)."""
+def _neighbours_mm(part: Part, lattice: Lattice) -> Points:
+    """The middles of each two cells side by side, each pair once, shape (2, n, 2)."""
     assert part.board is not None
-    cells, middles = cells_of(part.board), middles_mm(lattice, part.board, part.unit_mm)
-    edges = {edge: number for number, cell in enumerate(cells) for edge in lattice.cell_edges(cell)}
-    pairs = [(one, edges.get((end, start), -1)) for (start, end), one in edges.items()]
-    found = np.array(sorted(pair for pair in pairs if pair[0] < pair[1]), int).reshape(-1, 2)
-    return middles[found[:, 0]], middles[found[:, 1]]
+    middles = middles_mm(lattice, part.board, part.unit_mm)
+    away = np.linalg.norm(middles[:, None] - middles, axis=2)
+    return middles[np.argwhere(np.triu(away < 1.1 * part.unit_mm, 1)).T]
 
 
 class _Measured:
@@ -145,23 +167,24 @@ class _Measured:
         self.region = region_mm(lattice, part.board.cells, part.unit_mm)
         self.middles = middles_mm(lattice, part.board, part.unit_mm)
         surfaces = surfaces_at(part.straight, self.middles)
-        self.tops = np.array([heights[-1] if heights else 0.0 for heights in surfaces])
+        self.tops = np.array([one[-1] if one else 0.0 for one in surfaces])
         self.floors = np.array([one[1] - one[0] if len(one) > 1 else 0.0 for one in surfaces])
 
     def findings(self) -> Iterator[Finding]:
         """What the rules of its kind say, then those of frame and floor."""
-        part, above = self.part, _above(self.part)
+        part, profile, above = self.part, self.profile, _above(self.part)
         if part.kind == HOLES:
             yield from self._holes()
         if part.kind == SEATS:
             yield from self._seats()
         if above:
-            yield self._opening(_near_ends(above[:1]))
-            if self.profile.relief_mm and part.kind == TRAY:
+            limits = near(profile.board_clearance_mm, TOLERANCE_MM)
+            yield from _worst("board-opening", *_clearances(part, self.region), *limits)
+            if profile.relief_mm and part.kind == TRAY:
                 yield from self._corners(above[0].middle_mm)
-            yield self._walls(_near_ends(above))
+            yield from self._walls(_near_ends(above))
         if part.kind != HOLES:
-            yield self._floor()
+            yield from self._floor()
 
     def _holes(self) -> Iterator[Finding]:
         """On bores for balls, and channels for links."""
@@ -170,14 +193,12 @@ class _Measured:
         ends = _near_ends(slabs(part.sections))
         heights = [height for height in ends if height < floor_mm - TOLERANCE_MM]
         yield from self._circles([*heights, floor_mm - _NEAR_END_MM], "hole", profile.hole_mm)
-        off = np.abs(posts_mm(part, self.lattice) - part.rest_mm).max()
-        what = "how far the highest or lowest post is from the others"
-        yield at_most("board-posts", float(off), TOLERANCE_MM, "mm", what)
+        off = float(np.abs(posts_mm(part, self.lattice) - part.rest_mm).max())
+        yield from judged("board-posts", [(off, None)], most=TOLERANCE_MM)
         yield from self._channels()
         # A ball one pitch below a seated one hangs free: above the table, and above any floor.
         least = part.unit_mm + profile.ball_mm / 2
-        what = "from the middle of a seated ball down to what is below it"
-        yield _least("board-depth", part.rest_mm - self.tops, least, what, self.middles)
+        yield from _worst("board-depth", part.rest_mm - self.tops, self.middles, least)
 
     def _seats(self) -> Iterator[Finding]:
         """On seats for stubs. A cell without one is counted; the others tell the depth."""
@@ -189,7 +210,7 @@ class _Measured:
         heights = [part.rest_mm - low_mm + _NEAR_END_MM, part.rest_mm - _NEAR_END_MM]
         yield from self._circles(heights, "seat", profile.stub_mm + 2 * profile.seat_mm)
         least = profile.stub_height_mm + 0.1
-        yield _least("board-seat-depth", depths, least, "the shallowest seat", self.middles)
+        yield from _worst("board-seat-depth", depths, self.middles, least)
 
     def _circles(self, heights: Sequence[float], name: str, asked_mm: float) -> Iterator[Finding]:
         """Number, places and diameters of round holes, at every height at which they are cut.
@@ -201,20 +222,18 @@ class _Measured:
             (middle, [hole_at(cut, middle, self.part.unit_mm) for cut in cuts])
             for middle in self.middles
         ]
-        missing = [_spot(middle) for middle, holes in cells if None in holes]
+        missing = [middle for middle, holes in cells if None in holes]
         count = len(cells) - len(missing) + max(0, max(map(len, cuts)) - len(cells))
         what = f"{name}s that are round all the way, one for each cell"
-        where = shapely.union_all(missing) if missing else None
+        where = shapely.MultiPoint(missing).buffer(1.0) if missing else None
         yield counted(f"board-{name}s", count, len(cells), what, where)
         found = [(hole, middle) for middle, holes in cells for hole in holes if hole]
         widths = [_width_mm(hole, asked_mm) for hole, _ in found]
         places = np.array([(hole.x_mm, hole.y_mm) for hole, _ in found]).reshape(-1, 2)
-        what = f"the diameter of the {name} that is farthest off"
-        yield _off(f"board-{name}-diameter", widths, asked_mm, what, places)
+        limits = near(asked_mm, TOLERANCE_MM)
+        yield from _worst(f"board-{name}-diameter", widths, places, *limits)
         off = np.hypot(*(places - np.reshape([middle for _, middle in found], (-1, 2))).T)
-        what = f"how far the worst {name} is from the middle of its cell"
-        worst, where = _worst(off, off, places)
-        yield at_most(f"board-{name}-place", worst, PLACE_MM, "mm", what, where)
+        yield from _worst(f"board-{name}-place", off, places, most=PLACE_MM)
 
     def _channels(self) -> Iterator[Finding]:
         """Channels are as wide and as deep as links need, from hole to hole."""
@@ -223,13 +242,10 @@ class _Measured:
         starts, ends = _neighbours_mm(part, self.lattice)
         if not len(starts):
             return
-        places = (starts + ends) / 2
-        widths = channel_widths_mm(part, self.lattice)
-        what = "the width of the channel that is farthest off"
-        yield _off("board-channels", widths, asked_mm, what, places)
+        places, widths = (starts + ends) / 2, channel_widths_mm(part, self.lattice)
+        yield from _worst("board-channels", widths, places, *near(asked_mm, TOLERANCE_MM))
         depths = part.rest_mm - tops_at(part.straight, places)
-        what = "the depth below the posts of the channel that is farthest off"
-        yield _off("board-channel-depth", depths, deep_mm, what, places)
+        yield from _worst("board-channel-depth", depths, places, *near(deep_mm, TOLERANCE_MM))
         lines = shapely.linestrings(np.stack([starts, ends], axis=1))
         lanes = shapely.buffer(lines, asked_mm / 2 - TOLERANCE_MM, cap_style="flat")
         cuts = (part.rest_mm - deep_mm + TOLERANCE_MM, part.rest_mm - deep_mm / 2)
@@ -237,16 +253,6 @@ class _Measured:
         inside = [one for one in inside if one.area > TOLERANCE_MM**2]
         what = "heights at which something stands in a channel"
         yield counted("board-channel-free", len(inside), 0, what, inside[0] if inside else None)
-
-    def _opening(self, heights: Sequence[float]) -> Finding:
-        """The clearance around the region, just above what pieces rest on, below the next level."""
-        points, outwards = stops(self.region)
-        cuts = [self.part.sections.at(height) for height in heights]
-        away = np.concatenate([gaps(cut, points, outwards) for cut in cuts])
-        near, places = away < REACH_MM - 1e-6, np.tile(points, (len(heights), 1))
-        what = "the clearance between region and frame, where it is farthest off,"
-        asked_mm = self.profile.board_clearance_mm
-        return _off("board-opening", away[near], asked_mm, what, places[near])
 
     def _corners(self, height: float) -> Iterator[Finding]:
         """A piece's square corner goes into the region's, though a printer rounds the frame's."""
@@ -261,10 +267,9 @@ class _Measured:
             rooms = shapely.distance(shapely.points(corners), self.part.sections.at(height))
             # A quarter of what the nozzle leaves rounded must be free beyond the clearance.
             least = self.profile.board_clearance_mm + self.profile.nozzle_mm / 4
-            what = "the room around the tightest corner of a piece"
-            yield _least("board-corners", rooms, least, what, np.array(corners))
+            yield from _worst("board-corners", rooms, corners, least)
 
-    def _walls(self, heights: Sequence[float]) -> Finding:
+    def _walls(self, heights: Sequence[float]) -> Iterator[Finding]:
         """The thinnest wall of the frame, straight in from its four sides, at every level.
 
         A line that gets to the region before it meets a wall has come in through the notch, or
@@ -281,54 +286,41 @@ class _Measured:
         thick = [np.where(begin < inside, wide, np.inf) for begin, wide in walls]
         least = self.profile.board_wall_mm - 2 * self.part.sections.noise_mm
         places = np.tile(points, (len(heights), 1))
-        what = "the thinnest wall of the frame"
-        return _least("board-wall", np.concatenate(thick), least, what, places)
+        yield from _worst("board-wall", np.concatenate(thick), places, least)
 
-    def _floor(self) -> Finding:
+    def _floor(self) -> Iterator[Finding]:
         """The plastic below pieces, or below their seats, at the middle of every cell.
 
         A title may be engraved in the floor of a tray without a lid.
         """
-        part, least = self.part, self.profile.board_floor_mm
-        floors, what = self.floors, "the floor where it is thinnest"
+        part, least, floors = self.part, self.profile.board_floor_mm, self.floors
         if part.kind == TRAY and self.profile.lid == "none":
             floors[floors < part.rest_mm - TOLERANCE_MM] += self.profile.title_depth_mm
         # Between the middles, too, nothing goes through, near the bed.
         open_ = self.region - part.sections.at(min(least / 4, 0.3))
         if open_.area > TOLERANCE_MM:
-            return at_least("board-floor", 0.0, least, "mm", what, open_)
-        least -= 2 * part.sections.noise_mm
-        return _least("board-floor", floors, least, what, self.middles)
+            yield from judged("board-floor", [(0.0, open_)], least)
+        else:
+            least -= 2 * part.sections.noise_mm
+            yield from _worst("board-floor", floors, self.middles, least)
 
 
 def _worst(
-    values: Sequence[float] | Points, badness: Sequence[float] | Points, places: Points
-) -> tuple[float, BaseGeometry | None]:
-    """The value that is worst, and where it is; infinite without any."""
-    if not len(values):
-        return math.inf, None
-    at = int(np.argmax(badness))
-    return float(values[at]), _spot(places[at])
-
-
-def _least(rule: str, values: Points, least_mm: float, what: str, places: Points) -> Finding:
-    """On the least of some lengths."""
-    worst, where = _worst(values, -values, places)
-    return at_least(rule, worst, least_mm, "mm", what, where)
-
-
-def _off(
-    rule: str, values: Sequence[float] | Points, asked_mm: float, what: str, places: Points
-) -> Finding:
-    """On the length that is farthest from what is asked."""
-    worst, where = _worst(values, np.abs(np.asarray(values) - asked_mm), places)
-    limit = (asked_mm - TOLERANCE_MM, asked_mm + TOLERANCE_MM)
-    return between(rule, worst, limit, "mm", what, where)
-
-
-def _spot(middle: Points) -> BaseGeometry:
-    """A place for a drawing."""
-    return shapely.Point(middle).buffer(1.0)
+    rule: str,
+    values: Sequence[float] | Points,
+    places: Sequence[tuple[float, float]] | Points,
+    least: float | None = None,
+    most: float | None = None,
+) -> Iterator[Finding]:
+    """On the worst of some lengths, each with its place; without any it cannot be measured."""
+    off = np.full(len(values), -math.inf)
+    if least is not None:
+        off = np.maximum(off, least - np.asarray(values))
+    if most is not None:
+        off = np.maximum(off, np.asarray(values) - most)
+    at = [int(off.argmax())] if len(off) else []
+    found = [(float(values[one]), shapely.Point(places[one]).buffer(1.0)) for one in at]
+    yield from judged(rule, found or [(math.inf, None)], least, most)
 
 
 def _near_ends(some: Iterable[Slab]) -> list[float]:
@@ -342,3 +334,138 @@ def _width_mm(hole: Circle, asked_mm: float) -> float:
     widths = [hole.inner_mm, hole.outer_mm]
     far = [one for one in widths if abs(one - hole.diameter_mm) > _CHORDS_MM]
     return max(far or [hole.diameter_mm], key=lambda width: abs(width - asked_mm))
+
+
+# --- lids ---------------------------------------------------------------------------------
+
+
+def _lid(lid: Part, board: Part, lid_low_mm: float, profile: Profile) -> Iterator[Finding]:
+    """All findings on a lid with its board, its underside to lie so high above the table."""
+    seats = [
+        height
+        for (height, facing), area in board.sections.flats().items()
+        if facing == UP and area > 10 and height > board.rest_mm + _BELOW_MM
+    ]
+    is_solid = lid.is_solid and board.is_solid
+    if not seats or not is_solid:
+        why = "the board has no level face above its pieces on which a lid could lie"
+        why = why if is_solid else "board and lid cannot be put together: one of them is not closed"
+        yield Finding("lid-fits", False, None, _TINY_MM3, "mm3", why)
+        return
+    seat_mm = min(seats, key=lambda height: abs(height - lid_low_mm))
+    closing = _Closing(board, lid, seat_mm)
+    # There is room for the pieces, and some air, below the lid.
+    pieces = profile.ball_mm / 2 if board.kind == HOLES else profile.thickness_mm
+    air, least = seat_mm - board.rest_mm - pieces, profile.lid_air_mm - closing.noise_mm
+    yield from judged("board-height", [(air, None)], least)
+    overlap_mm3 = closing.overlap_mm3(closing.seated)
+    yield from judged("lid-fits", [(overlap_mm3, None)], most=_TINY_MM3, unit="mm3")
+    yield from closing.pressed(profile) if closing.snaps else closing.slid()
+    held_mm3 = closing.lifted_mm3(closing.seated)
+    yield from judged("lid-held", [(held_mm3, None)], 1.0, unit="mm3")
+
+
+class _Closing:
+    """A lid on its board, its underside so high, turned as suits it best.
+
+    Attributes:
+        plate_mm: thickness of the lid's plate: up to its largest level face that looks up.
+        snaps: whether it has tongues, and is pressed on: most of it is not there halfway up.
+        seated: the lid as it lies on the board, filled: a title meets nothing.
+        noise_mm: how far noise may have moved both.
+    """
+
+    def __init__(self, board: Part, lid: Part, seat_mm: float) -> None:
+        import manifold3d
+
+        self.board, self.lid, sections = board, lid, lid.sections
+        self.noise_mm = 2 * (board.sections.noise_mm + sections.noise_mm)
+        tops = [(area, at) for (at, facing), area in sections.flats().items() if facing == UP]
+        self.plate_mm = max(tops, default=(0.0, sections.high))[1]
+        plain = sections.at(slabs(sections)[0].middle_mm)
+        self.snaps = bool(sections.at(sections.high / 2).area < plain.area / 2)
+        low_mm = min(0.0, self.plate_mm - sections.high) if self.snaps else 0.0
+        self._near = board.manifold.trim_by_plane((0, 0, 1), seat_mm + low_mm - _BELOW_MM)
+        self._low_mm = seat_mm + _ABOVE_MM + self.noise_mm
+
+        low, high = lid.vertices.min(axis=0), lid.vertices.max(axis=0)
+        x, y, _ = ((low + high) / 2).tolist()
+        # Its rim is wider than its plate is thick: edges may lean.
+        size = [*((high - low)[:2] - 2 * (self.plate_mm + 2)).tolist(), self.plate_mm]
+        solid = lid.manifold.translate((-x, -y, 0.0))
+        if min(size) > 0:
+            filling = manifold3d.Manifold.cube(size, center=True)
+            solid = solid + filling.translate((0.0, 0.0, self.plate_mm / 2))
+        if self.snaps:
+            solid = solid.rotate((180.0, 0.0, 0.0)).translate((0.0, 0.0, self.plate_mm))
+        # Its middle was laid over that of the region, as large as the lid's unit makes it.
+        x, y = (board.unit_mm / lid.unit_mm * middle for middle in (x, y))
+        turned = [
+            solid.rotate((0.0, 0.0, 90.0 * turns)).translate((x, y, self._low_mm))
+            for turns in range(4)
+        ]
+        overlaps = list(map(self.overlap_mm3, turned))
+        # Some lids lie on their board in several ways; they are held in one of them.
+        free = [one for one, overlap in zip(turned, overlaps, strict=True) if overlap <= _TINY_MM3]
+        self.seated = max(free or [turned[int(np.argmin(overlaps))]], key=self.lifted_mm3)
+
+    def overlap_mm3(self, lid: Any, *way_mm: float) -> float:
+        """The volume that board and lid both take, the lid moved along x, y, z."""
+        return max(0.0, float((self._near ^ lid.translate(way_mm or (0, 0, 0))).volume()))
+
+    def lifted_mm3(self, lid: Any) -> float:
+        """The greatest overlap of a lid that is lifted straight up."""
+        lifts = np.arange(_STEP_MM, _LIFT_MM + _STEP_MM / 2, _STEP_MM)
+        return max(self.overlap_mm3(lid, 0, 0, up) for up in lifts)
+
+    def slid(self) -> Iterator[Finding]:
+        """A sliding lid meets nothing on its way to the side on which it meets least."""
+        sides = ((0, -1), (0, 1), (-1, 0), (1, 0))
+        x, y = min(sides, key=lambda way: self.overlap_mm3(self.seated, 5 * way[0], 5 * way[1], 0))
+        far = float(np.ptp(self.board.vertices[:, 0 if x else 1]))
+        steps = np.arange(_STEP_MM, far + _STEP_MM, _STEP_MM).tolist()
+        overlaps = [self.overlap_mm3(self.seated, x * out, y * out, 0) for out in steps]
+        out = steps[int(np.argmax(overlaps))]
+        what = f"the overlap of lid and board on its way, {out:g} mm before its end,"
+        yield at_most("lid-path", max(overlaps), _TINY_MM3, "mm3", what)
+
+    def pressed(self, profile: Profile) -> Iterator[Finding]:
+        """Of a snapping lid only hooks meet the board, and they bend no farther than they may.
+
+        They bend by as much as they reach into the frame. Their strain is 1.5 t y / l^2 of each
+        tongue (Bayer, Snap-fit joints for plastics), as measured.
+        """
+        plate = self.seated.trim_by_plane((0.0, 0.0, 1.0), self._low_mm)
+        tongues = self.seated.trim_by_plane((0.0, 0.0, -1.0), -self._low_mm)
+        bent_mm, most_mm3 = 0.0, 0.0
+        far = self.lid.sections.high - self.plate_mm + _STEP_MM
+        for up in np.arange(far, 0.0, -_STEP_MM):
+            most_mm3 = max(most_mm3, self.overlap_mm3(plate, 0, 0, up))
+            for hook in (self._near ^ tongues.translate((0.0, 0.0, up))).decompose():
+                if hook.volume() >= _TINY_MM3:
+                    x0, y0, _, x1, y1, _ = hook.bounding_box()
+                    bent_mm = max(bent_mm, min(x1 - x0, y1 - y0))
+        limit, what = profile.snap_mm + 0.02, "how far a hook bends on the lid's way down"
+        if most_mm3 > _TINY_MM3:
+            message = f"on the lid's way down its plate overlaps the board by {most_mm3:.3f} mm3"
+            yield Finding("lid-path", False, most_mm3, _TINY_MM3, "mm3", message)
+        else:
+            yield at_most("lid-path", bent_mm, limit, "mm", what)
+        strains = [1.5 * thick * bent_mm / max(long, 1e-9) ** 2 for thick, long in self._tongues()]
+        found = [(max(strains, default=0.0), None)]
+        yield from judged("lid-strain", found, most=MAX_STRAIN, unit="")
+
+    def _tongues(self) -> Iterator[tuple[float, float]]:
+        """The thickness of each tongue, and its length from the plate to the tip of its hook."""
+        plate_mm, high_mm = self.plate_mm, self.lid.sections.high
+        above = self.lid.manifold.trim_by_plane((0.0, 0.0, 1.0), plate_mm + _ABOVE_MM)
+        for tongue in above.decompose():
+            # A third of the way up the tongue is plain; its hook, at its end, has the tip.
+            plain = tongue.slice(plate_mm + (high_mm - plate_mm) / 3)
+            if not plain.is_empty():
+                low, high = np.reshape(plain.bounds(), (2, 2))
+                across = int(np.argmin(high - low))
+                corners = np.asarray(tongue.to_mesh().vert_properties, float)
+                out = np.abs(corners[:, across] - (low + high)[across] / 2)
+                tip_mm = corners[out > out.max() - 0.01, 2].min()
+                yield float((high - low)[across]), float(tip_mm) - plate_mm
