@@ -17,10 +17,9 @@ from fabkit.mesh.finding import DIGITS, Finding, counted
 from fabkit.mesh.identity import Identity, identity_findings
 from fabkit.mesh.part import BALLS, FLAT, Part
 from fabkit.mesh.rules.label import label_findings
-from fabkit.mesh.rules.outline import Common, outline_findings
-from fabkit.mesh.rules.polemark import mark_findings
+from fabkit.mesh.rules.outline import Common, Subject, outline_findings
 from fabkit.mesh.rules.printing import printing_findings
-from fabkit.mesh.rules.recess import recess_findings
+from fabkit.mesh.rules.recess import mark_findings, recess_findings
 from fabkit.mesh.rules.sound import sound_findings
 from fabkit.mesh.stubs import OnStubs, stub_findings
 from fabkit.model.accessory import has_stubs
@@ -164,7 +163,8 @@ def _inspect_flat(
     part, identity, found = one.part, one.identity, one.features
     assert found is not None
     common = common or Common(profile.unit_mm, profile.inset_mm, part.thickness_mm)
-    level = found.level  # heights are those above its back, whatever stands out of that
+    # Heights are those above its back, whatever stands out of that.
+    flat = Subject(found.level, found, identity, common, puzzle, profile)
     whole = one.stubs.whole if one.stubs else part
     through = union_all([cavity.middle for cavity in found.through]) if found.through else None
     what = "letters or recesses that are cut through"
@@ -175,11 +175,11 @@ def _inspect_flat(
     return [
         *sound_findings(whole, sum(not one.below and not one.above for one in closed)),
         *identity_findings(part, identity, profile),
-        *outline_findings(level, found, common, puzzle, profile),
+        *outline_findings(flat),
         counted("cut-through", len(found.through), 0, what, through),
-        *recess_findings(level, found, identity, common, puzzle.lattice, profile),
-        *mark_findings(level, found, identity, puzzle, profile),
-        *label_findings(level, found.labels, identity, common, puzzle, profile),
-        *printing_findings(level, profile, [hollow.high_mm for hollow in found.hollows]),
+        *recess_findings(flat),
+        *mark_findings(flat),
+        *label_findings(flat),
+        *printing_findings(found.level, profile, [hollow.high_mm for hollow in found.hollows]),
         *(stub_findings(one.stubs, puzzle.lattice, profile) if has_stubs(puzzle, profile) else ()),
     ]

@@ -171,7 +171,7 @@ def _explained(body: Body, shapes: dict[object, _Shape]) -> tuple[Part, Pose | N
     poses = tables.poses(body.vertices) if size > 0 else []
     if not poses:
         return replace(part, why="it is no piece of the set: it has no extent"), None
-    points = sample_surface(body.as_trimesh, 2000, seed=0)[0]
+    points = sample_surface(body.as_trimesh, 5000, seed=0)[0]
     overlays = [(_overlay(points, pose), pose) for pose in poses]
     (score, outside), best = max(overlays, key=lambda one: one[0])
     # Of those with the same balls the links decide, which are measured.

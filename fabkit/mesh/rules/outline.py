@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 import shapely
@@ -18,10 +19,11 @@ from fabkit.drawing.cells import celled_outline
 from fabkit.drawing.outline import BlueprintError, angle, rings_mm, triples
 from fabkit.mesh.features import Features
 from fabkit.mesh.finding import Finding, between
+from fabkit.mesh.identity import Identity
 from fabkit.mesh.part import Outline, Part
 from fabkit.mesh.rules.table import RULES, judged
 from fabkit.mesh.section import DOWN, UP, parts
-from fabkit.model.accessory import has_stubs
+from fabkit.model.accessory import keeps_own_gaps
 from fabkit.model.piece import Form
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -30,17 +32,13 @@ from fabkit.model.puzzle import PuzzleSet
 TOLERANCE_MM = 0.05
 #: The grid unit may be off by this part: 0.1 mm on the longest piece of a set.
 UNIT_TOLERANCE = 0.002
-#: Where along a side its place is measured, as parts of its length.
-_SAMPLES = np.linspace(0.2, 0.8, 31)
 
 
 @dataclass(frozen=True)
 class Common:
-    """What the parts of a set have in common, measured on them.
+    """What the parts of a set have in common, measured on them: their middle sizes.
 
     Attributes:
-        unit_mm: the grid unit.
-        inset_mm, thickness_mm: the middle ones of the parts' insets and thicknesses.
         corners_mm: by how much corners are usually cut back or filled, by their angle in degrees.
         measured: whether the profile is what the parts themselves show: then corners and numbers
             of recesses that are usual are right, and letters are however they are.
@@ -55,35 +53,41 @@ class Common:
     recesses: int | None = None
 
 
+class Subject(NamedTuple):
+    """A flat part that is judged, level on its back, and all that rules on it ask."""
+
+    part: Part
+    found: Features
+    identity: Identity
+    common: Common
+    puzzle: PuzzleSet
+    profile: Profile
+
+
 def near(mm: float, off_mm: float = TOLERANCE_MM) -> tuple[float, float]:
     """Around a length, as far as it may be off."""
     return max(0.0, mm - off_mm), mm + off_mm
 
 
-def outline_findings(
-    part: Part, found: Features, common: Common, puzzle: PuzzleSet, profile: Profile
-) -> Iterator[Finding]:
+def outline_findings(one: Subject) -> Iterator[Finding]:
     """All findings on a part's outline, its back and its face."""
+    part, found, _, common, _, profile = one
     rest_mm2 = part.sections.flat(0.0, DOWN).area
     rest_mm2 += sum(hollow.middle.area for hollow in found.hollows if hollow.below)  # told apart
     share = rest_mm2 / part.shadow.area if part.shadow.area else 0.0
-    where = None if share >= 0.5 else part.shadow
-    yield from judged("flat-back", [(share, where)], 0.5, unit="")
+    yield from judged("flat-back", [(share, part.shadow)], 0.5, unit="")
+    deep_mm = part.thickness_mm / 4 if common.measured else math.inf  # that is made hollow
     for rule, nub_mm, opening in (
         ("even-back", found.nubs_mm[0], "below"),
         ("even-face", found.nubs_mm[1], "above"),
     ):
-        deep_mm = part.thickness_mm / 4 if common.measured else math.inf  # that is made hollow
-        hollows = [
-            (one.depth_mm, one.middle)
-            for one in found.hollows
-            if getattr(one, opening) and one.depth_mm <= deep_mm
-        ]
-        yield from judged(rule, [(nub_mm, part.shadow), *hollows], most=TOLERANCE_MM)
-    tilt = part.tilt_degrees
-    lies = "on its face" if tilt > 90 else "tilted" if tilt < 80 else "on its side"
-    message = f"it lies {lies} in its file; turn it in the slicer"
-    message = message if tilt > 0.1 else "it lies on its back"
+        hollows = [(x.depth_mm, x.middle) for x in found.hollows if getattr(x, opening)]
+        off = [(nub_mm, part.shadow), *(one for one in hollows if one[0] <= deep_mm)]
+        yield from judged(rule, off, most=TOLERANCE_MM)
+    tilt, message = part.tilt_degrees, "it lies on its back"
+    if tilt > 0.1:
+        lies = "on its face" if tilt > 90 else "tilted" if tilt < 80 else "on its side"
+        message = f"it lies {lies} in its file; turn it in the slicer"
     yield Finding("lies-on-back", tilt <= 0.1, tilt, 0.1, "deg", message)
     yield from judged("thickness", [(part.thickness_mm, None)], *near(profile.thickness_mm))
     for rule, height_mm, facing, asked_mm in (
@@ -101,7 +105,7 @@ def outline_findings(
         yield from judged("gap-most", [(most_mm, edges)], most=profile.gap_max_mm)
         tips = [(mm, place.buffer(profile.unit_mm / 8)) for mm, place in flats_of_tips(part)]
         yield from judged("tip", tips, profile.tip_flat_mm - TOLERANCE_MM)
-        yield from _form(part, found, common, puzzle, profile)
+        yield from _form(one)
 
 
 def _chamfer(part: Part, rule: str, flat: BaseGeometry, asked_mm: float) -> Iterator[Finding]:
@@ -130,8 +134,8 @@ def middles_of_sides(within: BaseGeometry) -> list[Point]:
     """The middles of sides, not under a fifth of the longest one: no roundings or flats of tips."""
     rings = [np.asarray(part.exterior.coords)[:, :2] for part in parts(within)]
     sides = [pair for ring in rings for pair in itertools.pairwise(ring)]
-    longest = max(float(np.linalg.norm(b - a)) for a, b in sides)
-    return [Point((a + b) / 2) for a, b in sides if np.linalg.norm(b - a) > 0.2 * longest]
+    longest = max(math.dist(*side) for side in sides)
+    return [Point((a + b) / 2) for a, b in sides if math.dist(a, b) > 0.2 * longest]
 
 
 def _unit(part: Part, outline: Outline, common: Common, profile: Profile) -> Finding:
@@ -142,20 +146,18 @@ def _unit(part: Part, outline: Outline, common: Common, profile: Profile) -> Fin
     are far apart; where the shape does not tell its unit at all, by its thickness alone.
     """
     room_mm = 2 * float(outline.canonical.area / outline.canonical.length)  # the radius, so to say
-    own_mm = outline.own_unit_mm or common.unit_mm * (
-        1 + (common.inset_mm - outline.inset_mm) / room_mm
-    )
+    larger = 1 + (common.inset_mm - outline.inset_mm) / room_mm
+    own_mm = outline.own_unit_mm or common.unit_mm * larger
     thicker = part.thickness_mm / common.thickness_mm
     as_thick = abs(own_mm / common.unit_mm - thicker) < 1.5 * UNIT_TOLERANCE
     least_mm, most_mm = outline.edge_insets_mm
     apart = outline.own_unit_mm is not None and most_mm - least_mm > 0.1
     unit_mm = own_mm if as_thick or apart else common.unit_mm
-    limit = profile.unit_mm * (1 - UNIT_TOLERANCE), profile.unit_mm * (1 + UNIT_TOLERANCE)
+    limit = near(profile.unit_mm, profile.unit_mm * UNIT_TOLERANCE)
     return between("unit", unit_mm, limit, "mm", "the grid unit", outline.canonical.boundary)
 
 
-@dataclass(frozen=True)
-class Corner:
+class Corner(NamedTuple):
     """A corner of a drawn outline.
 
     Attributes:
@@ -187,54 +189,57 @@ class Corner:
         return self.place.buffer(reach_mm + TOLERANCE_MM)
 
 
-def corners(drawn: Polygon, seen: Polygon) -> Iterator[Corner]:
+def _corners(drawn: Polygon, seen: Polygon) -> list[Corner]:
     """The corners of an outline as drawn, and how they are seen."""
-    for ring in rings_mm(orient(drawn)):
-        for before, here, after in triples(ring):
-            place, turn = Point(here), angle(before, here, after)
-            other = seen if turn < math.pi else seen.boundary
-            is_off = turn < math.pi or seen.contains(place)
-            if turn > 0:  # else two of them are one
-                yield Corner(place, turn, float(place.distance(other)) if is_off else 0.0)
+    found = []
+    for before, here, after in itertools.chain(*map(triples, rings_mm(orient(drawn)))):
+        place, turn = Point(here), angle(before, here, after)
+        outwards = turn < math.pi
+        off_mm = place.distance(seen if outwards else seen.boundary)
+        found.append(Corner(place, turn, off_mm if outwards or seen.contains(place) else 0.0))
+    return [one for one in found if one.angle > 0]  # else two of them are one
 
 
 def usual_corners_mm(parts: Sequence[Part]) -> dict[int, float]:
     """By how much the corners of parts are cut back or filled, the middle one of each angle."""
     by_angle: dict[int, list[float]] = {}
-    for part in parts:
-        if part.outline is not None:
-            for corner in corners(_on_own_sides(part), part.shadow):
-                by_angle.setdefault(corner.degrees, []).append(corner.off_mm)
+    for part in (one for one in parts if one.outline):
+        for corner in _corners(_on_own_sides(part), part.shadow):
+            by_angle.setdefault(corner.degrees, []).append(corner.off_mm)
     return {degrees: median(off) for degrees, off in by_angle.items()}
 
 
 def flats_of_tips(part: Part) -> list[tuple[float, Point]]:
-    """The widths in mm of the flats that cut as much off acute tips, and where the tips would be."""
-    if part.outline is None:
-        return []
-    found = corners(_on_own_sides(part), part.shadow)
+    """The widths in mm of the flats that cut as much off acute tips of a part that was read, and
+    where the tips would be."""
+    found = _corners(_on_own_sides(part), part.shadow)
     return [(2 * c.off_mm * math.tan(c.angle / 2), c.place) for c in found if c.degrees < 90]
 
 
-def _form(
-    part: Part, found: Features, common: Common, puzzle: PuzzleSet, profile: Profile
-) -> Iterator[Finding]:
+def _form(one: Subject) -> Iterator[Finding]:
     """What sticks out of the outline, and what is missing from it, as distances.
 
     They are held against the outline as drawn, laid on the part's own sides: how far these lie
     from where they should is told by the gaps. Nothing more than chamfers is to be missing at
     any height, and nothing at all is to stick out.
     """
-    drawn = _drawn(part, puzzle, profile)
-    if drawn is None or not drawn.is_valid:
+    part, found, _, common, puzzle, profile = one
+    drawn, usual = _on_own_sides(part), list[tuple[Corner, float]]()
+    if keeps_own_gaps(puzzle, profile):
+        assert part.outline is not None
+        try:
+            form = Form("", part.outline.cells, part.outline.rings)
+            drawn = celled_outline(puzzle.lattice, form, profile)
+        except BlueprintError:
+            return
+    elif drawn.is_valid:
+        usual = [(c, c.right_mm(common, profile)) for c in _corners(drawn, part.shadow)]
+    else:
         return  # sides that are nowhere near the lattice's enclose nothing
-    celled = has_stubs(puzzle, profile) and profile.cell_shape != "hexagon"
-    usual = {} if celled else {c: c.right_mm(common, profile) for c in corners(drawn, part.shadow)}
-    inner = [(c, mm) for c, mm in usual.items() if mm > 0 and c.angle > math.pi]
-    tips = [(c, mm) for c, mm in usual.items() if mm > 0 and c.angle < math.pi]
+    inner = [(c, mm) for c, mm in usual if mm > 0 and c.angle > math.pi]
+    tips = [(c, mm) for c, mm in usual if mm > 0 and c.angle < math.pi]
     bumps = _off(part.shadow, drawn, inner)
     bumps += [(c.off_mm - mm, c.place) for c, mm in inner]
-    yield from _farthest("bump", bumps)
     dents = []
     for cut in found.cuts:
         material = part.filled(cut.material)
@@ -242,13 +247,9 @@ def _form(
             missing = _off(drawn, material, tips)
             missing += [(c.place.distance(material) - mm, c.place) for c, mm in tips]
             dents += [(mm - cut.inside_mm, place) for mm, place in missing]
-    yield from _farthest("dent", dents)
-
-
-def _farthest(rule: str, found: Sequence[tuple[float, Point]]) -> Iterator[Finding]:
-    far_mm, place = max(found, key=lambda one: one[0], default=(0.0, Point()))
-    where = place.buffer(1.0) if far_mm > 0 else None
-    yield from judged(rule, [(max(0.0, far_mm), where)], most=TOLERANCE_MM)
+    for rule, off in (("bump", bumps), ("dent", dents)):
+        far_mm, place = max(off, key=lambda one: one[0], default=(0.0, Point()))
+        yield from judged(rule, [(max(0.0, far_mm), place.buffer(1.0))], most=TOLERANCE_MM)
 
 
 def _off(
@@ -261,37 +262,24 @@ def _off(
     return list(zip(shapely.distance(points, other).tolist(), points, strict=True))
 
 
-def _drawn(part: Part, puzzle: PuzzleSet, profile: Profile) -> Polygon | None:
-    assert part.outline is not None
-    if not has_stubs(puzzle, profile) or profile.cell_shape == "hexagon":
-        return _on_own_sides(part)
-    form = Form("", part.outline.cells, part.outline.rings)
-    try:
-        return celled_outline(puzzle.lattice, form, profile)
-    except BlueprintError:
-        return None
-
-
 def _on_own_sides(part: Part) -> Polygon:
     """The outline as drawn, each side moved to where most of it lies on this part."""
     assert part.outline is not None
-    seen = part.shadow
+    seen, share = part.shadow, np.linspace(0.2, 0.8, 31)
     rings = []
     for ring in rings_mm(orient(part.outline.canonical)):
         starts = np.array(ring)
         along = np.roll(starts, -1, axis=0) - starts
-        lengths = np.linalg.norm(along, axis=1)
-        inwards = np.column_stack([-along[:, 1], along[:, 0]]) / lengths[:, None]
-        samples = shapely.points(starts[:, None] + _SAMPLES[:, None] * along[:, None])
+        lengths = np.linalg.norm(along, axis=1, keepdims=True)
+        inwards = along[:, ::-1] * (-1, 1) / lengths
+        samples = shapely.points(starts[:, None] + share[:, None] * along[:, None])
         away = shapely.distance(samples, seen.boundary)
         away = np.where(shapely.contains(seen, samples), -away, away)
         # A line through where most of each half lies: turned a little, too, as is the whole part.
-        half = len(_SAMPLES) // 2
-        insets = np.median(away[:, :half], axis=1), np.median(away[:, -half:], axis=1)
-        apart_mm = lengths * (_SAMPLES[-half:].mean() - _SAMPLES[:half].mean())
-        lean = ((insets[1] - insets[0]) / apart_mm)[:, None]
-        middles = starts + along / 2 + inwards * ((insets[0] + insets[1]) / 2)[:, None]
-        inwards = inwards - lean * along / lengths[:, None]
+        first, last = (np.median(half, axis=1)[:, None] for half in (away[:, :15], away[:, 16:]))
+        lean = (last - first) / (lengths * (share[16:] - share[:15]).mean())
+        middles = starts + along / 2 + inwards * (first + last) / 2
+        inwards = inwards - lean * along / lengths
         offsets = (inwards * middles).sum(axis=1)
         # Each corner is where its two sides meet now.
         lines = np.stack([np.roll(inwards, 1, axis=0), inwards], axis=1)

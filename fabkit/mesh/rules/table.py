@@ -5,39 +5,27 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.finding import Finding, at_least, at_most, between
 
+_GROUPS = tomllib.loads(Path(__file__).with_name("rules.toml").read_text("utf-8"))
 
-@dataclass(frozen=True)
-class Rule:
-    """One rule.
 
-    Attributes:
-        id: what reports call it.
-        kind: what it is about: any ``mesh``, a ``flat piece``, a ``piece on stubs``, a
-            ``ball piece``, a ``board``, a ``lid``, or the ``set``.
-        title: the same for people, a few words.
-        asks: one sentence on what it asks for, alone or with others.
-    """
+class Rule(NamedTuple):
+    """What a rule is called, in a few words, and what it asks for, alone or with others."""
 
-    id: str
-    kind: str
     title: str
     asks: str
 
 
 #: All rules by their ids, in the order in which they are told.
-RULES: dict[str, Rule] = {
-    name: Rule(name, kind, title, asks)
-    for group, names in tomllib.loads(
-        Path(__file__).with_name("rules.toml").read_text("utf-8")
-    ).items()
-    for kind, _, asks in [group.partition(": ")]
+RULES = {
+    name: Rule(title, group.partition(": ")[2])
+    for group, names in _GROUPS.items()
     for name, title in names.items()
 }
 
@@ -69,35 +57,35 @@ def judged(
         low = -math.inf if least is None else least - one[0]
         return max(low, -math.inf if most is None else one[0] - most)
 
-    least, most = (one if one is None else round(one, 6) for one in (least, most))
     measured = list(found)
     if not measured:
         return
     value, where = max(measured, key=beyond)
     title = RULES[rule].title
     what = what or (title if title.startswith("what") else f"the {title}")
-    if least is not None and most is not None:
+    if most is None:
+        yield at_least(rule, value, round(least or 0.0, 6), unit, what, where)
+    elif least is None:
+        yield at_most(rule, value, round(most, 6), unit, what, where)
+    else:
         yield between(rule, value, (least, most), unit, what, where)
-    elif least is not None:
-        yield at_least(rule, value, least, unit, what, where)
-    elif most is not None:
-        yield at_most(rule, value, most, unit, what, where)
 
 
 def hint_of(rule: str) -> str:
-    """What a rule is called and asks for; nothing for one that is not in the table.
+    """What a rule is called and asks for.
 
     Example:
-        >>> hint_of("tip"), hint_of("no-such-rule")
-        ('flat of the sharpest tip: Every acute tip has a flat.', '')
+        >>> hint_of("tip")
+        'flat of the sharpest tip: Every acute tip has a flat.'
     """
-    return f"{RULES[rule].title}: {RULES[rule].asks}" if rule in RULES else ""
+    return ": ".join(RULES[rule])
 
 
 def readme_table() -> str:
     """The table of the README, in Markdown: a line for the rules that ask for one thing together."""
-    names: dict[tuple[str, str], list[str]] = {}
-    for rule in RULES.values():
-        names.setdefault((rule.kind, rule.asks), []).append(f"`{rule.id}`")
-    lines = [f"| {kind} | {', '.join(some)} | {asks} |" for (kind, asks), some in names.items()]
+    lines = [
+        f"| {kind} | {', '.join(f'`{name}`' for name in names)} | {asks} |"
+        for group, names in _GROUPS.items()
+        for kind, _, asks in [group.partition(": ")]
+    ]
     return "\n".join(["| of | rule | asks |", "| --- | --- | --- |", *lines, ""])
