@@ -61,7 +61,7 @@ def assert_is(part: Part, name: str, is_mirrored: bool = False) -> None:
     # Navy is its own mirror image; all others are not.
     assert (balls.alike, balls.mirrored) == ((name,), is_mirrored and name != "navy")
     assert bonds(balls.shape) == bonds(BODIES[name])
-    assert part.score > 0.8
+    assert part.score > 0.9
     assert part.margin > 0.15
 
 
