@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from fabkit.mesh.identity import Identity
 from fabkit.mesh.inspect import ReadPart
 from fabkit.model.challengeload import find_challenge
 from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.piece import Form, Piece, at_anchor, least_turn
+from fabkit.model.piece import Form, at_anchor, least_turn
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge, PuzzleSet, rings_in_units
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, solve
@@ -123,12 +123,6 @@ def asked(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
     return (*puzzle.challenges, *(find_challenge(puzzle, one.id) for one in full))
 
 
-def read_set(puzzle: PuzzleSet, pieces: Mapping[str, Piece]) -> PuzzleSet:
-    """The set with the pieces that were read, by id, in place of those that its file draws."""
-    read = tuple(pieces[piece.id] for piece in puzzle.pieces if piece.id in pieces)
-    return replace(puzzle, pieces=read, challenges=asked(puzzle))
-
-
 def canonical_form(lattice: Lattice, cells: frozenset[Cell]) -> Form:
     """A shape, turned to its least image: solutions do not depend on how a mesh lay."""
     least = at_anchor(lattice, map(least_turn(lattice, cells), cells))
@@ -144,7 +138,7 @@ def answer_catalog(
     """Solves every challenge of a set.
 
     Args:
-        puzzle: a set as `read_set` gives it.
+        puzzle: the set, with the pieces that there are.
         budget_s: for each challenge; without end when None. Those of which no answer is claimed,
             such as boards, get ten seconds at most.
         progress: told before each challenge.
@@ -172,24 +166,23 @@ def answer_catalog(
 
 def answer_all(
     puzzle: PuzzleSet,
-    pieces: Mapping[str, Piece],
+    read: PuzzleSet,
     identities: Sequence[Identity],
     budget_s: float | None,
     progress: Progress = lambda done, total, name: None,
 ) -> list[Answered]:
-    """The answers to a set's challenges with the pieces that were read, by id; see `answer_catalog`.
+    """The answers to a set's challenges with the pieces as they were read; see `answer_catalog`.
 
     Challenges with pieces that are not as drawn, as their identities tell, are answered with those
     as drawn, too.
     """
-    answers = answer_catalog(read_set(puzzle, pieces), budget_s, progress)
+    answers = answer_catalog(read, budget_s, progress)
     other = {one.piece for one in identities if one.piece and not one.as_drawn}
-    twice = [one for one in answers if not one.missing and other & {*one.challenge.pieces}]
-    unclaimed = tuple(one.challenge for one in twice if not one.challenge.answer)
-    drawn = {one.id: one.answer for one in puzzle.challenges}
-    for one in answer_catalog(replace(puzzle, challenges=unclaimed), budget_s, progress):
-        drawn[one.challenge.id] = one.status
-    return [replace(one, drawn=drawn[one.challenge.id]) if one in twice else one for one in answers]
+    twice = [o.challenge for o in answers if not o.missing and other & {*o.challenge.pieces}]
+    unclaimed = replace(puzzle, challenges=tuple(one for one in twice if not one.answer))
+    drawn = {one.id: one.answer for one in twice}
+    drawn |= {o.challenge.id: o.status for o in answer_catalog(unclaimed, budget_s, progress)}
+    return [replace(one, drawn=drawn.get(one.challenge.id, "")) for one in answers]
 
 
 def by_message(answers: Iterable[Answered]) -> dict[str, list[str]]:
@@ -210,16 +203,12 @@ def unlike(parts: Sequence[ReadPart], answers: Sequence[Answered]) -> list[str]:
         ("the mirror image of {} in the set's file", mirrored),
         ("not {} as the set's file draws {}", [one for one in other if one not in mirrored]),
     ):
-        here = sorted(some, key=lambda one: one.key)
-        if not here:
-            continue
-        are, it = ("are", "them") if len(here) > 1 else ("is", "it")
-        ids = {str(one.piece) for one in here}
+        ids = {str(one.piece) for one in some}
+        names = [one.name for one in sorted(some, key=lambda one: one.key)]
+        are, it = ("are", "them") if len(some) > 1 else ("is", "it")
         changed = [one for one in answers if one.drawn and ids & {*one.challenge.pieces}]
-        found.append(
-            f"{name_some([one.name for one in here])} {are} {what.format(name_some(sorted(ids)), it)}; "
-            f"with {it} {_changes(changed)}"
-        )
+        told = f"{name_some(names)} {are} {what.format(name_some(sorted(ids)), it)}; with {it} "
+        found += [told + _changes(changed)] if some else []
     return found
 
 

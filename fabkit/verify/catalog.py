@@ -15,7 +15,7 @@ from fabkit.mesh.part import inside_mm
 from fabkit.model.accessory import as_printed
 from fabkit.model.profile import Profile
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED
-from fabkit.verify.answers import Answered, Progress, answer_catalog, by_message, read_set, unlike
+from fabkit.verify.answers import Answered, Progress, answer_catalog, by_message, unlike
 from fabkit.verify.taking import Taken
 
 #: So many challenges or files of one message are named, and so many messages told.
@@ -134,7 +134,7 @@ def _flips(taken: Taken, answers: Sequence[Answered], budget_s: float | None) ->
         one.features and can_be_turned_over(one.part, one.features) for one in taken.parts
     )
     hard = tuple(one.challenge for one in answers if one.status == IMPOSSIBLE)
-    physical = replace(read_set(taken.puzzle, taken.read_pieces()), challenges=hard)
+    physical = replace(taken.as_read, challenges=hard)
     turned = answer_catalog(physical, budget_s, flips=True) if possible else []
     newly = tuple(one.challenge.id for one in turned if one.status == SOLVED)
     return Flips(possible, newly, len(hard))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePath
 from statistics import median, mode
-from typing import Any
 
 from fabkit.drawing.magnets import bores
 from fabkit.mesh.balls.recognise import take_in_balls
@@ -49,17 +49,17 @@ from fabkit.model.accessory import (
     may_have_stubs,
 )
 from fabkit.model.balls import BallError
-from fabkit.model.piece import Piece, forms_of_balls
+from fabkit.model.piece import forms_of_balls
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.verify.answers import Answered, Progress, answer_all, canonical_form
+from fabkit.verify.answers import Answered, Progress, answer_all, asked, canonical_form
 
 #: A set whose parts are inset less than this (mm) has no clearance; insets this near are one.
 _NO_CLEARANCE_MM, _SAME_INSET_MM = 0.005, 0.01
 #: Where poles alternate half the magnets are marked; so many are few.
 _MARKED_OF = 4
-#: The file, the object in it, and the number of a body that lay beside others in one mesh.
-_NAME = re.compile(r"(?P<file>.*?\.\w{1,4})(: (?P<object>.*?))?(?P<apart> \(\d+\))?")
+#: The file, its ending, the object in it, and the number of a body that lay beside others.
+_NAME = re.compile(r"(.*?(\.\w{1,4}))(?:: (.*?))?( \(\d+\))?")
 #: The name of a profile that is none that was asked for, but what the pieces show themselves.
 MEASURED = "measured"
 #: Volumes of one piece in files of two formats differ by no more than this part.
@@ -88,17 +88,17 @@ class Taken:
         """Which piece each part is."""
         return tuple(one.identity for one in self.parts)
 
-    @cached_property
+    @property
     def flat(self) -> tuple[Part, ...]:
         """The parts that may be flat pieces."""
-        return tuple(one.part for one in self.parts if one.part.kind == FLAT)
+        return tuple(one.part for one in self.parts if one.features)
 
-    @cached_property
+    @property
     def features(self) -> tuple[Features, ...]:
-        """What is open in each flat piece."""
+        """What is open in each of these."""
         return tuple(one.features for one in self.parts if one.features)
 
-    @cached_property
+    @property
     def balls(self) -> tuple[Balls, ...]:
         """What was read of pieces of balls."""
         return tuple(one.part.balls for one in self.parts if one.part.balls)
@@ -149,24 +149,23 @@ class Taken:
             if one.piece == one.key and (one.part.outline or one.part.balls)
         }
 
-    def read_pieces(self) -> dict[str, Piece]:
-        """The pieces as they were read, with the forms that their meshes show, by id.
+    @cached_property
+    def as_read(self) -> PuzzleSet:
+        """The set with the forms that meshes show, to be asked everything that it can be.
 
-        Pieces of balls that cannot lie flat are left out.
+        Pieces that were not read, and those of balls that cannot lie flat, are left out.
         """
-        found = {}
-        for name, part in self.pieces().items():
-            piece = self.puzzle.piece(name)
+        found, parts = [], self.pieces()
+        for piece in (one for one in self.puzzle.pieces if one.id in parts):
+            part = parts[piece.id]
             if part.outline:
                 form = canonical_form(self.puzzle.lattice, part.outline.cells)
-                found[name] = replace(piece, forms=(form,), tones=frozenset())
+                found.append(replace(piece, forms=(form,), tones=frozenset()))
             elif part.balls:
-                try:
+                with suppress(BallError):
                     forms = forms_of_balls(part.balls.shape)
-                except BallError:
-                    continue
-                found[name] = replace(piece, forms=forms, body=part.balls.shape)
-        return found
+                    found.append(replace(piece, forms=forms, body=part.balls.shape))
+        return replace(self.puzzle, pieces=tuple(found), challenges=asked(self.puzzle))
 
     def inspect(self, profile: Profile, progress: Progress) -> tuple[ReadPart, ...]:
         """What every rule says of each part, in the set's order; then of boards and lids."""
@@ -180,36 +179,29 @@ class Taken:
         for one in (*parts, *self.boards):
             progress(len(found), len(parts) + len(boards), f"inspecting {one.key}")
             findings = inspect(one, boards, common, self.puzzle, limits)
-            findings += seated.get(one.piece or "", [])
-            findings.append(_file_name(one, self.puzzle))
+            findings += [*seated[one.piece or ""], _file_name(one, self.puzzle)]
             found.append(replace(one, findings=tuple(findings)))
         return tuple(found)
 
     def _seated(self, profile: Profile, progress: Progress) -> dict[str, list[Finding]]:
         """What the rules of seats say of each piece that goes into a board, by the piece's id."""
-        found: dict[str, list[Finding]] = {}
-        pieces: Mapping[str, Any]
-        for board in (one.part for one in self.boards):
-            if board.kind == SEATS:
-                pieces = {
-                    one.key: one.stubs
-                    for one in self.parts
-                    if one.stubs and one.stubs.whole.outline and one.piece == one.key
-                }
-            elif board.kind == HOLES and self.balls:
-                known = self.read_pieces()
-                pieces = {name: part for name, part in self.pieces().items() if name in known}
-            else:
-                continue
+        found = defaultdict[str, list[Finding]](list)
+        known = {piece.id for piece in self.as_read.pieces}
+        for board in (one.part for one in self.boards if one.part.kind in (HOLES, SEATS)):
+            pieces = {
+                one.key: one.stubs or one.part
+                for one in self.parts
+                if one.key in known and (one.stubs if board.kind == SEATS else one.part.balls)
+            }
             told = pieces_in_board(pieces, board, self.puzzle.lattice, profile, progress)
             for name, some in told.items():
-                found.setdefault(name, []).extend(some)
+                found[name] += some
         return found
 
     def _with_own_gaps(self, profile: Profile) -> Profile:
         """The limits, but for the gaps that the cells' own shapes leave."""
-        is_open = bool(self.flat) and keeps_own_gaps(self.puzzle, profile)
-        return replace(profile, gap_max_mm=profile.unit_mm) if is_open else profile
+        gap_mm = profile.unit_mm if keeps_own_gaps(self.puzzle, profile) else profile.gap_max_mm
+        return replace(profile, gap_max_mm=gap_mm)
 
     def together(self) -> list[Finding]:
         """The files' unit of length, and the clearance that flat pieces leave each other."""
@@ -218,15 +210,13 @@ class Taken:
         if name != "mm":
             message += "; slicers take them for mm: scale the files"
         found = [Finding("lengths", name == "mm", self.length_mm, 1.0, "mm", message)]
-        if self.common is None:
-            return found
-        inset_mm = self.common.inset_mm
-        ok = inset_mm > _NO_CLEARANCE_MM
-        message = f"the clearance between two parts is {round(2 * inset_mm, 3) + 0.0:.3f} mm"
-        if not ok:
-            message += ": these parts have none, and will not go together once printed"
-        clearance = Finding("clearance", ok, 2 * inset_mm, 2 * _NO_CLEARANCE_MM, "mm", message)
-        return [*found, clearance]
+        if self.common:
+            gap_mm, least_mm = 2 * self.common.inset_mm, 2 * _NO_CLEARANCE_MM
+            message = f"the clearance between two parts is {round(gap_mm, 3) + 0.0:.3f} mm"
+            if gap_mm <= least_mm:
+                message += ": these parts have none, and will not go together once printed"
+            found.append(Finding("clearance", gap_mm > least_mm, gap_mm, least_mm, "mm", message))
+        return found
 
     def answer(
         self,
@@ -244,25 +234,22 @@ class Taken:
             known: the answers, with or without an assembly.
         """
         if known is None:
-            read = self.read_pieces()
-            known = answer_all(self.puzzle, read, self.identities, budget_s, progress)
-        found, pieces = list(known), self.pieces()
-        todo = [at for at, one in enumerate(found) if one.layout and not one.assembly]
-        holes = [one.part for one in self.boards if one.part.kind == HOLES]
-        flat = {
-            key: [flat_lying(key, part, self.puzzle.lattice)]
-            for key, part in pieces.items()
-            if part.outline
-        }
+            known = answer_all(self.puzzle, self.as_read, self.identities, budget_s, progress)
+        found, pieces, lattice = list(known), self.pieces(), self.puzzle.lattice
+        flat = {key: [flat_lying(key, one, lattice)] for key, one in pieces.items() if one.outline}
         on = Table(flat, self._with_own_gaps(profile))
-        for done, at in enumerate(todo):
-            challenge = found[at].challenge
-            progress(done, len(todo), f"assembling {challenge.id}")
+        for at, one in enumerate(found):
+            if not one.layout or one.assembly:
+                continue
+            progress(at, len(found), f"assembling {one.challenge.id}")
             if self.balls:
-                around = (one for one in holes if one.board and challenge.region <= one.board.cells)
+                region, boards = one.challenge.region, [board.part for board in self.boards]
+                around = (
+                    b for b in boards if b.kind == HOLES and b.board and region <= b.board.cells
+                )
                 on = ball_table(pieces, next(around, None), profile)
-            assembly = on.assemble(challenge.id, challenge.region, found[at].layout)
-            found[at] = replace(found[at], assembly=assembly)
+            assembly = on.assemble(one.challenge.id, one.challenge.region, one.layout)
+            found[at] = replace(one, assembly=assembly)
         return found
 
     def tolerance(
@@ -293,23 +280,18 @@ class Taken:
 
 
 def _file_name(one: ReadPart, puzzle: PuzzleSet) -> Finding:
-    """Whether a file that is named like a part of the set holds that part."""
+    """Whether a file that is named like a part of the set holds that part, if it was recognised."""
     stem, identity = stem_of(one.name), one.identity
-    boards = {board.id + end for board in puzzle.boards for end in ("", LID_ENDING)} & {stem}
-    pieces = {
+    named = {board.id + end for board in puzzle.boards for end in ("", LID_ENDING)} & {stem}
+    named |= {
         piece.id
         for piece in puzzle.pieces
         if stem.casefold() in (piece.id.casefold(), piece.label.casefold())
         and not stem.isdigit()  # which may as well be the files' own numbers
     }
-    if one.is_piece:
-        held = identity.piece or "no piece of the set"
-        alike = {identity.piece} if identity.letter else {*identity.alike, identity.piece}
-        ok = not identity.piece or not (boards or (pieces and not pieces & alike))
-    else:
-        (held,) = identity.alike
-        ok = not pieces and (not one.part.board or not boards or stem == held)
-    message = f"the file is named {stem}, and holds {held}"
+    held = {identity.piece, *(() if identity.letter else identity.alike)}
+    ok = not (identity.piece or one.part.board) or not named or bool(named & held)
+    message = f"the file is named {stem}, and holds {identity.piece or one.key}"
     if ok:
         message = "the file's name does not contradict what it holds"
     return Finding("file-name", ok, None, None, "", message)
@@ -322,12 +304,10 @@ def stem_of(name: str) -> str:
         >>> [stem_of(one) for one in ("A.stl", "plate.3mf: B", "all.stl (2)", "C")]
         ['A', 'B', '', 'C']
     """
-    found = _NAME.fullmatch(name)
-    if found is None:
+    if (found := _NAME.fullmatch(name)) is None:
         return name
-    if found["object"]:
-        return PurePath(found["object"]).stem
-    return "" if found["apart"] else PurePath(found["file"]).stem
+    file, _, inside, apart = found.groups()
+    return PurePath(inside or ("" if apart else file)).stem
 
 
 # --- taking in ------------------------------------------------------------------------------
@@ -341,63 +321,53 @@ def take(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Taken:
     """
     bodies, copies = _without_copies([part for body in bodies for part in separate(body)])
     # The order of files must not show in any result, not even in rounding.
-    ordered = sorted(bodies, key=lambda body: (len(body.faces), len(body.vertices), body.name))
-    parts, length_mm, stubs, large = _read(ordered, puzzle, units_mm, 1.0)
+    bodies.sort(key=lambda body: (len(body.faces), len(body.vertices), body.name))
     # Pieces tell the files' unit of length. Boards do not, and what is taken for one depends on it.
-    told = [length_mm] if _tell(parts) else list(LENGTHS_MM.values())
-    boards_mm = 1.0
-    for other_mm in told if puzzle.boards and told != [1.0] else ():
-        again = _read(ordered, puzzle, units_mm, other_mm)
-        if again[1] == other_mm and _tell(again[0]):
-            parts, length_mm, stubs, large = again
-            boards_mm = other_mm
-            break
+    lengths_mm = LENGTHS_MM.values() if puzzle.boards else [1.0]
+    readings = ((_read(bodies, puzzle, units_mm, one), one) for one in lengths_mm)
+    first = next(readings)
+    (parts, length_mm, stubs, large), boards_mm = next(
+        (
+            (read, one)
+            for read, one in itertools.chain([first], readings)
+            if read[1] == one and any(part.outline or part.balls for part in read[0])
+        ),
+        first,
+    )
     found = [features(part) if part.kind == FLAT else None for part in parts]
     pieces = map(ReadPart, parts, identify(parts, found, puzzle), found, stubs)
     boards = read_boards(large, puzzle, *units_mm, length_mm=boards_mm)
     return Taken(puzzle, tuple(pieces), tuple(_named(boards, puzzle)), length_mm, tuple(copies))
 
 
-def _tell(parts: Iterable[Part]) -> bool:
-    """Whether any piece was read, which tells the unit of length."""
-    return any(part.outline or part.balls for part in parts)
-
-
-def _named(boards: Iterable[Part], puzzle: PuzzleSet) -> list[ReadPart]:
+def _named(boards: Iterable[Part], puzzle: PuzzleSet) -> Iterator[ReadPart]:
     """Boards and lids with a name of their own, in the order of the set's boards."""
-    numbers, found = Counter[str](), []
-
-    def place(part: Part) -> tuple[int, bool]:
-        known = puzzle.boards.index(part.board) if part.board else len(puzzle.boards)
-        return known, part.kind == LID
-
-    for part in sorted(boards, key=place):
+    order, numbers = [*puzzle.boards, None], Counter[str]()
+    for part in sorted(boards, key=lambda one: (order.index(one.board), one.kind == LID)):
         ending = LID_ENDING if part.kind == LID else ""
         stem = part.board.id + ending if part.board else "unknown-board"
         key = numbered(stem, numbers, part.board is not None)
-        found.append(ReadPart(part, Identity(key, alike=(stem,))))
-    return found
+        yield ReadPart(part, Identity(key, alike=(stem,)))
 
 
 def _without_copies(bodies: Sequence[Body]) -> tuple[list[Body], list[str]]:
     """Bodies that are no copies, in another format, of the first one's; and the others' names."""
-    formats: dict[str, list[Body]] = {}
-    for body in bodies:
-        name = _NAME.fullmatch(body.name)
-        ending = PurePath(name["file"]).suffix.lower() if name else ""
-        formats.setdefault(ending, []).append(body)
-    kept, *others = formats.values() or [[]]
-    sizes = [(len(body.faces), abs(signed_volume(body))) for body in kept] if others else []
-    copies = []
-    for body in itertools.chain(*others):
+    names = [_NAME.fullmatch(body.name) for body in bodies]
+    formats = [name[2].lower() if name else "" for name in names]
+    kept, copies, sizes = list[Body](), list[str](), list[tuple[int, float]]()
+    for body, is_other in sorted(
+        ((body, one != formats[0]) for body, one in zip(bodies, formats, strict=True)),
+        key=lambda pair: pair[1],
+    ):
         faces, volume = len(body.faces), abs(signed_volume(body))
         near = _SAME_VOLUME * volume
         twins = [one for one in sizes if one[0] == faces and abs(one[1] - volume) <= near]
-        if twins:
+        if is_other and twins:
             sizes.remove(twins[0])
             copies.append(body.name)
         else:
             kept.append(body)
+            sizes += [] if is_other else [(faces, volume)]
     return kept, copies
 
 
@@ -419,48 +389,39 @@ def _read(
 
 def recognise(taken: Taken, candidates: Sequence[Profile]) -> Profile | None:
     """The first profile with which most parts may have been made; None when there is none."""
-    agrees = _balls_agree if taken.puzzle.made_of_balls else _agrees
-    return next((one for one in candidates if agrees(taken, as_printed(taken.puzzle, one))), None)
+    return next((one for one in candidates if _agrees(taken, as_printed(taken.puzzle, one))), None)
 
 
 def _agrees(taken: Taken, profile: Profile) -> bool:
-    """Whether most parts show a profile's recesses, marks, unit, clearance and thickness."""
-    common, known = taken.common, [one.features for one in taken.parts if one.piece]
-    recesses = [recess for one in known if one for recess in one.recesses]
-    marks = sum(len(one.marks) for one in taken.features)
-    closed = sum(not recess.below and not recess.above for recess in recesses)
-    if (
-        common is None
-        or bool(recesses) != profile.has_recesses
-        or (2 * closed > len(recesses)) != (profile.embedded and bool(recesses))
-        or (recesses and _MARKED_OF * marks > len(recesses) and profile.polarity != "alternating")
-    ):
+    """Whether most parts show what a profile makes: clearance, thickness, recesses and marks; or
+    balls and links, less what the flat on the bed cuts off."""
+    known = [one.features for one in taken.parts if one.piece and one.features]
+    recesses = [recess for one in known for recess in one.recesses]
+    balls_mm = [mm for one in taken.balls for mm in one.diameters_mm]
+    links_mm = [mm for one in taken.balls for mm in one.links_mm]
+    if balls_mm and links_mm:
+        unit_mm, link_mm = median(one.pitch_mm for one in taken.balls), median(links_mm)
+        widths_mm = profile.link_mm, height_on_bed_mm(profile)
+        measures = [
+            (median(balls_mm), profile.ball_mm, TOLERANCE_MM),
+            (link_mm, min(widths_mm, key=lambda mm: abs(link_mm - mm)), TOLERANCE_MM),
+        ]
+    elif (common := taken.common) and bool(recesses) == profile.has_recesses:
+        unit_mm, is_open = common.unit_mm, keeps_own_gaps(taken.puzzle, profile)
+        measures = [
+            (common.inset_mm, common.inset_mm if is_open else profile.inset_mm, _SAME_INSET_MM),
+            (common.thickness_mm, profile.thickness_mm, TOLERANCE_MM),
+        ]
+        if recesses:
+            bore_mm = median(circle_of(recess.middle).diameter_mm for recess in recesses)
+            measures.append((bore_mm, bores(profile).widest_mm, TOLERANCE_MM / 2))
+            closed = sum(not one.below and not one.above for one in recesses)
+            marks = sum(len(one.marks) for one in known)
+            if (2 * closed > len(recesses)) != profile.embedded or (
+                _MARKED_OF * marks > len(recesses) and profile.polarity != "alternating"
+            ):
+                return False
+    else:
         return False
-    inset_mm = common.inset_mm if keeps_own_gaps(taken.puzzle, profile) else profile.inset_mm
-    bore_mm = bores(profile).widest_mm if recesses else 0.0
-    return _near(
-        (common.unit_mm / profile.unit_mm, 1.0, UNIT_TOLERANCE),
-        (common.inset_mm, inset_mm, _SAME_INSET_MM),
-        (common.thickness_mm, profile.thickness_mm, TOLERANCE_MM),
-        (median(taken.bores_mm) if recesses else 0.0, bore_mm, TOLERANCE_MM / 2),
-    )
-
-
-def _balls_agree(taken: Taken, profile: Profile) -> bool:
-    """Whether most parts show a profile's pitch, balls and links (less what the flat cuts off)."""
-    balls = [diameter for one in taken.balls for diameter in one.diameters_mm]
-    links = [diameter for one in taken.balls for diameter in one.links_mm]
-    if not balls or not links:
-        return False
-    pitch_mm, link_mm = median(one.pitch_mm for one in taken.balls), median(links)
-    asked_mm = min(profile.link_mm, height_on_bed_mm(profile), key=lambda mm: abs(link_mm - mm))
-    return _near(
-        (pitch_mm / profile.unit_mm, 1.0, UNIT_TOLERANCE),
-        (median(balls), profile.ball_mm, TOLERANCE_MM),
-        (link_mm, asked_mm, TOLERANCE_MM),
-    )
-
-
-def _near(*measures: tuple[float, float, float]) -> bool:
-    """Whether each measure is what is asked for, to its tolerance."""
-    return all(abs(measured - asked) < tolerance for measured, asked, tolerance in measures)
+    measures.append((unit_mm / profile.unit_mm, 1.0, UNIT_TOLERANCE))
+    return all(abs(measured - asked) < off for measured, asked, off in measures)

@@ -32,7 +32,7 @@ from fabkit.mesh.part import Outline, Part
 from fabkit.model.lattice import LATTICES
 from fabkit.model.library import load_set
 from fabkit.model.puzzle import in_units
-from fabkit.verify.answers import answer_catalog, read_set
+from fabkit.verify.answers import answer_catalog
 from fabkit.verify.taking import take
 from tests.support.prints import Order, print_set
 from tests.support.shapes import body_of
@@ -300,7 +300,7 @@ def test_rows_of_real_exports(set_name: str, tmp_path: Path) -> None:
     puzzle = load_set(set_name)
     puzzle = replace(puzzle, challenges=puzzle.challenges[::4])
     taken = take([body_of(one.mesh, one.drawing.id) for one in prints], puzzle, UNIT_MM)
-    parts, answers = taken.pieces(), answer_catalog(read_set(puzzle, taken.read_pieces()), None)
+    parts, answers = taken.pieces(), answer_catalog(taken.as_read, None)
     solutions = [
         Solution(one.challenge.id, one.challenge.region, one.layout)
         for one in answers
