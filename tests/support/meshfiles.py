@@ -147,16 +147,11 @@ def model(
     )
 
 
-def relationships(target: str = f"/{PART}", attributes: str = "") -> str:
-    one = f'<Relationship Id="r" Type="{_MODEL}" Target="{target}" {attributes}/>'
-    return f'<Relationships xmlns="{_PACKAGE}/relationships">{one}</Relationships>'
-
-
-def package(
-    text: str | bytes = "", rels: str | None = None, more: Iterable[tuple[str, bytes]] = ()
-) -> bytes:
+def package(text: str | bytes = "", more: Iterable[tuple[str, bytes]] = ()) -> bytes:
     """A 3MF file with one model part, and other entries behind it."""
-    entries = [("[Content_Types].xml", TYPES), ("_rels/.rels", rels or relationships())]
+    link = f'<Relationship Id="r" Type="{_MODEL}" Target="/{PART}"/>'
+    links = f'<Relationships xmlns="{_PACKAGE}/relationships">{link}</Relationships>'
+    entries = [("[Content_Types].xml", TYPES), ("_rels/.rels", links)]
     return archive([*entries, (PART, text or model()), *more])
 
 

@@ -1,9 +1,10 @@
 """Reading mesh files that anybody may have made, within bounds: STL, PLY, GLB, 3MF, OBJ and OFF.
 
-trimesh reads them but for what it gets wrong without an error (measured with 5.2): a concave OBJ or
-OFF face of area 1 comes back with area 3, negative OBJ numbers count from the file's end, a 3MF as
-Bambu Studio writes them (components in other parts) has every mesh as often as its part has meshes,
-and of 20 x 20 nested components 155 are left. No reader opens another file.
+trimesh (5.2) reads PLY and GLB. Of the others it gets something wrong without an error: a truncated
+ASCII STL is empty, a concave OBJ or OFF face of area 1 comes back with area 3, a 3MF as Bambu
+Studio writes them (components in other parts) has every mesh as often as its part has meshes.
+lib3mf (2.5) refuses a whole 3MF for one degenerate triangle, and CadQuery's for a missing content
+type, and follows doubled components without an end. No reader opens another file.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import warnings
 import zipfile
 from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -27,7 +29,7 @@ from numpy.typing import NDArray
 
 from fabkit.core.errors import InputError, cut, many, printable, shown
 from fabkit.core.files import read_bytes
-from fabkit.mesh.body import Body, Faces, Points, welded
+from fabkit.mesh.body import Body, Faces, Points, area_vectors, welded
 from fabkit.mesh.files.glb import TO_GLTF
 
 #: A larger file is not read, nor one whose parts inflate to more.
@@ -37,10 +39,9 @@ MAX_TRIANGLES = 2_000_000
 MAX_BODIES = 1000
 #: In the file's unit of length, in mm where it states one: a kilometre.
 MAX_COORDINATE = 1e6
-MAX_LINES = 15_000_000
 MAX_LINE = 64 * 1024
-#: Of one face; and of all with more than four: cutting them takes longer than reading them.
-MAX_CORNERS, MAX_POLYGON_CORNERS = 1000, 500_000
+#: Of one face: cutting up many takes the square of the time.
+MAX_CORNERS = 1000
 #: Entries of a 3MF file, components in components in an item, and XML elements without triangles.
 MAX_ENTRIES, MAX_NESTED, MAX_ELEMENTS = 2000, 32, 100_000
 
@@ -100,7 +101,7 @@ def _kind(content: bytes, suffix: str) -> str:
         "glb": content.startswith(b"glTF"),
         # What a binary STL's header says is not asked: many begin with "solid", as text does.
         "stl": _stl_size(content) == len(content)
-        or (is_text and start.lower().lstrip().startswith(b"solid")),
+        or (is_text and re.match(rb"(?i)\s*+solid(?!\S)", start)),
         "ply": re.match(rb"ply\s", start),
         "off": is_text and re.match(rb"(?:\s*+#[^\n]*+\n)*\s*+(?:ST)?C?N?OFF(?!\w)", start),
         "obj": is_text and re.search(rb"(?m)^[ \t]*v(?:[ \t]+[-+.0-9]\S*){3}", start),
@@ -129,16 +130,12 @@ def _sound(file: str, found: Iterator[Body]) -> list[Body]:
     names = _different([body.name for body in bodies]) if len(bodies) > 1 else [""]
     result = []
     for name, body in zip(names, bodies, strict=True):
-        flat = body.faces.ravel()
-        lost = (flat < 0) | (flat >= len(body.vertices))
-        said = f"names a vertex that is none of its {len(body.vertices)}"
-        if not lost.any():
-            corners = body.vertices[flat]
-            lost = np.any(~(np.abs(corners) <= MAX_COORDINATE), axis=1)
-            at = ", ".join(f"{value:g}" for value in corners[np.argmax(lost)])
+        corners = body.vertices[body.faces.ravel()]
+        far = np.flatnonzero(~(np.abs(corners) <= MAX_COORDINATE).all(axis=1))
+        if len(far):
+            triangle = f"triangle {far[0] // 3 + 1}"
+            at = ", ".join(f"{value:g}" for value in corners[far[0]])
             said = f"has a corner at ({at}); expected numbers of at most {MAX_COORDINATE:.0f}"
-        if lost.any():
-            triangle = f"triangle {np.argmax(lost) // 3 + 1}"
             raise _WrongError(said, f"{name}, {triangle}" if name else triangle)
         result.append(welded(f"{file}: {name}" if name else file, body.vertices, body.faces))
     return result
@@ -156,19 +153,25 @@ def _different(names: Sequence[str]) -> list[str]:
     return result
 
 
+def _check_corners(corners: NDArray[np.int64], vertices: Points) -> None:
+    outside = corners[(corners < 0) | (corners >= len(vertices))]
+    if len(outside):
+        said = f"a face names vertex {outside[0]}, counted from 0; there are {len(vertices)}"
+        raise _WrongError(said)
+
+
+def _lines(content: bytes) -> Iterator[tuple[int, list[str]]]:
+    """The lines of a text that say something: number and words."""
+    for number, line in enumerate(io.BytesIO(content.removeprefix(b"\xef\xbb\xbf")), start=1):
+        if len(line) > MAX_LINE:
+            raise _WrongError(f"is longer than {MAX_LINE} bytes", f"line {number}")
+        if words := line.decode("utf-8", "replace").partition("#")[0].split():
+            yield number, words
+
+
 # --- STL: triangles without names or units ---------------------------------------------------
 
-# Characters are repeated possessively, so that no text takes more than one look at each. Groups are
-# not (Python before 3.11.5 gets that wrong), but facets by the hundred: each keeps a kB until then.
-# A normal is not used, and some programs write nan into it.
-_NUMBER = rb"\s++[-+]?(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:e[-+]?[0-9]++)?(?!\S)"
-_FACETS = re.compile(
-    rb"(?:\s*+facet\s++normal(?:\s++[!-~]++){3}\s++outer\s++loop"
-    rb"(?:\s++vertex(?:" + _NUMBER + rb"){3}){3}\s++endloop\s++endfacet(?!\S)){1,100}",
-    re.IGNORECASE,
-)
-_SOLID = re.compile(rb"\s*+solid(?!\S)[^\n]*+", re.IGNORECASE)
-_END = re.compile(rb"\s*+end\s?+solid(?!\S)[^\n]*+", re.IGNORECASE)
+_FACET = ("facet or endsolid", "outer", "vertex", "vertex", "vertex", "endloop", "endfacet")
 
 
 def _stl_size(content: bytes) -> int:
@@ -177,50 +180,45 @@ def _stl_size(content: bytes) -> int:
 
 
 def _read_stl(content: bytes) -> Iterator[Body]:
-    """All solids of the file are one body."""
-    import trimesh
-
-    if len(content) != _stl_size(content):
-        content = _plain_stl(content)
-    elif len(content) > 84 + 50 * MAX_TRIANGLES:
-        raise _WrongError(_COARSER)
-    scene = trimesh.load_scene(io.BytesIO(content), file_type="stl", process=False)
-    for mesh in scene.geometry.values():
-        yield Body("", np.asarray(mesh.vertices, float), np.asarray(mesh.faces))
-
-
-def _plain_stl(content: bytes) -> bytes:
-    """An ASCII STL that is whole, as one solid without a name.
-
-    trimesh leaves out a solid that does not end, without an error, and reads on in names.
-    """
-    if b"\0" in content[:1024] and len(content) >= 84:
-        size = _stl_size(content)
+    """All solids of the file are one body. Normals are not used: some programs write nan."""
+    size = _stl_size(content)
+    if len(content) == size:
+        if size > 84 + 50 * MAX_TRIANGLES:
+            raise _WrongError(_COARSER)
+        facets = np.frombuffer(content, "3<f4, 9<f4, <u2", offset=84)
+        points = facets["f1"].reshape(-1, 3).astype(float)
+    elif b"\0" in content[:1024]:
         raise _WrongError(
             f"is no complete STL file: its header announces {many(size // 50 - 1, 'triangle')}, "
             f"which take {size} bytes, and it has {len(content)}; export it again"
         )
-    end, next_ones = 0, [_SOLID]
-    while part := next(filter(None, (one.match(content, end) for one in next_ones)), None):
-        end = part.end()
-        next_ones = [_SOLID] if part.re is _END else [_FACETS, _END]
-    end = len(content) - len(content[end:].lstrip())
-    is_begun = _END in next_ones
-    if end < len(content) or is_begun:
-        if not end:
-            raise _WrongError(
-                "is no STL file: a binary one has a header of 84 bytes, an ASCII one begins with "
-                f'"solid"; found {shown(content[:40].decode("latin-1"))}'
-            )
-        expected = "a facet with three vertices, or endsolid" if is_begun else "solid, or the end"
-        line = content.count(b"\n", 0, end) + 1
-        found = content[end : end + 200].decode("latin-1").split("\n")[0]
-        raise _WrongError(
-            f"expected {expected}, found {shown(found) if found else 'its end'}; export it again",
-            f"line {line}",
-        )
-    words = re.sub(rb"solid[^\n]*", b"", content.lower()).replace(b"endloop", b"\nendloop")
-    return b"solid\n%s\nendsolid\n" % words.replace(b"vertex", b"\nvertex")
+    else:
+        points = _ascii_corners(content)
+    yield Body("", points, np.arange(len(points)).reshape(-1, 3))
+
+
+def _ascii_corners(content: bytes) -> Points:
+    """The corners of all facets of an ASCII STL that is whole."""
+    numbers, step = array("d"), -1  # the position in a facet, or outside of a solid
+    ended = 0, ["the end"]
+    for line, words in chain(_lines(re.sub(b"(?i)end solid", b"endsolid", content)), [ended]):
+        keyword, expected = words[0].lower(), _FACET[step] if step >= 0 else "solid or the end"
+        if keyword not in expected.split(" or "):
+            found = f"expected {expected}, found {shown(' '.join(words)[:200])}; export it again"
+            raise _WrongError(found, f"line {line}" if line else "")
+        if keyword == "vertex":
+            numbers.extend(_numbers(line, [*words, "", ""][:4]))
+        step = -1 if keyword == "endsolid" else (step + 1) % len(_FACET)
+    return np.array(numbers).reshape(-1, 3)
+
+
+def _numbers(line: int, words: Sequence[str], how: Callable[[str], Any] = float) -> list[Any]:
+    """The numbers behind the first word of a line."""
+    try:
+        return [how(word) for word in words[1:]]
+    except ValueError:
+        found = shown(" ".join(words)[:200].strip())
+        raise _WrongError(f"expected numbers, found {found}", f"line {line}") from None
 
 
 # --- OBJ, OFF and PLY: polygons --------------------------------------------------------------
@@ -228,25 +226,8 @@ def _plain_stl(content: bytes) -> bytes:
 #: OBJ statements on how things look, are drawn or are called; none has a volume.
 _IGNORED = {
     *("vt", "vn", "vp", "s", "mtllib", "usemtl", "maplib", "usemap", "shadow_obj", "trace_obj"),
-    *("l", "p", "mg", "lod", "bevel", "c_interp", "d_interp", "ctech", "stech"),
+    *("l", "p", "mg", "lod", "bevel", "c_interp", "d_interp", "ctech", "stech", "g"),
 }
-
-
-def _lines(content: bytes) -> Iterator[tuple[int, list[str]]]:
-    """The lines that say something: number and words."""
-    if content.count(b"\n") > MAX_LINES:
-        raise _WrongError(f"has more than {MAX_LINES} lines; make the mesh coarser")
-    begun = b""
-    for number, raw in enumerate(io.BytesIO(content.removeprefix(b"\xef\xbb\xbf")), start=1):
-        line = begun + raw.rstrip(b"\r\n")
-        if len(line) > MAX_LINE:
-            raise _WrongError(f"is longer than {MAX_LINE} bytes", f"line {number}")
-        begun = line[:-1] + b" " if line.endswith(b"\\") else b""
-        words = [] if begun else line.decode("utf-8", "replace").partition("#")[0].split()
-        if words:
-            yield number, words
-    if begun:
-        raise _WrongError("the file ends in the middle of a line")
 
 
 def _read_obj(content: bytes) -> Iterator[Body]:
@@ -254,52 +235,42 @@ def _read_obj(content: bytes) -> Iterator[Body]:
     numbers: array[float] = array("d")
     polygons: list[list[int]] = []
     names, owners, label, has_objects = {("", 0): 0}, array("q"), ("", 0), False
-    for line, (keyword, *words) in _lines(content):
-        try:
-            if keyword == "v":
-                numbers.extend([float(word) for word in (words + [""] * 3)[:3]])
-            elif keyword == "f":
-                polygons.append([_corner(word, len(numbers) // 3) for word in words])
-                owners.append(names.setdefault(label, len(names)))
-            elif keyword == "o":  # those of one name are several; a group goes on
-                label, has_objects = (" ".join(words), line), True
-            elif keyword == "g" and not has_objects:
-                label = (" ".join(words), 0)
-            elif keyword not in {"g", *_IGNORED}:
-                expected = "expected an OBJ file of polygons, with v, f, o and g"
-                raise _WrongError(f"unknown statement {shown(keyword[:200])}; {expected}")
-        except _WrongError as wrong:
-            raise _WrongError(f"{wrong}", f"line {line}") from None
-        except ValueError:
-            found = shown(" ".join([keyword, *words])[:200])
-            raise _WrongError(f"expected numbers, found {found}", f"line {line}") from None
-    vertices = np.frombuffer(numbers).reshape(-1, 3)
+    for line, words in _lines(re.sub(rb"\\\r?\n", b" ", content)):
+        keyword, *rest = words
+        if keyword == "v":
+            numbers.extend(_numbers(line, [*words, "", ""][:4]))
+        elif keyword == "f":
+            corners = _numbers(line, words, lambda word: int(word.partition("/")[0]))
+            so_far = len(numbers) // 3
+            if wrong := [corner for corner in corners if corner == 0 or corner < -so_far]:
+                said = f"a face names vertex {wrong[0]}; the vertices so far are {so_far}"
+                raise _WrongError(said, f"line {line}")
+            polygons.append([corner - 1 if corner > 0 else corner + so_far for corner in corners])
+            owners.append(names.setdefault(label, len(names)))
+        elif keyword == "o":  # those of one name are several; a group goes on
+            label, has_objects = (" ".join(rest), line), True
+        elif keyword == "g" and not has_objects:
+            label = (" ".join(rest), 0)
+        elif keyword not in _IGNORED:
+            expected = "expected an OBJ file of polygons, with v, f, o and g"
+            said = f"unknown statement {shown(keyword[:200])}; {expected}"
+            raise _WrongError(said, f"line {line}")
+    vertices = np.array(numbers).reshape(-1, 3)
     faces, which = _triangles(polygons, vertices)
-    owner = np.frombuffer(owners, np.int64)[which]
+    owner = np.array(owners)[which]
     for (name, _), number in names.items():
         yield Body(name, vertices, faces[owner == number])
 
 
-def _corner(word: str, so_far: int) -> int:
-    """The vertex that a corner such as ``3/1/2`` or ``-1`` names, counted from 0."""
-    said = int(word.partition("/")[0])
-    if said == 0 or said < -so_far:
-        raise _WrongError(f"a face names vertex {said}; the vertices so far are {so_far}")
-    return said - 1 if said > 0 else said + so_far
-
-
 def _read_off(content: bytes) -> Iterator[Body]:
     lines = [words for _, words in _lines(content)]
-    head, *counts = lines.pop(0)
-    corners, end = np.cumsum([int(word) for word in (counts or lines.pop(0))[:2]]).tolist()
-    if not head.endswith("OFF") or not 0 <= corners <= end <= len(lines):
-        announced = f"{corners} vertices and {end - corners} faces"
-        raise _WrongError(f"counts {announced}, and has {len(lines)} lines")
-    points = np.array([[float(word) for word in words[:3]] for words in lines[:corners]])
-    rows = lines[corners:end]
+    corners, faces = map(int, (lines.pop(0)[1:] or lines.pop(0))[:2])
+    if corners + faces > len(lines):
+        said = f"counts {corners} vertices and {faces} faces, and has {len(lines)} lines"
+        raise _WrongError(said)
+    points = np.array([words[:3] for words in lines[:corners]], dtype=float)
+    rows = lines[corners : corners + faces]
     polygons = [[int(word) for word in row[1 : int(row[0]) + 1]] for row in rows]
-    if any(len(polygon) != int(row[0]) for polygon, row in zip(polygons, rows, strict=True)):
-        raise _WrongError("a face has fewer corners than it counts")
     yield Body("", points, _triangles(polygons, points)[0])
 
 
@@ -334,30 +305,25 @@ def _triangles(
     for wrong in sizes[(sizes < 3) | (sizes > MAX_CORNERS)]:
         expected = f"expected 3 to {MAX_CORNERS}; cut it into triangles"
         raise _WrongError(f"has a face with {many(int(wrong), 'corner')}; {expected}")
-    if (sizes - 2).sum() > MAX_TRIANGLES or sizes[sizes > 4].sum() > MAX_POLYGON_CORNERS:
-        raise _WrongError("holds too many faces, or too large ones; make the mesh coarser")
-    starts, of = np.cumsum(sizes - 2) - (sizes - 2), np.repeat(np.arange(len(sizes)), sizes - 2)
-    found = np.empty((len(of), 3), np.int64)
-    for size in np.unique(sizes):
-        rows = np.flatnonzero(sizes == size)
-        table = np.array([polygons[row] for row in rows.tolist()], dtype=np.int64)
-        outside = table[(table < 0) | (table >= len(vertices))]
-        if len(outside):
-            said = f"a face names vertex {outside[0]}, counted from 0"
-            raise _WrongError(f"{said}; there are {len(vertices)}")
-        first = np.broadcast_to(table[:, :1], table[:, 2:].shape)
-        fans = np.stack([first, table[:, 1:-1], table[:, 2:]], axis=2)
-        a, b, c = np.moveaxis(vertices[fans], -2, 0)
-        normals = np.cross(b - a, c - a)
-        whole = normals.sum(axis=1)
-        folded = ~(np.einsum("ijk,ik->ij", normals, whole) > 0).all(axis=1)
-        for row in np.flatnonzero(folded & (size > 3) & np.isfinite(whole).all(axis=1)):
-            cut_up = _cut_up(vertices[table[row]], whole[row])
-            # It promises as much; a polygon without an area may be the exception.
-            if cut_up.shape == fans[row].shape and 0 <= cut_up.min() <= cut_up.max() < size:
-                fans[row] = table[row][cut_up]
-        found[starts[rows, None] + np.arange(size - 2)] = fans
-    return found, of
+    if (sizes - 2).sum() > MAX_TRIANGLES:
+        raise _WrongError(_COARSER)
+    corners = np.fromiter(chain.from_iterable(polygons), np.int64)
+    _check_corners(corners, vertices)
+    # Where the corners of each polygon begin, and its triangles.
+    starts, first = np.cumsum(sizes) - sizes, np.cumsum(sizes - 2) - (sizes - 2)
+    of = np.repeat(np.arange(len(sizes)), sizes - 2)
+    second = starts[of] + 1 + np.arange(len(of)) - first[of]
+    faces = corners[np.column_stack([starts[of], second, second + 1])]
+    normals = area_vectors(vertices, faces)
+    whole = np.add.reduceat(normals, first) if len(first) else normals
+    folded = of[~(np.einsum("ij,ij->i", normals, whole[of]) > 0) & (sizes[of] > 3)]
+    for row in np.unique(folded[np.isfinite(whole[folded]).all(axis=1)]):
+        polygon = corners[starts[row] :][: sizes[row]]
+        cut_up = _cut_up(vertices[polygon], whole[row])
+        # It promises as much; a polygon without an area may be the exception.
+        if len(cut_up) == sizes[row] - 2:
+            faces[first[row] :][: len(cut_up)] = polygon[cut_up]
+    return faces, of
 
 
 def _cut_up(polygon: Points, normal: Points) -> Faces:
@@ -382,10 +348,10 @@ def _moved(name: str, vertices: Points, faces: Faces, matrix: NDArray[np.float64
     return Body(name, points, faces[:, ::-1] if turns < 0 else faces)
 
 
-def _refuse(needed: Collection[str]) -> None:
+def _refuse(needed: Collection[str], part: str = "") -> None:
     for one in needed:
         said = f"needs {shown(one[:200])}, which fabkit does not read"
-        raise _WrongError(f"{said}; export plain meshes")
+        raise _WrongError(f"{said}; export plain meshes", part)
 
 
 def _read_glb(content: bytes) -> Iterator[Body]:
@@ -397,15 +363,9 @@ def _read_glb(content: bytes) -> Iterator[Body]:
     corners = [tree["accessors"][part["attributes"]["POSITION"]]["count"] for part in parts]
     if sum(corners) > 3 * MAX_TRIANGLES or max(len(parts), len(tree["nodes"])) > MAX_BODIES:
         raise _WrongError(_COARSER)
-    # These say nothing of where its corners are.
+    # trimesh leaves out what is compressed; these say nothing of where corners are.
     looks = re.compile(r"KHR_(?:materials|texture|lights)_\w+|EXT_texture_\w+")
-    needed = [one for one in tree.get("extensionsRequired", ()) if not looks.fullmatch(one)]
-    # trimesh takes such numbers for zero, and leaves fans and what is compressed out.
-    if any("sparse" in one or "bufferView" not in one for one in tree["accessors"]):
-        needed.append("sparse accessors")
-    if any(part.get("mode") == 6 for part in parts):
-        needed.append("triangle fans")
-    _refuse(needed)
+    _refuse([one for one in tree.get("extensionsRequired", ()) if not looks.fullmatch(one)])
     scene = trimesh.load_scene(
         io.BytesIO(content), file_type="glb", process=False, skip_materials=True
     )
@@ -429,11 +389,9 @@ def _read_glb(content: bytes) -> Iterator[Body]:
         yield Body(name, np.asarray(vertices, float), np.asarray(faces, np.int64))
 
 
-_LINKS = "_rels/.rels"
 _SCHEMAS = "http://schemas.microsoft.com/3dmanufacturing"
 _CORE, _PRODUCTION = f"{_SCHEMAS}/core/2015/02", f"{_SCHEMAS}/production/2015/06"
-_READ_SPACES = (f"{{{_CORE}}}", "{http://schemas.openxmlformats.org/package/2006/relationships}")
-_VERTEX, _TRIANGLE, _MESH = (f"{{{_CORE}}}{name}" for name in ("vertex", "triangle", "mesh"))
+_VERTEX, _TRIANGLE = f"{{{_CORE}}}vertex", f"{{{_CORE}}}triangle"
 #: A file that requires another one holds shapes that would be missed, or cannot be read at all.
 _UNDERSTOOD = {
     _CORE,
@@ -445,129 +403,109 @@ _UNITS_MM = {"micron": 0.001, "millimeter": 1.0, "centimeter": 10.0}
 _UNITS_MM |= {"inch": 25.4, "foot": 304.8, "meter": 1000.0}
 
 
-class _Model(ElementTree.TreeBuilder):
-    """A part's XML as it is read: what the core of the format has, and the corners as numbers."""
+@dataclass(eq=False)
+class _Object:
+    """An object of a 3MF file: components or a mesh."""
 
-    def __init__(self, meshes: dict[Any, tuple[Points, Faces]]) -> None:
-        super().__init__()
-        self._meshes, self._elements = meshes, 0
-        self.spaces: dict[str, str] = {}
-        self._numbers, self._corners = array("d"), array("q")
-
-    def start_ns(self, prefix: str, uri: str) -> None:
-        self.spaces[prefix] = uri
-
-    def doctype(self, *_: object) -> None:
-        raise _WrongError("has a document type (DOCTYPE), which 3MF forbids")
-
-    def data(self, data: str, /) -> None:
-        """Text says nothing here."""
-
-    def start(self, tag: str, values: dict[str, str], /) -> Any:
-        if tag == _VERTEX:
-            self._numbers.extend([float(values[key]) for key in "xyz"])
-        elif tag == _TRIANGLE:
-            self._corners.extend([int(values[key]) for key in ("v1", "v2", "v3")])
-        elif tag.startswith(_READ_SPACES):
-            self._elements += 1
-            if self._elements > MAX_ELEMENTS:
-                raise _WrongError(f"has more than {MAX_ELEMENTS} elements that are no triangles")
-            super().start(tag, values)
-
-    def end(self, tag: str, /) -> Any:
-        if tag in {_VERTEX, _TRIANGLE} or not tag.startswith(_READ_SPACES):
-            return
-        one = super().end(tag)
-        if tag == _MESH:
-            points = np.frombuffer(self._numbers).reshape(-1, 3)
-            self._meshes[one] = points, np.frombuffer(self._corners, np.int64).reshape(-1, 3)
-            self._numbers, self._corners = array("d"), array("q")
+    name: str = ""
+    components: list[dict[str, str]] = field(default_factory=list)
+    numbers: array[float] = field(default_factory=lambda: array("d"))
+    corners: array[int] = field(default_factory=lambda: array("q"))
 
 
 class _Package:
-    """A 3MF file: models in XML, in a zip archive."""
+    """A 3MF file: models in XML, in a zip archive. What needs no second look is read at once."""
 
     def __init__(self, content: bytes) -> None:
+        self._objects: dict[tuple[str, str], _Object] = {}
+        self._items: list[tuple[float, dict[str, str]]] = []
+        self._part, self._object, self._elements = "", _Object(), 0
         # Each entry of the directory begins with this mark, however many the file says there are.
         if content.count(b"PK\x01\x02") > MAX_ENTRIES:
             raise _WrongError(f"is an archive of more than {MAX_ENTRIES} entries")
-        self._zip = zipfile.ZipFile(io.BytesIO(content))
-        self._entries = {_folded(one.filename): one for one in self._zip.infolist()}
-        self._roots: dict[str, Any] = {}
-        self._meshes: dict[Any, tuple[Points, Faces]] = {}
-        self._left = MAX_BYTES
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            models = [one for one in archive.infolist() if one.filename.lower().endswith(".model")]
+            # zipfile inflates an entry to the size that it announces, at most.
+            if sum(one.file_size for one in models) > MAX_BYTES:
+                raise _WrongError(f"inflates to more than {MAX_BYTES // 1024**2} MiB")
+            for one in models:
+                self._part, self._spaces = _folded(one.filename), dict[str, str]()
+                parser = ElementTree.XMLParser(target=self)  # noqa: S314 - it has no document type
+                with archive.open(one) as stream:
+                    while chunk := stream.read(1024 * 1024):
+                        parser.feed(chunk)
+                parser.close()
+
+    def doctype(self, *_: object) -> None:
+        raise _WrongError("has a document type (DOCTYPE), which 3MF forbids", self._part)
+
+    def start_ns(self, prefix: str, uri: str) -> None:
+        self._spaces[prefix] = uri
+
+    def start(self, tag: str, values: dict[str, str]) -> None:
+        """Called by the parser for each element of the XML."""
+        if tag == _VERTEX:
+            self._object.numbers.extend([float(values[key]) for key in "xyz"])
+            return
+        if tag == _TRIANGLE:
+            self._object.corners.extend([int(values[key]) for key in ("v1", "v2", "v3")])
+            return
+        self._elements += 1
+        if self._elements > MAX_ELEMENTS:
+            raise _WrongError(f"has more than {MAX_ELEMENTS} elements that are no triangles")
+        match tag.removeprefix(f"{{{_CORE}}}"):
+            case "model":
+                prefixes = values.get("requiredextensions", "").split()
+                needed = [self._spaces.get(prefix, prefix) for prefix in prefixes]
+                _refuse([space for space in needed if space not in _UNDERSTOOD], self._part)
+                self._unit = values.get("unit", "millimeter")
+                if self._unit not in _UNITS_MM:
+                    said = f"unknown unit {shown(self._unit[:200])}; expected one of"
+                    raise _WrongError(f"{said} {', '.join(_UNITS_MM)}", self._part)
+            case "object":
+                self._object = _Object(values.get("name", ""))
+                key = self._part, values["id"]
+                if self._objects.setdefault(key, self._object) is not self._object:
+                    raise _WrongError("is there twice", _place(*key))
+            case "mesh" if self._object.numbers:
+                raise _WrongError("has an object with two meshes", self._part)
+            case "component":
+                self._object.components.append({"path": self._part, **values})
+            case "item":
+                self._items.append((_UNITS_MM[self._unit], {"path": self._part, **values}))
 
     def bodies(self) -> Iterator[Body]:
         """Each mesh at every place where an item of the build has it."""
-        links = self._part(_LINKS).findall(f"{{*}}Relationship[@Type='{_SCHEMAS}/2013/01/3dmodel']")
-        models = [_folded(one.get("Target", "")) for one in links]
-        part = _only(models, "3D model", _LINKS)
-        root = self._part(part)
-        unit = root.get("unit", "millimeter")
-        if unit not in _UNITS_MM:
-            known = ", ".join(_UNITS_MM)
-            raise _WrongError(f"unknown unit {shown(unit[:200])}; expected one of {known}", part)
-        items = root.findall("{*}build/{*}item")
-        if not items:
-            raise _WrongError("has nothing to build; add its objects to the build", part)
-        for item in items:
-            yield from self._placed(part, item, np.diag([_UNITS_MM[unit]] * 3 + [1.0]), "", ())
-
-    def _part(self, name: str) -> Any:
-        """The root of a part's XML; what parts inflate to is counted, whatever they announce."""
-        if name in self._roots:
-            return self._roots[name]
-        if name not in self._entries:
-            raise _WrongError(f"lacks the part {shown(name)}")
-        model = _Model(self._meshes)
-        parser = ElementTree.XMLParser(target=model)  # noqa: S314 - it has no document type
-        try:
-            with self._zip.open(self._entries[name]) as stream:
-                while chunk := stream.read(1024 * 1024):
-                    self._left -= len(chunk)
-                    if self._left < 0:
-                        raise _WrongError(f"inflates to more than {MAX_BYTES // 1024**2} MiB")
-                    parser.feed(chunk)
-            root = self._roots[name] = parser.close()
-            if root is None:
-                raise _WrongError("is XML that is not 3MF")
-            prefixes = root.get("requiredextensions", "").split()
-            needed = [model.spaces.get(prefix, prefix) for prefix in prefixes]
-            _refuse([space for space in needed if space not in _UNDERSTOOD])
-        except _WrongError as wrong:
-            raise _WrongError(f"{wrong}", name) from None
-        return root
+        if not self._items:
+            raise _WrongError("has nothing to build; add its objects to the build")
+        for unit_mm, item in self._items:
+            yield from self._placed(item, np.diag([unit_mm] * 3 + [1.0]), "", ())
 
     def _placed(
-        self, part: str, used: Any, outer: NDArray[np.float64], name: str, above: tuple[Any, ...]
+        self, used: dict[str, str], outer: Points, name: str, above: tuple[_Object, ...]
     ) -> Iterator[Body]:
         """The bodies of an item or a component; each leads to a mesh or to a refusal."""
-        part = _folded(used.get(f"{{{_PRODUCTION}}}path", part))
-        number = used.get("objectid", "")
-        place = f"{part}: object {shown(number)}"
-        objects = self._part(part).iterfind("{*}resources/{*}object")
-        found = [one for one in objects if one.get("id") == number]
-        one = _only(found, "object of this number", place)
+        key = _folded(used.get(f"{{{_PRODUCTION}}}path", used["path"])), used["objectid"]
+        if not (one := self._objects.get(key)):
+            raise _WrongError("there is no such object", _place(*key))
         if one in above or len(above) == MAX_NESTED:
-            raise _WrongError(f"nests components in a circle, or deeper than {MAX_NESTED}", place)
+            said = f"nests components in a circle, or deeper than {MAX_NESTED}"
+            raise _WrongError(said, _place(*key))
+        if bool(one.components) == bool(one.numbers):
+            raise _WrongError("expected either a mesh or components", _place(*key))
         words = used.get("transform", "1 0 0 0 1 0 0 0 1 0 0 0").split()
-        if len(words) != 12:
-            raise _WrongError(f"a transform has 12 numbers, this one {len(words)}", place)
-        rows = np.reshape([float(word) for word in words], (4, 3))
-        inner, name = outer @ np.vstack([rows.T, [0, 0, 0, 1]]), one.get("name") or name
-        components, meshes = one.findall("{*}components/{*}component"), one.findall("{*}mesh")
-        if len(meshes) + bool(components) != 1:
-            raise _WrongError("expected either a mesh or components", place)
-        for component in components:
-            yield from self._placed(part, component, inner, name, (*above, one))
-        for mesh in meshes:
-            yield _moved(name, *self._meshes[mesh], inner)
+        rows = np.array(words, dtype=float).reshape(4, 3)
+        matrix, name = outer @ np.vstack([rows.T, [0, 0, 0, 1]]), one.name or name
+        for component in one.components:
+            yield from self._placed(component, matrix, name, (*above, one))
+        if one.numbers:
+            vertices, corners = np.array(one.numbers).reshape(-1, 3), np.array(one.corners, int)
+            _check_corners(corners, vertices)
+            yield _moved(name, vertices, corners.reshape(-1, 3), matrix)
 
 
-def _only(found: Sequence[Any], what: str, place: str) -> Any:
-    if len(found) != 1:
-        raise _WrongError(f"expected one {what}, found {len(found)}", place)
-    return found[0]
+def _place(part: str, number: str) -> str:
+    return f"{part}: object {shown(number)}"
 
 
 def _folded(name: str) -> str:
