@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from fabkit.core.errors import name_some
 from fabkit.mesh.finding import Finding, counted
@@ -21,14 +23,12 @@ from fabkit.verify.taking import Taken
 
 #: So many files or challenges of one message are named.
 _NAMED = 4
-#: Values of pieces are one that differ by no more than this, or by this part of themselves.
-_SAME, _SAME_PART = 0.02, 0.01
 #: What follows for all pieces from a grid unit, or a clearance, that is not what it should be.
 _FOLLOW = {"unit": {"gap-least", "gap-most", "clearance"}, "clearance": {"gap-least", "gap-most"}}
-#: What is told of the set, before and after what is told of its parts.
-_FIRST, _LAST = ("lengths", "clearance"), ("missing", "twice")
+#: Rules that measure nothing, and so can be failed by a mesh that is not sound as by any other.
+_NOT_MEASURED = *SOUND_RULES, "shape", "file-name", "cut-through"
 #: Kinds of what pieces do beside each other, by a word of its message.
-_KIND = re.compile("overlap|along an edge|gap|reaches|closed")
+_KIND = re.compile("overlap|gap|reaches|closed")
 
 
 @dataclass(frozen=True)
@@ -148,88 +148,58 @@ def causes(report: CheckReport) -> list[Cause]:
     piece are left out, nothing that has no cause before it: there is none only when nothing fails.
     """
     of_set = {one.rule: Cause(one.rule, one.message) for one in report.findings if not one.ok}
-    failing = [
-        (part, one)
-        for part in report.all_parts
-        for one in part.failed
-        if not _is_unmeasured(one, part)
-    ]
-    alike = _alike([pair for pair in failing if pair[0].piece], report.parts)
-    known = {*of_set, *alike}
-    follow = {rule for cause in known & {*_FOLLOW} for rule in _FOLLOW[cause]}
-    found = [of_set[rule] for rule in _FIRST if rule in of_set and rule not in follow]
+    failing = defaultdict[str, list[tuple[ReadPart, Finding]]](list)
+    for part in report.all_parts:
+        is_sound = not any(one.rule in SOUND_RULES for one in part.failed)
+        for one in part.failed:
+            if is_sound or one.value is not None or one.rule in _NOT_MEASURED:
+                failing[one.rule] += [] if _is_unlike(one, part) else [(part, one)]
+    pieces, alike = sum(one.piece is not None for one in report.parts), dict[str, Cause]()
+    for rule, some in failing.items():
+        values = [one.value for part, one in some if part.piece and one.value is not None]
+        # Values are one that differ by less than 0.02, or by a hundredth of themselves.
+        if 1 < pieces == len(values) and np.ptp(values) <= max(0.02, 0.01 * abs(max(values))):
+            alike[rule] = Cause(rule, f"all {pieces} pieces: {some[0][1].message}")
+    follow = set().union(*(_FOLLOW[one] for one in _FOLLOW if one in {*of_set, *alike}))
+    found = [of_set[rule] for rule in ("lengths", "clearance") if rule in {*of_set} - follow]
     found += [one for rule, one in alike.items() if rule not in follow]
     found += [Cause("shape", one) for one in unlike(report.taken.parts, report.answers)]
-    found += _by_message(
-        (part, one)
-        for part, one in failing
-        if one.rule not in {*follow, *alike}
-        if not (part.piece and _is_told(one, part))
-        if not (one.rule == "board-read" and one.unit and "unit" in alike)
-    )
-    found += [of_set[rule] for rule in _LAST if rule in of_set]
+    for rule, some in failing.items():
+        told = defaultdict[str, list[tuple[str, str]]](list)
+        for part, one in some if rule not in {*follow, *alike} else ():
+            if not (rule == "board-read" and one.unit and "unit" in alike):
+                # Those of one message together, and of one rule when many.
+                told[one.message if len(some) <= _NAMED else ""].append((part.name, one.message))
+        for files, messages in (zip(*pairs, strict=True) for pairs in told.values()):
+            several = f" (in {files[0]})" if len({*messages}) > 1 else ""
+            found.append(Cause(rule, messages[0] + several, files))
+    found += [of_set[rule] for rule in ("missing", "twice") if rule in of_set]
     # Challenges with another answer than the catalog's, but for those that a cause explains.
     left = [one for one in report.answers if not (one.is_right or one.missing or one.drawn)]
     for message, ids in by_message(left).items():
         found.append(Cause("put-together", f"{name_some(ids, _NAMED)}: {message}"))
-    if not follow and not _FOLLOW["clearance"] & {*alike}:
-        found += _assemblies(report)
+    if not (follow or _FOLLOW["clearance"] & {*alike}):
+        found += _of_assemblies(report)
     return found or list(of_set.values())
 
 
-def _is_unmeasured(finding: Finding, part: ReadPart) -> bool:
-    """Whether a finding only says that a mesh that is not sound cannot be measured."""
-    is_sound = all(one.ok for one in part.findings if one.rule in SOUND_RULES)
-    known = (*SOUND_RULES, "shape", "file-name", "cut-through")
-    return not is_sound and finding.value is None and finding.rule not in known
-
-
-def _is_told(finding: Finding, part: ReadPart) -> bool:
+def _is_unlike(finding: Finding, part: ReadPart) -> bool:
     """Whether `unlike` tells it of a piece: another outline, a letter in a mirror as well."""
-    of_letter = finding.rule.startswith("letter") and "mirror" in finding.message
-    is_mirrored = any(one.rule == "shape" and "mirror" in one.message for one in part.failed)
-    return (finding.rule == "shape" and finding.value is None) or (of_letter and is_mirrored)
+    in_mirror = {one.rule for one in part.failed if "mirror" in one.message}
+    of_letter = {"shape", finding.rule} <= in_mirror and finding.rule.startswith("letter")
+    return bool(part.piece) and (of_letter or (finding.rule, finding.value) == ("shape", None))
 
 
-def _alike(
-    failing: Sequence[tuple[ReadPart, Finding]], parts: Sequence[ReadPart]
-) -> dict[str, Cause]:
-    """What all recognised pieces fail with the same value, by its rule."""
-    pieces, found = sum(one.piece is not None for one in parts), dict[str, Cause]()
-    for rule in dict.fromkeys(one.rule for _, one in failing) if pieces > 1 else ():
-        same = [one for _, one in failing if one.rule == rule]
-        values = [one.value for one in same if one.value is not None]
-        if not pieces == len(same) == len(values):
-            continue
-        if max(values) - min(values) <= max(_SAME, _SAME_PART * abs(max(values))):
-            found[rule] = Cause(rule, f"all {pieces} pieces: {same[0].message}")
-    return found
-
-
-def _by_message(failing: Iterable[tuple[ReadPart, Finding]]) -> Iterator[Cause]:
-    """What fails on single parts: those of one message together, and of one rule when many."""
-    failing = list(failing)
-    rules = Counter(one.rule for _, one in failing)
-    groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for part, one in failing:
-        key = one.rule, "" if rules[one.rule] > _NAMED else one.message
-        groups.setdefault(key, []).append((part.name, one.message))
-    for (rule, _), told in groups.items():
-        files, messages = zip(*told, strict=True)
-        several = f" (in {files[0]})" if len({*messages}) > 1 else ""
-        yield Cause(rule, messages[0] + several, files)
-
-
-def _assemblies(report: CheckReport) -> Iterator[Cause]:
+def _of_assemblies(report: CheckReport) -> Iterator[Cause]:
     """What solutions complain of that no piece was blamed for."""
     blamed = {part.key for part in report.all_parts if part.failed}
-    kinds: dict[str, dict[str, list[str]]] = {}
+    kinds = defaultdict[str, dict[str, list[str]]](dict)
     for one in report.assemblies:
         for message in one.messages:
-            if not blamed & set(re.findall(r"[\w-]+", message)):
-                kind = next(filter(None, _KIND.findall(message)), "")
-                kinds.setdefault(kind, {}).setdefault(message, []).append(one.challenge)
-    for told in kinds.values():
-        message, ids = next(iter(told.items()))
-        more = f", and {len(told) - 1} more like that" if len(told) > 1 else ""
+            if not blamed & {*re.findall(r"[\w-]+", message)}:
+                kind = kinds[_KIND.findall(message)[0]]
+                kind.setdefault(message, []).append(one.challenge)
+    for kind in kinds.values():
+        message, ids = next(iter(kind.items()))
+        more = f", and {len(kind) - 1} more like that" if len(kind) > 1 else ""
         yield Cause("put-together", f"{message} (in {name_some(ids, 2)}){more}")
