@@ -28,8 +28,7 @@ class Flips:
 
     Attributes:
         possible: whether every part can be: both its faces are alike.
-        newly: the challenges that cannot be solved by the rules, and can be then.
-        tried: how many such challenges there are.
+        newly: of the `tried` challenges, which no solution by the rules has, those that have one then.
     """
 
     possible: bool
@@ -51,11 +50,8 @@ class Flips:
 
 @dataclass(frozen=True, eq=False)
 class VerifyReport:
-    """What `verify` found, on the set as a whole and on each challenge of the catalog.
-
-    Attributes:
-        flips: what turning pieces over changes; None when the rules allow it anyway.
-    """
+    """What `verify` found, on the set and on each challenge of the catalog; `flips` is what turning
+    pieces over changes, None when the rules allow it anyway."""
 
     taken: Taken
     findings: tuple[Finding, ...]
@@ -72,9 +68,8 @@ class VerifyReport:
         """The gap that two flat parts keep in any solution; below 0 when one reaches out.
 
         Let each part's outline as seen lie at least c inside its outline as read. Outlines of a
-        solution do not overlap, so a straight way from one part to another leaves the first
-        outline and enters the second: it is at least as long as the two c together. (Of balls the
-        rules of seats tell it.)
+        solution do not overlap, so a straight way from one part to another leaves the first and
+        enters the second: it is at least as long as the two c together.
         """
         insides = sorted(
             inside_mm(part.shadow, part.outline.canonical)
