@@ -19,12 +19,6 @@ def is_closed(faces: Faces) -> bool:
     """Whether each edge of some triangles is passed as often one way as the other.
 
     Only such meshes may be given to manifold3d: others can end the process there.
-
-    Example:
-        >>> is_closed(np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]))
-        True
-        >>> is_closed(np.array([[0, 2, 1]]))
-        False
     """
     start, end = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
     count = int(faces.max(initial=0)) + 1
@@ -32,12 +26,7 @@ def is_closed(faces: Faces) -> bool:
 
 
 def area_vectors(vertices: Points, faces: Faces) -> Points:
-    """Each triangle's normal, as long as its area is large, shape (m, 3).
-
-    Example:
-        >>> area_vectors(np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0]]), np.array([[0, 1, 2]])).tolist()
-        [[0.0, 0.0, 8.0]]
-    """
+    """Each triangle's normal, as long as its area is large, shape (m, 3)."""
     a, b, c = (vertices[faces[:, corner]] for corner in range(3))
     return np.asarray(np.cross(b - a, c - a) / 2)
 

@@ -8,6 +8,10 @@ face, although each of them only touches it.
 Candidates come from shapely's tree of boxes. A pair is parted if, along some direction, the one
 ends where the other begins. If any such direction exists, then also among a few: across either
 face, or across an edge of each; for faces in one plane, within it across an edge of one.
+
+Numpy is quick along long rows. So coordinates come first, and triangles or pairs last: triangles
+have the shape (3, 3, m), with their corners in the middle, vectors (3, m), and pairs of positions
+of triangles (2, p). `take` keeps the rows long; indexing would lay them out the other way.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ import shapely
 from numpy.typing import NDArray
 
 from fabkit.mesh.body import Body, Points
-from fabkit.mesh.topology import FLAT_MM, heights
+from fabkit.mesh.topology import FLAT_MM, Positions, heights
 
 #: Faces that reach less than this into each other touch: single precision moves corners by up to
 #: 1.3e-5 mm at coordinates of 256 mm, so that those that touched reach up to twice as far.
@@ -30,11 +34,8 @@ MOST_CROSSINGS = 1000
 #: Pairs that are looked at together at most: a few hundred megabytes.
 _PAIRS_AT_ONCE = 1 << 22
 
-#: Pairs of positions: one a row in what `crossings` returns, one a column inside.
-Pairs = NDArray[np.int64]
 
-
-def crossings(body: Body, touching_mm: float = TOUCHING_MM) -> Pairs:
+def crossings(body: Body, touching_mm: float = TOUCHING_MM) -> Positions:
     """The pairs of faces that cut through each other, or lie on each other in one plane.
 
     The work grows about linearly with the faces, but with the square of those around one corner.
@@ -64,9 +65,14 @@ def crossings(body: Body, touching_mm: float = TOUCHING_MM) -> Pairs:
     normals /= np.linalg.norm(normals, axis=0)
     found, lying = [np.empty((2, 0), dtype=np.int64)], [np.empty((5, 0), dtype=np.int64)]
     for pairs in _near_pairs(triangles):
-        above = [_above(triangles, normals, *some) for some in (pairs, pairs[::-1])]
+        both_ways = pairs, pairs[::-1]
+        # How far the corners of the other face are above the first one's plane, (3, p).
+        above = [
+            _along(triangles.take(other, 2) - triangles[:, :1].take(one, 2), normals.take(one, 1))
+            for one, other in both_ways
+        ]
         found += _crossing(triangles, normals, pairs, *above)
-        for some, corners_above in zip((pairs, pairs[::-1]), above, strict=True):
+        for some, corners_above in zip(both_ways, above, strict=True):
             lying.append(_lying_edges(faces, triangles, normals, some, corners_above))
         if sum(some.shape[1] for some in found) >= MOST_CROSSINGS:
             break
@@ -79,12 +85,7 @@ def crossings(body: Body, touching_mm: float = TOUCHING_MM) -> Pairs:
     return np.unique(each.T, axis=0)
 
 
-# Numpy is quick along long rows. So coordinates come first below, and triangles or pairs last:
-# triangles have the shape (3, 3, m), with their corners in the middle, and vectors (3, m).
-# `take` keeps the rows long; indexing would lay them out the other way.
-
-
-def _near_pairs(triangles: Points) -> Iterator[Pairs]:
+def _near_pairs(triangles: Points) -> Iterator[Positions]:
     """All pairs of triangles whose boxes meet, the earlier one first, in chunks of shape (2, p)."""
     if not triangles.shape[-1]:
         return
@@ -101,17 +102,11 @@ def _near_pairs(triangles: Points) -> Iterator[Pairs]:
         yield np.stack([one[near], other[near]])
 
 
-def _above(triangles: Points, normals: Points, ground: Pairs, other: Pairs) -> Points:
-    """How far the corners of the other triangles are above those that are the ground, (3, p)."""
-    axes = normals.take(ground, 1)
-    return _along(triangles.take(other, 2), axes) - _along(triangles[:, :1].take(ground, 2), axes)
-
-
 def _crossing(
-    triangles: Points, normals: Points, pairs: Pairs, slim_above: Points, broad_above: Points
-) -> tuple[Pairs, Pairs]:
-    """Those of some pairs (2, p), the broader one first, that have inner points in common: tilted
-    against each other, and lying in one plane."""
+    triangles: Points, normals: Points, pairs: Positions, slim_above: Points, broad_above: Points
+) -> tuple[Positions, Positions]:
+    """Those of some pairs, the broader one first, that have inner points in common: tilted against
+    each other, and lying in one plane."""
     flat = pairs[:, (np.abs(slim_above) <= TOUCHING_MM).all(axis=0)]
     through = [
         (above.min(axis=0) < -TOUCHING_MM) & (above.max(axis=0) > TOUCHING_MM)
@@ -130,15 +125,13 @@ def _crossing(
 
 
 def _lying_edges(
-    faces: Pairs, triangles: Points, normals: Points, pairs: Pairs, above: Points
-) -> Pairs:
-    """The edges of the second face of each pair (2, p) that lie inside the first one.
+    faces: Positions, triangles: Points, normals: Points, pairs: Positions, above: Points
+) -> Positions:
+    """The edges of the second face of each pair that lie inside the first one, shape (5, k).
 
-    The corners of the second face are `above` the first one (3, p).
-
-    Returns:
-        Shape (5, k): the two faces, the two corners of the edge, the smaller first, and whether
-        the second face goes on above the first one or below (1 or 0).
+    The corners of the second face are `above` the first one (3, p). Each column has the two faces,
+    the two corners of the edge, the smaller first, and whether the second face goes on above the
+    first one or below (1 or 0).
     """
     off = np.abs(above) > TOUCHING_MM
     some = np.flatnonzero(np.count_nonzero(off, axis=0) == 1)
@@ -148,8 +141,7 @@ def _lying_edges(
     corners = np.sort([faces[end, other] for end in ends], axis=0)
     found = np.vstack([ground, other, corners, above[tips, some] > 0])
     # An edge is a triangle without breadth.
-    start, end = (triangles[:, at, other] for at in ends)
-    edges = np.stack([start, end, end], axis=1)
+    edges = np.stack([triangles[:, ends[at], other] for at in (0, 1, 1)], axis=1)
     for side in range(4):
         base = triangles.take(found[0], 2)
         along = _side(base, side) if side < 3 else _side(edges, 0)

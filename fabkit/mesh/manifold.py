@@ -21,14 +21,7 @@ def is_solid(manifold: Any) -> bool:
 
 
 def cropped(solid: Any, box: Sequence[float]) -> Any:
-    """What of a solid lies over a box ``(left, low, right, high)``.
-
-    Example:
-        >>> import manifold3d
-        >>> cube = manifold3d.Manifold.cube([4, 4, 4])
-        >>> cropped(cube, (1, 1, 9, 2)).bounding_box()
-        (1.0, 1.0, 0.0, 4.0, 2.0, 4.0)
-    """
+    """What of a solid lies over a box ``(left, low, right, high)``."""
     import manifold3d
 
     if solid.is_empty():
@@ -56,16 +49,13 @@ def shadow_of(solid: Any) -> BaseGeometry:
 def slab(body: Body, low_mm: float, high_mm: float = math.inf) -> Body:
     """What of a closed mesh lies between two heights, closed again; its back is at height 0.
 
-    Raises:
-        ValueError: when the mesh bounds no volume.
-
     Example:
         >>> corners = np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], float)
         >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
         >>> slab(Body("pyramid", corners, faces), 1.0).vertices.max(axis=0).tolist()
         [3.0, 3.0, 3.0]
     """
-    cut = between(_solid(body), low_mm, high_mm)
+    cut = between(body.manifold, low_mm, high_mm)
     return _body(cut.translate((0.0, 0.0, -low_mm)), body.name)
 
 
@@ -73,17 +63,6 @@ def parted(body: Body, area: BaseGeometry, low_mm: float, high_mm: float) -> tup
     """Parts a closed mesh in two that touch each other: the rest, and what lies in a prism.
 
     The prism is an area seen from above, in the mesh's own frame, between two heights.
-
-    Raises:
-        ValueError: when the mesh bounds no volume.
-
-    Example:
-        >>> import shapely
-        >>> corners = np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], float)
-        >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
-        >>> rest, inside = parted(Body("pyramid", corners, faces), shapely.box(0, 0, 9, 9), 2, 4)
-        >>> rest.vertices[:, 2].max().item(), inside.vertices[:, 2].min().item()
-        (2.0, 2.0)
     """
     import manifold3d
 
@@ -91,14 +70,8 @@ def parted(body: Body, area: BaseGeometry, low_mm: float, high_mm: float) -> tup
     corners = [np.asarray(ring.coords)[:-1] for ring in rings]
     outline = manifold3d.CrossSection(corners, manifold3d.FillRule.EvenOdd)
     prism = outline.extrude(high_mm - low_mm).translate((0.0, 0.0, low_mm))
-    inside, rest = _solid(body).split(prism)
+    inside, rest = body.manifold.split(prism)
     return _body(rest, body.name), _body(inside, body.name)
-
-
-def _solid(body: Body) -> Any:
-    if not is_solid(body.manifold):
-        raise ValueError(f"{body.name} bounds no volume")
-    return body.manifold
 
 
 def _body(manifold: Any, name: str) -> Body:

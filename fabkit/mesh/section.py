@@ -1,8 +1,4 @@
-"""Sections: what a horizontal cut through a mesh shows.
-
-A closed mesh is cut by manifold3d. One that is open or inside out may be cut, too; what shows is
-then the area inside the lines that do close.
-"""
+"""Sections: what a horizontal cut through a mesh shows, closed or not."""
 
 from __future__ import annotations
 
@@ -20,14 +16,14 @@ from shapely.geometry.base import BaseGeometry
 from fabkit.mesh.body import Faces, Points, area_vectors, is_closed
 
 UP, DOWN = 1, -1
-#: Noise moves corners less than this (mm); what is more is no noise, but a fault.
+#: Noise moves corners less than this; what is more is no noise, but a fault.
 _MOST_NOISE_MM = 0.045
-#: Areas that are smaller than this are what rounding leaves.
+#: Smaller areas are what rounding leaves.
 _NO_AREA_MM2 = 1e-9
 
 
 class Sections:
-    """Cuts one body, closed or not, at any number of heights.
+    """Cuts one body at any number of heights; of an open one those lines show that do close.
 
     Example:
         >>> corners = np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], float)
@@ -37,8 +33,7 @@ class Sections:
     """
 
     def __init__(self, vertices: Points, faces: Faces) -> None:
-        self.vertices = vertices
-        self.faces = faces
+        self.vertices, self.faces = vertices, faces
         self.low, self.high = float(vertices[:, 2].min()), float(vertices[:, 2].max())
         self._cuts: dict[float, BaseGeometry] = {}
 
@@ -119,8 +114,7 @@ class Sections:
         """How far noise may have moved corners, as the flats tell; next to 0 for an exact mesh.
 
         It is 2.5 times what single faces of the large flats show, those of a fiftieth of what is
-        level (to 1 degree). A mesh without flats tells nothing; those of one that is rougher than
-        0.045 mm are none, so that it counts as exact.
+        level (to 1 degree). A mesh without flats, or rougher than 0.045 mm, counts as exact.
         """
         areas = np.linalg.norm(area_vectors(self.vertices, self.faces), axis=1)
         reach = np.ptp(self._corners, axis=1)
@@ -137,8 +131,7 @@ class Sections:
     def _flat_levels(self) -> list[float]:
         """The heights of the flats, at most 300: those around which most area lies first."""
         flat = (np.ptp(self._corners, axis=1) < self.scatter_mm) & (self._projected != 0)
-        areas = np.abs(self._projected[flat])
-        found = _heaviest(self._corners[flat], areas, self.scatter_mm)
+        found = _heaviest(self._corners[flat], np.abs(self._projected[flat]), self.scatter_mm)
         return [height for _, height in itertools.islice(found, 300)]
 
     def _at_level(self, height: float) -> NDArray[np.bool_]:
@@ -179,39 +172,27 @@ def _heaviest(
 
 def area_of(cut: Any, least_hole_mm2: float = _NO_AREA_MM2) -> BaseGeometry:
     """A `manifold3d.CrossSection` as an area; points and slivers of no area are left out."""
-    several = cut.num_contour() > 1
     found = []
-    for one in cut.decompose() if several else [cut]:
+    for one in cut.decompose() if cut.num_contour() > 1 else [cut]:
         # The largest ring goes around.
         rings = sorted(map(Polygon, one.to_polygons()), key=lambda ring: -ring.area)
         if rings and rings[0].area > _NO_AREA_MM2:
             holes = [hole.exterior for hole in rings[1:] if hole.area > least_hole_mm2]
             found.append(Polygon(rings[0].exterior, holes))
     area = MultiPolygon(found) if len(found) > 1 else found[0] if found else Polygon()
-    # Rings may touch themselves where two corners are one.
-    return area if area.is_valid else shapely.make_valid(area)
+    if not area.is_valid:  # rings may touch themselves where two corners are one
+        area = shapely.make_valid(area, method="structure", keep_collapsed=False)
+    return area
 
 
 def parts(area: BaseGeometry) -> list[Polygon]:
-    """The separate parts of an area, the largest first.
-
-    Example:
-        >>> [part.area for part in parts(shapely.box(0, 0, 1, 1) | shapely.box(3, 0, 5, 1))]
-        [2.0, 1.0]
-    """
-    # Twice, for collections of several polygons.
-    found = [one for one in shapely.get_parts(shapely.get_parts(area)) if one.area > 0]
+    """The separate parts of an area, the largest first."""
+    found = [one for one in shapely.get_parts(area) if one.area > 0]
     return sorted(found, key=lambda one: (-one.area, one.bounds))
 
 
 def filled(area: BaseGeometry) -> BaseGeometry:
-    """An area with all its holes filled.
-
-    Example:
-        >>> ring = shapely.box(0, 0, 3, 3) - shapely.box(1, 1, 2, 2)
-        >>> ring.area, filled(ring).area
-        (8.0, 9.0)
-    """
+    """An area with all its holes filled."""
     found = [Polygon(part.exterior) for part in parts(area)]
     return found[0] if len(found) == 1 else shapely.union_all(found)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.mesh.body import Body, Points
+from fabkit.mesh.body import Body, Points, welded
 from fabkit.mesh.manifold import is_solid
 
 #: Positions of faces or corners.
@@ -26,7 +26,7 @@ _TOUCHING = 1e-6
 _MOST_SHELLS = 300
 
 
-# --- edges --------------------------------------------------------------------------------
+# --- edges and faces ----------------------------------------------------------------------
 
 
 def _sides(body: Body) -> tuple[Positions, Positions, NDArray[np.bool_]]:
@@ -45,17 +45,9 @@ def _sides(body: Body) -> tuple[Positions, Positions, NDArray[np.bool_]]:
 
 
 def open_edges(body: Body) -> Positions:
-    """The edges that are not shared by exactly two faces.
+    """The edges that are not shared by exactly two faces: their two corners, sorted, (k, 2).
 
     Faces with two equal corners have none.
-
-    Returns:
-        The two corners of each, the smaller position first, shape (k, 2), sorted.
-
-    Example:
-        >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
-        >>> open_edges(Body("a face", corners, np.array([[0, 1, 2]]))).tolist()
-        [[0, 1], [0, 2], [1, 2]]
     """
     edges, counts = np.unique(_sides(body)[0], return_counts=True)
     return np.column_stack(np.divmod(edges[counts != 2], len(body.vertices)))
@@ -68,12 +60,6 @@ def turned_faces(body: Body) -> Positions:
     directions. If turning some faces over makes all agree, the fewer ones are named; otherwise
     (the surface has one side, like a Moebius strip) all that disagree with a neighbour.
     A body whose faces all face inwards agrees with itself: its volume is below 0.
-
-    Example:
-        >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
-        >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 3, 2], [2, 0, 3]])
-        >>> turned_faces(Body("a tetrahedron", corners, faces)).tolist()
-        [2]
     """
     (edges, faces, rises), count = _sides(body), len(body.faces)
     _, first, shared_by = np.unique(edges, return_index=True, return_counts=True)
@@ -83,11 +69,9 @@ def turned_faces(body: Body) -> Positions:
         return np.empty(0, dtype=np.int64)
     # Every face stands here twice, as it is and turned over. What must go together is joined, so
     # that in each part of the surface the faces fall into two parties.
-    turned = np.where(differ, count, 0)
+    turned = other + np.where(differ, count, 0)
     joined = _labels(
-        2 * count,
-        np.concatenate([one, one + count]),
-        np.concatenate([other + turned, other + (count - turned)]),
+        2 * count, np.r_[one, one + count], np.r_[turned, (turned + count) % (2 * count)]
     )
     as_is, over = joined[:count], joined[count:]
     sizes = np.bincount(as_is, minlength=2 * count)
@@ -103,9 +87,6 @@ def _labels(count: int, one: Positions, other: Positions) -> Positions:
     return np.asarray(connected_component_labels(np.column_stack([one, other]), count))
 
 
-# --- faces --------------------------------------------------------------------------------
-
-
 def degenerate_faces(body: Body) -> Positions:
     """The faces of no extent: two corners are one, or all lie on a line (see `FLAT_MM`)."""
     # Put so that heights which are no number count as none.
@@ -113,13 +94,7 @@ def degenerate_faces(body: Body) -> Positions:
 
 
 def duplicate_faces(body: Body) -> Positions:
-    """The faces that have the same three corners as an earlier one, whichever way round.
-
-    Example:
-        >>> faces = np.array([[0, 1, 2], [0, 3, 1], [2, 1, 0], [1, 2, 0]])
-        >>> duplicate_faces(Body("two sheets", np.eye(4, 3), faces)).tolist()
-        [2, 3]
-    """
+    """The faces that have the same three corners as an earlier one, whichever way round."""
     return np.flatnonzero(~body.as_trimesh.unique_faces())
 
 
@@ -140,14 +115,9 @@ def heights(triangles: Points) -> NDArray[np.float64]:
 # --- shells -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Shell:
-    """Faces that hang together by shared edges.
-
-    Attributes:
-        faces: their positions in the body's faces, rising.
-        volume_mm3: what they bound, as `signed_volume` gives it.
-    """
+class Shell(NamedTuple):
+    """Faces (their positions, rising) that hang together by shared edges, and what they bound, as
+    `signed_volume` gives it."""
 
     faces: Positions
     volume_mm3: float
@@ -158,43 +128,24 @@ def shells(body: Body) -> tuple[Shell, ...]:
 
     The largest first, whatever its sign, so that the outermost shell comes before its cavities even
     if all are turned inside out. Faces with two equal corners belong to none.
-
-    Example:
-        >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
-        >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
-        >>> large, small = shells(Body(
-        ...     "a hollow tetrahedron",
-        ...     np.concatenate([3 * corners, corners + 0.1]),
-        ...     np.concatenate([faces, faces[:, ::-1] + 4]),
-        ... ))
-        >>> round(large.volume_mm3, 6), round(small.volume_mm3, 6)
-        (4.5, -0.166667)
     """
+    from trimesh.graph import connected_components
+
     edges, faces, _ = _sides(body)
-    if not len(faces):
-        return ()
     beside = np.flatnonzero(edges[1:] == edges[:-1])
-    part = _labels(len(body.faces), faces[beside], faces[beside + 1])
-    whole = np.unique(faces)
-    order = whole[np.argsort(part[whole], kind="stable")]
-    groups = np.split(order, np.flatnonzero(np.diff(part[order])) + 1)
+    links = np.column_stack([faces[beside], faces[beside + 1]])
+    groups = map(np.array, connected_components(links, nodes=np.unique(faces)))
     found = [Shell(some, signed_volume(body, some)) for some in groups]
     return tuple(sorted(found, key=lambda shell: -abs(shell.volume_mm3)))
 
 
-def signed_volume(body: Body, faces: Positions | None = None) -> float:
+def signed_volume(body: Body, faces: Positions | slice = slice(None)) -> float:
     """The volume that faces (all if none are given) bound, in mm³.
 
     It is above 0 if they face outwards, below 0 if inwards, as those of a cavity do. For faces that
     leave gaps it is a rough figure, measured from the middle of their box.
-
-    Example:
-        >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 6]])
-        >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
-        >>> round(signed_volume(Body("inside out", corners, faces[:, ::-1])), 9)
-        -1.0
     """
-    triangles = body.vertices[body.faces if faces is None else body.faces[faces]]
+    triangles = body.vertices[body.faces[faces]]
     if not len(triangles):
         return 0.0
     # Far from the origin, the volumes below would be differences of large numbers.
@@ -236,8 +187,9 @@ def _winding_number(triangles: Points, point: Points) -> float:
 def separate(body: Body) -> list[Body]:
     """The parts of a mesh that lie apart from each other, each with its cavities.
 
-    Shells stay together when one lies in the other, as a cavity does, or both take some room, which
-    is a fault of one part. Parts come from left to right; a body that is one part is left as it is.
+    Shells stay together when both take some room, as a cavity and what is around it do, or what
+    overlaps by a fault of one part. Parts come from left to right; a body that is one part is left
+    as it is.
 
     Example:
         >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
@@ -249,23 +201,21 @@ def separate(body: Body) -> list[Body]:
     found = shells(body)
     if not 1 < len(found) <= _MOST_SHELLS:
         return [body]
-    # Each facing outwards.
-    bodies = [
-        _of_faces(body.name, body, body.faces[one.faces][:, :: 1 if one.volume_mm3 > 0 else -1])
-        for one in found
+    sizes = np.array([abs(shell.volume_mm3) for shell in found])
+    outward = [
+        welded("", body.vertices, body.faces[some][:, :: 1 if volume > 0 else -1])
+        for some, volume in found
     ]
     low, high = (
-        np.array([end(one.vertices, axis=0) for one in bodies]) for end in (np.min, np.max)
+        np.array([end(one.vertices, axis=0) for one in outward]) for end in (np.min, np.max)
     )
     meet = np.asarray((low[:, None] <= high).all(axis=2) & (low <= high[:, None]).all(axis=2))
-    sizes = np.array([abs(shell.volume_mm3) for shell in found])
     for one, other in np.argwhere(np.triu(meet, 1)).tolist():
         if sizes[other] > _A_PART * sizes[0] or found[other].volume_mm3 < 0:
-            solids = [bodies[at].manifold for at in (one, other)]
+            solids = [outward[at].manifold for at in (one, other)]
             # Of an open shell nothing is known, so that it stays where it is.
             meet[one, other] = meet[other, one] = (
-                encloses(body, found[one], found[other])
-                or not all(map(is_solid, solids))
+                not all(map(is_solid, solids))
                 or (solids[0] ^ solids[1]).volume() > _TOUCHING * sizes[other]
             )
     group = _labels(len(found), *np.nonzero(meet))
@@ -273,14 +223,8 @@ def separate(body: Body) -> list[Body]:
     if len(groups) < 2 or any(sizes[some[0]] <= _A_PART * sizes[0] for some in groups):
         return [body]
     groups.sort(key=lambda some: tuple(low[some[0]].tolist()))
-    parts = []
-    for number, some in enumerate(groups, 1):
-        chosen = np.sort(np.concatenate([found[at].faces for at in some]))
-        parts.append(_of_faces(f"{body.name} ({number})", body, body.faces[chosen]))
-    return parts
-
-
-def _of_faces(name: str, body: Body, faces: Positions) -> Body:
-    """Some faces of a body, alone."""
-    used, corners = np.unique(faces, return_inverse=True)
-    return Body(name, body.vertices[used], corners.reshape(-1, 3))
+    together = [np.sort(np.concatenate([found[at].faces for at in some])) for some in groups]
+    return [
+        welded(f"{body.name} ({number})", body.vertices, body.faces[some])
+        for number, some in enumerate(together, 1)
+    ]
