@@ -12,8 +12,6 @@ from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.identity import Identity
 from fabkit.mesh.inspect import ReadPart
 from fabkit.model.challengeload import find_challenge
-from fabkit.model.lattice import Cell, Lattice
-from fabkit.model.piece import Form, at_anchor, least_turn
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge, PuzzleSet, rings_in_units
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED, UNKNOWN, solve
@@ -34,10 +32,8 @@ class Answered:
 
     Attributes:
         status: ``solved``, ``impossible`` or ``unknown``; ``missing`` when pieces for it are.
-        layout: the solution, for each piece its cells; empty without one.
-        engine: what decided.
+        layout: the solution, for each piece its cells, put together from the meshes as `assembly`.
         drawn: the answer with the pieces as the set's file draws them; empty when all pieces are.
-        assembly: the solution put together from the meshes.
     """
 
     challenge: Challenge
@@ -51,16 +47,13 @@ class Answered:
     @property
     def expected(self) -> str:
         """What the catalog says, else what the pieces as drawn answer."""
-        if self.challenge.answer or self.missing:
-            return self.challenge.answer or SOLVED
-        return self.drawn or self.status
+        return self.challenge.answer or (SOLVED if self.missing else self.drawn or self.status)
 
     @property
     def is_right(self) -> bool:
         """Whether this is what the catalog says; what it does not say may stay unknown."""
-        if not self.challenge.answer and UNKNOWN in (self.status, self.drawn):
-            return True
-        return self.status == self.expected
+        is_open = not self.challenge.answer and UNKNOWN in (self.status, self.drawn)
+        return is_open or self.status == self.expected
 
     @property
     def fits(self) -> bool:
@@ -86,7 +79,7 @@ class Answered:
             return f"{status}, and {says} {self.expected}"
         if status == IMPOSSIBLE and not claimed and self.drawn in ("", status):
             return f"{status}, as with the pieces as drawn"
-        if not self.fits and self.assembly:
+        if self.assembly and not self.fits:
             told = [one for one in self.assembly.messages if " gap " not in one]
             return f"{status}, but {name_some(told or ['pieces overlap'], 2)}"
         return status
@@ -118,15 +111,8 @@ def asked(puzzle: PuzzleSet) -> tuple[Challenge, ...]:
     whole = {one.region for one in puzzle.challenges if len(one.pieces) == len(puzzle.pieces)}
     boards = [one for one in puzzle.boards if one.id not in known and one.cells not in whole]
     full = [one for one in boards if len(one.cells) == cells]
-    if not full and not puzzle.challenges:
-        full = boards
+    full = full or ([] if puzzle.challenges else boards)
     return (*puzzle.challenges, *(find_challenge(puzzle, one.id) for one in full))
-
-
-def canonical_form(lattice: Lattice, cells: frozenset[Cell]) -> Form:
-    """A shape, turned to its least image: solutions do not depend on how a mesh lay."""
-    least = at_anchor(lattice, map(least_turn(lattice, cells), cells))
-    return Form("", least, rings_of_cells(lattice, least))
 
 
 def answer_catalog(
@@ -135,15 +121,8 @@ def answer_catalog(
     progress: Progress = lambda done, total, name: None,
     flips: bool = False,
 ) -> list[Answered]:
-    """Solves every challenge of a set.
-
-    Args:
-        puzzle: the set, with the pieces that there are.
-        budget_s: for each challenge; without end when None. Those of which no answer is claimed,
-            such as boards, get ten seconds at most.
-        progress: told before each challenge.
-        flips: allows pieces to be turned over, whatever the rules say.
-    """
+    """Solves every challenge of a set with the pieces that it has, each in so many seconds (without
+    end when None; ten at most where no answer is claimed); with `flips` whatever the rules say."""
     known, answers, count = {piece.id for piece in puzzle.pieces}, [], len(puzzle.challenges)
     for done, challenge in enumerate(puzzle.challenges):
         progress(done, count, challenge.id)
@@ -171,11 +150,7 @@ def answer_all(
     budget_s: float | None,
     progress: Progress = lambda done, total, name: None,
 ) -> list[Answered]:
-    """The answers to a set's challenges with the pieces as they were read; see `answer_catalog`.
-
-    Challenges with pieces that are not as drawn, as their identities tell, are answered with those
-    as drawn, too.
-    """
+    """The answers with the pieces as read; where some are not as drawn, with those as drawn, too."""
     answers = answer_catalog(read, budget_s, progress)
     other = {one.piece for one in identities if one.piece and not one.as_drawn}
     twice = [o.challenge for o in answers if not o.missing and other & {*o.challenge.pieces}]

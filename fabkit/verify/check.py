@@ -111,30 +111,21 @@ def check(
     error: PrinterError | None = None,
     answers: Sequence[Answered] | None = None,
 ) -> CheckReport:
-    """Inspects every part, and puts the parts together as the catalog's solutions do.
+    """Inspects every part as a profile asks, and puts the parts together as the catalog's solutions
+    do: the `answers`, or those found in `budget_s` for each challenge.
 
-    Args:
-        taken: the parts.
-        profile: what is asked for.
-        budget_s: for solving each challenge.
-        progress: told what is being done.
-        error: of the printer, to ask whether rows still close.
-        answers: where they are known already, as by `verify`.
+    Given the error of a printer, whether rows still close, too.
     """
     puzzle, limits = taken.puzzle, as_printed(taken.puzzle, profile)
     answers = taken.answer(limits, budget_s, progress, answers)
     left = [one.challenge.id for one in answers if not one.is_right]
     named = f" ({', '.join(left)})" if left else ""
     what = f"challenges that were not answered as the catalog says{named}"
-    together = counted("put-together", len(left), 0, what)
-    return CheckReport(
-        taken,
-        profile,
-        (*set_findings(taken.identities, puzzle), *taken.together(), together),
-        taken.inspect(limits, progress),
-        tuple(answers),
-        taken.tolerance(answers, limits, error) if error else None,
-    )
+    of_set = *set_findings(taken.identities, puzzle), *taken.together()
+    findings = *of_set, counted("put-together", len(left), 0, what)
+    parts = taken.inspect(limits, progress)
+    closes = taken.tolerance(answers, limits, error) if error else None
+    return CheckReport(taken, profile, findings, parts, tuple(answers), closes)
 
 
 # --- one cause, one line ---------------------------------------------------------------------

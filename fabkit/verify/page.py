@@ -54,14 +54,10 @@ def _piece(one: ReadPart, turns: int) -> PieceSheet:
 
 
 def _row(finding: Finding, degrees: float) -> Row:
-    where = finding.where
     value, limit = (_number(one, finding.unit) for one in (finding.value, finding.limit))
-    return Row(
-        (finding.rule, finding.message, value, limit),
-        finding.ok,
-        None if where is None else affinity.rotate(where, degrees, origin=(0, 0)),
-        hint_of(finding.rule),
-    )
+    cells = finding.rule, finding.message, value, limit
+    where = finding.where and affinity.rotate(finding.where, degrees, origin=(0, 0))
+    return Row(cells, finding.ok, where, hint_of(finding.rule))
 
 
 def _number(limit: Limit, unit: str) -> str:

@@ -49,21 +49,16 @@ from fabkit.model.accessory import (
     may_have_stubs,
 )
 from fabkit.model.balls import BallError
-from fabkit.model.piece import forms_of_balls
+from fabkit.model.piece import Form, Piece, at_anchor, forms_of_balls, least_turn
+from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.verify.answers import Answered, Progress, answer_all, asked, canonical_form
+from fabkit.verify.answers import Answered, Progress, answer_all, asked
 
-#: A set whose parts are inset less than this (mm) has no clearance; insets this near are one.
-_NO_CLEARANCE_MM, _SAME_INSET_MM = 0.005, 0.01
-#: Where poles alternate half the magnets are marked; so many are few.
-_MARKED_OF = 4
 #: The file, its ending, the object in it, and the number of a body that lay beside others.
 _NAME = re.compile(r"(.*?(\.\w{1,4}))(?:: (.*?))?( \(\d+\))?")
 #: The name of a profile that is none that was asked for, but what the pieces show themselves.
 MEASURED = "measured"
-#: Volumes of one piece in files of two formats differ by no more than this part.
-_SAME_VOLUME = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,11 +150,14 @@ class Taken:
 
         Pieces that were not read, and those of balls that cannot lie flat, are left out.
         """
-        found, parts = [], self.pieces()
+        lattice, found, parts = self.puzzle.lattice, list[Piece](), self.pieces()
         for piece in (one for one in self.puzzle.pieces if one.id in parts):
             part = parts[piece.id]
             if part.outline:
-                form = canonical_form(self.puzzle.lattice, part.outline.cells)
+                # Turned to its least image: solutions do not depend on how a mesh lay.
+                turn = least_turn(lattice, part.outline.cells)
+                cells = at_anchor(lattice, map(turn, part.outline.cells))
+                form = Form("", cells, rings_of_cells(lattice, cells))
                 found.append(replace(piece, forms=(form,), tones=frozenset()))
             elif part.balls:
                 with suppress(BallError):
@@ -211,7 +209,7 @@ class Taken:
             message += "; slicers take them for mm: scale the files"
         found = [Finding("lengths", name == "mm", self.length_mm, 1.0, "mm", message)]
         if self.common:
-            gap_mm, least_mm = 2 * self.common.inset_mm, 2 * _NO_CLEARANCE_MM
+            gap_mm, least_mm = 2 * self.common.inset_mm, 0.01  # less is none
             message = f"the clearance between two parts is {round(gap_mm, 3) + 0.0:.3f} mm"
             if gap_mm <= least_mm:
                 message += ": these parts have none, and will not go together once printed"
@@ -225,31 +223,22 @@ class Taken:
         progress: Progress,
         known: Sequence[Answered] | None = None,
     ) -> list[Answered]:
-        """The catalog's challenges solved, where that is not known, and put together from meshes.
-
-        Args:
-            profile: what is asked for of gaps.
-            budget_s: for solving each challenge.
-            progress: told before each.
-            known: the answers, with or without an assembly.
-        """
+        """The catalog's challenges solved, each in `budget_s`, where answers are not `known`; and put
+        together from meshes, with the gaps that a profile asks for, where they are not yet."""
         if known is None:
             known = answer_all(self.puzzle, self.as_read, self.identities, budget_s, progress)
         found, pieces, lattice = list(known), self.pieces(), self.puzzle.lattice
         flat = {key: [flat_lying(key, one, lattice)] for key, one in pieces.items() if one.outline}
         on = Table(flat, self._with_own_gaps(profile))
+        holes = [(one.part, one.part.board) for one in self.boards if one.part.kind == HOLES]
         for at, one in enumerate(found):
-            if not one.layout or one.assembly:
-                continue
-            progress(at, len(found), f"assembling {one.challenge.id}")
-            if self.balls:
-                region, boards = one.challenge.region, [board.part for board in self.boards]
-                around = (
-                    b for b in boards if b.kind == HOLES and b.board and region <= b.board.cells
-                )
-                on = ball_table(pieces, next(around, None), profile)
-            assembly = on.assemble(one.challenge.id, one.challenge.region, one.layout)
-            found[at] = replace(one, assembly=assembly)
+            if one.layout and not one.assembly:
+                name, region = one.challenge.id, one.challenge.region
+                progress(at, len(found), f"assembling {name}")
+                if self.balls:
+                    around = (part for part, board in holes if board and region <= board.cells)
+                    on = ball_table(pieces, next(around, None), profile)
+                found[at] = replace(one, assembly=on.assemble(name, region, one.layout))
         return found
 
     def tolerance(
@@ -316,10 +305,11 @@ def stem_of(name: str) -> str:
 def take(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Taken:
     """Reads meshes back: bodies of some files, in any order, as the parts of a set.
 
-    One that holds parts apart is taken apart. The grid unit may be any of `units_mm`; see
-    `fabkit.mesh.recognise.take_in`.
+    One that holds parts apart is taken apart. The grid unit may be any of `units_mm`.
     """
-    bodies, copies = _without_copies([part for body in bodies for part in separate(body)])
+    bodies = [part for body in bodies for part in separate(body)]
+    copies = _copies(bodies)
+    bodies = [body for body in bodies if body not in copies]
     # The order of files must not show in any result, not even in rounding.
     bodies.sort(key=lambda body: (len(body.faces), len(body.vertices), body.name))
     # Pieces tell the files' unit of length. Boards do not, and what is taken for one depends on it.
@@ -337,7 +327,13 @@ def take(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Taken:
     found = [features(part) if part.kind == FLAT else None for part in parts]
     pieces = map(ReadPart, parts, identify(parts, found, puzzle), found, stubs)
     boards = read_boards(large, puzzle, *units_mm, length_mm=boards_mm)
-    return Taken(puzzle, tuple(pieces), tuple(_named(boards, puzzle)), length_mm, tuple(copies))
+    return Taken(
+        puzzle,
+        tuple(pieces),
+        tuple(_named(boards, puzzle)),
+        length_mm,
+        tuple(body.name for body in copies),
+    )
 
 
 def _named(boards: Iterable[Part], puzzle: PuzzleSet) -> Iterator[ReadPart]:
@@ -350,32 +346,30 @@ def _named(boards: Iterable[Part], puzzle: PuzzleSet) -> Iterator[ReadPart]:
         yield ReadPart(part, Identity(key, alike=(stem,)))
 
 
-def _without_copies(bodies: Sequence[Body]) -> tuple[list[Body], list[str]]:
-    """Bodies that are no copies, in another format, of the first one's; and the others' names."""
+def _copies(bodies: Sequence[Body]) -> list[Body]:
+    """Those that are copies, in another format, of the first one's."""
     names = [_NAME.fullmatch(body.name) for body in bodies]
     formats = [name[2].lower() if name else "" for name in names]
-    kept, copies, sizes = list[Body](), list[str](), list[tuple[int, float]]()
-    for body, is_other in sorted(
-        ((body, one != formats[0]) for body, one in zip(bodies, formats, strict=True)),
-        key=lambda pair: pair[1],
-    ):
-        faces, volume = len(body.faces), abs(signed_volume(body))
-        near = _SAME_VOLUME * volume
-        twins = [one for one in sizes if one[0] == faces and abs(one[1] - volume) <= near]
-        if is_other and twins:
-            sizes.remove(twins[0])
-            copies.append(body.name)
-        else:
-            kept.append(body)
-            sizes += [] if is_other else [(faces, volume)]
-    return kept, copies
+    firsts = [one for one, ending in zip(bodies, formats, strict=True) if ending == formats[0]]
+    found = []
+    for body, ending in zip(bodies, formats, strict=True):
+        twins = (
+            one
+            for one in firsts
+            if len(one.faces) == len(body.faces)
+            and math.isclose(*(abs(signed_volume(o)) for o in (one, body)), rel_tol=1e-4)
+        )
+        if ending != formats[0] and (twin := next(twins, None)):
+            firsts.remove(twin)
+            found.append(body)
+    return found
 
 
 def _read(
     bodies: Sequence[Body], puzzle: PuzzleSet, units_mm: Sequence[float], length_mm: float
 ) -> tuple[Sequence[Part], float, Sequence[OnStubs | None], list[Body]]:
-    """Pieces, not yet named, their files' unit of length, and what is so large (with the unit of
-    length that is given) that it is a board."""
+    """Pieces, not yet named, their files' unit of length, what stands on stubs; and what is so large,
+    with the unit of length that is given, that it is a board."""
     large = [one for one in bodies if is_accessory(one, puzzle, *units_mm, length_mm=length_mm)]
     small = [one for one in bodies if one not in large]
     if may_have_stubs(puzzle):
@@ -409,7 +403,7 @@ def _agrees(taken: Taken, profile: Profile) -> bool:
     elif (common := taken.common) and bool(recesses) == profile.has_recesses:
         unit_mm, is_open = common.unit_mm, keeps_own_gaps(taken.puzzle, profile)
         measures = [
-            (common.inset_mm, common.inset_mm if is_open else profile.inset_mm, _SAME_INSET_MM),
+            (common.inset_mm, common.inset_mm if is_open else profile.inset_mm, 0.01),
             (common.thickness_mm, profile.thickness_mm, TOLERANCE_MM),
         ]
         if recesses:
@@ -417,9 +411,9 @@ def _agrees(taken: Taken, profile: Profile) -> bool:
             measures.append((bore_mm, bores(profile).widest_mm, TOLERANCE_MM / 2))
             closed = sum(not one.below and not one.above for one in recesses)
             marks = sum(len(one.marks) for one in known)
-            if (2 * closed > len(recesses)) != profile.embedded or (
-                _MARKED_OF * marks > len(recesses) and profile.polarity != "alternating"
-            ):
+            # Where poles alternate half the magnets are marked.
+            alternates = 4 * marks <= len(recesses) or profile.polarity == "alternating"
+            if (2 * closed > len(recesses)) != profile.embedded or not alternates:
                 return False
     else:
         return False
