@@ -20,11 +20,11 @@ from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import region_mm
-from fabkit.mesh.body import Body, Points, moved
+from fabkit.mesh.body import Body, Points, area_vectors, moved
 from fabkit.mesh.features import Circle, circle_of
 from fabkit.mesh.part import Part
 from fabkit.mesh.recognise import ways_to_stand
-from fabkit.mesh.section import DOWN, UP, Sections, hollows
+from fabkit.mesh.section import DOWN, UP, Sections, hollows, parts
 from fabkit.model.accessory import HOLES, LID, SEATS, TRAY
 from fabkit.model.lattice import Lattice
 from fabkit.model.puzzle import Board, PuzzleSet, in_units, rings_in_units
@@ -35,6 +35,10 @@ _LEAST_MM2 = 2.0
 _NEAR_UNITS = 0.3
 #: An explanation counts from this score: holes that belong to cells, floor in common with region.
 _KNOWN, _ALIKE = 0.6, 0.85
+#: From this score an explanation is not doubted: other kinds and ways up are not tried.
+_SURE = 0.9
+#: Scores that differ less than this are those of boards of one shape.
+_EQUAL = 1e-6
 #: A tray's walls are no farther (mm) from its region.
 REACH_MM = 3.2
 #: The hull around a board or lid covers this part of its region. It may be smaller by so many mm,
@@ -42,10 +46,11 @@ REACH_MM = 3.2
 _COVERED, _SMALLER_MM = 0.97, 2.0
 #: Of two ways to lie the one is chosen whose surface lies farther back, by more than this (mm).
 _FARTHER_MM = 2e-4
-#: From this score an explanation is not doubted: other kinds and ways up are not tried.
-_SURE = 0.9
-#: Scores that differ less than this are those of boards of one shape.
-_EQUAL = 1e-6
+
+#: A board, a grid unit that it may have, and its region then.
+_Region = tuple[Board, float, BaseGeometry]
+#: Points of the plane as complex numbers.
+_Plane = NDArray[np.complex128]
 
 
 def read_boards(
@@ -67,30 +72,35 @@ def read_boards(
     """
     found: list[Part] = []
     for body in bodies:
-        taken = {(one.board.id, one.kind == LID) for one in found if one.board}
         in_mm = Body(body.name, body.vertices * length_mm, body.faces)
-        explained = _explained(body, in_mm, puzzle, units_mm)
+        if explained := _explained(body, in_mm, puzzle, units_mm):
+            found.append(_best(explained, {_what(one) for one in found if one.board}))
+            continue
         why = (
             "it has no lattice of round holes, no floor within walls, and is no plate for a lid, "
             f"that would suit a board of {puzzle.name} "
             f"({', '.join(board.id for board in puzzle.boards)}) with a unit of "
             f"{' or '.join(f'{unit_mm:g} mm' for unit_mm in dict.fromkeys(units_mm))}"
         )
-        unread = Part(body, in_mm.vertices, "", why=why)
-        found.append(_best(explained, taken) if explained else unread)
+        found.append(Part(body, in_mm.vertices, "", why=why))
     return found
 
 
 def _explained(body: Body, in_mm: Body, puzzle: PuzzleSet, units_mm: Sequence[float]) -> list[Part]:
     """A body as every board or lid that it may be, laid so, with its score."""
     found: list[Part] = []
-    ways = [Part(body, vertices) for vertices in _ways_up(in_mm)]
-    regions = [_covered(way.vertices, puzzle, units_mm) for way in ways]
-    for way, there in zip(ways, regions, strict=True):
-        for explain in (_by_circles, _by_floor):
-            if there and not any(one.score > _SURE for one in found):
-                found += explain(way, puzzle, there)
-    return found or (_as_lid(ways[:2], puzzle, regions) if ways else [])
+    standing = _ways_up(in_mm)
+    ways = [(Part(body, one), _covered(one, puzzle, units_mm)) for one in standing]
+    for (way, regions), explain in itertools.product(ways, (_by_circles, _by_floor)):
+        if regions and not any(one.score > _SURE for one in found):
+            found += explain(way, puzzle, regions)
+    return found or list(_as_lid(ways[:2]))
+
+
+def _what(part: Part) -> tuple[str, bool]:
+    """Of which board it is, and whether it is the lid."""
+    assert part.board is not None
+    return part.board.id, part.kind == LID
 
 
 def _best(found: Sequence[Part], taken: Collection[tuple[str, bool]]) -> Part:
@@ -98,29 +108,24 @@ def _best(found: Sequence[Part], taken: Collection[tuple[str, bool]]) -> Part:
 
     Of those as good, of one board, it is that with its surface's middle farthest back.
     """
-    boards = [one.board for one in found if one.board]
     most = max(one.score for one in found) - _EQUAL
-    best, board = min(
-        ((one, board) for one, board in zip(found, boards, strict=True) if one.score >= most),
-        key=lambda both: (both[1].id, both[0].kind == LID) in taken,
-    )
+    best = min((one for one in found if one.score >= most), key=lambda one: _what(one) in taken)
     # A tray's notch may make its floor a little unlike; a cell more or less is another way to lie.
-    less = min(0.03, 1 / len(board.cells)) if best.kind == TRAY else _EQUAL
+    cells = best.board.cells if best.board else ()
+    less = min(0.03, 1 / len(cells)) if best.kind == TRAY else _EQUAL
     alike = [
         one
         for one in found
-        if (one.kind, one.board) == (best.kind, board)
-        and abs(one.unit_mm - best.unit_mm) < 1e-6
-        and one.score > best.score - less
+        if _what(one) == _what(best) and abs(one.unit_mm - best.unit_mm) < 1e-6
+        if one.kind == best.kind and one.score > best.score - less
     ]
     x, y, _ = np.array([one.straight.as_trimesh.centroid for one in alike]).T
     back = y > y.max() - _FARTHER_MM
     chosen = alike[int((back & (x > x[back].max() - _FARTHER_MM)).argmax())]
-    others = [(other.id, one.score) for one, other in zip(found, boards, strict=True)]
-    second = max(
-        (one for one in others if one[0] != board.id), key=lambda one: one[1], default=None
+    others = [(_what(one)[0], one.score) for one in found if one.board != best.board]
+    return replace(
+        chosen, score=best.score, second=max(others, key=lambda one: one[1], default=None)
     )
-    return replace(chosen, score=best.score, second=second)
 
 
 # --- how large something is, and how it may stand ---------------------------------------------
@@ -129,15 +134,9 @@ def _best(found: Sequence[Part], taken: Collection[tuple[str, bool]]) -> Part:
 def is_accessory(body: Body, puzzle: PuzzleSet, *units_mm: float, length_mm: float = 1.0) -> bool:
     """Whether a body, lying in any way, is so large that it can only be a board or lid.
 
-    Seen as a plate it covers a board's region, and the box around every piece is smaller. A board
-    that is no larger than a piece of its set (one for a single piece) cannot be told by its size;
-    then whatever is larger than the region by a wall, 1 mm all around, is the board or its lid.
-    Where the unit may be one of several, a piece can be as large as a board with a smaller unit:
-    what has the box of a piece is no board.
-
-    Args:
-        units_mm: what the grid unit may be.
-        length_mm: the unit of length of the body's file.
+    Seen as a plate it covers a board's region, and has not the box of a piece: where the grid unit
+    may be one of several, a piece can be as large as a board with a smaller unit. `length_mm` is
+    the unit of length of the body's file.
 
     Example:
         >>> import trimesh
@@ -148,35 +147,27 @@ def is_accessory(body: Body, puzzle: PuzzleSet, *units_mm: float, length_mm: flo
         (True, False)
     """
     in_mm = Body(body.name, body.vertices * length_mm, body.faces)
-    both = itertools.product(puzzle.boards, sorted(units_mm)[:1])
-    regions = [region_mm(puzzle.lattice, board.cells, unit_mm) for board, unit_mm in both]
-    least_mm = min((_sides(_corners(one))[0] for one in regions), default=math.inf) - _SMALLER_MM
-    # Nothing is longer than the diagonal of the box around it.
-    if not len(body.faces) or np.linalg.norm(np.ptp(in_mm.vertices, axis=0)) < least_mm:
+    regions = [region_mm(puzzle.lattice, one.cells, min(units_mm)) for one in puzzle.boards]
+    # Nothing covers more than the square of the diagonal of the box around it.
+    most_mm2 = np.square(np.ptp(in_mm.vertices, axis=0)).sum() if len(body.faces) else 0.0
+    if all(region.area > most_mm2 for region in regions):
         return False
     rings = [form.rings[:1] for piece in puzzle.pieces for form in piece.forms]
     outlines = [Polygon(rings_in_units(puzzle.lattice, outer)[0]) for outer in rings]
-    pieces = [_sides(_straightened(_corners(outline))) for outline in outlines]
-    # A small board with deep holes has its largest face on a side.
-    for standing in _ways_up(in_mm)[::2]:
-        size, large = _sides(standing), set()
-        for _, unit_mm, region in _covered(standing, puzzle, units_mm):
-            there = _sides(_corners(region))
-            can_be_piece = any((piece * unit_mm >= there - 1e-6).all() for piece in pieces)
-            if not can_be_piece or (size >= there + 2.0).all():
-                large.add(unit_mm)
-        others = {*units_mm} - large
+    pieces = np.array([_sides(_straightened(_corners(outline))) for outline in outlines])
+
+    def is_piece(size: Points, unit_mm: float) -> bool:
+        smaller_mm = pieces * unit_mm - size
         # Balls and discs do not fill their cells.
-        if large and not any(
-            (piece * unit_mm - size > -0.5).all() and (piece * unit_mm - size < 0.3 * unit_mm).all()
-            for piece, unit_mm in itertools.product(pieces, others)
-        ):
-            return True
-    return False
+        fits = (smaller_mm > -0.5) & (smaller_mm < 0.3 * unit_mm)
+        return bool(fits.all(axis=1).any())
 
-
-#: A board, a grid unit that it may have, and its region then.
-_Region = tuple[Board, float, BaseGeometry]
+    # A small board with deep holes has its largest face on a side.
+    return any(
+        _covered(standing, puzzle, units_mm)
+        and not any(is_piece(_sides(standing), unit_mm) for unit_mm in units_mm)
+        for standing in _ways_up(in_mm)[::2]
+    )
 
 
 def _covered(standing: Points, puzzle: PuzzleSet, units_mm: Sequence[float]) -> list[_Region]:
@@ -184,15 +175,13 @@ def _covered(standing: Points, puzzle: PuzzleSet, units_mm: Sequence[float]) -> 
 
     The hull, not only the box: a triangle covers half of a square.
     """
-    hull, found = shapely.multipoints(standing[:, :2]).convex_hull.buffer(_SMALLER_MM / 2), []
+    hull = shapely.multipoints(standing[:, :2]).convex_hull.buffer(_SMALLER_MM / 2)
+    hulls = [affinity.rotate(hull, 90 * turns, origin=(0, 0)) for turns in range(4)]
+    found = []
     for board, unit_mm in itertools.product(puzzle.boards, dict.fromkeys(units_mm)):
         region = region_mm(puzzle.lattice, board.cells, unit_mm)
         there = Polygon(_straightened(_corners(region.convex_hull))[:, :2])
-        if (_sides(standing) >= _sides(_corners(region)) - _SMALLER_MM).all() and any(
-            affinity.rotate(hull, 90 * turns, origin=(0, 0)).intersection(there).area
-            > _COVERED * there.area
-            for turns in range(4)
-        ):
+        if shapely.area(shapely.intersection(hulls, there)).max() > _COVERED * there.area:
             found.append((board, unit_mm, region))
     return found
 
@@ -212,9 +201,8 @@ def _ways_up(body: Body) -> list[Points]:
 
     Each direction of large faces comes both ways up, that of the file first.
     """
-    if not len(body.faces):
-        return []
-    faces = (one.vertices for one in ways_to_stand(body) if one.has_face)
+    ways = ways_to_stand(body) if len(body.faces) else []
+    faces = (one.vertices for one in ways if one.has_face)
     return [_straightened(one * np.array([1, way, way])) for one in faces for way in (1, -1)]
 
 
@@ -226,17 +214,12 @@ def _straightened(vertices: Points) -> Points:
     hull = shapely.multipoints(vertices[:, :2]).convex_hull
     ring = shapely.get_coordinates(shapely.minimum_rotated_rectangle(hull))
     if len(ring) > 3:
-        one, other = _complex(np.diff(ring[:3], axis=0))
-        along = one if abs(one) >= abs(other) else other
+        along = max(_complex(np.diff(ring[:3], axis=0)), key=abs)
         # Of two opposite ways the one that turns less, so that what lies straight stays as it is.
         along = along if (along.real, along.imag) >= (0, 0) else -along
         vertices = moved(vertices, abs(along) / along)
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     return np.asarray(vertices - [*((low + high) / 2)[:2], low[2]])
-
-
-#: Points of the plane as complex numbers.
-_Plane = NDArray[np.complex128]
 
 
 def _complex(points: Points) -> _Plane:
@@ -266,30 +249,24 @@ def slabs(sections: Sections) -> list[Slab]:
 
 
 def surfaces_at(body: Body, points: Points) -> list[list[float]]:
-    """At what heights upright lines through points (n, 2) pass a surface, closed or open.
-
-    For each line its heights from low to high.
+    """At what heights, rising, upright lines through points (…, 2) pass a surface, closed or open.
 
     Example:
         >>> corners = np.array([[0.0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]])
-        >>> pyramid = Body("pyramid", corners, np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]))
-        >>> [[round(height, 3) for height in heights]
-        ...  for heights in surfaces_at(pyramid, np.array([[1.0, 1.0], [3.0, 3.0]]))]
+        >>> pyramid = Body("a", corners, np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]))
+        >>> [np.round(some, 3).tolist() for some in surfaces_at(pyramid, np.array([[1, 1], [3, 3]]))]
         [[0.0, 2.0], []]
     """
-    corners, found = body.vertices[body.faces], []
-    low, high = corners[:, :, :2].min(axis=1), corners[:, :, :2].max(axis=1)
+    normals = area_vectors(body.vertices, body.faces)
+    leans = normals[:, 2] != 0
+    normals, corners = normals[leans], body.vertices[body.faces[leans]]
     # A little aside, so that lines seldom meet an edge of the mesh.
-    for point in np.reshape(points, (-1, 2)) + np.array([1.7e-5, 0.9e-5]):
-        a, b, c = corners[((low <= point) & (point <= high)).all(axis=1)].transpose(1, 0, 2)
-        (ux, uy), (vx, vy), (px, py) = ((b - a)[:, :2].T, (c - a)[:, :2].T, (point - a[:, :2]).T)
-        area = ux * vy - uy * vx
-        scale = np.where(area == 0, 1.0, area)
-        s, t = (px * vy - py * vx) / scale, (ux * py - uy * px) / scale
-        inside = (area != 0) & (s >= 0) & (t >= 0) & (s + t <= 1)
-        heights = a[:, 2] + s * (b - a)[:, 2] + t * (c - a)[:, 2]
-        found.append(np.sort(heights[inside]).tolist())
-    return found
+    places = np.reshape(points, (-1, 2)) + np.array([1.7e-5, 0.9e-5])
+    seen = shapely.STRtree(shapely.polygons(corners[:, :, :2]))
+    line, face = seen.query(shapely.points(places), predicate="intersects")
+    first, across = corners[face, 0], normals[face]
+    rise = ((places[line] - first[:, :2]) * across[:, :2]).sum(axis=1) / across[:, 2]
+    return [np.sort((first[:, 2] - rise)[line == at]).tolist() for at in range(len(places))]
 
 
 def tops_at(body: Body, points: Points) -> Points:
@@ -302,9 +279,8 @@ def material_along(
 ) -> tuple[Points, Points]:
     """Where level lines, unit vectors so many times as long, first run through a section's material.
 
-    Returns:
-        How far from their starts that is, and for how long, both of shape (n,) in mm; infinite for
-        lines that meet none.
+    How far from their starts that is, and for how long, both of shape (n,) in mm; infinite for
+    lines that meet none.
 
     Example:
         >>> material_along(shapely.box(1, -1, 3, 1), np.array([[0.0, 0]]), np.array([[1.0, 0]]), 9.0)
@@ -324,8 +300,7 @@ def material_along(
 def stops(region: BaseGeometry) -> tuple[Points, Points]:
     """Points about every millimetre along the edges of a region, but for their ends.
 
-    Returns:
-        The points and, unit vectors, the ways out there; both of shape (n, 2).
+    The points and, unit vectors, the ways out there; both of shape (n, 2).
     """
     points, outwards = [], []
     for ring in shapely.get_rings(shapely.orient_polygons(region)):
@@ -343,9 +318,8 @@ def stops(region: BaseGeometry) -> tuple[Points, Points]:
 def gaps(section: BaseGeometry, points: Points, outwards: Points) -> Points:
     """How far it is from each of a region's `stops` to a wall of a section, straight out.
 
-    Returns:
-        Shape (n,); negative where a wall stands inside the region, infinite where none is near:
-        what is farther than `REACH_MM` is a notch.
+    Negative where a wall stands inside the region, infinite where none is near: what is farther
+    than `REACH_MM` is a notch.
     """
     starts = points - REACH_MM * outwards
     return material_along(section, starts, outwards, 2 * REACH_MM)[0] - REACH_MM
@@ -392,12 +366,10 @@ def hole_at(circles: Sequence[Circle], middle: Points, unit_mm: float) -> Circle
 def posts_mm(part: Part, lattice: Lattice) -> Points:
     """The heights of what stands between the holes of a board, at the corners of its cells."""
     assert part.board is not None
-    points = []
-    for cell in part.board.cells:
-        middle = np.array(in_units(lattice, [cell]))
-        # Nearly at the corners, neither in a hole nor in a channel.
-        points.append(middle + 0.9 * (in_units(lattice, lattice.ring(cell)) - middle))
-    return tops_at(part.straight, np.concatenate(points) * part.unit_mm)
+    middles = middles_mm(lattice, part.board, part.unit_mm)[:, None]
+    rings = np.array([in_units(lattice, lattice.ring(cell)) for cell in cells_of(part.board)])
+    # Nearly at the corners, neither in a hole nor in a channel.
+    return tops_at(part.straight, middles + 0.9 * (rings * part.unit_mm - middles))
 
 
 def _by_circles(standing: Part, puzzle: PuzzleSet, _: Sequence[_Region]) -> Iterator[Part]:
@@ -405,16 +377,14 @@ def _by_circles(standing: Part, puzzle: PuzzleSet, _: Sequence[_Region]) -> Iter
     lattice, levels = puzzle.lattice, slabs(standing.sections)
     for slab in levels:
         circles = round_holes(standing.sections.at(slab.middle_mm))
-        holes = np.array([complex(one.x_mm, one.y_mm) for one in circles])
+        places = np.array([(one.x_mm, one.y_mm) for one in circles]).reshape(-1, 2)
         matches = [
             (board, match)
-            for board in puzzle.boards
-            for quarter_turns in range(4)
-            if (match := _match(holes, lattice, board, quarter_turns))
+            for board, turns in itertools.product(puzzle.boards, range(4))
+            if (match := _match(_complex(places), lattice, board, turns))
         ]
         if not matches:
             continue
-        places = np.column_stack([holes.real, holes.imag])
         top_mm = float(np.median(tops_at(standing.straight, places)))
         kind = HOLES if slab is levels[0] else ""
         if top_mm > 0:  # blind, and open above
@@ -464,23 +434,22 @@ def _box_middle(points: _Plane) -> complex:
 # --- trays --------------------------------------------------------------------------------
 
 
-def _by_floor(standing: Part, puzzle: PuzzleSet, regions: Sequence[_Region]) -> list[Part]:
+def _by_floor(standing: Part, _: PuzzleSet, regions: Sequence[_Region]) -> list[Part]:
     """As a tray, if it stands the right way up: by its largest floor that is one."""
     sections = standing.sections
     levels = {slab.low_mm: slab for slab in slabs(sections)[1:]}
-    for (height, facing), _ in sorted(sections.flats().items(), key=lambda one: -one[1]):
+    for (height, facing), _area in sorted(sections.flats().items(), key=lambda one: -one[1]):
         if facing != UP or height not in levels:
             continue
-        parts = shapely.get_parts(sections.flat(height, UP))
-        # A title's letters are small ones.
-        most = max((one.area for one in parts), default=0.0)
-        floor = shapely.union_all([one for one in parts if one.area > most / 10])
+        # A title's letters are small parts.
+        found = parts(sections.flat(height, UP))
+        floor = shapely.union_all([one for one in found if one.area > found[0].area / 10])
         # Just above the floor: higher up walls may lean.
         cut = sections.at(height + 0.3 * (levels[height].high_mm - height))
         ways = itertools.product(regions, range(4))
-        found = [tray for way in ways if (tray := _tray(standing, floor, cut, *way))]
-        if found:
-            return [replace(one, rest_mm=height) for one in found]
+        trays = [tray for way in ways if (tray := _tray(standing, floor, cut, *way))]
+        if trays:
+            return [replace(one, rest_mm=height) for one in trays]
     return []
 
 
@@ -521,25 +490,21 @@ def _tray(
 # --- lids ---------------------------------------------------------------------------------
 
 
-def _as_lid(
-    ways: Sequence[Part], puzzle: PuzzleSet, regions: Sequence[Sequence[_Region]]
-) -> list[Part]:
+def _as_lid(ways: Sequence[tuple[Part, Sequence[_Region]]]) -> Iterator[Part]:
     """As a plate that covers a region, its larger face down; scored by the part that it covers."""
-    standing, there = max(
-        zip(ways, regions, strict=False), key=lambda one: one[0].sections.flat(0.0, DOWN).area
-    )
+    if not ways:
+        return
+    standing, regions = max(ways, key=lambda way: way[0].sections.flat(0.0, DOWN).area)
     lowest = slabs(standing.sections)[:1]
     plate = standing.sections.at(lowest[0].middle_mm) if lowest else Polygon()
     if plate.area == 0 or plate.area < 0.7 * plate.convex_hull.area:
-        return []
-    found = []
-    for board, unit_mm, region in there:
-        x0, y0, x1, y1 = region.bounds
-        wide, deep = x1 - x0, y1 - y0
+        return
+    for board, unit_mm, region in regions:
+        low, high = np.reshape(region.bounds, (2, 2))
+        wide, deep = high - low
         # A lid of a region that is wider than deep is wider than deep itself.
         turns = (0, 2) if wide > deep + 1e-6 else (1, 3) if deep > wide + 1e-6 else range(4)
         score = min(1.0, wide * deep / float(_sides(standing.vertices).prod()))
         for turn in turns:
-            laid = moved(standing.vertices, 1j**turn, complex(x0 + x1, y0 + y1) / 2)
-            found.append(Part(standing.body, laid, LID, board=board, unit_mm=unit_mm, score=score))
-    return found
+            laid = moved(standing.vertices, 1j**turn, complex(*(low + high) / 2))
+            yield Part(standing.body, laid, LID, board=board, unit_mm=unit_mm, score=score)
