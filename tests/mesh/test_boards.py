@@ -22,10 +22,9 @@ from shapely import affinity
 from fabkit.drawing.ball import draft_ball
 from fabkit.drawing.draft import draft_thing
 from fabkit.mesh.balls.recognise import take_in_balls
-from fabkit.mesh.boards.lying import balls_lying
 from fabkit.mesh.boards.recognise import is_accessory, read_boards
 from fabkit.mesh.boards.rules import inspect_board
-from fabkit.mesh.boards.seating import Seating
+from fabkit.mesh.boards.seating import balls_lying, pieces_in_board
 from fabkit.mesh.body import Body
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.rows import Solution
@@ -484,8 +483,7 @@ def test_a_ball_piece_may_rest_on_its_printing_flat() -> None:
     assert (over, under) == pytest.approx((-6.0, -4.5), abs=0.02)
     board = draft_thing(puzzle, things(puzzle, profile)[1], profile)
     (read,) = read_boards([written(build_board(board))], puzzle, 15.0)
-    seating, ways = Seating(read, puzzle.lattice), balls_lying("a", part, 15.0)
-    found = [*seating.goes_in(ways), *seating.held(ways)]
+    found = pieces_in_board({"a": part}, read, puzzle.lattice, profile)["a"]
     assert [one.message for one in found if not one.ok] == []
 
 

@@ -9,31 +9,36 @@ meshes.
 
 from __future__ import annotations
 
+import cmath
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import cached_property
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import shapely
-from shapely import affinity
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import region_mm
-from fabkit.mesh.boards.lying import LIFT_MM, balls_lying, stubs_lying
-from fabkit.mesh.finding import TINY_MM3, Finding, at_least, at_most, counted
-from fabkit.mesh.laying import Lying, Pose, step_mm
+from fabkit.mesh.body import Points
+from fabkit.mesh.finding import TINY_MM3, Finding, at_most, counted
+from fabkit.mesh.laying import Lying, Pose, flat_lying, step_mm
 from fabkit.mesh.manifold import cropped
 from fabkit.mesh.part import Part
+from fabkit.mesh.rules.table import judged
 from fabkit.mesh.stubs import OnStubs
-from fabkit.model.lattice import Lattice
+from fabkit.model.balls import FlatPose, flat_poses, turned
+from fabkit.model.lattice import LATTICES, Cell, Lattice, Point
+from fabkit.model.piece import at_anchor
 from fabkit.model.profile import Profile
+from fabkit.model.puzzle import in_units
 
 #: Told the number of pieces done, of all, and which comes next.
 Progress = Callable[[int, int, str], None]
 
+#: A piece is looked at this much above what it rests on: what readings of heights are good to.
+LIFT_MM = 0.005
 #: A seated piece may be shifted by this from stop to stop: what is loose enough to go in by hand
 #: (the clearances of holes, channels and seats) and still stays in its own cells.
 PLAY_MM = 0.6
@@ -54,36 +59,125 @@ _MOST_MM, _MOST_DEGREES = 1.5, 15.0
 _SAME_MM = 1e-4
 
 
-class _Storey(NamedTuple):
-    """A layer of a board between two heights, seen from above."""
-
-    low_mm: float
-    high_mm: float
-    shadow: BaseGeometry
-
-    def met_mm3(self, area: BaseGeometry) -> float:
-        """At most so much of what stands over an area, in this storey, lies in the board."""
-        if not shapely.intersects(self.shadow, area):
-            return 0.0
-        return float(self.shadow.intersection(area).area) * (self.high_mm - self.low_mm)
+# --- how pieces lie -----------------------------------------------------------------------
 
 
-class Play(NamedTuple):
-    """How a seated piece is held: most and least from stop to stop, its turn (about the worst of
-    its cells' middles), and its fall onto what it rests on."""
+def balls_lying(key: str, part: Part, unit_mm: float) -> tuple[Lying, ...]:
+    """The ways in which a ball piece, its balls read, lies flat, turns on the board divided out.
 
-    shift_mm: float
-    least_mm: float
-    turn_degrees: float
-    sink_mm: float
+    One for each side that can be up, in the order of `fabkit.model.balls.flat_poses`; the middles
+    of its spine's balls at height 0. Where the flat on which it was printed is down, its links rest
+    on that, and all of it lies so much lower.
+
+    Raises:
+        BallError: when it cannot lie flat.
+    """
+    assert part.balls is not None
+    poses: dict[Point, FlatPose] = {}
+    for pose in flat_poses(part.balls.shape):
+        # What turns about the vertical leave as it is: which way the part's own axes look up.
+        poses.setdefault(pose.rotation[2], pose)  # type: ignore[arg-type]
+    return tuple(_ball_lying(key, part, pose, unit_mm) for pose in poses.values())
 
 
-class Seating:
+def _ball_lying(key: str, part: Part, pose: FlatPose, unit_mm: float) -> Lying:
+    assert part.balls is not None
+    shape, pitch_mm = part.balls.shape, part.balls.pitch_mm
+    balls = np.array([turned(pose.rotation, ball) for ball in shape.balls])
+    seated = balls[:, 2] == balls[min(shape.spine()), 2]
+    reference = pitch_mm * balls[seated].mean(axis=0)
+    motion = np.column_stack([pose.rotation, np.zeros(3)])
+    # How much less a link of the seated balls reaches down than up, where it was printed flat.
+    one, other = next(pair for pair in shape.bonds if seated[[*pair]].all())
+    x, y, middle = pitch_mm * (balls[one] + balls[other]) / 2
+    link = cropped(part.manifold.transform(motion), (x - 0.2, y - 0.2, x + 0.2, y + 0.2))
+    *_, low, _, _, high = link.bounding_box()
+    reference[2] += max(0.0, float(high - middle) - float(middle - low))
+    square = LATTICES["square"]
+    cells = at_anchor(square, pose.cells)
+    shift = unit_mm * _middle(square, cells) - reference
+    laid = part.manifold.transform(motion).translate(shift.tolist())
+    return Lying(key, square, unit_mm, cells, laid)
+
+
+def stubs_lying(key: str, one: OnStubs, lattice: Lattice, unit_mm: float, over: bool) -> Lying:
+    """How a piece with stubs, its outline read, lies on a board of seats, or turned over on it.
+
+    Its plate's back (turned over: its face) is at height 0. See `balls_lying`.
+    """
+    laid = flat_lying(key, one.whole, lattice)
+    move = next(move for move in lattice.symmetries if move.flipped == over)
+    cells = frozenset(map(move, laid.cells))
+    anchored = at_anchor(lattice, cells)
+    shift = unit_mm * _middle(lattice, anchored) - laid.unit_mm * _middle(lattice, cells)
+    shift[2] = 0.0 if over else -one.height_mm
+    solid = laid.at((move, (0, 0))).translate(shift.tolist())
+    return Lying(key, lattice, unit_mm, anchored, solid)
+
+
+def _middle(lattice: Lattice, cells: frozenset[Cell]) -> Points:
+    """The mean of the middles of cells, at height 0, in grid units."""
+    return np.array([*np.mean(in_units(lattice, sorted(cells)), axis=0), 0.0])
+
+
+# --- what the rules say -------------------------------------------------------------------
+
+
+def pieces_in_board(
+    parts: Mapping[str, Part | OnStubs],
+    board: Part,
+    lattice: Lattice,
+    profile: Profile,
+    progress: Progress = lambda done, total, name: None,
+) -> dict[str, list[Finding]]:
+    """What the rules of seats say of pieces that lie flat in a board of holes or seats.
+
+    Returns:
+        For each piece, by its id, `seat-free`, `seat-insert`, `seat-play`, `seat-loose`,
+        `seat-turn`, `seat-rest`, of several pieces `seat-neighbours`, and of a piece on stubs
+        `seat-proud`. A piece that is not solid, or any piece when the board is not, has only the
+        first, which then fails and says why; so has one for which there is no place.
+    """
+    seating = _Seating(board, lattice) if board.is_solid else None
+    margins: dict[str, float] = {}
+    found: dict[str, list[Finding]] = {}
+    for done, (key, part) in enumerate(parts.items()):
+        progress(done, len(parts), key)
+        if isinstance(part, OnStubs):
+            sides = [stubs_lying(key, part, lattice, board.unit_mm, way) for way in (False, True)]
+            ways, over = sides[:1], sides[1]
+        else:
+            ways, over = [*balls_lying(key, part, board.unit_mm)], None
+        if seating is None or not ways[0].is_solid:
+            why = f"{'the board' if seating is None else 'it'} does not bound a volume"
+            why = f"whether it lies free in its board cannot be measured: {why}"
+            found[key] = [Finding("seat-free", False, None, TINY_MM3, "mm3", why)]
+            continue
+        margins[key] = min(one.margin_mm for one in ways)
+        found[key] = seating.goes_in(ways)
+        if len(found[key]) > 1:
+            found[key] += seating.held(ways)
+            if over:
+                found[key].append(seating.proud(ways[0], over))
+    for key in margins if len(margins) > 1 else ():
+        # A piece that keeps inside its own cells by some margin stays away from every other piece
+        # by that margin and the other's own.
+        other = min((one for one in margins if one != key), key=lambda one: margins[one])
+        gap, what = (
+            (margins[key] + margins[other], None),
+            f"the gap to {other}, where it lies nearest,",
+        )
+        found[key] += judged("seat-neighbours", [gap], profile.gap_min_mm, what=what)
+    progress(len(parts), len(parts), "")
+    return found
+
+
+class _Seating:
     """A board into which pieces are put; one that was read, and is solid."""
 
     def __init__(self, board: Part, lattice: Lattice) -> None:
         assert board.board is not None
-        self._board, self._rest_mm = board, board.rest_mm
+        self._sections, self._rest_mm = board.sections, board.rest_mm
         self._region = board.board.cells
         area = region_mm(lattice, self._region, board.unit_mm)
         # What lies farther out, such as a title, no piece comes near.
@@ -91,26 +185,21 @@ class Seating:
         self._solid = cropped(board.manifold, self._bounds)
 
     @cached_property
-    def _storeys(self) -> list[_Storey]:
-        """From low to high; where walls lean they are cut so finely that they nearly stand upright."""
-        sections, around = self._board.sections, shapely.box(*self._bounds)
-        found: list[_Storey] = []
-        for low, high in itertools.pairwise(sections.levels()):
+    def _storeys(self) -> list[tuple[float, float, BaseGeometry]]:
+        """Its layers, from low to high: between which heights each lies, and it seen from above.
+
+        Where walls lean they are cut so finely that they nearly stand upright.
+        """
+        around, found = shapely.box(*self._bounds), list[tuple[float, float, BaseGeometry]]()
+        for low, high in itertools.pairwise(self._sections.levels()):
             near = min(_SAME_MM, (high - low) / 4)
-            lower, upper = (sections.at(at) & around for at in (low + near, high - near))
-            leans = _lean_mm2(lower, upper) > 0
-            count = math.ceil((high - low) / 0.05) if leans else 1
-            heights = np.linspace(low, high, count + 1).tolist()
-            cuts = [lower, *(sections.at(at) & around for at in heights[1:-1]), upper]
-            pairs = zip(itertools.pairwise(heights), itertools.pairwise(cuts), strict=True)
-            for (start, end), (below, above) in pairs:
-                layer = _Storey(start, end, below | above)
-                if found and _lean_mm2(found[-1].shadow, layer.shadow) <= 0:
-                    last = found.pop()
-                    layer = _Storey(last.low_mm, end, last.shadow | layer.shadow)
-                found.append(layer)
-        for one in found:
-            shapely.prepare(one.shadow)
+            lower, upper = (self._sections.at(at) & around for at in (low + near, high - near))
+            leans = (lower ^ upper).area > 0.005 * lower.length
+            heights = np.linspace(low, high, math.ceil((high - low) / 0.05) + 1 if leans else 2)
+            inner = [self._sections.at(at) & around for at in heights[1:-1].tolist()]
+            cuts = shapely.union([lower, *inner], [*inner, upper])
+            shapely.prepare(cuts)
+            found += zip(heights[:-1].tolist(), heights[1:].tolist(), cuts, strict=True)
         return found
 
     # --- does it go in -------------------------------------------------------------------
@@ -128,7 +217,8 @@ class Seating:
                 places, turns = places + len(poses), turns + 1
                 worst_mm3, pose = self._worst(lying, poses)
                 if pose:
-                    barred.append(_where(lying, pose))
+                    cells = sorted(map(lying.lattice.row_col, lying.covered(pose)))
+                    barred.append(f" at {' '.join(f'[{row}, {col}]' for row, col in cells)}")
                 if worst_mm3 > overlap_mm3:
                     overlap_mm3, at = worst_mm3, barred[-1]
         if not places:
@@ -145,37 +235,34 @@ class Seating:
         """Of poses of one turn, the first that overlaps with the board, and by how much (mm3).
 
         Else the first to which there is no straight way from above; else none.
+
+        A piece that is put in from above passes each storey with all of it that comes to lie
+        there or below. So where that meets nothing, it gets there, and is free where it lies; all
+        others are suspects, looked at the worst first.
         """
+        suspect_mm3, everywhere = np.zeros(len(poses)), lying.placed_all(lying.shadow(), poses)
+        for low_mm, high_mm, shadow in self._storeys:
+            near = np.flatnonzero(shapely.intersects(shadow, everywhere))
+            if not len(near):
+                continue
+            below = lying.shadow(high_mm=high_mm - self._rest_mm - LIFT_MM)
+            areas = lying.placed_all(below, [poses[at] for at in near.tolist()])
+            suspect_mm3[near] += [_common_mm3(shadow, area, high_mm - low_mm) for area in areas]
         barred = None
-        for pose in self._suspects(lying, poses):
-            solid = lying.at(pose, self._rest_mm + LIFT_MM)
+        for at in np.argsort(-suspect_mm3, kind="stable")[
+            : (suspect_mm3 > TINY_MM3).sum()
+        ].tolist():
+            solid = lying.at(poses[at], self._rest_mm + LIFT_MM)
             near = self._around(solid)
             overlap_mm3 = float((solid ^ near).volume())
             if overlap_mm3 > TINY_MM3:
-                return overlap_mm3, pose
+                return overlap_mm3, poses[at]
             if barred is None:
-                ups = np.arange(
-                    _STEP_MM, near.bounding_box()[5] - solid.bounding_box()[2], _STEP_MM
-                )
-                if any(_meet(solid.translate((0.0, 0.0, up)), near) for up in ups.tolist()):
-                    barred = pose
+                most_mm = near.bounding_box()[5] - solid.bounding_box()[2]
+                ups = np.arange(_STEP_MM, most_mm, _STEP_MM).tolist()
+                if any(_meet(solid.translate((0.0, 0.0, up)), near) for up in ups):
+                    barred = poses[at]
         return 0.0, barred
-
-    def _suspects(self, lying: Lying, poses: Sequence[Pose]) -> list[Pose]:
-        """The poses, of one turn, whose way in is not proven to be free, the worst first.
-
-        A piece that is put in from above passes each storey with all of it that comes to lie
-        there or below. So where that meets nothing, it gets there, and is free where it lies.
-        """
-        barred, everywhere = np.zeros(len(poses)), lying.placed_all(lying.shadow(), poses)
-        for storey in self._storeys:
-            near = np.flatnonzero(shapely.intersects(storey.shadow, everywhere))
-            if len(near):
-                below = lying.shadow(high_mm=storey.high_mm - self._rest_mm - LIFT_MM)
-                areas = lying.placed_all(below, [poses[at] for at in near.tolist()])
-                barred[near] += [storey.met_mm3(area) for area in areas]
-        order = np.argsort(-barred, kind="stable").tolist()
-        return [poses[at] for at in order if barred[at] > TINY_MM3]
 
     def _around(self, solid: Any) -> Any:
         """What of the board is around a solid, seen from above: all that it may meet on its way."""
@@ -194,85 +281,87 @@ class Seating:
             poses = list(lying.poses(self._region))
             off = [math.dist(np.mean(sorted(lying.covered(one)), axis=0), middle) for one in poses]
             for at in {int(np.argmin(off)), int(np.argmax(off))} if poses else ():
-                found.append(self.play(lying, poses[at]))
-        shift, _, turn, sink = np.max(found, axis=0).tolist()
-        least = min(one.least_mm for one in found)
+                found.append(self._play(lying, poses[at]))
+        shifts = [(mm, None) for some, _, _ in found for mm in some]
+        turns, sinks = (
+            [(one, None) for one in some] for some in list(zip(*found, strict=True))[1:]
+        )
         return [
-            at_most("seat-play", shift, PLAY_MM, "mm", "its play, side to side,"),
-            at_least("seat-loose", least, LOOSE_MM, "mm", "its least play, side to side,"),
-            at_most("seat-turn", turn, TURN_DEGREES, "deg", "how far its seat lets it turn"),
-            at_most("seat-rest", sink, PRESS_MM, "mm", "its height above what it rests on"),
+            *judged("seat-play", shifts, most=PLAY_MM),
+            *judged("seat-loose", shifts, LOOSE_MM),
+            *judged("seat-turn", turns, most=TURN_DEGREES, unit="deg"),
+            *judged("seat-rest", sinks, most=PRESS_MM),
         ]
 
-    def play(self, lying: Lying, pose: Pose) -> Play:
+    def _play(self, lying: Lying, pose: Pose) -> tuple[list[float], float, float]:
         """How a piece is held in one place.
 
-        Shifts and turns are looked at from above, storey by storey, the piece level all the time.
+        How far it can be shifted from stop to stop, in four directions; how far it can be turned,
+        about the worst of its cells' middles; and how far it falls onto what it rests on. Shifts
+        and turns are looked at from above, storey by storey, the piece level all the time.
         """
-        here, around = [], lying.placed(lying.shadow(), pose).envelope.buffer(2.0)
-        for storey, area in self._met(lying, pose, self._rest_mm + LIFT_MM):
-            near = storey.shadow.intersection(around)
-            shapely.prepare(near)
-            here.append((storey._replace(shadow=near), area))
+        met = list(self._met(lying, pose, self._rest_mm + LIFT_MM))
+        shadows, areas, high_mm = np.array(met, object).reshape(-1, 3).T
+        around = lying.placed(lying.shadow(), pose).envelope.buffer(2.0)
+        shadows = shapely.intersection(shadows, around)
+        shapely.prepare(shadows)
 
-        def meets(moved: Callable[[BaseGeometry], BaseGeometry]) -> bool:
-            return _is_met((storey, moved(area)) for storey, area in here)
+        def meets(turn: complex, shift: complex) -> bool:
+            def motion(points: Points) -> Points:
+                plane = (points @ [1, 1j]) * turn + shift
+                return np.column_stack([plane.real, plane.imag])
 
-        def shift_mm(angle: float) -> float:
-            x, y = math.cos(angle), math.sin(angle)
-            return _reach(
-                lambda way: meets(lambda area: affinity.translate(area, way * x, way * y)),
-                _MOST_MM,
-            )
+            return _common_mm3(shadows, shapely.transform(areas, motion), high_mm) > TINY_MM3
 
-        lines = (math.pi * line / 4 for line in range(4))
-        shifts_mm = [shift_mm(angle) + shift_mm(angle + math.pi) for angle in lines]
+        def shifted(way: complex, mm: float) -> bool:
+            return meets(1.0, mm * way)
+
+        def rotated(pivot: complex, way: int, degrees: float) -> bool:
+            turn = cmath.rect(1.0, way * math.radians(degrees))
+            return meets(turn, pivot - turn * pivot)
+
+        ways = [cmath.rect(1.0, math.pi * eighth / 4) for eighth in range(8)]
+        reach = [_reach(partial(shifted, way), _MOST_MM) for way in ways]
+        plays = np.reshape(reach, (2, 4)).sum(axis=0).tolist()
         middles = np.array(sorted(lying.covered(pose))) * step_mm(lying.lattice, lying.unit_mm)
         most = 0.0
         for pivot, way in itertools.product([*middles, middles.mean(axis=0)], (1, -1)):
-            centre = tuple(pivot)
-            most = _reach(
-                lambda angle, way=way, centre=centre: meets(  # type: ignore[misc]
-                    lambda area: affinity.rotate(area, way * angle, origin=centre)
-                ),
-                _MOST_DEGREES,
-                free=most,
-            )
-        return Play(max(shifts_mm), min(shifts_mm), most, -self._low_mm(lying, pose, 0.0, PRESS_MM))
+            most = _reach(partial(rotated, complex(*pivot), way), _MOST_DEGREES, free=most)
+        return plays, most, -self._low_mm(lying, pose, 0.0, PRESS_MM)
 
     # --- how low it comes ----------------------------------------------------------------
 
-    def proud_mm(self, upright: Lying, over: Lying) -> float:
-        """How much higher the top of a piece on stubs lies when it is turned over.
+    def proud(self, upright: Lying, over: Lying) -> Finding:
+        """`seat-proud`: how much higher the top of a piece on stubs lies when it is turned over.
 
         The piece is let down onto the board until it meets it: first with its stubs down, in the
         first place; then turned over, in every turn and every place that its cells allow. The least
-        difference counts; infinite when there is no place for it, or none upside down.
+        difference counts.
         """
-        seated = next(upright.poses(self._region), None)
-        if seated is None:
-            return math.inf
-        above_mm = self._board.sections.high - self._rest_mm
-        first_mm = above_mm - over.heights_mm[0]
-        lowest_mm = math.inf
+        above_mm, lowest_mm = self._sections.high - self._rest_mm, math.inf
         for pose in over.poses(self._region):
             # Most places are like the ones before: there it stops, too, before it gets any lower.
-            start_mm = min(first_mm, lowest_mm - 2 * _PRECISION)
-            if not _is_met(self._met(over, pose, self._rest_mm + start_mm)):
+            start_mm = min(above_mm - over.heights_mm[0], lowest_mm - 2 * _PRECISION)
+            met = self._met(over, pose, self._rest_mm + start_mm)
+            if not any(_common_mm3(*one) > TINY_MM3 for one in met):
                 lowest_mm = min(lowest_mm, self._low_mm(over, pose, start_mm, _STEP_MM))
+        if math.isinf(lowest_mm):
+            why = "there is no place for it upside down"
+            return Finding("seat-proud", True, None, PROUD_MM, "mm", why)
         # One whose stubs do not go in stands on them.
-        top_mm = above_mm - upright.heights_mm[0]
+        seated, top_mm = next(upright.poses(self._region)), above_mm - upright.heights_mm[0]
         seated_mm = self._low_mm(upright, seated, top_mm, _STEP_MM)
-        return lowest_mm + over.heights_mm[1] - seated_mm - upright.heights_mm[1]
+        proud_mm = lowest_mm + over.heights_mm[1] - seated_mm - upright.heights_mm[1]
+        return next(judged("seat-proud", [(proud_mm, None)], PROUD_MM))
 
     def _met(
         self, lying: Lying, pose: Pose, at_mm: float
-    ) -> Iterator[tuple[_Storey, BaseGeometry]]:
-        """Each storey in which something of a piece lies, and what, for one at some height."""
-        for storey in self._storeys:
-            area = lying.shadow(storey.low_mm - at_mm, storey.high_mm - at_mm)
+    ) -> Iterator[tuple[BaseGeometry, BaseGeometry, float]]:
+        """Each storey in which something of a piece at some height lies, what, and how high it is."""
+        for low_mm, high_mm, shadow in self._storeys:
+            area = lying.shadow(low_mm - at_mm, high_mm - at_mm)
             if not area.is_empty:
-                yield storey, lying.placed(area, pose)
+                yield shadow, lying.placed(area, pose), high_mm - low_mm
 
     def _low_mm(self, lying: Lying, pose: Pose, start_mm: float, step_mm: float) -> float:
         """How high above the board's ``rest_mm`` a piece stays that is let down from some height.
@@ -286,15 +375,10 @@ class Seating:
         )
 
 
-def _lean_mm2(lower: BaseGeometry, upper: BaseGeometry) -> float:
-    """How much more two cuts differ than those of walls that nearly stand upright (to 5 um)."""
-    return float((lower ^ upper).area) - 0.005 * float(lower.length)
-
-
-def _is_met(layers: Iterable[tuple[_Storey, BaseGeometry]]) -> bool:
-    """Whether what lies in storeys may have a volume in common with the board."""
-    met = (storey.met_mm3(area) for storey, area in layers)
-    return any(total > TINY_MM3 for total in itertools.accumulate(met))
+def _common_mm3(shadows: Any, areas: Any, high_mm: Any) -> float:
+    """At most so much of what stands over areas, in storeys so high, lies in the board."""
+    near = np.where(shapely.intersects(shadows, areas), shadows, None)  # which is soon told
+    return float(np.nansum(shapely.area(shapely.intersection(near, areas)) * high_mm))
 
 
 def _meet(one: Any, other: Any) -> bool:
@@ -318,65 +402,3 @@ def _reach(
         middle = (free + barred) / 2
         free, barred = (free, middle) if stops(middle) else (middle, barred)
     return free
-
-
-def _where(lying: Lying, pose: Pose) -> str:
-    cells = sorted(map(lying.lattice.row_col, lying.covered(pose)))
-    return f" at {' '.join(f'[{row}, {col}]' for row, col in cells)}"
-
-
-# --- what the rules say -------------------------------------------------------------------
-
-
-def pieces_in_board(
-    parts: Mapping[str, Part | OnStubs],
-    board: Part,
-    lattice: Lattice,
-    profile: Profile,
-    progress: Progress = lambda done, total, name: None,
-) -> dict[str, list[Finding]]:
-    """What the rules of seats say of pieces that lie flat in a board of holes or seats.
-
-    Returns:
-        For each piece, by its id, `seat-free`, `seat-insert`, `seat-play`, `seat-loose`,
-        `seat-turn`, `seat-rest`, of several pieces `seat-neighbours`, and of a piece on stubs
-        `seat-proud`. A piece that is not solid, or any piece when the board is not, has only the
-        first, which then fails and says why; so has one for which there is no place.
-    """
-    seating = Seating(board, lattice) if board.is_solid else None
-    margins: dict[str, float] = {}
-    found: dict[str, list[Finding]] = {}
-    for done, (key, part) in enumerate(parts.items()):
-        progress(done, len(parts), key)
-        over: list[Lying] = []
-        if isinstance(part, OnStubs):
-            both = (stubs_lying(key, part, lattice, board.unit_mm, way) for way in (False, True))
-            ways, over = ([one] for one in both)
-        else:
-            ways = list(balls_lying(key, part, board.unit_mm))
-        if seating is None or not ways[0].is_solid:
-            why = f"{'the board' if seating is None else 'it'} does not bound a volume"
-            why = f"whether it lies free in its board cannot be measured: {why}"
-            found[key] = [Finding("seat-free", False, None, TINY_MM3, "mm3", why)]
-            continue
-        margins[key] = min(one.margin_mm for one in ways)
-        found[key] = seating.goes_in(ways)
-        if len(found[key]) > 1:
-            found[key] += seating.held(ways)
-            for one in over:
-                proud_mm = seating.proud_mm(ways[0], one)
-                what = "how much higher it lies upside down"
-                finding = at_least("seat-proud", proud_mm, PROUD_MM, "mm", what)
-                if math.isinf(proud_mm):
-                    why = "there is no place for it upside down"
-                    finding = replace(finding, ok=True, message=why)
-                found[key].append(finding)
-    for key in margins if len(margins) > 1 else ():
-        # A piece that keeps inside its own cells by some margin stays away from every other piece
-        # by that margin and the other's own.
-        other = min((one for one in margins if one != key), key=lambda one: margins[one])
-        gap_mm = margins[key] + margins[other]
-        what = f"the gap to {other}, where it lies nearest,"
-        found[key].append(at_least("seat-neighbours", gap_mm, profile.gap_min_mm, "mm", what))
-    progress(len(parts), len(parts), "")
-    return found

@@ -15,7 +15,7 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import region_mm
-from fabkit.mesh.boards.lying import LIFT_MM, balls_lying
+from fabkit.mesh.boards.seating import LIFT_MM, balls_lying
 from fabkit.mesh.finding import DIGITS, TINY_MM, TINY_MM3
 from fabkit.mesh.laying import Lying, Way, moved, step_mm, ways_onto
 from fabkit.mesh.part import Part, reach_out_mm
