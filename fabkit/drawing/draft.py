@@ -6,15 +6,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shapely import Polygon, union_all
+from shapely import Point, Polygon, union_all
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.core.units import format_mm
 from fabkit.drawing.ball import draft_ball
 from fabkit.drawing.boards.draft import draft_board, draft_lid
 from fabkit.drawing.cells import Stub, celled_outline, place_stubs
-from fabkit.drawing.label import place_label
-from fabkit.drawing.magnets import Recess, magnet_count, place_recesses, poles, with_poles
+from fabkit.drawing.label import Label, place_label
+from fabkit.drawing.magnets import (
+    ARC_SEGMENTS,
+    Recess,
+    magnet_count,
+    place_recesses,
+    poles,
+    with_poles,
+)
 from fabkit.drawing.outline import (
     BlueprintError,
     canonical_outline,
@@ -107,10 +114,36 @@ def draft(puzzle: PuzzleSet, piece: Piece, profile: Profile) -> Blueprint:
         top_chamfer_mm=profile.top_chamfer_mm,
         foot_chamfer_mm=profile.foot_chamfer_mm,
         recesses=recesses,
-        label=place_label(piece.label, smaller, outline.centroid, profile),
+        label=_label(piece, smaller, outline, recesses, profile),
         facing=profile.facing,
         stubs=stubs,
     )
+
+
+def _label(
+    piece: Piece, face: Polygon, outline: Polygon, recesses: Sequence[Recess], profile: Profile
+) -> Label | None:
+    """The letter, beside the holes by which magnets are pushed out.
+
+    Raises:
+        BlueprintError: when there is no room for it, and what to do.
+    """
+    balance = outline.centroid
+    if not any(recess.release for recess in recesses):
+        return place_label(piece.label, face, balance, profile)
+    # place_label keeps the margin from holes in the face; plastic is to be as thick as a roof.
+    more_mm = profile.release_mm / 2 + max(0.0, profile.roof_mm - profile.label_margin_mm)
+    holes = [Point(recess.centre_mm).buffer(more_mm * 1.001, ARC_SEGMENTS) for recess in recesses]
+    try:
+        return place_label(piece.label, face.difference(union_all(holes)), balance, profile)
+    except BlueprintError:
+        place_label(piece.label, face, balance, profile)  # else it is not for the hole
+        release, roof = format_mm(profile.release_mm), format_mm(profile.roof_mm)
+        raise BlueprintError(
+            f"beside a hole of {release} (recess.release) there is no room for the letter, {roof} "
+            "(recess.roof) away from it; choose a smaller recess.release, a smaller label.stroke or "
+            "label.margin, a larger unit or label.faces none"
+        ) from None
 
 
 def draft_all(puzzle: PuzzleSet, pieces: Sequence[Piece], profile: Profile) -> list[Blueprint]:

@@ -151,7 +151,7 @@ def _places(shape: BaseGeometry, room: BaseGeometry) -> BaseGeometry:
     """
     mirrored = -shapely.get_coordinates(shape.convex_hull.exterior)
     sweeps: list[BaseGeometry] = []
-    for ring in shapely.get_rings(room):
+    for ring in shapely.get_rings(shapely.get_parts(room)):
         corners = shapely.get_coordinates(ring)
         edges = np.stack([corners[:-1], corners[1:]], axis=1)
         ends = (edges[:, :, None] + mirrored).reshape(len(edges), -1, 2)

@@ -19,7 +19,7 @@ from shapely.ops import nearest_points
 
 from fabkit.core.units import format_mm
 from fabkit.drawing.outline import BlueprintError, PointMm, canonical_outline, chamfered
-from fabkit.model.layers import MARK_DIAMETER_MM, mark_span, recess_span
+from fabkit.model.layers import MARK_DIAMETER_MM, mark_span, recess_span, release_step_mm
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -155,6 +155,34 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class Release:
+    """A round hole from a recess's end to the face, by which a pin pushes the magnet out.
+
+    Attributes:
+        low_mm: height of the recess's end above the back.
+        high_mm: height of the face above the back.
+        step_mm: how high the slot is by which it begins, and the square after it; 0 without these,
+            see `fabkit.model.layers.release_step_mm`.
+        slot_mm: length of the slot, along x.
+    """
+
+    diameter_mm: float
+    low_mm: float
+    high_mm: float
+    step_mm: float
+    slot_mm: float
+
+    @property
+    def volume_mm3(self) -> float:
+        """What it takes from the piece."""
+        wide_mm, radius_mm = self.diameter_mm, self.slot_mm / 2
+        half = math.asin(wide_mm / self.slot_mm)  # of the angle that an end of the slot spans
+        slot_mm2 = radius_mm**2 * (2 * half + math.sin(2 * half))
+        round_mm = self.high_mm - self.low_mm - 2 * self.step_mm
+        return self.step_mm * (slot_mm2 + wide_mm**2) + math.pi / 4 * wide_mm**2 * round_mm
+
+
+@dataclass(frozen=True)
 class Recess:
     """One pocket for one magnet.
 
@@ -164,6 +192,7 @@ class Recess:
         high_mm: height of its upper end above the back.
         mouth_mm: 45-degree chamfer at the open end; 0 for a closed cavity.
         rib_width_mm: of each crush rib at its root.
+        release: by what its magnet can be pushed out, if by anything.
         pole: which one shows outwards, towards the back: ``N``, ``S``, or nothing where it may
             be either.
         mark: what says so where the magnet goes in; south poles have one when poles alternate.
@@ -175,6 +204,7 @@ class Recess:
     bores: Bores
     mouth_mm: float
     rib_width_mm: float
+    release: Release | None = None
     pole: str = ""
     mark: Mark | None = None
 
@@ -185,9 +215,11 @@ class Recess:
 
     @property
     def circles(self) -> tuple[tuple[PointMm, float], ...]:
-        """What a drawing shows of it, as centres and diameters in mm: the bore, and the mark."""
+        """What a drawing shows of it, as centres and diameters in mm: the bore, the hole through
+        which its magnet is pushed out, and the mark."""
+        holes = [(self.centre_mm, self.release.diameter_mm)] if self.release else []
         marks = [(self.mark.centre_mm, self.mark.diameter_mm)] if self.mark else []
-        return ((self.centre_mm, self.bores.widest_mm), *marks)
+        return ((self.centre_mm, self.bores.widest_mm), *holes, *marks)
 
     def at_origin(self) -> Recess:
         """The same hollow, centred on the origin, whatever its pole and without its mark."""
@@ -271,9 +303,13 @@ def place_recesses(
         widest_mm = maximum_inscribed_circle(outline).length
         magnets = "two magnets" if count == 2 else "a magnet"
         raise BlueprintError(f"{magnets} of {_why_not(centres, widest_mm, profile)}")
-    mouth_mm = 0.0 if profile.embedded else mouth_mm
+    mouth_mm, release = 0.0 if profile.embedded else mouth_mm, None
+    if profile.release_mm:
+        slot_mm = bore.widest_mm if bore.crest_mm is None else bore.crest_mm
+        step_mm, face_mm = release_step_mm(profile), profile.thickness_mm
+        release = Release(profile.release_mm, span.high_mm, face_mm, step_mm, slot_mm)
     return tuple(
-        Recess(centre, span.low_mm, span.high_mm, bore, mouth_mm, profile.rib_width_mm)
+        Recess(centre, span.low_mm, span.high_mm, bore, mouth_mm, profile.rib_width_mm, release)
         for centre in sorted(found)
     )
 

@@ -97,6 +97,7 @@ class Features:
     Attributes:
         cuts: its slices, from low to high.
         recesses: the cavities for magnets.
+        releases: the holes from their ends to the face, by which magnets are pushed out.
         labels: letters, or parts of them; also those that stand in a pocket.
         through: holes from face to back that are no part of the outline.
         marks: the dimples that mark south poles, in the back or in the ends of closed recesses.
@@ -107,6 +108,7 @@ class Features:
 
     cuts: Sequence[Slice]
     recesses: Sequence[Cavity]
+    releases: Sequence[Cavity]
     labels: Sequence[Cavity]
     through: Sequence[Cavity]
     marks: Sequence[Cavity]
@@ -123,12 +125,15 @@ def features(part: Part) -> Features:
     """
     part, nubs_mm = _without_nubs(_without_inlays(part))
     open_ = _Open(part, _slices(part))
-    recesses, labels, through, marks, wide = (list[Cavity]() for _ in range(5))
+    recesses, releases, labels, through, marks, wide = (list[Cavity]() for _ in range(6))
     reliefs: list[tuple[Cavity, list[Cavity]]] = []
     for space in open_.groups(np.arange(len(open_.areas))):
         whole = open_.cavity(space)
         if whole.below and whole.above:
-            if not whole.beside and not _is_hole_of_outline(part, whole):
+            released = _released(open_, space, part.thickness_mm)
+            recesses += released[:1]
+            releases += released[1:]
+            if not (released or whole.beside or _is_hole_of_outline(part, whole)):
                 through.append(whole)
             continue
         is_closed = not whole.below and not whole.above
@@ -160,7 +165,23 @@ def features(part: Part) -> Features:
         dimples = [one for one in labels if one.below and not one.above and _is_mark(one)]
         labels = [one for one in labels if one not in dimples]
         marks += dimples
-    return Features(open_.cuts, recesses, labels, through, marks, wide, nubs_mm, part)
+    return Features(open_.cuts, recesses, releases, labels, through, marks, wide, nubs_mm, part)
+
+
+def _released(open_: _Open, space: Positions, thickness_mm: float) -> list[Cavity]:
+    """A recess, and the narrow hole from its end to the face, round there; none of other holes."""
+    steps = open_.groups(space, at_steps=True)
+    below = next(some for some in steps if open_.cavity(some).below)
+    rest = np.setdiff1d(space, below)
+    if not len(rest):
+        return []
+    recess, hole = open_.cavity(below), open_.cavity(rest)
+    end = hole.cuts[-1][1]
+    is_narrow = (
+        isinstance(end, Polygon) and _fills(end) > 0.85 and end.area < recess.middle.area / 2
+    )
+    is_released = is_narrow and not recess.beside and _is_recess(recess, thickness_mm)
+    return [recess, hole] if is_released else []
 
 
 def _parted_at_steps(

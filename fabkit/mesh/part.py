@@ -179,15 +179,16 @@ class Part:
 
     @cached_property
     def hausdorff_mm(self) -> float:
-        """The greatest distance between the outline as seen and as read."""
+        """The greatest distance between the outline as seen and as read; what is cut through the
+        piece inside it is none."""
         assert self.outline is not None
-        return float(self.shadow.hausdorff_distance(self.outline.canonical))
+        return float(self.filled(self.shadow).hausdorff_distance(self.outline.canonical))
 
     @property
     def area_off(self) -> float:
         """By which part the area of the outline as seen differs from that as read."""
         assert self.outline is not None
-        return float(self.shadow.area / self.outline.canonical.area) - 1
+        return float(self.filled(self.shadow).area / self.outline.canonical.area) - 1
 
     def within_rings(self, area: BaseGeometry) -> list[BaseGeometry]:
         """What lies within each ring of this part's outline, where an area of it shows that ring.

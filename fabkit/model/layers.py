@@ -22,6 +22,8 @@ MARK_DIAMETER_MM = 1.6
 MARK_BORES = 2
 #: Plastic beyond such a mark, if the profile's least roof is not less: two usual layers.
 BEYOND_MARK_MM = 0.4
+#: The narrowest hole that a printer leaves open, and that a pin goes through.
+LEAST_RELEASE_MM = 1.0
 _ROUNDING = 1e-6
 
 
@@ -89,10 +91,11 @@ def recess_span(profile: Profile) -> Span:
             "most; choose a smaller layers.height"
         )
     front_mm = profile.label_depth_mm if profile.faces != "none" else 0.0
-    roof_mm = thickness_mm - high_mm - front_mm
+    slot_mm = release_step_mm(profile)
+    roof_mm = thickness_mm - high_mm - slot_mm - front_mm
     if roof_mm < profile.roof_mm - _ROUNDING:
         raise ValueError(
-            f"above a recess that ends at {format_mm(high_mm)} the thickness "
+            f"above a recess that ends at {format_mm(high_mm + slot_mm)} the thickness "
             f"{format_mm(thickness_mm)} leaves {_rest(roof_mm)} below the letter, and "
             f"recess.roof asks for {format_mm(profile.roof_mm)}; choose a thinner magnet, a "
             "shallower letter or a thicker piece"
@@ -105,6 +108,16 @@ def recess_span(profile: Profile) -> Span:
             "recess.floor or a shallower letter"
         )
     return span
+
+
+def release_step_mm(profile: Profile) -> float:
+    """How high each of the two steps is by which the hole for pushing a magnet out begins.
+
+    The end of a recess that is printed as a ceiling cannot be bridged around a round hole. So its
+    first layer leaves a slot from side to side, beside which bridges run from wall to wall; the next
+    one, across these, a square. 0 where the end is printed first, and without a hole.
+    """
+    return profile.layer_mm if profile.release_mm and profile.facing == "up" else 0.0
 
 
 def mark_span(profile: Profile) -> Span:

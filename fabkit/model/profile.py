@@ -114,6 +114,7 @@ class Profile:
     rib_width_mm: float = _mm("recess.rib_width", "width of a crush rib at its root", 0.3, 3)
     embedded_mm: float = _mm("recess.embedded", "added for a closed cavity", 0, 2)
     mouth_mm: float = _mm("recess.mouth", "45-degree chamfer at an open recess's mouth", 0, 2)
+    release_mm: float = _mm("recess.release", "hole to push a magnet out by; 0 for none", 0, 25)
     air_mm: float = _mm("recess.air", "least room over a magnet", 0.1, 0.3)
     floor_mm: float = _mm("recess.floor", "between an embedded magnet and the back", 0.2, 10)
     roof_mm: float = _mm("recess.roof", "least plastic from a recess to the letter", 0.2, 10)

@@ -13,7 +13,13 @@ import tomli_w
 from fabkit.core.errors import Fault, InputError, cut, name_some, nearest, printable, shown
 from fabkit.core.parsing import read_toml
 from fabkit.core.units import format_degrees, format_mm
-from fabkit.model.layers import MARK_BORES, MARK_DIAMETER_MM, mark_span, recess_span
+from fabkit.model.layers import (
+    LEAST_RELEASE_MM,
+    MARK_BORES,
+    MARK_DIAMETER_MM,
+    mark_span,
+    recess_span,
+)
 from fabkit.model.profile import (
     ANGLE,
     CHOICE,
@@ -171,6 +177,7 @@ def _recess_contradictions(profile: Profile, depth_mm: float) -> Iterable[Fault]
             f"{format_mm(profile.mouth_mm)}{with_ribs} is deeper than the recess, "
             f"{format_mm(depth_mm)}; choose a smaller mouth",
         )
+    yield from _release_contradictions(profile)
     if profile.polarity != "alternating":
         return
     try:
@@ -184,6 +191,25 @@ def _recess_contradictions(profile: Profile, depth_mm: float) -> Iterable[Fault]
             f'is "alternating", and the mark of a south pole, {format_mm(MARK_DIAMETER_MM)} across, '
             f"would fill the floor under a magnet of {format_mm(profile.magnet_diameter_mm)}; "
             f"choose one of {format_mm(least_mm)} at least, or another magnet.polarity",
+        )
+
+
+def _release_contradictions(profile: Profile) -> Iterable[Fault]:
+    """A pin must go through the hole that pushes a magnet out, and no magnet."""
+    release_mm, most_mm = profile.release_mm, profile.magnet_diameter_mm / 2
+    if not release_mm:
+        return
+    if profile.embedded:
+        yield Fault(
+            "recess.release",
+            "a magnet in a closed cavity cannot be pushed out; choose 0 mm, or recess.fit press, glue "
+            "or ribs",
+        )
+    elif release_mm < LEAST_RELEASE_MM or release_mm > most_mm:
+        yield Fault(
+            "recess.release",
+            f"is {format_mm(release_mm)}; expected 0 mm for none, or {format_mm(LEAST_RELEASE_MM)} (a "
+            f"pin) to {format_mm(most_mm)} (half the magnet's diameter)",
         )
 
 

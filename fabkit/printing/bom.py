@@ -81,6 +81,7 @@ def solid_mm3(drawing: PartDrawing) -> float:
         wide_mm, deep_mm = radius_mm + mouth_mm, recess.high_mm - recess.low_mm - mouth_mm
         cone = mouth_mm * (radius_mm**2 + radius_mm * wide_mm + wide_mm**2) / 3
         volume -= math.pi * (cone + radius_mm**2 * deep_mm)
+        volume -= recess.release.volume_mm3 if recess.release else 0.0
     return float(volume - letter_mm3(drawing))
 
 

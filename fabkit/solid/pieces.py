@@ -11,7 +11,7 @@ from shapely import Polygon
 from fabkit.drawing.cells import Stub
 from fabkit.drawing.draft import Blueprint
 from fabkit.drawing.glyphs import Contour, Lettering
-from fabkit.drawing.magnets import Mark, Recess
+from fabkit.drawing.magnets import Mark, Recess, Release
 from fabkit.drawing.outline import RingMm, rings_mm
 from fabkit.model.profile import RIB_COUNT
 
@@ -52,6 +52,12 @@ class Workshop:
         if blueprint.stubs:
             body = body.fuse(*map(stub_post, blueprint.stubs))
         cutters = [self._cutter(recess) for recess in blueprint.recesses]
+        cutters += [
+            cutter.moved(cq.Location(cq.Vector(*recess.centre_mm, 0)))
+            for recess in blueprint.recesses
+            if recess.release
+            for cutter in release_cutters(recess.release)
+        ]
         cutters += [mark_cutter(recess.mark) for recess in blueprint.recesses if recess.mark]
         cutters += letter_cutters(blueprint)
         if cutters:
@@ -109,6 +115,27 @@ def recess_cutter(recess: Recess) -> cq.Shape:
     if mouth > 0:
         return _revolved([(radius + mouth, low), (radius, low + mouth), (radius, high)])
     return _revolved([(radius, low), (radius, high)])
+
+
+def release_cutters(release: Release) -> list[cq.Shape]:
+    """What to cut away for the hole that pushes a magnet out, around the z axis: a slot, a square
+    and a cylinder, each from a little inside of what is open below it."""
+    radius, step = release.diameter_mm / 2, release.step_mm
+    low, inside = release.low_mm, min(step, 0.1) or 0.1
+    cutters: list[cq.Shape] = [
+        _revolved([(radius, low + 2 * step - inside), (radius, release.high_mm)])
+    ]
+    if step:
+        end = release.slot_mm / 2
+        ends = _revolved([(end, low - inside), (end, low + step)])
+        cutters.append(_block(end, radius, low - inside, low + step).intersect(ends))
+        cutters.append(_block(radius, radius, low + step - inside, low + 2 * step))
+    return cutters
+
+
+def _block(half_x: float, half_y: float, low: float, high: float) -> cq.Solid:
+    corner = cq.Vector(-half_x, -half_y, low)
+    return cq.Solid.makeBox(2 * half_x, 2 * half_y, high - low, corner)
 
 
 def mark_cutter(mark: Mark) -> cq.Shape:

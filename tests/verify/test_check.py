@@ -203,7 +203,8 @@ def test_the_readme_shows_the_table_of_rules() -> None:
 def test_every_rule_has_a_fault_and_stands_in_the_table() -> None:
     """What is said of good prints, which keep every rule, names all the rules that there are."""
     rules = set()
-    ribbed = Order((), ("recess.fit=ribs", "magnet.polarity=alternating"))
+    more = ("recess.fit=ribs", "magnet.polarity=alternating", "recess.release=2 mm")
+    ribbed = Order((), more)
     for order, pieces in ((PLAIN, "QMY"), (TWO_FACED, "M"), (ribbed, "L")):
         good = kit(order, pieces)
         rules |= rules_of(Planted(good.puzzle, good.profile, (*good.bodies.values(),), "").report())

@@ -70,7 +70,9 @@ def _as_drawn(one: Subject, area: BaseGeometry) -> Iterator[Finding]:
         return
     piece = puzzle.piece(one.identity.piece)
     try:
-        label = draft(puzzle, piece, replace(one.profile, fit="none")).label
+        # Magnets leave letters where they are, but for the holes by which they are pushed out.
+        fit = one.profile.fit if one.profile.release_mm else "none"
+        label = draft(puzzle, piece, replace(one.profile, fit=fit)).label
     except BlueprintError:
         return
     if label is not None:

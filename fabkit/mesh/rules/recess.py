@@ -45,6 +45,7 @@ def recess_findings(one: Subject) -> Iterator[Finding]:
         return
     places = [recess.middle for recess in recesses]
     yield from _bores(one)
+    yield from _releases(one)
     filled_cuts = [
         area
         for recess in recesses
@@ -66,9 +67,11 @@ def recess_findings(one: Subject) -> Iterator[Finding]:
     else:
         what = "recesses that are open at the back"
         yield counted("recess-open", len(recesses) - closed, len(recesses), what)
-    yield from judged(
-        "roof", [(_plastic_mm(one, x, UP), x.middle) for x in recesses], profile.roof_mm
-    )
+    roofs = [(_plastic_mm(one, x, UP), x.middle) for x in recesses]
+    letters = union_all([x.middle for x in one.found.labels if x.above])
+    if not letters.is_empty:
+        roofs += [(x.middle.distance(letters), x.middle) for x in one.found.releases]
+    yield from judged("roof", roofs, profile.roof_mm)
     if profile.embedded:
         floors = [(_plastic_mm(one, x, DOWN), x.middle) for x in recesses]
         yield from judged("floor", floors, min(profile.roof_mm, profile.floor_mm))
@@ -127,6 +130,20 @@ def _bores(one: Subject) -> Iterator[Finding]:
     yield from judged("recess-diameter", found, low_mm, high_mm, what=what)
     if asked.crest_mm is not None:
         yield from judged("rib-crest", inside, *near(asked.crest_mm))
+
+
+def _releases(one: Subject) -> Iterator[Finding]:
+    """There is a hole in the middle of each recess's end to push its magnet out, or none at all."""
+    recesses, asked_mm = one.found.recesses, one.profile.release_mm
+    ends = [hole.cuts[-1][1] for hole in one.found.releases]  # round, at the face
+    right = len(recesses) if asked_mm else 0
+    yield counted("release", len(ends), right, "push-out holes", union_all(ends))
+    if asked_mm:
+        widths = [(circle_of(end).diameter_mm, end) for end in ends]
+        yield from judged("release-diameter", widths, *near(asked_mm))
+        middles = [recess.middle.centroid for recess in recesses]
+        off = [(min(map(end.centroid.distance, middles)), end) for end in ends]
+        yield from judged("release-place", off, most=TOLERANCE_MM)
 
 
 def _walls(one: Subject) -> Iterator[Finding]:

@@ -33,6 +33,9 @@ FACE_DOWN = Order((), ("recess.fit=embedded", "recess.floor=0.7 mm", "plate.face
 MARKED = Order((), ("magnet.polarity=alternating",))
 MARKED_ROOMY = Order((), (*MARKED.settings, "magnet.diameter=8 mm"))
 MARKED_INSIDE = Order((), (*MARKED.settings, "recess.fit=embedded", "recess.floor=0.8 mm"))
+#: Magnets can be pushed out, through holes that begin round where the face is on the bed.
+RELEASED = Order((), ("recess.release=2 mm",))
+RELEASED_DOWN = Order((), (*RELEASED.settings, "plate.face=down"))
 #: Without letters and magnets, for faults of what is left.
 BARE = Order((), ("label.faces=none", "recess.fit=none"))
 UNLETTERED = Order((), ("label.faces=none",))

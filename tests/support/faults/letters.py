@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from shapely import Polygon, affinity, maximum_inscribed_circle
+from shapely import Point, Polygon, affinity, maximum_inscribed_circle
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.glyphs import Lettering
@@ -77,6 +77,22 @@ def letter_at_rim(case: Case, size: float) -> Planted:
         low, high = (middle, high) if is_clear(middle) else (low, middle)
     x, y = case.label.centre_mm
     dx, dy = way(low)
+    label = replace(case.label, front=case.label.front.moved(dx, dy), centre_mm=(x + dx, y + dy))
+    return case.rebuilt(label=label)
+
+
+def letter_at_release(case: Case, size: float) -> Planted:
+    """The letter moved straight towards the hole that pushes the magnet out."""
+    release = case.recess.release
+    assert release
+    letter, hole = case.label.front.polygon(), Point(case.recess.centre_mm)
+    (x, y), room = case.label.centre_mm, beyond(case.profile.roof_mm, size)
+    low, high = 0.0, 1.0
+    for _ in range(30):
+        part = (low + high) / 2
+        dx, dy = part * (hole.x - x), part * (hole.y - y)
+        apart = hole.distance(affinity.translate(letter, dx, dy)) - release.diameter_mm / 2
+        low, high = (part, high) if apart > room else (low, part)
     label = replace(case.label, front=case.label.front.moved(dx, dy), centre_mm=(x + dx, y + dy))
     return case.rebuilt(label=label)
 

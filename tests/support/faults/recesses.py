@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabkit.drawing.magnets import Bores
+from fabkit.drawing.magnets import Bores, Release
 from tests.support.faults.mesh import with_tip
 from tests.support.faults.planting import Case, Planted, Points, beyond, point_inside, towards_side
 
@@ -111,6 +111,32 @@ def one_recess_more(case: Case, _: float) -> Planted:
         if math.dist(second, (x, y)) > case.recess.bores.widest_mm + 2.01:
             other = replace(case.recess, centre_mm=tuple(second.round(3).tolist()))
             return case.rebuilt(recesses=(case.recess, other))
+
+
+def needless_release(case: Case, _: float) -> Planted:
+    recess = case.recess
+    return case.with_recess(release=Release(2, recess.high_mm, case.profile.thickness_mm, 0.2, 10))
+
+
+def release_off(case: Case, size: float) -> Planted:
+    """Another width of the hole that pushes a magnet out."""
+    release = case.recess.release
+    assert release
+    wide_mm = release.diameter_mm + 0.05 * size * case.sign()
+    return case.with_recess(release=replace(release, diameter_mm=wide_mm))
+
+
+def release_astray(case: Case, size: float) -> Planted:
+    """The hole moved sideways, from a recess that stays."""
+    recess = case.random.choice(case.blueprint.recesses)
+    angle = case.random.uniform(0, 2 * math.pi)
+
+    def move(vertices: Points) -> Points:
+        near = np.hypot(*(vertices[:, :2] - recess.centre_mm).T) < 1.01
+        vertices[near, :2] += 0.05 * size * np.array([math.cos(angle), math.sin(angle)])
+        return vertices
+
+    return case.moved(move)
 
 
 def spike_in_recess(case: Case, _: float) -> Planted:

@@ -1,0 +1,118 @@
+"""Push-out holes (`recess.release`): on the meshes of a set, in its bill, and for a printer."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from math import pi
+from pathlib import Path
+from typing import Any
+
+import pytest
+from shapely import Point
+
+from fabkit.drawing.draft import draft, draft_all
+from fabkit.model.library import load_set
+from fabkit.model.profilefile import load_profile
+from fabkit.printing.bom import solid_mm3
+from tests.support import measure
+from tests.support.platefiles import with_prusa
+
+RELEASE = ("-s", "recess.release=2 mm")
+ORDERS = [
+    (),
+    ("-s", "recess.fit=glue", "-s", "plate.face=down"),
+    ("-s", "recess.fit=ribs", "-s", "magnet.polarity=alternating"),
+    ("-p", "compact"),
+]
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=" ".join)
+def test_a_pin_goes_from_the_face_to_the_magnet(
+    order: tuple[str, ...], pair: str, said: Callable[..., Any]
+) -> None:
+    words = [order[at : at + 2] for at in range(0, len(order), 2)]
+    settings = [value for flag, value in words if flag == "-s"]
+    chosen = [value for flag, value in words if flag == "-p"]
+    profile = load_profile(chosen, [*settings, RELEASE[1]])
+    puzzle = load_set(pair)
+    pieces = said("export-stl", pair, *order, *RELEASE)["pieces"]
+    for name, piece in pieces.items():
+        mesh = measure.read_mesh(Path(f"output/pair/stl/{name}.stl"))
+        assert measure.is_closed(mesh)
+        drawn = draft(puzzle, puzzle.piece(name), profile)
+        ribs_mm3 = (
+            6 if profile.fit == "ribs" else 0
+        )  # each about 0.6 mm3, which the bill leaves out
+        assert 0 <= mesh.volume - solid_mm3(drawn) < 1 + ribs_mm3
+        (recess,) = drawn.recesses
+        assert recess.centre_mm == tuple(piece["magnets_mm"][0])
+        middle, top_mm = Point(recess.centre_mm), float(mesh.bounds[1, 2])
+        step_mm = profile.layer_mm if profile.facing == "up" else 0.0
+        face = measure.section(mesh, top_mm - 0.0137)
+        hole, *letters = sorted(measure.holes(face), key=middle.distance)
+        assert hole.centroid.distance(middle) < 1e-3
+        assert hole.area == pytest.approx(pi, rel=0.01)
+        assert min(map(hole.distance, letters)) >= profile.roof_mm - 0.001
+        widths = []
+        for layer in (0.5, 1.5, 2.5):
+            area = measure.section(mesh, recess.high_mm + layer * profile.layer_mm + 0.0037)
+            (open_,) = (one for one in measure.holes(area) if one.contains(middle))
+            left, low, right, high = open_.bounds
+            widths.append((round(right - left, 1), round(high - low, 1)))
+            assert open_.contains(Point(recess.centre_mm).buffer(0.99))
+        # First a slot from side to side of the bore, then a square, then it is round.
+        narrowest_mm = recess.bores.crest_mm or recess.bores.widest_mm
+        slot = (round(narrowest_mm, 1), 2.0)
+        assert widths == [slot if step_mm else (2.0, 2.0), (2.0, 2.0), (2.0, 2.0)]
+
+
+@pytest.mark.parametrize("preset", ["default", "compact"])
+def test_letters_keep_away_from_it(preset: str) -> None:
+    puzzle = load_set("fridgeiq")
+    for wide in (1, 3):
+        profile = load_profile([preset], [f"recess.release={wide} mm"])
+        for drawn in draft_all(puzzle, puzzle.pieces, profile):
+            assert drawn.label
+            assert drawn.label.cap_height_mm >= 0.8 * profile.cap_height_mm
+            letter = drawn.label.front.polygon()
+            assert drawn.face.contains(letter)
+            assert drawn.face.exterior.distance(letter) >= profile.label_margin_mm - 1e-6
+            for recess in drawn.recesses:
+                away_mm = letter.distance(Point(recess.centre_mm)) - wide / 2
+                assert away_mm >= profile.roof_mm - 1e-6
+
+
+@pytest.mark.parametrize(
+    "order", [(), pytest.param(("-p", "compact"), marks=pytest.mark.integration)]
+)
+def test_a_set_with_it_passes_check_and_verify_and_only_where_it_is_asked_for(
+    order: tuple[str, ...], pair: str, said: Callable[..., Any]
+) -> None:
+    said("export-3mf", pair, *order, *RELEASE)
+    said("export-step", pair, *order, *RELEASE)
+    said("export-svg", pair, *order, *RELEASE)
+    said("export-stl", pair, *order, *RELEASE)
+    assert said("check", pair, *order, *RELEASE)["ok"]
+    assert said("check", pair)["ok"]  # as the profile beside them says
+    assert said("verify", pair, *order, *RELEASE)["ok"]
+    assert said("verify", pair, *order, *RELEASE, "--from", "output/pair/pair.3mf")["ok"]
+    assert said("bom", pair, *order, *RELEASE)["magnets"]["count"] == 2
+    report = said("check", pair, *order, "-s", "recess.release=0 mm", code=1)
+    findings = [one for piece in report["pieces"].values() for one in piece["findings"]]
+    failed = {one["rule"] for one in findings if not one["ok"]}
+    assert failed == {"release"}
+
+
+@with_prusa
+def test_it_needs_no_supports(pair: str, said: Callable[..., Any]) -> None:
+    said("plate", pair, *RELEASE)
+    words = ["--dont-arrange", "--loglevel", "2", "--export-gcode", "-o", "plate.gcode"]
+    ran = subprocess.run(
+        ["prusa-slicer", *words, "output/pair/plates/plate-1.3mf"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "warn" not in (ran.stdout + ran.stderr).lower()
+    assert said("slice", pair, *RELEASE)["printable"]
