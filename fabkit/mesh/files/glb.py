@@ -1,7 +1,7 @@
 """Writing GLB files, for pages and viewers: glTF 2.0 in one file, through trimesh.
 
-glTF's lengths are metres and its y points up. The corners are in mm with z up, the very numbers of
-the STL file, and every node's matrix brings them there.
+glTF's lengths are metres and its y points up. The corners are the very numbers of the STL file, and
+every node's matrix brings them there.
 """
 
 from __future__ import annotations
@@ -23,13 +23,9 @@ TO_GLTF = np.array(
 
 @dataclass(frozen=True, eq=False)
 class GlbPart:
-    """What has one colour.
+    """What has one colour (``#rrggbb``) under a name of its own: corners in mm with z up.
 
     Attributes:
-        name: of its node and mesh; unique in its file.
-        colour: ``#rrggbb``.
-        vertices: its corners in mm, shape (n, 3), z up.
-        faces: its triangles, shape (m, 3), counter-clockwise seen from outside.
         normals: unit vectors at the corners of the triangles, shape (m, 3, 3); those of a triangle
             without area, which is left out, are 0. Where those at a corner differ, the corner is
             split and an edge shows.

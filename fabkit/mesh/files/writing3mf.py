@@ -41,14 +41,8 @@ class Object3mf:
 
 @dataclass(frozen=True)
 class Package3mf:
-    """All that goes into a file.
-
-    Attributes:
-        objects: in their order, where they are to lie.
-        metadata: texts by name.
-        thumbnail: a PNG picture; none when empty.
-        parts: content by name, for programs that look for it.
-    """
+    """All that goes into a file: objects where they are to lie, texts by name, a PNG picture or
+    none (``b""``), and parts for programs that look for their names."""
 
     objects: tuple[Object3mf, ...]
     metadata: Mapping[str, str] = field(default_factory=dict)
@@ -63,11 +57,7 @@ def write_3mf(package: Package3mf) -> bytes:
         OutsideError: when the library cannot be loaded, or cannot write it.
 
     Example:
-        >>> import numpy as np
-        >>> corners = np.array([[0, 0, 0], [9, 0, 0], [0, 9, 0], [0, 0, 9]], float)
-        >>> body = Body("", corners, np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]))
-        >>> cone = Object3mf("tip", (Solid3mf("tip", "#e69f00", body),))
-        >>> write_3mf(Package3mf((cone,)))[:2]
+        >>> write_3mf(Package3mf(()))[:2]
         b'PK'
     """
     import lib3mf
@@ -86,6 +76,8 @@ def write_3mf(package: Package3mf) -> bytes:
 
 def _fill(model: Any, wrapper: Any, library: Any, package: Package3mf) -> None:
     """Puts everything into an empty model."""
+    from trimesh.util import append_faces
+
     numbers = itertools.count(1)
 
     def identity(kind: str) -> str:
@@ -100,16 +92,30 @@ def _fill(model: Any, wrapper: Any, library: Any, package: Package3mf) -> None:
         model.GetMetaDataGroup().AddMetaData(space, name, text, "xs:string", True)
     group, colours = model.AddBaseMaterialGroup(), {}
     for colour in dict.fromkeys(solid.colour for one in package.objects for solid in one.solids):
-        rgb = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
         found = colours[colour] = library.TriangleProperties()
         found.ResourceID = group.GetResourceID()
-        found.PropertyIDs[:] = [group.AddMaterial(colour, wrapper.RGBAToColor(*rgb, 255))] * 3
+        rgb = wrapper.RGBAToColor(*bytes.fromhex(colour[1:]), 255)
+        found.PropertyIDs[:] = [group.AddMaterial(colour, rgb)] * 3
     meshes = []
     for one in package.objects:
+        # PrusaSlicer makes an object of each mesh, and of no more.
         meshes.append(mesh := model.AddMeshObject())
         mesh.SetName(one.name)
         mesh.SetUUID(identity("mesh"))
-        _put_triangles(mesh, one.solids, colours, library)
+        vertices, faces = append_faces(
+            [solid.body.vertices for solid in one.solids],
+            [solid.body.faces for solid in one.solids],
+        )
+        mesh.SetGeometry(
+            [library.Position((ctypes.c_float * 3)(*row)) for row in vertices.tolist()],
+            [library.Triangle((ctypes.c_uint32 * 3)(*row)) for row in faces.tolist()],
+        )
+        first = colours[one.solids[0].colour]
+        mesh.SetObjectLevelProperty(first.ResourceID, first.PropertyIDs[0])
+        if len(one.solids) > 1:
+            mesh.SetAllTriangleProperties(
+                [colours[solid.colour] for solid in one.solids for _ in solid.body.faces]
+            )
     for mesh, one in zip(meshes, package.objects, strict=True):
         item = model.AddBuildItem(mesh, wrapper.GetIdentityTransform())
         item.SetUUID(identity("item"))
@@ -123,51 +129,26 @@ def _fill(model: Any, wrapper: Any, library: Any, package: Package3mf) -> None:
         model.AddAttachment(f"/{name}", attached).ReadFromBuffer(content)
 
 
-def _put_triangles(
-    mesh: Any, solids: Sequence[Solid3mf], colours: Mapping[str, Any], library: Any
-) -> None:
-    """One mesh of all solids: PrusaSlicer makes an object of each mesh, and of no more.
-
-    Triangles carry the colours where there are several.
-    """
-    from trimesh.util import append_faces
-
-    vertices, faces = append_faces(
-        [solid.body.vertices for solid in solids], [solid.body.faces for solid in solids]
-    )
-    mesh.SetGeometry(
-        [library.Position((ctypes.c_float * 3)(*row)) for row in vertices.tolist()],
-        [library.Triangle((ctypes.c_uint32 * 3)(*row)) for row in faces.tolist()],
-    )
-    first = colours[solids[0].colour]
-    mesh.SetObjectLevelProperty(first.ResourceID, first.PropertyIDs[0])
-    if len(solids) > 1:
-        mesh.SetAllTriangleProperties(
-            [colours[solid.colour] for solid in solids for _ in solid.body.faces]
-        )
-
-
 def _model_config(objects: Sequence[Object3mf], ids: Sequence[int]) -> bytes:
     """What tells PrusaSlicer which triangles are which part, and which extruder prints them.
 
     The format is that of PrusaSlicer's own files (tried with 2.5).
     """
     config = ElementTree.Element("config")
+
+    def add(parent: ElementTree.Element, kind: str, about: dict[str, object], **ids: object) -> Any:
+        added = ElementTree.SubElement(parent, kind, {key: str(ids[key]) for key in ids})
+        for key, value in about.items():
+            ElementTree.SubElement(added, "metadata", type=kind, key=key, value=str(value))
+        return added
+
     for one, number in zip(objects, ids, strict=True):
-        whole = ElementTree.SubElement(config, "object", id=str(number), instances_count="1")
-        _metadata(whole, "object", name=one.name)
-        first = 0
+        whole, first = add(config, "object", {"name": one.name}, id=number, instances_count=1), 0
         for solid in one.solids:
             last = first + len(solid.body.faces) - 1
-            part = ElementTree.SubElement(whole, "volume", firstid=str(first), lastid=str(last))
-            words = {"name": solid.name, "volume_type": "ModelPart", "extruder": solid.extruder}
-            _metadata(part, "volume", **words)
+            about = {"name": solid.name, "volume_type": "ModelPart", "extruder": solid.extruder}
+            add(whole, "volume", about, firstid=first, lastid=last)
             first = last + 1
     ElementTree.indent(config)
     text: str = ElementTree.tostring(config, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'.encode()
-
-
-def _metadata(parent: ElementTree.Element, kind: str, **words: object) -> None:
-    for key, value in words.items():
-        ElementTree.SubElement(parent, "metadata", type=kind, key=key, value=str(value))
