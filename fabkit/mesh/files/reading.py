@@ -17,8 +17,8 @@ import warnings
 import zipfile
 from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import chain, count
+from dataclasses import dataclass, field, replace
+from itertools import chain, count, groupby
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -42,8 +42,8 @@ MAX_COORDINATE = 1e6
 MAX_LINE = 64 * 1024
 #: Of one face: cutting up many takes the square of the time.
 MAX_CORNERS = 1000
-#: Entries of a 3MF file, components in components in an item, and XML elements without triangles.
-MAX_ENTRIES, MAX_NESTED, MAX_ELEMENTS = 2000, 32, 100_000
+#: Entries of a 3MF file, and XML elements without triangles.
+MAX_ENTRIES, MAX_ELEMENTS = 2000, 100_000
 
 _EXPECTED = "an STL, 3MF, OBJ, PLY, OFF or GLB file"
 _COARSER = f"holds more than {MAX_TRIANGLES} triangles; make the mesh coarser"
@@ -124,21 +124,21 @@ def _sound(file: str, found: Iterator[Body]) -> list[Body]:
             raise _WrongError(f"holds more than {MAX_BODIES} bodies; split it into several files")
         if triangles > MAX_TRIANGLES:
             raise _WrongError(_COARSER)
-        bodies += [body] if len(body.faces) else []
-    if not bodies:
-        raise _WrongError("holds no triangles; expected a solid's surface")
-    names = _different([body.name for body in bodies]) if len(bodies) > 1 else [""]
-    result = []
-    for name, body in zip(names, bodies, strict=True):
         corners = body.vertices[body.faces.ravel()]
         far = np.flatnonzero(~(np.abs(corners) <= MAX_COORDINATE).all(axis=1))
         if len(far):
-            triangle = f"triangle {far[0] // 3 + 1}"
             at = ", ".join(f"{value:g}" for value in corners[far[0]])
             said = f"has a corner at ({at}); expected numbers of at most {MAX_COORDINATE:.0f}"
-            raise _WrongError(said, f"{name}, {triangle}" if name else triangle)
-        result.append(welded(f"{file}: {name}" if name else file, body.vertices, body.faces))
-    return result
+            raise _WrongError(
+                said, f"{body.name}, " * bool(body.name) + f"triangle {far[0] // 3 + 1}"
+            )
+        bodies += [welded(body.name, body.vertices, body.faces)] if len(body.faces) else []
+    if not bodies:
+        raise _WrongError("holds no triangles; expected a solid's surface")
+    if len(bodies) == 1:
+        return [replace(bodies[0], name=file)]
+    names = _different([body.name for body in bodies])
+    return [replace(one, name=f"{file}: {name}") for one, name in zip(bodies, names, strict=True)]
 
 
 def _different(names: Sequence[str]) -> list[str]:
@@ -242,10 +242,7 @@ def _read_obj(content: bytes) -> Iterator[Body]:
         elif keyword == "f":
             corners = _numbers(line, words, lambda word: int(word.partition("/")[0]))
             so_far = len(numbers) // 3
-            if wrong := [corner for corner in corners if corner == 0 or corner < -so_far]:
-                said = f"a face names vertex {wrong[0]}; the vertices so far are {so_far}"
-                raise _WrongError(said, f"line {line}")
-            polygons.append([corner - 1 if corner > 0 else corner + so_far for corner in corners])
+            polygons.append([corner - 1 if corner >= 0 else corner + so_far for corner in corners])
             owners.append(names.setdefault(label, len(names)))
         elif keyword == "o":  # those of one name are several; a group goes on
             label, has_objects = (" ".join(rest), line), True
@@ -357,34 +354,36 @@ def _refuse(needed: Collection[str], part: str = "") -> None:
 def _read_glb(content: bytes) -> Iterator[Body]:
     """Each node with a mesh is a body; the parts of a mesh that look different are one."""
     import trimesh
+    from trimesh.util import append_faces
 
     tree = json.loads(content[20 : 20 + int.from_bytes(content[12:16], "little")])
-    parts = [part for mesh in tree["meshes"] for part in mesh["primitives"]]
-    corners = [tree["accessors"][part["attributes"]["POSITION"]]["count"] for part in parts]
-    if sum(corners) > 3 * MAX_TRIANGLES or max(len(parts), len(tree["nodes"])) > MAX_BODIES:
-        raise _WrongError(_COARSER)
     # trimesh leaves out what is compressed; these say nothing of where corners are.
     looks = re.compile(r"KHR_(?:materials|texture|lights)_\w+|EXT_texture_\w+")
     _refuse([one for one in tree.get("extensionsRequired", ()) if not looks.fullmatch(one)])
     scene = trimesh.load_scene(
         io.BytesIO(content), file_type="glb", process=False, skip_materials=True
     )
-    found: dict[str, list[Body]] = {}
-    for node in reversed(scene.graph.nodes_geometry):  # it goes through them from the last
-        matrix, geometry = scene.graph[node]
-        mesh, parent = scene.geometry[geometry], str(scene.graph.transforms.parents[node])
-        if not hasattr(mesh, "faces"):
-            continue  # lines or points
-        # trimesh gives each part a node below its mesh's, with a name of no meaning.
-        name = parent if node.rpartition("_")[0] == parent else node
-        one = _moved(name, mesh.vertices, mesh.faces, np.linalg.inv(TO_GLTF) @ matrix)
-        found.setdefault(name, []).append(one)
     # Many write millimetres where the format has metres: nothing is more than 5 m long.
-    sizes = [np.ptp(one.vertices, axis=0).max() for some in found.values() for one in some]
-    scale = 0.001 if max(sizes, default=0.0) > 5000.0 else 1.0
-    for name, some in found.items():
-        vertices, faces = trimesh.util.append_faces(
-            [one.vertices * scale for one in some], [one.faces for one in some]
+    scale = 0.001 if scene.scale > 5.0 else 1.0
+    to_mm = np.diag([scale, scale, scale, 1.0]) @ np.linalg.inv(TO_GLTF)
+
+    def name_of(node: str) -> str:
+        # trimesh gives each part a node below its mesh's, with a name of no meaning.
+        parent = str(scene.graph.transforms.parents[node])
+        return parent if node.rpartition("_")[0] == parent else node
+
+    # It goes through the nodes from the last; lines and points have no faces.
+    placed = [(node, *scene.graph[node]) for node in reversed(scene.graph.nodes_geometry)]
+    solids = [one for one in placed if hasattr(scene.geometry[one[2]], "faces")]
+    for name, some in groupby(solids, lambda one: name_of(one[0])):
+        parts = [
+            _moved(
+                "", scene.geometry[geometry].vertices, scene.geometry[geometry].faces, to_mm @ at
+            )
+            for _, at, geometry in some
+        ]
+        vertices, faces = append_faces(
+            [one.vertices for one in parts], [one.faces for one in parts]
         )
         yield Body(name, np.asarray(vertices, float), np.asarray(faces, np.int64))
 
@@ -450,7 +449,7 @@ class _Package:
         if tag == _TRIANGLE:
             self._object.corners.extend([int(values[key]) for key in ("v1", "v2", "v3")])
             return
-        self._elements += 1
+        self._elements += tag.startswith(f"{{{_CORE}}}")
         if self._elements > MAX_ELEMENTS:
             raise _WrongError(f"has more than {MAX_ELEMENTS} elements that are no triangles")
         match tag.removeprefix(f"{{{_CORE}}}"):
@@ -466,7 +465,7 @@ class _Package:
                 self._object = _Object(values.get("name", ""))
                 key = self._part, values["id"]
                 if self._objects.setdefault(key, self._object) is not self._object:
-                    raise _WrongError("is there twice", _place(*key))
+                    raise _WrongError(f"has two objects {shown(values['id'])}", self._part)
             case "mesh" if self._object.numbers:
                 raise _WrongError("has an object with two meshes", self._part)
             case "component":
@@ -479,33 +478,27 @@ class _Package:
         if not self._items:
             raise _WrongError("has nothing to build; add its objects to the build")
         for unit_mm, item in self._items:
-            yield from self._placed(item, np.diag([unit_mm] * 3 + [1.0]), "", ())
+            yield from self._placed(item, np.diag([unit_mm] * 3 + [1.0]), "")
 
-    def _placed(
-        self, used: dict[str, str], outer: Points, name: str, above: tuple[_Object, ...]
-    ) -> Iterator[Body]:
-        """The bodies of an item or a component; each leads to a mesh or to a refusal."""
+    def _placed(self, used: dict[str, str], outer: Points, name: str) -> Iterator[Body]:
+        """The bodies of an item or a component; each leads to a mesh or to a refusal.
+
+        Components in a circle end where Python lets no more functions call each other.
+        """
         key = _folded(used.get(f"{{{_PRODUCTION}}}path", used["path"])), used["objectid"]
-        if not (one := self._objects.get(key)):
-            raise _WrongError("there is no such object", _place(*key))
-        if one in above or len(above) == MAX_NESTED:
-            said = f"nests components in a circle, or deeper than {MAX_NESTED}"
-            raise _WrongError(said, _place(*key))
-        if bool(one.components) == bool(one.numbers):
-            raise _WrongError("expected either a mesh or components", _place(*key))
+        one = self._objects.get(key)
+        if not one or bool(one.components) == bool(one.numbers):
+            said = "expected either a mesh or components" if one else "there is no such object"
+            raise _WrongError(said, f"{key[0]}: object {shown(key[1])}")
         words = used.get("transform", "1 0 0 0 1 0 0 0 1 0 0 0").split()
         rows = np.array(words, dtype=float).reshape(4, 3)
         matrix, name = outer @ np.vstack([rows.T, [0, 0, 0, 1]]), one.name or name
         for component in one.components:
-            yield from self._placed(component, matrix, name, (*above, one))
+            yield from self._placed(component, matrix, name)
         if one.numbers:
             vertices, corners = np.array(one.numbers).reshape(-1, 3), np.array(one.corners, int)
             _check_corners(corners, vertices)
             yield _moved(name, vertices, corners.reshape(-1, 3), matrix)
-
-
-def _place(part: str, number: str) -> str:
-    return f"{part}: object {shown(number)}"
 
 
 def _folded(name: str) -> str:
