@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePath
 from statistics import median, mode
+from typing import Any
 
 from fabkit.drawing.magnets import bores
 from fabkit.mesh.balls.recognise import take_in_balls
@@ -21,7 +22,7 @@ from fabkit.mesh.boards.seating import pieces_in_board
 from fabkit.mesh.body import Body
 from fabkit.mesh.features import Features, circle_of, features
 from fabkit.mesh.finding import Finding
-from fabkit.mesh.fitting.assembly import Table, ball_table
+from fabkit.mesh.fitting.assembly import assemble, ball_sides
 from fabkit.mesh.fitting.rows import Solution
 from fabkit.mesh.fitting.tolerance import (
     PrinterError,
@@ -229,16 +230,18 @@ class Taken:
             known = answer_all(self.puzzle, self.as_read, self.identities, budget_s, progress)
         found, pieces, lattice = list(known), self.pieces(), self.puzzle.lattice
         flat = {key: [flat_lying(key, one, lattice)] for key, one in pieces.items() if one.outline}
-        on = Table(flat, self._with_own_gaps(profile))
+        limits, board = self._with_own_gaps(profile), None
         holes = [(one.part, one.part.board) for one in self.boards if one.part.kind == HOLES]
         for at, one in enumerate(found):
             if one.layout and not one.assembly:
-                name, region = one.challenge.id, one.challenge.region
-                progress(at, len(found), f"assembling {name}")
+                progress(at, len(found), f"assembling {one.challenge.id}")
+                sides: Any = flat
                 if self.balls:
+                    region = one.challenge.region
                     around = (part for part, board in holes if board and region <= board.cells)
-                    on = ball_table(pieces, next(around, None), profile)
-                found[at] = replace(one, assembly=on.assemble(name, region, one.layout))
+                    sides, board = ball_sides(pieces, next(around, None), profile)
+                assembly = assemble(one.challenge, one.layout, sides, limits, board)
+                found[at] = replace(one, assembly=assembly)
         return found
 
     def tolerance(

@@ -17,7 +17,7 @@ from shapely import Polygon, union_all
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.body import Body
-from fabkit.mesh.fitting.assembly import Assembly, Table
+from fabkit.mesh.fitting.assembly import Assembly, assemble
 from fabkit.mesh.laying import flat_lying
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile, preset_names
@@ -225,8 +225,7 @@ def with_shifted(*shifts: tuple[float, float], degrees: float = 0.0) -> list[Ass
         there = (corners - middle_mm) @ turn.T + middle_mm + (*shift, 0.0)
         moved = {**parts, "N": replace(parts["N"], vertices=there)}
         sides = {k: [flat_lying(k, part, found.puzzle.lattice)] for k, part in moved.items()}
-        on = Table(sides, PLAIN.profile())
-        assemblies.append(on.assemble(one.challenge.id, one.challenge.region, one.layout))
+        assemblies.append(assemble(one.challenge, one.layout, sides, PLAIN.profile()))
     return assemblies
 
 

@@ -5,27 +5,29 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
 import numpy as np
 import shapely
+from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import region_mm
 from fabkit.mesh.boards.seating import LIFT_MM, balls_lying
+from fabkit.mesh.body import Points
 from fabkit.mesh.finding import DIGITS, TINY_MM, TINY_MM3
-from fabkit.mesh.laying import Lying, Way, moved, step_mm, ways_onto
+from fabkit.mesh.laying import Lying, Pose, Way, moved, step_mm, ways_onto
 from fabkit.mesh.part import Part, reach_out_mm
 from fabkit.model.lattice import Cell
 from fabkit.model.profile import Profile
+from fabkit.model.puzzle import Challenge
 
 #: Along a shared edge the gap is measured outside these ends (corners and tips are wider) …
-END_ZONE_MM = 3.0
+_END_ZONE_MM = 3.0
 #: … up to this far from it, so that no other edge of a sharp corner comes into the way.
-_EDGE_REACH_MM = 0.8 * END_ZONE_MM
+_EDGE_REACH_MM = 0.8 * _END_ZONE_MM
 #: Parts farther apart than this part of a grid unit do not lie beside each other.
 _REACH_UNITS = 0.25
 
@@ -68,153 +70,123 @@ class Assembly:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
-    """Where meshes are put together. How two of them lie beside each other is measured once.
+def assemble(
+    challenge: Challenge,
+    layout: Mapping[str, frozenset[Cell]],
+    sides: Mapping[str, Sequence[Lying]],
+    profile: Profile,
+    board: Any = None,
+) -> Assembly:
+    """Puts meshes together as a solution says, and measures how they lie beside each other.
+
+    A layout has for each part, by its key, the cells that it covers, `sides` the ways in which it
+    can lie; a board's mesh is moved so that what rests on it is at height 0.
 
     The gap of two parts is that of what is seen of them from above, which is never larger than that
     in space; where it is less than what is asked for, that in space is measured. A part that can
     cover its cells in several ways is put there in all of them, and the worst is told.
 
-    Attributes:
-        sides: for each part the ways in which it can lie.
-        profile: the least and the greatest gap.
-        board: the mesh of the board that holds them, moved so that what rests on it is at height 0.
+    Raises:
+        InputError: when a part cannot cover the cells that the layout says.
     """
-
-    sides: Mapping[str, Sequence[Lying]]
-    profile: Profile
-    board: Any = None
-    _known: dict[object, tuple[float, float, float]] = field(default_factory=dict)
-
-    def assemble(
-        self, challenge: str, region: frozenset[Cell], layout: Mapping[str, frozenset[Cell]]
-    ) -> Assembly:
-        """Puts one solution together: in a region, parts by their keys on cells.
-
-        Raises:
-            InputError: when a part cannot cover the cells that the layout says.
-        """
-        ways = [
-            way
-            for key, cells in sorted(layout.items())
-            for way in ways_onto(self.sides[key], cells)
-        ]
-        any_part = ways[0][0]
-        seen = [lying.placed(lying.shadow(), pose) for lying, pose in ways]
-        area = region_mm(any_part.lattice, region, any_part.unit_mm)
-        outside, in_board = defaultdict[str, float](float), defaultdict[str, float](float)
-        for (lying, pose), shadow in zip(ways, seen, strict=True):
-            outside[lying.key] = max(outside[lying.key], reach_out_mm(shadow, area))
-            if self.board is not None and lying.is_solid:
-                overlap_mm3 = float((lying.at(pose) ^ self.board).volume())
-                in_board[lying.key] = max(in_board[lying.key], overlap_mm3)
-        beside = defaultdict[tuple[str, str], list[tuple[float, float, float]]](list)
-        reach_mm = _REACH_UNITS * any_part.unit_mm
-        for i, j in shapely.STRtree(seen).query(seen, "dwithin", reach_mm).T:
-            if ways[i][0].key < ways[j][0].key:
-                pair = ways[i][0].key, ways[j][0].key
-                beside[pair].append(self._measured(ways[i], seen[i], ways[j], seen[j]))
-        least_mm, most_mm = self.profile.gap_min_mm, self.profile.gap_max_mm
-        open_ = sorted({lying.key for lying, _ in ways if not lying.is_solid})
-        messages = [f"{key} is not closed: overlaps with it cannot be measured" for key in open_]
-        messages += [
-            f"{key} and the board overlap by {overlap_mm3:.3f} mm3"
-            for key, overlap_mm3 in in_board.items()
-            if overlap_mm3 > TINY_MM3
-        ]
-        overlaps_mm3, gaps_mm, edges_mm = [*in_board.values()], list[float](), list[float]()
-        for (one, other), some in sorted(beside.items()):
-            overlap_mm3, near_mm, edge_mm = map(max, zip(*some, strict=True))
-            overlaps_mm3.append(overlap_mm3)
-            gaps_mm.append(-near_mm)
-            edges_mm.append(edge_mm)
-            leave = f"{one} and {other} leave a gap of"
-            if overlap_mm3 > TINY_MM3:
-                messages.append(f"{one} and {other} overlap by {overlap_mm3:.3f} mm3")
-            elif -near_mm < least_mm - TINY_MM:
-                asked = f"at least {least_mm:g} mm is asked for"
-                messages.append(f"{leave} {-near_mm:.3f} mm; {asked}")
-            if edge_mm > most_mm + TINY_MM:
-                asked = f"at most {most_mm:g} mm is asked for"
-                messages.append(f"{leave} {edge_mm:.3f} mm along an edge; {asked}")
-        messages += [
-            f"{key} reaches {reach_mm:.3f} mm out of the region"
-            for key, reach_mm in outside.items()
-            if reach_mm > TINY_MM
-        ]
-        return Assembly(
-            challenge=challenge,
-            overlap_mm3=sum(overlaps_mm3),
-            min_gap_mm=min(gaps_mm, default=None),
-            max_gap_mm=max((edge_mm for edge_mm in edges_mm if edge_mm >= 0), default=None),
-            outside_mm=max(outside.values()),
-            is_measured=not open_,
-            messages=tuple(messages),
-        )
-
-    def _measured(
-        self, one: Way, here: BaseGeometry, other: Way, there: BaseGeometry
-    ) -> tuple[float, float, float]:
-        """Of two parts, given as they are seen from above, each the more the worse: their common
-        volume in mm3, less their least gap, and their greatest gap along shared edges, both in mm."""
-        first, second = (lying.matrix(pose) for lying, pose in (one, other))
-        back = first[:, :3].T  # the second part as it lies beside the first
-        relative = back @ np.column_stack([second[:, :3], second[:, 3] - first[:, 3]])
-        key = one[0], other[0], (np.round(relative, 6) + 0.0).tobytes()
-        if key not in self._known:
-            gap_mm, overlap_mm3, least_mm = here.distance(there), 0.0, self.profile.gap_min_mm
-            if gap_mm < least_mm and one[0].is_solid and other[0].is_solid:
-                solid, beside = (lying.at(pose) for lying, pose in (one, other))
-                overlap_mm3 = (solid ^ beside).volume()
-                # The library looks no farther than it must.
-                gap_mm = solid.min_gap(beside, least_mm) if overlap_mm3 <= TINY_MM3 else 0.0
-            self._known[key] = max(0.0, overlap_mm3), -gap_mm, _edge_gap_mm(one, other)
-        return self._known[key]
+    ways = [way for key, cells in sorted(layout.items()) for way in ways_onto(sides[key], cells)]
+    lattice, unit_mm = ways[0][0].lattice, ways[0][0].unit_mm
+    seen = np.array([lying.placed(lying.shadow(), pose) for lying, pose in ways])
+    keys = np.array([lying.key for lying, _ in ways])
+    area = region_mm(lattice, challenge.region, unit_mm)
+    outside_mm, in_board_mm3 = defaultdict[str, float](float), defaultdict[str, float](float)
+    for (lying, pose), shadow in zip(ways, seen, strict=True):
+        outside_mm[lying.key] = max(outside_mm[lying.key], reach_out_mm(shadow, area))
+        if board is not None and lying.is_solid:
+            common_mm3 = float((lying.at(pose) ^ board).volume())
+            in_board_mm3[lying.key] = max(in_board_mm3[lying.key], common_mm3)
+    pairs = shapely.STRtree(seen).query(seen, "dwithin", _REACH_UNITS * unit_mm)
+    i, j = pairs[:, keys[pairs[0]] < keys[pairs[1]]]
+    gaps_mm, overlaps_mm3 = shapely.distance(seen[i], seen[j]), np.zeros(len(i))
+    least_mm, most_mm = profile.gap_min_mm, profile.gap_max_mm
+    for at in np.flatnonzero(gaps_mm < least_mm):
+        both = ways[i[at]], ways[j[at]]
+        if all(lying.is_solid for lying, _ in both):
+            one, other = (lying.at(pose) for lying, pose in both)
+            overlaps_mm3[at] = (one ^ other).volume()
+            # The library looks no farther than it must.
+            gaps_mm[at] = one.min_gap(other, least_mm) if overlaps_mm3[at] <= TINY_MM3 else 0.0
+    edges_mm = _edge_gaps_mm(ways, i, j)
+    open_ = sorted({lying.key for lying, _ in ways if not lying.is_solid})
+    messages = [f"{key} is not closed: overlaps with it cannot be measured" for key in open_]
+    messages += [
+        f"{key} and the board overlap by {common_mm3:.3f} mm3"
+        for key, common_mm3 in in_board_mm3.items()
+        if common_mm3 > TINY_MM3
+    ]
+    overlap_mm3 = sum(in_board_mm3.values())
+    for pair in sorted(set(zip(keys[i].tolist(), keys[j].tolist(), strict=True))):
+        these = (keys[i] == pair[0]) & (keys[j] == pair[1])
+        common_mm3, gap_mm = float(overlaps_mm3[these].max()), gaps_mm[these].min()
+        overlap_mm3, edge_mm = overlap_mm3 + common_mm3, edges_mm[these].max()
+        leave = f"{' and '.join(pair)} leave a gap of"
+        if common_mm3 > TINY_MM3:
+            messages.append(f"{' and '.join(pair)} overlap by {common_mm3:.3f} mm3")
+        elif gap_mm < least_mm - TINY_MM:
+            messages.append(f"{leave} {gap_mm:.3f} mm; at least {least_mm:g} mm is asked for")
+        if edge_mm > most_mm + TINY_MM:
+            asked = f"at most {most_mm:g} mm is asked for"
+            messages.append(f"{leave} {edge_mm:.3f} mm along an edge; {asked}")
+    messages += [
+        f"{key} reaches {reach_mm:.3f} mm out of the region"
+        for key, reach_mm in outside_mm.items()
+        if reach_mm > TINY_MM
+    ]
+    least_gap_mm = min(gaps_mm.tolist(), default=None)
+    most_gap_mm = max(edges_mm[edges_mm >= 0].tolist(), default=None)
+    sizes = overlap_mm3, least_gap_mm, most_gap_mm, max(outside_mm.values())
+    return Assembly(challenge.id, *sizes, not open_, tuple(messages))
 
 
-def ball_table(parts: Mapping[str, Part], board: Part | None, profile: Profile) -> Table:
-    """Where ball pieces, their balls read, are put together: flat, in a board if there is one."""
+def ball_sides(
+    parts: Mapping[str, Part], board: Part | None, profile: Profile
+) -> tuple[dict[str, tuple[Lying, ...]], Any]:
+    """How ball pieces, their balls read, can lie flat; and the mesh of their board, where there is
+    one that is closed, for `assemble`."""
     pitches = [part.balls.pitch_mm for part in parts.values() if part.balls]
     unit_mm = board.unit_mm if board else median(pitches or [profile.unit_mm])
     sides = {key: balls_lying(key, part, unit_mm) for key, part in parts.items()}
     if board is None or not board.is_solid:
-        return Table(sides, profile)
-    return Table(sides, profile, board.manifold.translate((0, 0, -board.rest_mm - LIFT_MM)))
+        return sides, None
+    return sides, board.manifold.translate((0, 0, -board.rest_mm - LIFT_MM))
 
 
-def _edge_gap_mm(*ways: Way) -> float:
-    """The greatest gap along the edges that two flat parts share, at mid-height; -inf for none.
-
-    It is found at the ends of the measured stretches, or at a corner of a side beside one.
-    """
-    borders = [
-        shapely.MultiLineString(
-            [moved([*ring, ring[0]], pose) for ring in lying.flat.outline.rings]
-        )
-        for lying, pose in ways
-        if lying.flat and lying.flat.outline
-    ]
-    if len(borders) < 2:
-        return -math.inf
-    shared = shapely.line_merge(shapely.intersection(*borders)).simplify(0)
-    step = step_mm(ways[0][0].lattice, ways[0][0].unit_mm)
-    edges = [
-        shapely.LineString(edge)
-        for line in shapely.get_parts(shared)
-        for edge in pairwise(shapely.get_coordinates(line) * step)
-    ]
-    long = np.array([edge for edge in edges if edge.length > 2 * END_ZONE_MM])
-    if not len(long):
-        return -math.inf
-    ends = shapely.line_interpolate_point(long[:, None], [END_ZONE_MM, -END_ZONE_MM])
-    stretches = shapely.multilinestrings(shapely.get_coordinates(ends).reshape(-1, 2, 2))
+def _edge_gaps_mm(ways: Sequence[Way], i: NDArray[np.int64], j: NDArray[np.int64]) -> Points:
+    """For pairs of ways the greatest gap along the edges that two flat parts share, at mid-height;
+    -inf for none. It is found at the ends of the measured stretches, or at corners beside them."""
+    borders = np.array([_border(*way) for way in ways])
+    shared = shapely.line_merge(shapely.intersection(borders[i], borders[j]))
+    lines, pair_of = shapely.get_parts(shapely.simplify(shared, 0), return_index=True)
+    points, line_of = shapely.get_coordinates(lines, return_index=True)
+    points *= step_mm(ways[0][0].lattice, ways[0][0].unit_mm)
+    goes_on = line_of[:-1] == line_of[1:]
+    edges = shapely.linestrings(np.stack([points[:-1], points[1:]], axis=1)[goes_on])
+    long = shapely.length(edges) > 2 * _END_ZONE_MM
+    pair_of = pair_of[line_of[:-1][goes_on][long]]
+    ends = shapely.line_interpolate_point(edges[long][:, None], [_END_ZONE_MM, -_END_ZONE_MM])
+    stretches = shapely.linestrings(shapely.get_coordinates(ends).reshape(-1, 2, 2))
     beside = shapely.buffer(stretches, _EDGE_REACH_MM, cap_style="flat")
-    sections = [lying.placed(lying.section, pose) for lying, pose in ways]
-    gaps_mm = []
-    for side, other in (sections, sections[::-1]):
-        nearest = shapely.shortest_line(side.boundary, ends.ravel())
-        corners = shapely.points(shapely.get_coordinates(side))
-        places = shapely.get_point(nearest, 0), corners[shapely.contains(beside, corners)]
-        gaps_mm.append(shapely.distance(np.concatenate(places), other).max())
-    return float(max(gaps_mm))
+    sections = np.array([lying.placed(lying.section, pose) for lying, pose in ways])
+    found_mm = np.full(len(i), -math.inf)
+    for one, other in ((i, j), (j, i)):
+        sides, others = sections[one[pair_of]], sections[other[pair_of]]
+        nearest = shapely.shortest_line(shapely.boundary(sides)[:, None], ends)
+        gaps_mm = shapely.distance(shapely.get_point(nearest, 0), others[:, None])
+        np.maximum.at(found_mm, pair_of, gaps_mm.max(axis=1))
+        points, side_of = shapely.get_coordinates(sides, return_index=True)
+        corners = shapely.points(points)
+        near = shapely.contains(beside[side_of], corners)
+        gaps_mm = shapely.distance(corners[near], others[side_of[near]])
+        np.maximum.at(found_mm, pair_of[side_of[near]], gaps_mm)
+    return found_mm
+
+
+def _border(lying: Lying, pose: Pose) -> BaseGeometry:
+    """The outline of a flat part as read, in a pose, in frame points; nothing of another."""
+    rings = lying.flat.outline.rings if lying.flat and lying.flat.outline else ()
+    return shapely.MultiLineString([moved([*ring, ring[0]], pose) for ring in rings])
