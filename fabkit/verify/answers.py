@@ -9,7 +9,6 @@ from typing import Any
 from fabkit.core.errors import many, name_some
 from fabkit.mesh.finding import DIGITS, TINY_MM, TINY_MM3
 from fabkit.mesh.fitting.assembly import Assembly
-from fabkit.mesh.identity import Identity
 from fabkit.mesh.inspect import ReadPart
 from fabkit.model.challengeload import find_challenge
 from fabkit.model.polygon import rings_of_cells
@@ -20,8 +19,6 @@ from fabkit.solve.posing import Layout, pose
 
 #: Told the number of challenges done, of all, and which comes next.
 Progress = Callable[[int, int, str], None]
-#: Seconds for what is not claimed to be solvable, and for the easy ones.
-_UNCLAIMED_S, _QUICK_S = 10.0, 1.0
 #: Pieces have no more neighbours than this, each of which single precision lets overlap a little.
 _NEIGHBOURS = 6
 
@@ -131,33 +128,16 @@ def answer_catalog(
             answers.append(Answered(challenge, "missing", {}, missing))
             continue
         posed = pose(puzzle, replace(challenge, flips=challenge.flips or flips))
-        limits_s = [] if challenge.answer else [_UNCLAIMED_S]
+        limits_s = [10.0] if not challenge.answer else []
         limits_s += [] if budget_s is None else [budget_s]
-        # Most are solved at once, sooner than it could be ruled out that they are impossible.
-        answer = solve(posed, "first", "search", Effort(min([*limits_s, _QUICK_S])))
+        # Most are solved in a second, sooner than it could be ruled out that they are impossible.
+        answer = solve(posed, "first", "search", Effort(min([*limits_s, 1.0])))
         if answer.status == UNKNOWN:
             answer = solve(posed, "first", effort=Effort(min(limits_s, default=None)))
         layout = posed.layout(answer.solutions[0]) if answer.solutions else {}
         answers.append(Answered(challenge, answer.status, layout, (), answer.engine))
     progress(count, count, "")
     return answers
-
-
-def answer_all(
-    puzzle: PuzzleSet,
-    read: PuzzleSet,
-    identities: Sequence[Identity],
-    budget_s: float | None,
-    progress: Progress = lambda done, total, name: None,
-) -> list[Answered]:
-    """The answers with the pieces as read; where some are not as drawn, with those as drawn, too."""
-    answers = answer_catalog(read, budget_s, progress)
-    other = {one.piece for one in identities if one.piece and not one.as_drawn}
-    twice = [o.challenge for o in answers if not o.missing and other & {*o.challenge.pieces}]
-    unclaimed = replace(puzzle, challenges=tuple(one for one in twice if not one.answer))
-    drawn = {one.id: one.answer for one in twice}
-    drawn |= {o.challenge.id: o.status for o in answer_catalog(unclaimed, budget_s, progress)}
-    return [replace(one, drawn=drawn.get(one.challenge.id, "")) for one in answers]
 
 
 def by_message(answers: Iterable[Answered]) -> dict[str, list[str]]:
@@ -189,15 +169,16 @@ def unlike(parts: Sequence[ReadPart], answers: Sequence[Answered]) -> list[str]:
 
 def _changes(answers: Sequence[Answered]) -> str:
     """What pieces change in the answers to their challenges, in words."""
-    newly, lost = (
-        [one.challenge.id for one in answers if (one.status, one.drawn) == change]
-        for change in ((SOLVED, IMPOSSIBLE), (IMPOSSIBLE, SOLVED))
+    told, (newly, lost) = (
+        [],
+        (
+            [one.challenge.id for one in answers if (one.status, one.drawn) == change]
+            for change in ((SOLVED, IMPOSSIBLE), (IMPOSSIBLE, SOLVED))
+        ),
     )
-    told = []
     if newly:
-        are = "are" if len(newly) > 1 else "is"
-        count = many(len(newly), "challenge")
-        told.append(f"{count} that {are} impossible as drawn can be solved ({name_some(newly)})")
+        count = f"{many(len(newly), 'challenge')} that {'are' if len(newly) > 1 else 'is'}"
+        told.append(f"{count} impossible as drawn can be solved ({name_some(newly)})")
     if lost:
         others = f"{len(lost)} {'others' if len(lost) > 1 else 'other'} no longer"
         count = others if newly else f"{many(len(lost), 'challenge')} can no longer be solved"

@@ -106,14 +106,8 @@ def verify(
     budget_s: float | None = None,
     progress: Progress = lambda done, total, name: None,
 ) -> VerifyReport:
-    """Solves the catalog with the outlines read from meshes, and puts every solution together.
-
-    Args:
-        taken: the parts.
-        profile: for the gaps that messages speak of.
-        budget_s: for each challenge.
-        progress: told before each.
-    """
+    """Solves the catalog with the outlines read from meshes, each challenge in `budget_s`, and puts
+    every solution together; of gaps it says what a profile asks for."""
     answers = taken.answer(as_printed(taken.puzzle, profile), budget_s, progress)
     return VerifyReport(
         taken,

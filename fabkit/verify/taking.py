@@ -54,7 +54,7 @@ from fabkit.model.piece import Form, Piece, at_anchor, forms_of_balls, least_tur
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.verify.answers import Answered, Progress, answer_all, asked
+from fabkit.verify.answers import Answered, Progress, answer_catalog, asked
 
 #: The file, its ending, the object in it, and the number of a body that lay beside others.
 _NAME = re.compile(r"(.*?(\.\w{1,4}))(?:: (.*?))?( \(\d+\))?")
@@ -225,9 +225,18 @@ class Taken:
         known: Sequence[Answered] | None = None,
     ) -> list[Answered]:
         """The catalog's challenges solved, each in `budget_s`, where answers are not `known`; and put
-        together from meshes, with the gaps that a profile asks for, where they are not yet."""
+        together from meshes, with the gaps that a profile asks for, where they are not yet.
+
+        Those with pieces that are not as drawn are solved with these as drawn, too.
+        """
         if known is None:
-            known = answer_all(self.puzzle, self.as_read, self.identities, budget_s, progress)
+            known = answer_catalog(self.as_read, budget_s, progress)
+            other = {one.piece for one in self.identities if one.piece and not one.as_drawn}
+            twice = [a.challenge for a in known if not a.missing and other & {*a.challenge.pieces}]
+            unclaimed = replace(self.puzzle, challenges=tuple(c for c in twice if not c.answer))
+            again = answer_catalog(unclaimed, budget_s, progress)
+            drawn = {c.id: c.answer for c in twice} | {a.challenge.id: a.status for a in again}
+            known = [replace(one, drawn=drawn.get(one.challenge.id, "")) for one in known]
         found, pieces, lattice = list(known), self.pieces(), self.puzzle.lattice
         flat = {key: [flat_lying(key, one, lattice)] for key, one in pieces.items() if one.outline}
         limits, board = self._with_own_gaps(profile), None
