@@ -17,7 +17,7 @@ from fabkit.mesh.features import Features, circle_of
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.outline import flats_of_tips, middles_of_sides
 from fabkit.mesh.section import DOWN, UP, filled
-from fabkit.model.layers import MAX_AIR_MM
+from fabkit.model.layers import LEAST_RELEASE_MM, MAX_AIR_MM
 from fabkit.model.profile import Profile
 
 #: Less than this (mm) is no chamfer.
@@ -41,6 +41,7 @@ class Made:
         tip_mm: the width of the flat to which acute tips are cut; None without any.
         bore_mm: the diameter of a magnet's recess; None without any.
         mouth_mm: by how much its rim is wider, on each side.
+        release_mm: the diameter of the hole that goes on to the face; 0 without.
         embedded: whether it is closed.
         faces: on which sides letters are: ``none``, ``front`` or ``both``.
         label_mm: how deep they are.
@@ -56,6 +57,7 @@ class Made:
     bore_mm: float | None
     depth_mm: float
     mouth_mm: float
+    release_mm: float
     embedded: bool
     faces: str
     label_mm: float
@@ -77,6 +79,8 @@ class Made:
                 recess += ", closed"
             elif self.mouth_mm > _NONE_MM:
                 recess += f", {told(self.bore_mm + 2 * self.mouth_mm)} at its mouth"
+            if self.release_mm:
+                recess += f", {told(self.release_mm)} through to the face"
         deep = f", {told(self.label_mm)} deep"
         letter = {"none": "none", "front": "on the face" + deep, "both": "on both sides" + deep}
         return [
@@ -120,6 +124,9 @@ class Made:
             sizes["magnet_height_mm"] = round(_HEIGHTS_MM * round(height_mm / _HEIGHTS_MM), 2)
             if not self.embedded:
                 sizes["mouth_mm"] = max(0.0, round(self.mouth_mm, 2))
+                most_mm = sizes["magnet_diameter_mm"] / 2
+                release_mm = min(max(LEAST_RELEASE_MM, round(self.release_mm, 2)), most_mm)
+                sizes["release_mm"] = release_mm if self.release_mm else 0.0
         title = "As measured on meshes"
         return replace(usual, name="measured", title=title, faces=self.faces, fit=fit, **sizes)
 
@@ -132,6 +139,7 @@ def made_to(parts: Sequence[Part], found: Sequence[Features]) -> Made | None:
     outlines = [part.outline for part, _ in read if part.outline]
     recesses = [one for _, some in read for one in some.recesses]
     bores_mm = [circle_of(one.middle).diameter_mm for one in recesses]
+    widths = [circle_of(x.cuts[-1][1]).diameter_mm for _, some in read for x in some.releases]
     labels = [one for _, some in read for one in some.labels]
     tops = [_inside_mm(part, part.sections.flat(part.thickness_mm, UP)) for part, _ in read]
     feet = [_inside_mm(part, part.sections.flat(0.0, DOWN)) for part, _ in read]
@@ -160,6 +168,7 @@ def made_to(parts: Sequence[Part], found: Sequence[Features]) -> Made | None:
         bore_mm=median(bores_mm) if 2 * len(bores_mm) > len(read) else None,
         depth_mm=usual(one.depth_mm for one in recesses),
         mouth_mm=usual(max(0.0, one.mouth_mm) if one.below else 0.0 for one in recesses),
+        release_mm=usual(widths) if 2 * len(widths) > len(recesses) else 0.0,
         embedded=2 * sum(not one.below and not one.above for one in recesses) > len(recesses),
         faces=("both" if backs else "front") if fronts else "none",
         label_mm=usual(one.depth_mm for one in labels),

@@ -98,7 +98,9 @@ def test_a_set_with_it_passes_check_and_verify_and_only_where_it_is_asked_for(
     assert said("verify", pair, *order, *RELEASE)["ok"]
     assert said("verify", pair, *order, *RELEASE, "--from", "output/pair/pair.3mf")["ok"]
     assert said("bom", pair, *order, *RELEASE)["magnets"]["count"] == 2
-    report = said("check", pair, *order, "-s", "recess.release=0 mm", code=1)
+    arguments = [pair, *order, "-s", "recess.release=0 mm", "--write-profile", "own.toml"]
+    report = said("check", *arguments, code=1)
+    assert load_profile(["own.toml"]).release_mm == 2
     findings = [one for piece in report["pieces"].values() for one in piece["findings"]]
     failed = {one["rule"] for one in findings if not one["ok"]}
     assert failed == {"release"}
