@@ -20,6 +20,7 @@ from fabkit.model.lattice import LATTICES
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.output.jig import jig_sheet
 
 #: What says how to use them.
 REPORT = "jig.json"
@@ -55,7 +56,7 @@ def write_jigs(
     force: bool = False,
     progress: Progress = silent,
 ) -> MadeJigs:
-    """Writes a jig for each pole that shows outwards: an STL file of each, a plate, and a drawing.
+    """Writes a jig for each pole that shows outwards: an STL file of each, a plate, and a drawing of their use.
 
     Args:
         puzzle: the set whose magnets they press in; None for any with this profile.
@@ -83,7 +84,8 @@ def write_jigs(
             for done, piece in enumerate(pieces):
                 progress(done, len(pieces), piece.id)
                 made_of.write_stl(piece, keep(f"{JIG}/{piece.id}.stl"))
-            write_plates(made_of, f"{JIG}/{JIG}", keep)
+            write_plates(made_of, f"{JIG}/plate", keep)
+        keep(f"{JIG}/{JIG}.svg").write_bytes(jig_sheet(jigs, profile).encode())
         document["files"] = {name: sha256(path) for name, path in paths.items()}
         keep(REPORT).write_bytes(json_text(document).encode())
 

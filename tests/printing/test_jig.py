@@ -110,7 +110,7 @@ def test_it_measures_what_it_says(
     dimple = min(measure.holes(tab), key=lambda hole: hole.centroid.y)
     assert 2 * (dimple.area / np.pi) ** 0.5 == pytest.approx(MARK_DIAMETER_MM, abs=0.02)
     assert sorted(path.name for path in Path("output/pair/jig").iterdir()) == [
-        "jig-N.stl", "jig-S.stl", "jig.3mf", "jig.svg",
+        "jig-N.stl", "jig-S.stl", "jig.svg", "plate.3mf", "plate.svg",
     ]  # fmt: skip
 
 
@@ -136,7 +136,7 @@ def test_it_says_how_to_use_it(pair: str, capsys: pytest.CaptureFixture[str]) ->
 @with_prusa
 def test_it_can_be_sliced(pair: str, said: Callable[..., Any]) -> None:
     said("jig", *ALTERNATING)
-    model = "output/jig/jig/jig.3mf"
+    model = "output/jig/jig/plate.3mf"
     told = subprocess.run(
         ["prusa-slicer", "--info", model], capture_output=True, text=True, check=True
     )
