@@ -52,11 +52,7 @@ logging.getLogger("trimesh").addHandler(logging.NullHandler())
 
 
 class _WrongError(Exception):
-    """What is wrong with a file, and where in it."""
-
-    def __init__(self, message: str, place: str = "") -> None:
-        super().__init__(message)
-        self.place = place
+    """What is wrong with a file, and where in it, if that can be said."""
 
 
 def read_bodies(path: Path) -> list[Body]:
@@ -84,7 +80,7 @@ def read_bodies(path: Path) -> list[Body]:
             warnings.filterwarnings("error", "string or file could not be read")
             return _sound(cut(printable(path.name)), _READERS[kind](content))
     except _WrongError as wrong:
-        raise InputError.of(source, printable(f"{wrong}"), printable(wrong.place)) from None
+        raise InputError.of(source, *map(printable, wrong.args)) from None
     except Exception as error:  # trimesh, zipfile and expat promise nothing about what they raise
         reason = cut(printable(f"{error}"[:200])) or type(error).__name__
         reason = f"it lacks {reason}" if isinstance(error, KeyError) else reason
@@ -232,31 +228,28 @@ _IGNORED = {
 
 def _read_obj(content: bytes) -> Iterator[Body]:
     """Each object (``o``) is a body; without objects each group (``g``), without either the file."""
-    numbers: array[float] = array("d")
-    polygons: list[list[int]] = []
-    names, owners, label, has_objects = {("", 0): 0}, array("q"), ("", 0), False
+    numbers, label, has_objects = array("d"), ("", 0), False
+    polygons: dict[tuple[str, int], list[list[int]]] = {}
     for line, words in _lines(re.sub(rb"\\\r?\n", b" ", content)):
-        keyword, *rest = words
+        keyword, name = words[0], " ".join(words[1:])
         if keyword == "v":
             numbers.extend(_numbers(line, [*words, "", ""][:4]))
         elif keyword == "f":
+            first = len(numbers) // 3  # what is negative counts from here
             corners = _numbers(line, words, lambda word: int(word.partition("/")[0]))
-            so_far = len(numbers) // 3
-            polygons.append([corner - 1 if corner >= 0 else corner + so_far for corner in corners])
-            owners.append(names.setdefault(label, len(names)))
+            polygon = [corner - 1 if corner >= 0 else corner + first for corner in corners]
+            polygons.setdefault(label, []).append(polygon)
         elif keyword == "o":  # those of one name are several; a group goes on
-            label, has_objects = (" ".join(rest), line), True
+            label, has_objects = (name, line), True
         elif keyword == "g" and not has_objects:
-            label = (" ".join(rest), 0)
+            label = (name, 0)
         elif keyword not in _IGNORED:
             expected = "expected an OBJ file of polygons, with v, f, o and g"
             said = f"unknown statement {shown(keyword[:200])}; {expected}"
             raise _WrongError(said, f"line {line}")
     vertices = np.array(numbers).reshape(-1, 3)
-    faces, which = _triangles(polygons, vertices)
-    owner = np.array(owners)[which]
-    for (name, _), number in names.items():
-        yield Body(name, vertices, faces[owner == number])
+    for (name, _), some in polygons.items():
+        yield Body(name, vertices, _triangles(some, vertices))
 
 
 def _read_off(content: bytes) -> Iterator[Body]:
@@ -268,7 +261,7 @@ def _read_off(content: bytes) -> Iterator[Body]:
     points = np.array([words[:3] for words in lines[:corners]], dtype=float)
     rows = lines[corners : corners + faces]
     polygons = [[int(word) for word in row[1 : int(row[0]) + 1]] for row in rows]
-    yield Body("", points, _triangles(polygons, points)[0])
+    yield Body("", points, _triangles(polygons, points))
 
 
 def _read_ply(content: bytes) -> Iterator[Body]:
@@ -287,13 +280,11 @@ def _read_ply(content: bytes) -> Iterator[Body]:
         if len(found) != elements[name]["length"]:
             announced = many(elements[name]["length"], f"{name} line")
             raise _WrongError(f"announces {announced} and has {len(found)}; export it again")
-    yield Body("", points, _triangles(polygons, points)[0])
+    yield Body("", points, _triangles(polygons, points))
 
 
-def _triangles(
-    polygons: Sequence[Sequence[int]], vertices: Points
-) -> tuple[Faces, NDArray[np.int64]]:
-    """Cuts polygons into triangles with the same winding, and says of which polygon each is.
+def _triangles(polygons: Sequence[Sequence[int]], vertices: Points) -> Faces:
+    """Cuts polygons into triangles with the same winding.
 
     The fan from the first corner is taken where all its triangles face the polygon's way: none is
     folded back, and none is a mere line, as with three corners in a row.
@@ -310,7 +301,7 @@ def _triangles(
     starts, first = np.cumsum(sizes) - sizes, np.cumsum(sizes - 2) - (sizes - 2)
     of = np.repeat(np.arange(len(sizes)), sizes - 2)
     second = starts[of] + 1 + np.arange(len(of)) - first[of]
-    faces = corners[np.column_stack([starts[of], second, second + 1])]
+    faces: Faces = corners[np.column_stack([starts[of], second, second + 1])]
     normals = area_vectors(vertices, faces)
     whole = np.add.reduceat(normals, first) if len(first) else normals
     folded = of[~(np.einsum("ij,ij->i", normals, whole[of]) > 0) & (sizes[of] > 3)]
@@ -320,7 +311,7 @@ def _triangles(
         # It promises as much; a polygon without an area may be the exception.
         if len(cut_up) == sizes[row] - 2:
             faces[first[row] :][: len(cut_up)] = polygon[cut_up]
-    return faces, of
+    return faces
 
 
 def _cut_up(polygon: Points, normal: Points) -> Faces:
