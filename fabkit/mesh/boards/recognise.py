@@ -56,45 +56,38 @@ _Plane = NDArray[np.complex128]
 def read_boards(
     bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float, length_mm: float = 1.0
 ) -> list[Part]:
-    """Finds out which board each body is, and how it lies.
+    """Finds out which board or lid each body is, and how it lies: a part for each, in their order.
+
+    Where a board has symmetries, it lies so that more of it is at the back (y up), then to the
+    right; so it lies alike, however its file has it. Boards of one shape cannot be told apart: of
+    several bodies each is another one, as long as there are any.
 
     Args:
-        bodies: boards and lids, lying in any way; whatever else one is, it is told.
+        bodies: boards and lids, lying in any way; whatever else one is, its part says so.
         puzzle: their set.
         units_mm: what its grid unit may be, the likeliest first; round holes tell it by themselves.
         length_mm: the unit of length of the bodies' files.
-
-    Returns:
-        A part for each body, in their order. Where a board has symmetries, it lies so that more
-        of it is at the back (y up), then to the right; so it lies alike, however its file has it.
-        Boards of one shape cannot be told apart: of several bodies each is another one, as long as
-        there are any.
     """
     found: list[Part] = []
     for body in bodies:
-        in_mm = Body(body.name, body.vertices * length_mm, body.faces)
-        if explained := _explained(body, in_mm, puzzle, units_mm):
+        in_mm, explained = Body(body.name, body.vertices * length_mm, body.faces), list[Part]()
+        standing = _ways_up(in_mm)
+        ways = [(Part(body, one), _covered(one, puzzle, units_mm)) for one in standing]
+        for (way, regions), explain in itertools.product(ways, (_by_circles, _by_floor)):
+            if regions and not any(one.score > _SURE for one in explained):
+                explained += explain(way, puzzle, regions)
+        explained = explained or list(_as_lid(ways[:2]))
+        if explained:
             found.append(_best(explained, {_what(one) for one in found if one.board}))
             continue
+        names = ", ".join(board.id for board in puzzle.boards)
+        units = " or ".join(f"{unit_mm:g} mm" for unit_mm in dict.fromkeys(units_mm))
         why = (
             "it has no lattice of round holes, no floor within walls, and is no plate for a lid, "
-            f"that would suit a board of {puzzle.name} "
-            f"({', '.join(board.id for board in puzzle.boards)}) with a unit of "
-            f"{' or '.join(f'{unit_mm:g} mm' for unit_mm in dict.fromkeys(units_mm))}"
+            f"that would suit a board of {puzzle.name} ({names}) with a unit of {units}"
         )
         found.append(Part(body, in_mm.vertices, "", why=why))
     return found
-
-
-def _explained(body: Body, in_mm: Body, puzzle: PuzzleSet, units_mm: Sequence[float]) -> list[Part]:
-    """A body as every board or lid that it may be, laid so, with its score."""
-    found: list[Part] = []
-    standing = _ways_up(in_mm)
-    ways = [(Part(body, one), _covered(one, puzzle, units_mm)) for one in standing]
-    for (way, regions), explain in itertools.product(ways, (_by_circles, _by_floor)):
-        if regions and not any(one.score > _SURE for one in found):
-            found += explain(way, puzzle, regions)
-    return found or list(_as_lid(ways[:2]))
 
 
 def _what(part: Part) -> tuple[str, bool]:
@@ -137,14 +130,6 @@ def is_accessory(body: Body, puzzle: PuzzleSet, *units_mm: float, length_mm: flo
     Seen as a plate it covers a board's region, and has not the box of a piece: where the grid unit
     may be one of several, a piece can be as large as a board with a smaller unit. `length_mm` is
     the unit of length of the body's file.
-
-    Example:
-        >>> import trimesh
-        >>> from fabkit.model.library import load_set
-        >>> box = trimesh.creation.box((165, 3, 166))
-        >>> lid = Body("A.stl", box.vertices, box.faces)
-        >>> is_accessory(lid, load_set("iqblock"), 20.0), is_accessory(lid, load_set("iqblock"), 25.0)
-        (True, False)
     """
     in_mm = Body(body.name, body.vertices * length_mm, body.faces)
     regions = [region_mm(puzzle.lattice, one.cells, min(units_mm)) for one in puzzle.boards]
@@ -155,19 +140,15 @@ def is_accessory(body: Body, puzzle: PuzzleSet, *units_mm: float, length_mm: flo
     rings = [form.rings[:1] for piece in puzzle.pieces for form in piece.forms]
     outlines = [Polygon(rings_in_units(puzzle.lattice, outer)[0]) for outer in rings]
     pieces = np.array([_sides(_straightened(_corners(outline))) for outline in outlines])
-
-    def is_piece(size: Points, unit_mm: float) -> bool:
-        smaller_mm = pieces * unit_mm - size
-        # Balls and discs do not fill their cells.
-        fits = (smaller_mm > -0.5) & (smaller_mm < 0.3 * unit_mm)
-        return bool(fits.all(axis=1).any())
-
+    units = np.reshape(units_mm, (-1, 1, 1))
     # A small board with deep holes has its largest face on a side.
-    return any(
-        _covered(standing, puzzle, units_mm)
-        and not any(is_piece(_sides(standing), unit_mm) for unit_mm in units_mm)
-        for standing in _ways_up(in_mm)[::2]
-    )
+    for standing in _ways_up(in_mm)[::2]:
+        smaller_mm = pieces * units - _sides(standing)
+        # Balls and discs do not fill their cells.
+        fits = (smaller_mm > -0.5) & (smaller_mm < 0.3 * units)
+        if not fits.all(axis=2).any() and _covered(standing, puzzle, units_mm):
+            return True
+    return False
 
 
 def _covered(standing: Points, puzzle: PuzzleSet, units_mm: Sequence[float]) -> list[_Region]:
@@ -233,30 +214,19 @@ class Slab(NamedTuple):
     """What lies between two neighbouring heights at which a body has level faces."""
 
     low_mm: float
+    middle_mm: float
     high_mm: float
-
-    @property
-    def middle_mm(self) -> float:
-        """Halfway up."""
-        return (self.low_mm + self.high_mm) / 2
 
 
 def slabs(sections: Sections) -> list[Slab]:
     """The slabs of a body, from low to high; its highest and lowest corners end them, too."""
     levels = {height for (height, _), area in sections.flats().items() if area > _LEAST_MM2}
     pairs = itertools.pairwise(sorted(levels | {sections.low, sections.high}))
-    return [Slab(low, high) for low, high in pairs if high - low > 0.15]
+    return [Slab(low, (low + high) / 2, high) for low, high in pairs if high - low > 0.15]
 
 
 def surfaces_at(body: Body, points: Points) -> list[list[float]]:
-    """At what heights, rising, upright lines through points (…, 2) pass a surface, closed or open.
-
-    Example:
-        >>> corners = np.array([[0.0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]])
-        >>> pyramid = Body("a", corners, np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]))
-        >>> [np.round(some, 3).tolist() for some in surfaces_at(pyramid, np.array([[1, 1], [3, 3]]))]
-        [[0.0, 2.0], []]
-    """
+    """At what heights, rising, upright lines through points (…, 2) pass a surface, closed or open."""
     normals = area_vectors(body.vertices, body.faces)
     leans = normals[:, 2] != 0
     normals, corners = normals[leans], body.vertices[body.faces[leans]]
@@ -329,13 +299,7 @@ def gaps(section: BaseGeometry, points: Points, outwards: Points) -> Points:
 
 
 def round_holes(section: BaseGeometry) -> list[Circle]:
-    """The holes of a section that are round; ``inner_mm`` is what the largest cylinder that goes in has.
-
-    Example:
-        >>> plate = shapely.box(0, 0, 40, 20) - shapely.Point(9, 9).buffer(5) - shapely.box(20, 5, 25, 9)
-        >>> [(round(hole.x_mm, 6), round(hole.diameter_mm, 6)) for hole in round_holes(plate)]
-        [(9.0, 10.0)]
-    """
+    """The holes of a section that are round; ``inner_mm`` is what the largest cylinder that goes in has."""
     found = []
     for hole in hollows(section):
         if not hole.interiors and hole.area > _LEAST_MM2:
@@ -385,11 +349,12 @@ def _by_circles(standing: Part, puzzle: PuzzleSet, _: Sequence[_Region]) -> Iter
         ]
         if not matches:
             continue
+        # Seats are blind, and open above; holes go through, round from the bottom.
         top_mm = float(np.median(tops_at(standing.straight, places)))
-        kind = HOLES if slab is levels[0] else ""
-        if top_mm > 0:  # blind, and open above
-            kind = SEATS if top_mm < slab.middle_mm else ""
-        for board, (score, scale, shift) in matches if kind else ():
+        if top_mm > slab.middle_mm or (top_mm == 0 and slab is not levels[0]):
+            return
+        kind = SEATS if top_mm else HOLES
+        for board, (score, scale, shift) in matches:
             turn = abs(scale) / scale
             laid = moved(standing.vertices, turn, -shift * turn)
             part = Part(standing.body, laid, kind, board=board, unit_mm=abs(scale), score=score)
@@ -400,18 +365,20 @@ def _by_circles(standing: Part, puzzle: PuzzleSet, _: Sequence[_Region]) -> Iter
 def _match(
     holes: _Plane, lattice: Lattice, board: Board, quarter_turns: int
 ) -> tuple[float, complex, complex] | None:
-    """How well round holes are those over a board's cells, and what carries cells to them.
+    """Which part of round holes and of a board's cells belong together, if they are its holes.
 
-    Returns:
-        The part of holes and cells that belong together, the factor (turn and unit) and the shift
-        from cells in grid units to the holes.
+    And what carries cells, in grid units, to the holes: the factor (turn and unit) and the shift.
     """
     cells = _complex(middles_mm(lattice, board, 1.0))
     if min(len(holes), len(cells)) < 2 or not _KNOWN <= len(holes) / len(cells) <= 1 / _KNOWN:
         return None
     unit = float(np.median(np.sort(np.abs(holes[:, None] - holes), axis=1)[:, 1]))
     scale = unit * 1j**-quarter_turns
-    shift = _box_middle(holes) - _box_middle(scale * cells)
+    middle, other = (
+        complex(*((some.min() + some.max()) / 2 for some in (these.real, these.imag)))
+        for these in (holes, scale * cells)
+    )
+    shift = middle - other
     for _ in range(3):
         away = np.abs(holes[:, None] - (scale * cells + shift))
         nearest, off = away.argmin(axis=1), away.min(axis=1)
@@ -425,10 +392,6 @@ def _match(
     seen = len(set(nearest[near].tolist()))
     score = seen / (len(cells) + len(holes) - seen)
     return (score, scale, shift) if abs(scale) > unit / 2 else None
-
-
-def _box_middle(points: _Plane) -> complex:
-    return complex(*((some.min() + some.max()) / 2 for some in (points.real, points.imag)))
 
 
 # --- trays --------------------------------------------------------------------------------
@@ -502,9 +465,9 @@ def _as_lid(ways: Sequence[tuple[Part, Sequence[_Region]]]) -> Iterator[Part]:
     for board, unit_mm, region in regions:
         low, high = np.reshape(region.bounds, (2, 2))
         wide, deep = high - low
-        # A lid of a region that is wider than deep is wider than deep itself.
-        turns = (0, 2) if wide > deep + 1e-6 else (1, 3) if deep > wide + 1e-6 else range(4)
         score = min(1.0, wide * deep / float(_sides(standing.vertices).prod()))
-        for turn in turns:
-            laid = moved(standing.vertices, 1j**turn, complex(*(low + high) / 2))
-            yield Part(standing.body, laid, LID, board=board, unit_mm=unit_mm, score=score)
+        for turn in range(4):
+            # A lid of a region that is wider than deep is wider than deep itself.
+            if abs(wide - deep) < 1e-6 or (turn % 2 == 0) == (wide > deep):
+                laid = moved(standing.vertices, 1j**turn, complex(*(low + high) / 2))
+                yield Part(standing.body, laid, LID, board=board, unit_mm=unit_mm, score=score)

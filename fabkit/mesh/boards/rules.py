@@ -55,8 +55,8 @@ TOLERANCE_MM, PLACE_MM = 0.02, 0.05
 _CHORDS_MM = 0.02
 #: Cuts lie this near (mm) to the ends of slabs.
 _NEAR_END_MM = 0.03
-#: The steps of a lid's way, and by how much one that is held cannot be lifted, in mm.
-_STEP_MM, _LIFT_MM = 0.5, 2.0
+#: The steps of a lid's way (mm).
+_STEP_MM = 0.5
 #: A lid lies this much (mm) above what it lies on: single precision makes faces that touch overlap.
 _ABOVE_MM = 0.005
 #: So far below the lid the board matters to it, and the hooks' way.
@@ -313,14 +313,9 @@ def _worst(
     most: float | None = None,
 ) -> Iterator[Finding]:
     """On the worst of some lengths, each with its place; without any it cannot be measured."""
-    off = np.full(len(values), -math.inf)
-    if least is not None:
-        off = np.maximum(off, least - np.asarray(values))
-    if most is not None:
-        off = np.maximum(off, np.asarray(values) - most)
-    at = [int(off.argmax())] if len(off) else []
-    found = [(float(values[one]), shapely.Point(places[one]).buffer(1.0)) for one in at]
-    yield from judged(rule, found or [(math.inf, None)], least, most)
+    found = list(zip(np.asarray(values).tolist(), shapely.points(places), strict=True))
+    for one in judged(rule, found or [(math.inf, None)], least, most):
+        yield replace(one, where=one.where.buffer(1.0) if one.where else None)
 
 
 def _near_ends(some: Iterable[Slab]) -> list[float]:
@@ -358,11 +353,9 @@ def _lid(lid: Part, board: Part, lid_low_mm: float, profile: Profile) -> Iterato
     pieces = profile.ball_mm / 2 if board.kind == HOLES else profile.thickness_mm
     air, least = seat_mm - board.rest_mm - pieces, profile.lid_air_mm - closing.noise_mm
     yield from judged("board-height", [(air, None)], least)
-    overlap_mm3 = closing.overlap_mm3(closing.seated)
-    yield from judged("lid-fits", [(overlap_mm3, None)], most=_TINY_MM3, unit="mm3")
+    yield from judged("lid-fits", [(closing.overlap_mm3(), None)], most=_TINY_MM3, unit="mm3")
     yield from closing.pressed(profile) if closing.snaps else closing.slid()
-    held_mm3 = closing.lifted_mm3(closing.seated)
-    yield from judged("lid-held", [(held_mm3, None)], 1.0, unit="mm3")
+    yield from judged("lid-held", [(closing.lifted_mm3(closing.seated), None)], 1.0, unit="mm3")
 
 
 class _Closing:
@@ -384,50 +377,44 @@ class _Closing:
         self.plate_mm = max(tops, default=(0.0, sections.high))[1]
         plain = sections.at(slabs(sections)[0].middle_mm)
         self.snaps = bool(sections.at(sections.high / 2).area < plain.area / 2)
-        low_mm = min(0.0, self.plate_mm - sections.high) if self.snaps else 0.0
-        self._near = board.manifold.trim_by_plane((0, 0, 1), seat_mm + low_mm - _BELOW_MM)
+        below_mm = _BELOW_MM + (sections.high - self.plate_mm if self.snaps else 0.0)
+        self._near = board.manifold.trim_by_plane((0, 0, 1), seat_mm - below_mm)
         self._low_mm = seat_mm + _ABOVE_MM + self.noise_mm
-
-        low, high = lid.vertices.min(axis=0), lid.vertices.max(axis=0)
-        x, y, _ = ((low + high) / 2).tolist()
+        middle = np.append((lid.vertices.min(axis=0) + lid.vertices.max(axis=0))[:2] / 2, 0.0)
         # Its rim is wider than its plate is thick: edges may lean.
-        size = [*((high - low)[:2] - 2 * (self.plate_mm + 2)).tolist(), self.plate_mm]
-        solid = lid.manifold.translate((-x, -y, 0.0))
-        if min(size) > 0:
-            filling = manifold3d.Manifold.cube(size, center=True)
-            solid = solid + filling.translate((0.0, 0.0, self.plate_mm / 2))
+        size = np.ptp(lid.vertices, axis=0) - 2 * (self.plate_mm + 2)
+        size[2] = self.plate_mm
+        filling = manifold3d.Manifold.cube(np.maximum(size, 0).tolist(), center=True)
+        solid = lid.manifold.translate((-middle).tolist())
+        solid += filling.translate((0.0, 0.0, self.plate_mm / 2))
         if self.snaps:
             solid = solid.rotate((180.0, 0.0, 0.0)).translate((0.0, 0.0, self.plate_mm))
         # Its middle was laid over that of the region, as large as the lid's unit makes it.
-        x, y = (board.unit_mm / lid.unit_mm * middle for middle in (x, y))
-        turned = [
-            solid.rotate((0.0, 0.0, 90.0 * turns)).translate((x, y, self._low_mm))
-            for turns in range(4)
-        ]
-        overlaps = list(map(self.overlap_mm3, turned))
+        there = [*(board.unit_mm / lid.unit_mm * middle[:2]).tolist(), self._low_mm]
+        turned = [solid.rotate((0, 0, 90 * turns)).translate(there) for turns in range(4)]
+        overlaps = [self.overlap_mm3(lid=one) for one in turned]
         # Some lids lie on their board in several ways; they are held in one of them.
         free = [one for one, overlap in zip(turned, overlaps, strict=True) if overlap <= _TINY_MM3]
         self.seated = max(free or [turned[int(np.argmin(overlaps))]], key=self.lifted_mm3)
 
-    def overlap_mm3(self, lid: Any, *way_mm: float) -> float:
-        """The volume that board and lid both take, the lid moved along x, y, z."""
-        return max(0.0, float((self._near ^ lid.translate(way_mm or (0, 0, 0))).volume()))
+    def overlap_mm3(self, x: float = 0, y: float = 0, up: float = 0, lid: Any = None) -> float:
+        """The volume that the board and the lid, or what else is given, both take when it is moved."""
+        moved = (lid or self.seated).translate((x, y, up))
+        return max(0.0, float((self._near ^ moved).volume()))
 
     def lifted_mm3(self, lid: Any) -> float:
-        """The greatest overlap of a lid that is lifted straight up."""
-        lifts = np.arange(_STEP_MM, _LIFT_MM + _STEP_MM / 2, _STEP_MM)
-        return max(self.overlap_mm3(lid, 0, 0, up) for up in lifts)
+        """The greatest overlap of a lid that is lifted straight up, by up to 2 mm."""
+        return max(self.overlap_mm3(up=up, lid=lid) for up in (0.5, 1.0, 1.5, 2.0))
 
     def slid(self) -> Iterator[Finding]:
         """A sliding lid meets nothing on its way to the side on which it meets least."""
         sides = ((0, -1), (0, 1), (-1, 0), (1, 0))
-        x, y = min(sides, key=lambda way: self.overlap_mm3(self.seated, 5 * way[0], 5 * way[1], 0))
+        x, y = min(sides, key=lambda way: self.overlap_mm3(5 * way[0], 5 * way[1]))
         far = float(np.ptp(self.board.vertices[:, 0 if x else 1]))
         steps = np.arange(_STEP_MM, far + _STEP_MM, _STEP_MM).tolist()
-        overlaps = [self.overlap_mm3(self.seated, x * out, y * out, 0) for out in steps]
-        out = steps[int(np.argmax(overlaps))]
-        what = f"the overlap of lid and board on its way, {out:g} mm before its end,"
-        yield at_most("lid-path", max(overlaps), _TINY_MM3, "mm3", what)
+        worst_mm3, out = max((self.overlap_mm3(x * out, y * out), -out) for out in steps)
+        what = f"the overlap of lid and board on its way, {-out:g} mm before its end,"
+        yield at_most("lid-path", worst_mm3, _TINY_MM3, "mm3", what)
 
     def pressed(self, profile: Profile) -> Iterator[Finding]:
         """Of a snapping lid only hooks meet the board, and they bend no farther than they may.
@@ -435,25 +422,25 @@ class _Closing:
         They bend by as much as they reach into the frame. Their strain is 1.5 t y / l^2 of each
         tongue (Bayer, Snap-fit joints for plastics), as measured.
         """
-        plate = self.seated.trim_by_plane((0.0, 0.0, 1.0), self._low_mm)
-        tongues = self.seated.trim_by_plane((0.0, 0.0, -1.0), -self._low_mm)
+        plate, tongues = self.seated.split_by_plane((0.0, 0.0, 1.0), self._low_mm)
         bent_mm, most_mm3 = 0.0, 0.0
         far = self.lid.sections.high - self.plate_mm + _STEP_MM
-        for up in np.arange(far, 0.0, -_STEP_MM):
-            most_mm3 = max(most_mm3, self.overlap_mm3(plate, 0, 0, up))
+        for up in np.arange(far, 0.0, -_STEP_MM).tolist():
+            most_mm3 = max(most_mm3, self.overlap_mm3(up=up, lid=plate))
             for hook in (self._near ^ tongues.translate((0.0, 0.0, up))).decompose():
                 if hook.volume() >= _TINY_MM3:
-                    x0, y0, _, x1, y1, _ = hook.bounding_box()
-                    bent_mm = max(bent_mm, min(x1 - x0, y1 - y0))
-        limit, what = profile.snap_mm + 0.02, "how far a hook bends on the lid's way down"
+                    low, high = np.reshape(hook.bounding_box(), (2, 3))
+                    bent_mm = max(bent_mm, float((high - low)[:2].min()))
         if most_mm3 > _TINY_MM3:
             message = f"on the lid's way down its plate overlaps the board by {most_mm3:.3f} mm3"
             yield Finding("lid-path", False, most_mm3, _TINY_MM3, "mm3", message)
         else:
-            yield at_most("lid-path", bent_mm, limit, "mm", what)
-        strains = [1.5 * thick * bent_mm / max(long, 1e-9) ** 2 for thick, long in self._tongues()]
-        found = [(max(strains, default=0.0), None)]
-        yield from judged("lid-strain", found, most=MAX_STRAIN, unit="")
+            what = "how far a hook bends on the lid's way down"
+            yield at_most("lid-path", bent_mm, profile.snap_mm + 0.02, "mm", what)
+        strains = [1.5 * thick * bent_mm / long**2 for thick, long in self._tongues()]
+        yield from judged(
+            "lid-strain", [(max(strains, default=0.0), None)], most=MAX_STRAIN, unit=""
+        )
 
     def _tongues(self) -> Iterator[tuple[float, float]]:
         """The thickness of each tongue, and its length from the plate to the tip of its hook."""
