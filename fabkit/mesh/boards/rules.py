@@ -47,7 +47,7 @@ from fabkit.mesh.section import UP, parts
 from fabkit.model.accessory import HOLES, LID, SEATS, TRAY, board_kind
 from fabkit.model.lattice import Lattice
 from fabkit.model.profile import Profile
-from fabkit.model.puzzle import PuzzleSet
+from fabkit.model.puzzle import Board, PuzzleSet
 
 #: Diameters, widths and depths are held to this, in mm, and places of holes to this.
 TOLERANCE_MM, PLACE_MM = 0.02, 0.05
@@ -85,7 +85,7 @@ def inspect_board(
         else:
             if profile.lid != "none":
                 findings.append(counted("board-lid", len(same), 1, f"lids for the board {name}"))
-            findings += _Measured(part, puzzle.lattice, profile).findings()
+            findings += _measured(part, part.board, puzzle.lattice, profile)
     # Nothing is closed in in a board, and it carries no letter that is asked for.
     return findings + list(printing_findings(part, replace(profile, facing="up", fit="none")))
 
@@ -121,9 +121,9 @@ def clearances_mm(part: Part, lattice: Lattice) -> tuple[float, float] | None:
 
 
 def _clearances(part: Part, region: BaseGeometry) -> tuple[Points, Points]:
-    """The clearances between region and frame, just above what pieces rest on, and where they are.
+    """The clearances between region and frame, and where they are, but for notches.
 
-    They are those below the next level. Notches have none.
+    Just above what pieces rest on, and below the next level.
     """
     heights, (points, outwards) = _near_ends(_above(part)[:1]), stops(region)
     cuts = [gaps(part.sections.at(height), points, outwards) for height in heights]
@@ -158,151 +158,131 @@ def _neighbours_mm(part: Part, lattice: Lattice) -> Points:
     return middles[np.argwhere(np.triu(away < 1.1 * part.unit_mm, 1)).T]
 
 
-class _Measured:
-    """A board that could be read, no lid, held against a profile."""
-
-    def __init__(self, part: Part, lattice: Lattice, profile: Profile) -> None:
-        assert part.board is not None
-        self.part, self.lattice, self.profile = part, lattice, profile
-        self.region = region_mm(lattice, part.board.cells, part.unit_mm)
-        self.middles = middles_mm(lattice, part.board, part.unit_mm)
-        surfaces = surfaces_at(part.straight, self.middles)
-        self.tops = np.array([one[-1] if one else 0.0 for one in surfaces])
-        self.floors = np.array([one[1] - one[0] if len(one) > 1 else 0.0 for one in surfaces])
-
-    def findings(self) -> Iterator[Finding]:
-        """What the rules of its kind say, then those of frame and floor."""
-        part, profile, above = self.part, self.profile, _above(self.part)
-        if part.kind == HOLES:
-            yield from self._holes()
-        if part.kind == SEATS:
-            yield from self._seats()
-        if above:
-            limits = near(profile.board_clearance_mm, TOLERANCE_MM)
-            yield from _worst("board-opening", *_clearances(part, self.region), *limits)
-            if profile.relief_mm and part.kind == TRAY:
-                yield from self._corners(above[0].middle_mm)
-            yield from self._walls(_near_ends(above))
-        if part.kind != HOLES:
-            yield from self._floor()
-
-    def _holes(self) -> Iterator[Finding]:
-        """On bores for balls, and channels for links."""
-        part, profile = self.part, self.profile
-        floor_mm = part.rest_mm - profile.link_mm / 2
+def _measured(part: Part, board: Board, lattice: Lattice, profile: Profile) -> Iterator[Finding]:
+    """What the rules of its kind say of a board that could be read, then those of frame and floor."""
+    sections, above = part.sections, _above(part)
+    region, middles = (
+        region_mm(lattice, board.cells, part.unit_mm),
+        middles_mm(lattice, board, part.unit_mm),
+    )
+    surfaces = surfaces_at(part.straight, middles)
+    depths = part.rest_mm - np.array([one[-1] if one else 0.0 for one in surfaces])
+    if part.kind == HOLES:
+        floor_mm = part.rest_mm - profile.link_mm / 2  # of the channels for links
         ends = _near_ends(slabs(part.sections))
         heights = [height for height in ends if height < floor_mm - TOLERANCE_MM]
-        yield from self._circles([*heights, floor_mm - _NEAR_END_MM], "hole", profile.hole_mm)
-        off = float(np.abs(posts_mm(part, self.lattice) - part.rest_mm).max())
+        heights.append(floor_mm - _NEAR_END_MM)
+        yield from _circles(part, middles, heights, "hole", profile.hole_mm)
+        off = float(np.abs(posts_mm(part, lattice) - part.rest_mm).max())
         yield from judged("board-posts", [(off, None)], most=TOLERANCE_MM)
-        yield from self._channels()
+        yield from _channels(part, lattice, profile)
         # A ball one pitch below a seated one hangs free: above the table, and above any floor.
-        least = part.unit_mm + profile.ball_mm / 2
-        yield from _worst("board-depth", part.rest_mm - self.tops, self.middles, least)
-
-    def _seats(self) -> Iterator[Finding]:
-        """On seats for stubs. A cell without one is counted; the others tell the depth."""
-        part, profile = self.part, self.profile
-        depths = part.rest_mm - self.tops
+        yield from _worst("board-depth", depths, middles, part.unit_mm + profile.ball_mm / 2)
+    if part.kind == SEATS:
+        # A cell without a seat is counted; the others tell the depth.
         depths[depths < TOLERANCE_MM] = math.inf
         there = depths[np.isfinite(depths)]
         low_mm = float(np.median(there)) if len(there) else 0.0
         heights = [part.rest_mm - low_mm + _NEAR_END_MM, part.rest_mm - _NEAR_END_MM]
-        yield from self._circles(heights, "seat", profile.stub_mm + 2 * profile.seat_mm)
-        least = profile.stub_height_mm + 0.1
-        yield from _worst("board-seat-depth", depths, self.middles, least)
-
-    def _circles(self, heights: Sequence[float], name: str, asked_mm: float) -> Iterator[Finding]:
-        """Number, places and diameters of round holes, at every height at which they are cut.
-
-        A hole is as wide as the largest cylinder that goes in, and as its widest diameter.
-        """
-        cuts = [round_holes(self.part.sections.at(height)) for height in heights]
-        cells = [
-            (middle, [hole_at(cut, middle, self.part.unit_mm) for cut in cuts])
-            for middle in self.middles
-        ]
-        missing = [middle for middle, holes in cells if None in holes]
-        count = len(cells) - len(missing) + max(0, max(map(len, cuts)) - len(cells))
-        what = f"{name}s that are round all the way, one for each cell"
-        where = shapely.MultiPoint(missing).buffer(1.0) if missing else None
-        yield counted(f"board-{name}s", count, len(cells), what, where)
-        found = [(hole, middle) for middle, holes in cells for hole in holes if hole]
-        widths = [_width_mm(hole, asked_mm) for hole, _ in found]
-        places = np.array([(hole.x_mm, hole.y_mm) for hole, _ in found]).reshape(-1, 2)
-        limits = near(asked_mm, TOLERANCE_MM)
-        yield from _worst(f"board-{name}-diameter", widths, places, *limits)
-        off = np.hypot(*(places - np.reshape([middle for _, middle in found], (-1, 2))).T)
-        yield from _worst(f"board-{name}-place", off, places, most=PLACE_MM)
-
-    def _channels(self) -> Iterator[Finding]:
-        """Channels are as wide and as deep as links need, from hole to hole."""
-        part, profile = self.part, self.profile
-        asked_mm, deep_mm = profile.link_mm + 2 * profile.channel_mm, profile.link_mm / 2
-        starts, ends = _neighbours_mm(part, self.lattice)
-        if not len(starts):
-            return
-        places, widths = (starts + ends) / 2, channel_widths_mm(part, self.lattice)
-        yield from _worst("board-channels", widths, places, *near(asked_mm, TOLERANCE_MM))
-        depths = part.rest_mm - tops_at(part.straight, places)
-        yield from _worst("board-channel-depth", depths, places, *near(deep_mm, TOLERANCE_MM))
-        lines = shapely.linestrings(np.stack([starts, ends], axis=1))
-        lanes = shapely.buffer(lines, asked_mm / 2 - TOLERANCE_MM, cap_style="flat")
-        cuts = (part.rest_mm - deep_mm + TOLERANCE_MM, part.rest_mm - deep_mm / 2)
-        inside = [part.sections.at(height) & shapely.union_all(lanes) for height in cuts]
-        inside = [one for one in inside if one.area > TOLERANCE_MM**2]
-        what = "heights at which something stands in a channel"
-        yield counted("board-channel-free", len(inside), 0, what, inside[0] if inside else None)
-
-    def _corners(self, height: float) -> Iterator[Finding]:
-        """A piece's square corner goes into the region's, though a printer rounds the frame's."""
-        areas = parts(shapely.orient_polygons(self.region))
-        corners = [
-            here
-            for ring in itertools.chain.from_iterable(map(rings_mm, areas))
-            for before, here, after in triples(ring)
-            if angle(before, here, after) < math.radians(100)
-        ]
-        if corners:
-            rooms = shapely.distance(shapely.points(corners), self.part.sections.at(height))
-            # A quarter of what the nozzle leaves rounded must be free beyond the clearance.
-            least = self.profile.board_clearance_mm + self.profile.nozzle_mm / 4
-            yield from _worst("board-corners", rooms, corners, least)
-
-    def _walls(self, heights: Sequence[float]) -> Iterator[Finding]:
-        """The thinnest wall of the frame, straight in from its four sides, at every level.
-
-        A line that gets to the region before it meets a wall has come in through the notch, or
-        over the front: what it meets beyond is another side's wall.
-        """
-        flat = self.part.vertices[:, :2]
-        points, outwards = stops(shapely.box(*flat.min(axis=0), *flat.max(axis=0)))
-        inwards, reach = -outwards, float(np.linalg.norm(np.ptp(flat, axis=0)))
-        # A little aside, so that no line runs along the side of a notch.
-        starts = points + 0.0137 * inwards[:, ::-1] * [1, -1]
-        inside = material_along(self.region, starts, inwards, reach)[0]
-        cuts = [self.part.sections.at(height) for height in heights]
-        walls = [material_along(cut, starts, inwards, reach) for cut in cuts]
-        thick = [np.where(begin < inside, wide, np.inf) for begin, wide in walls]
-        least = self.profile.board_wall_mm - 2 * self.part.sections.noise_mm
-        places = np.tile(points, (len(heights), 1))
-        yield from _worst("board-wall", np.concatenate(thick), places, least)
-
-    def _floor(self) -> Iterator[Finding]:
-        """The plastic below pieces, or below their seats, at the middle of every cell.
-
-        A title may be engraved in the floor of a tray without a lid.
-        """
-        part, least, floors = self.part, self.profile.board_floor_mm, self.floors
-        if part.kind == TRAY and self.profile.lid == "none":
-            floors[floors < part.rest_mm - TOLERANCE_MM] += self.profile.title_depth_mm
+        asked_mm = profile.stub_mm + 2 * profile.seat_mm
+        yield from _circles(part, middles, heights, "seat", asked_mm)
+        yield from _worst("board-seat-depth", depths, middles, profile.stub_height_mm + 0.1)
+    if above:
+        limits = near(profile.board_clearance_mm, TOLERANCE_MM)
+        yield from _worst("board-opening", *_clearances(part, region), *limits)
+        if profile.relief_mm and part.kind == TRAY:
+            yield from _corners(region, sections.at(above[0].middle_mm), profile)
+        yield from _walls(part, region, _near_ends(above), profile)
+    if part.kind != HOLES:
+        # The plastic below pieces, or below their seats, at the middle of every cell.
+        least = profile.board_floor_mm
+        floors = np.array([one[1] - one[0] if len(one) > 1 else 0.0 for one in surfaces])
+        if part.kind == TRAY and profile.lid == "none":  # a title may be engraved in it
+            floors[floors < part.rest_mm - TOLERANCE_MM] += profile.title_depth_mm
         # Between the middles, too, nothing goes through, near the bed.
-        open_ = self.region - part.sections.at(min(least / 4, 0.3))
+        open_ = region - sections.at(min(least / 4, 0.3))
         if open_.area > TOLERANCE_MM:
             yield from judged("board-floor", [(0.0, open_)], least)
         else:
-            least -= 2 * part.sections.noise_mm
-            yield from _worst("board-floor", floors, self.middles, least)
+            yield from _worst("board-floor", floors, middles, least - 2 * sections.noise_mm)
+
+
+def _circles(
+    part: Part, middles: Points, heights: Sequence[float], name: str, asked_mm: float
+) -> Iterator[Finding]:
+    """Number, places and diameters of round holes, at every height at which they are cut.
+
+    A hole is as wide as the largest cylinder that goes in, and as its widest diameter.
+    """
+    cuts = [round_holes(part.sections.at(height)) for height in heights]
+    cells = [(middle, [hole_at(cut, middle, part.unit_mm) for cut in cuts]) for middle in middles]
+    missing = [middle for middle, holes in cells if None in holes]
+    count = len(cells) - len(missing) + max(0, max(map(len, cuts)) - len(cells))
+    what = f"{name}s that are round all the way, one for each cell"
+    where = shapely.MultiPoint(missing).buffer(1.0) if missing else None
+    yield counted(f"board-{name}s", count, len(cells), what, where)
+    found = [(hole, middle) for middle, holes in cells for hole in holes if hole]
+    widths = [_width_mm(hole, asked_mm) for hole, _ in found]
+    places = np.array([(hole.x_mm, hole.y_mm) for hole, _ in found]).reshape(-1, 2)
+    yield from _worst(f"board-{name}-diameter", widths, places, *near(asked_mm, TOLERANCE_MM))
+    off = np.hypot(*(places - np.reshape([middle for _, middle in found], (-1, 2))).T)
+    yield from _worst(f"board-{name}-place", off, places, most=PLACE_MM)
+
+
+def _channels(part: Part, lattice: Lattice, profile: Profile) -> Iterator[Finding]:
+    """Channels are as wide and as deep as links need, from hole to hole."""
+    asked_mm, deep_mm = profile.link_mm + 2 * profile.channel_mm, profile.link_mm / 2
+    starts, ends = _neighbours_mm(part, lattice)
+    if not len(starts):
+        return
+    places, widths = (starts + ends) / 2, channel_widths_mm(part, lattice)
+    yield from _worst("board-channels", widths, places, *near(asked_mm, TOLERANCE_MM))
+    depths = part.rest_mm - tops_at(part.straight, places)
+    yield from _worst("board-channel-depth", depths, places, *near(deep_mm, TOLERANCE_MM))
+    lines = shapely.linestrings(np.stack([starts, ends], axis=1))
+    lanes = shapely.buffer(lines, asked_mm / 2 - TOLERANCE_MM, cap_style="flat")
+    cuts = (part.rest_mm - deep_mm + TOLERANCE_MM, part.rest_mm - deep_mm / 2)
+    inside = [part.sections.at(height) & shapely.union_all(lanes) for height in cuts]
+    inside = [one for one in inside if one.area > TOLERANCE_MM**2]
+    what = "heights at which something stands in a channel"
+    yield counted("board-channel-free", len(inside), 0, what, inside[0] if inside else None)
+
+
+def _corners(region: BaseGeometry, cut: BaseGeometry, profile: Profile) -> Iterator[Finding]:
+    """A piece's square corner goes into the region's, though a printer rounds the frame's."""
+    areas = parts(shapely.orient_polygons(region))
+    corners = [
+        here
+        for ring in itertools.chain.from_iterable(map(rings_mm, areas))
+        for before, here, after in triples(ring)
+        if angle(before, here, after) < math.radians(100)
+    ]
+    if corners:
+        # A quarter of what the nozzle leaves rounded must be free beyond the clearance.
+        least = profile.board_clearance_mm + profile.nozzle_mm / 4
+        rooms = shapely.distance(shapely.points(corners), cut)
+        yield from _worst("board-corners", rooms, corners, least)
+
+
+def _walls(
+    part: Part, region: BaseGeometry, heights: Sequence[float], profile: Profile
+) -> Iterator[Finding]:
+    """The thinnest wall of the frame, straight in from its four sides, at every level.
+
+    A line that gets to the region before it meets a wall has come in through the notch, or over
+    the front: what it meets beyond is another side's wall.
+    """
+    flat = part.vertices[:, :2]
+    points, outwards = stops(shapely.box(*flat.min(axis=0), *flat.max(axis=0)))
+    inwards, reach = -outwards, float(np.linalg.norm(np.ptp(flat, axis=0)))
+    # A little aside, so that no line runs along the side of a notch.
+    starts = points + 0.0137 * inwards[:, ::-1] * [1, -1]
+    inside = material_along(region, starts, inwards, reach)[0]
+    cuts = [part.sections.at(height) for height in heights]
+    walls = [material_along(cut, starts, inwards, reach) for cut in cuts]
+    thick = [np.where(begin < inside, wide, np.inf) for begin, wide in walls]
+    least = profile.board_wall_mm - 2 * part.sections.noise_mm
+    yield from _worst("board-wall", np.ravel(thick), np.tile(points, (len(cuts), 1)), least)
 
 
 def _worst(

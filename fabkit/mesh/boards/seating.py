@@ -22,7 +22,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import region_mm
 from fabkit.mesh.body import Points
-from fabkit.mesh.finding import TINY_MM3, Finding, at_most, counted
+from fabkit.mesh.finding import TINY_MM3, Finding, at_least, at_most, counted
 from fabkit.mesh.laying import Lying, Pose, flat_lying, step_mm
 from fabkit.mesh.manifold import cropped
 from fabkit.mesh.part import Part
@@ -39,11 +39,11 @@ Progress = Callable[[int, int, str], None]
 
 #: A piece is looked at this much above what it rests on: what readings of heights are good to.
 LIFT_MM = 0.005
-#: A seated piece may be shifted by this from stop to stop: what is loose enough to go in by hand
-#: (the clearances of holes, channels and seats) and still stays in its own cells.
+#: A seated piece may be shifted from stop to stop by this at most: what is loose enough to go in by
+#: hand (the clearances of holes, channels and seats) and still stays in its own cells …
 PLAY_MM = 0.6
-#: It may be shifted by this at least: holes come out up to so much too narrow (numbers of printing
-#: guides), and it must still go in.
+#: … and by this at least: holes come out up to so much too narrow (printing guides), and it must
+#: still go in.
 LOOSE_MM = 0.3
 #: It may be turned by this: at the end of four cells that is half of their clearance.
 TURN_DEGREES = 3.0
@@ -163,11 +163,8 @@ def pieces_in_board(
         # A piece that keeps inside its own cells by some margin stays away from every other piece
         # by that margin and the other's own.
         other = min((one for one in margins if one != key), key=lambda one: margins[one])
-        gap, what = (
-            (margins[key] + margins[other], None),
-            f"the gap to {other}, where it lies nearest,",
-        )
-        found[key] += judged("seat-neighbours", [gap], profile.gap_min_mm, what=what)
+        gap_mm, what = margins[key] + margins[other], f"the gap to {other}, where it lies nearest,"
+        found[key].append(at_least("seat-neighbours", gap_mm, profile.gap_min_mm, "mm", what))
     progress(len(parts), len(parts), "")
     return found
 
@@ -209,29 +206,29 @@ class _Seating:
 
         Only the first, which fails, when there is no place for it.
         """
-        places, turns = 0, 0
-        overlap_mm3, at, barred = 0.0, "", list[str]()
+        places, turns, barred = 0, 0, list[tuple[float, str]]()
         for lying in ways:
             for _, some in itertools.groupby(lying.poses(self._region), key=lambda pose: pose[0]):
                 poses = list(some)
                 places, turns = places + len(poses), turns + 1
-                worst_mm3, pose = self._worst(lying, poses)
-                if pose:
+                for overlap_mm3, pose in self._barred(lying, poses):
                     cells = sorted(map(lying.lattice.row_col, lying.covered(pose)))
-                    barred.append(f" at {' '.join(f'[{row}, {col}]' for row, col in cells)}")
-                if worst_mm3 > overlap_mm3:
-                    overlap_mm3, at = worst_mm3, barred[-1]
+                    at = " ".join(f"[{row}, {col}]" for row, col in cells)
+                    barred.append((overlap_mm3, f" at {at}"))
         if not places:
             message = "there is no place for it on the board"
             return [Finding("seat-free", False, None, TINY_MM3, "mm3", message)]
+        worst_mm3, at = max(barred, key=lambda one: one[0], default=(0.0, ""))
+        at = at if worst_mm3 else ""
         free = f"what it has in common with the board{at}, of {places} ways to lie,"
-        insert = f"turns, of {turns}, in which it cannot be put in straight from above"
+        first = barred[0][1] if barred else ""
+        insert = f"turns, of {turns}, in which it cannot be put in straight from above{first}"
         return [
-            at_most("seat-free", overlap_mm3, TINY_MM3, "mm3", free),
-            counted("seat-insert", len(barred), 0, "".join([insert, *barred[:1]])),
+            at_most("seat-free", worst_mm3, TINY_MM3, "mm3", free),
+            counted("seat-insert", len(barred), 0, insert),
         ]
 
-    def _worst(self, lying: Lying, poses: Sequence[Pose]) -> tuple[float, Pose | None]:
+    def _barred(self, lying: Lying, poses: Sequence[Pose]) -> list[tuple[float, Pose]]:
         """Of poses of one turn, the first that overlaps with the board, and by how much (mm3).
 
         Else the first to which there is no straight way from above; else none.
@@ -243,26 +240,23 @@ class _Seating:
         suspect_mm3, everywhere = np.zeros(len(poses)), lying.placed_all(lying.shadow(), poses)
         for low_mm, high_mm, shadow in self._storeys:
             near = np.flatnonzero(shapely.intersects(shadow, everywhere))
-            if not len(near):
-                continue
-            below = lying.shadow(high_mm=high_mm - self._rest_mm - LIFT_MM)
-            areas = lying.placed_all(below, [poses[at] for at in near.tolist()])
-            suspect_mm3[near] += [_common_mm3(shadow, area, high_mm - low_mm) for area in areas]
-        barred = None
-        for at in np.argsort(-suspect_mm3, kind="stable")[
-            : (suspect_mm3 > TINY_MM3).sum()
-        ].tolist():
+            if len(near):
+                below = lying.shadow(high_mm=high_mm - self._rest_mm - LIFT_MM)
+                areas = lying.placed_all(below, [poses[at] for at in near.tolist()])
+                suspect_mm3[near] += [_common_mm3(shadow, one, high_mm - low_mm) for one in areas]
+        found: list[tuple[float, Pose]] = []
+        order = np.argsort(-suspect_mm3, kind="stable")
+        for at in order[: np.count_nonzero(suspect_mm3 > TINY_MM3)].tolist():
             solid = lying.at(poses[at], self._rest_mm + LIFT_MM)
-            near = self._around(solid)
-            overlap_mm3 = float((solid ^ near).volume())
+            board = self._around(solid)
+            overlap_mm3 = float((solid ^ board).volume())
             if overlap_mm3 > TINY_MM3:
-                return overlap_mm3, poses[at]
-            if barred is None:
-                most_mm = near.bounding_box()[5] - solid.bounding_box()[2]
-                ups = np.arange(_STEP_MM, most_mm, _STEP_MM).tolist()
-                if any(_meet(solid.translate((0.0, 0.0, up)), near) for up in ups):
-                    barred = poses[at]
-        return 0.0, barred
+                return [(overlap_mm3, poses[at])]
+            most_mm = board.bounding_box()[5] - solid.bounding_box()[2]
+            ups = np.arange(_STEP_MM, 0.0 if found else most_mm, _STEP_MM).tolist()
+            if any(_meet(solid.translate((0.0, 0.0, up)), board) for up in ups):
+                found.append((0.0, poses[at]))
+        return found
 
     def _around(self, solid: Any) -> Any:
         """What of the board is around a solid, seen from above: all that it may meet on its way."""
@@ -276,29 +270,25 @@ class _Seating:
 
         It is looked at mid-board and at the border.
         """
-        found, middle = [], np.mean(sorted(self._region), axis=0)
+        plays, middle = [], np.mean(sorted(self._region), axis=0)
         for lying in ways:
             poses = list(lying.poses(self._region))
             off = [math.dist(np.mean(sorted(lying.covered(one)), axis=0), middle) for one in poses]
             for at in {int(np.argmin(off)), int(np.argmax(off))} if poses else ():
-                found.append(self._play(lying, poses[at]))
-        shifts = [(mm, None) for some, _, _ in found for mm in some]
-        turns, sinks = (
-            [(one, None) for one in some] for some in list(zip(*found, strict=True))[1:]
-        )
+                plays.append(self._play(lying, poses[at]))
+        shifts = [(mm, None) for play in plays for mm in play[:4]]
         return [
             *judged("seat-play", shifts, most=PLAY_MM),
             *judged("seat-loose", shifts, LOOSE_MM),
-            *judged("seat-turn", turns, most=TURN_DEGREES, unit="deg"),
-            *judged("seat-rest", sinks, most=PRESS_MM),
+            *judged("seat-turn", [(one[4], None) for one in plays], most=TURN_DEGREES, unit="deg"),
+            *judged("seat-rest", [(one[5], None) for one in plays], most=PRESS_MM),
         ]
 
-    def _play(self, lying: Lying, pose: Pose) -> tuple[list[float], float, float]:
-        """How a piece is held in one place.
+    def _play(self, lying: Lying, pose: Pose) -> list[float]:
+        """How a piece is held in one place: how far it can be shifted, turned, and how far it falls.
 
-        How far it can be shifted from stop to stop, in four directions; how far it can be turned,
-        about the worst of its cells' middles; and how far it falls onto what it rests on. Shifts
-        and turns are looked at from above, storey by storey, the piece level all the time.
+        It is shifted from stop to stop in four directions, and turned about the worst of its cells'
+        middles: all seen from above, storey by storey, the piece level.
         """
         met = list(self._met(lying, pose, self._rest_mm + LIFT_MM))
         shadows, areas, high_mm = np.array(met, object).reshape(-1, 3).T
@@ -322,12 +312,12 @@ class _Seating:
 
         ways = [cmath.rect(1.0, math.pi * eighth / 4) for eighth in range(8)]
         reach = [_reach(partial(shifted, way), _MOST_MM) for way in ways]
-        plays = np.reshape(reach, (2, 4)).sum(axis=0).tolist()
+        shifts = np.reshape(reach, (2, 4)).sum(axis=0).tolist()
         middles = np.array(sorted(lying.covered(pose))) * step_mm(lying.lattice, lying.unit_mm)
         most = 0.0
         for pivot, way in itertools.product([*middles, middles.mean(axis=0)], (1, -1)):
             most = _reach(partial(rotated, complex(*pivot), way), _MOST_DEGREES, free=most)
-        return plays, most, -self._low_mm(lying, pose, 0.0, PRESS_MM)
+        return [*shifts, most, -self._low_mm(lying, pose, 0.0, PRESS_MM)]
 
     # --- how low it comes ----------------------------------------------------------------
 
