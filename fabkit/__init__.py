@@ -6,7 +6,7 @@ solids. The rooms, from the top down (imports only ever go down):
 - ``cli``: the commands; parses, calls one function, prints, sets the exit code.
 - ``build``: what is made from what; writes a set's output folder.
 - ``verify``: do the printed meshes fit, and do they solve the catalog; ``printing``: plates,
-  pauses, the fit gauge, bills of materials, slicers.
+  pauses, calibration, bills of materials, slicers.
 - ``output``: drawings, the booklet, the page.
 - ``puzzles``: challenges that fabkit makes: snowflakes, starting positions.
 - ``solve``: exact cover; ``certify``: its independent checker; ``solid``: CadQuery bodies, STL

@@ -6,6 +6,8 @@
 - ``profile.toml``: profiles, run as ``fabkit export-stl fridgeiq -p FILE``,
 - ``challenge.toml``: challenge files, run as ``fabkit solve SET --file SET-NAME.toml``,
 - ``cli.toml``: command lines,
+- ``measured.toml``: lists of values, run as ``fabkit calibrate --from FILE``: whole as ``input``, or good
+  ones of some ``kinds``, ``without`` some numbers, ``times`` a factor, with other ``rows``,
 - ``made.toml``: set files that `MADE` writes, since they are large or not text.
 
 With FABKIT_UPDATE=1 in the environment the messages are written instead of compared: read
@@ -26,8 +28,11 @@ from typing import Any
 
 import pytest
 
+from fabkit.build.coupon import template
 from fabkit.cli import main
+from fabkit.drawing.coupon import coupon_places
 from fabkit.model.library import shipped_folder, shipped_names
+from fabkit.model.profilefile import load_profile
 from fabkit.model.setfile import read_set
 from tests.support.mutations import mutated, surprises
 
@@ -37,7 +42,7 @@ UPDATE = os.environ.get("FABKIT_UPDATE") == "1"
 Case = dict[str, Any]
 TABLES: dict[str, dict[str, Case]] = {
     kind: tomllib.loads((BAD / f"{kind}.toml").read_text(encoding="utf-8"))
-    for kind in ("set", "profile", "challenge", "cli", "made")
+    for kind in ("set", "profile", "challenge", "cli", "measured", "made")
 }
 
 HEAD = '[set]\nname = "mine"\nlattice = "square"\nmoves = "rotations"\n'
@@ -96,12 +101,30 @@ LATE = {
 PROCESSES = [("set", "outline-knights-move"), ("cli", "set-with-escape")]
 
 
+def measured(case: Case) -> str:
+    """A list of values of the coupon."""
+    if "input" in case:
+        return str(case["input"])
+    head, *rows = template([*coupon_places(load_profile()).values()]).splitlines()
+    lines = {}
+    for at, row in enumerate(rows):
+        number, what, nominal, _ = row.split(",")
+        value = float(nominal) + 0.01 * (at % 3)
+        if case.get("kinds", "") in what and number not in case.get("without", "").split():
+            lines[number] = f"{number},{what},{nominal},{value * float(case.get('times', 1)):.3f}"
+    lines |= {row.partition(",")[0]: row for row in case.get("rows", "").strip().splitlines()}
+    return "\n".join([head, *lines.values()]) + "\n"
+
+
 def put(kind: str, name: str, case: Case, folder: Path) -> list[str]:
     """Puts a case's input into a folder; returns the command line that reads it."""
     if kind == "cli":
         (folder / f"{name}.args").write_text("a file where a folder is expected")
         return list(case["arguments"])
     file = f"{name}.{case.get('ending', 'toml')}"
+    if kind == "measured":
+        (folder / f"{name}.csv").write_text(measured(case))
+        return ["calibrate", "--from", f"{name}.csv"]
     content = MADE[name]() if kind == "made" else case["input"]
     (folder / file).write_bytes(content if isinstance(content, bytes) else content.encode())
     if "svg" in case:

@@ -194,7 +194,7 @@ def test_the_first_screen_has_what_it_must() -> None:
         "output/gallery/snowflake.png",
         "dangerous when swallowed",
         "No print has been made by this project",
-        "print the gauge first",
+        "print the coupon first",
         "output/fridgeiq/stl",
     ):
         assert text in first, text

@@ -24,7 +24,16 @@ from fabkit.cli.context import Command
 from fabkit.cli.make import make
 from fabkit.cli.picture import picture
 from fabkit.cli.play import booklet, cards, page
-from fabkit.cli.printing import EXPORTS, bom, coupon, export_command, jig, plate, slice_plates
+from fabkit.cli.printing import (
+    EXPORTS,
+    bom,
+    calibrate,
+    coupon,
+    export_command,
+    jig,
+    plate,
+    slice_plates,
+)
 from fabkit.cli.report import to_stderr
 from fabkit.cli.shipped import dump, profiles, schema, sets
 from fabkit.cli.show import show
@@ -43,6 +52,7 @@ COMMANDS: dict[str, dict[str, Command]] = {
     "Make": {"make": make} | {f"export-{kind}": export_command(kind) for kind in EXPORTS},
     "Print": {
         "coupon": coupon,
+        "calibrate": calibrate,
         "plate": plate,
         "slice": slice_plates,
         "bom": bom,

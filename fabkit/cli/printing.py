@@ -1,15 +1,16 @@
-"""The commands that write what is printed and cut: files of a kind, plates, the bill, the gauge."""
+"""The commands that write what is printed and cut: files of a kind, plates, the bill, the coupon."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabkit.cli import options
 from fabkit.cli.context import NO_EXIT, PRINTED, Context, takes
-from fabkit.cli.options import argument, option
-from fabkit.cli.report import Report
+from fabkit.cli.options import argument, flag, option
+from fabkit.cli.report import Report, to_stderr
 from fabkit.core.errors import InputError, many
 from fabkit.core.files import read_json
 from fabkit.core.units import format_duration, format_mm
@@ -19,7 +20,9 @@ from fabkit.model.profile import Profile
 if TYPE_CHECKING:
     from fabkit.build import Export
     from fabkit.build.slicing import SliceReport
+    from fabkit.drawing.coupon import Place
     from fabkit.printing.bom import Bill
+    from fabkit.printing.calibration import Estimate, Reading
 
 
 #: The help of each export command.
@@ -245,43 +248,147 @@ def tell_bill(bill: Bill, report: Report) -> None:
         report.say(note)
 
 
-_FOLDER = Path("output") / "coupon"
+_FOLDER, _PROFILE = Path("output") / "coupon", Path("my-printer.toml")
+LASER = flag("--laser", "For a laser cutter or plotter: a comb of tabs and slots, as SVG and DXF.")
 
 
 @takes("profiles", "settings", "force")
 def coupon(
     context: Context,
-    for_set: str | None = option(
+    for_set: str = option(
         "--for SET",
-        "Also calibrate the board of this set: a shipped one, or a TOML file.",
+        "Print two pieces of this set with it, a shipped one or a TOML file (default: fridgeiq).",
+        "fridgeiq",
         complete=shipped_names,
     ),
+    laser: bool = LASER,
     folder: Path = option("-o --output DIR", f"Output folder (default: {_FOLDER}).", _FOLDER),
 ) -> None:
-    """Write a fit gauge: print this first.
+    """Write a coupon: print this first, measure it, and calibrate.
 
-    A small print that calibrates two values for your printer: the inset of pieces, and the width
-    of recesses for magnets. With --for SET also how wide the holes, channels or seats of that set's
-    board are, or how much wider its tray is than the pieces.
+    A print of at most 20 minutes with numbered places to measure: coupon.3mf, and coupon.pdf to
+    print beside it. Write what you measure into measured.csv, for `fabkit calibrate`.
     """
-    from fabkit.build.coupon import write_coupon
+    from fabkit.build.coupon import TEMPLATE, write_coupon
 
-    context.set = for_set or ""
-    report, limits = context.report, context.profile
-    puzzle = None if for_set is None else context.puzzle
+    context.set = for_set
+    report = context.report
     with report.progress() as progress:
-        made = write_coupon(limits, folder, progress, puzzle, context.force)
-    for one in made.document["settings"]:
-        numbers = ", ".join(dict.fromkeys(p["engraved"] for p in one["parts"] if p["engraved"]))
-        report.say(f"{one['key']} (now {format_mm(one['own_mm'])}): {numbers}")
-        report.say(f"  {one['how']}")
-        report.detail(f"  {one['farther']}")
-    pauses = {part.blueprint.pause_height_mm for part in made.parts}
-    for height_mm in sorted(height for height in pauses if height is not None):
-        report.say(f"the print pauses at {format_mm(height_mm)}: put the magnets in")
-    models = ", ".join(str(folder / name) for name in made.files if name.endswith(".3mf"))
-    report.say(f"wrote {models}: {many(len(made.parts), 'part')}; each also in {folder / 'stl'}")
-    report.document({"output": str(folder), "files": list(made.files)} | made.document)
+        made = write_coupon(context.puzzle, context.profile, folder, laser, context.force, progress)
+    models = [str(folder / one) for one in made.files if one.endswith((".3mf", ".dxf"))]
+    with_pieces = f", with {' and '.join(made.pieces)} of {context.puzzle.name}" * bool(made.pieces)
+    report.say(
+        f"wrote {', '.join(models)}: {many(len(made.places), 'place')} to measure{with_pieces}"
+    )
+    report.say(f"print {folder / 'coupon.pdf'} at 100 %: it shows where to measure what")
+    calibrate = "fabkit calibrate --laser" if laser else "fabkit calibrate"
+    report.say(f"fill in {folder / TEMPLATE}, then: {calibrate} --from {folder / TEMPLATE}")
+    report.document({"output": str(folder)} | made.document)
+
+
+@takes("profiles", "settings")
+def calibrate(
+    context: Context,
+    measured: list[Path] = option(
+        "--from FILE",
+        "Values as a CSV file (measured.csv of `fabkit coupon`); repeatable, one of each coupon. "
+        "Without it they are asked for.",
+        [],
+    ),
+    laser: bool = flag("--laser", "They are those of the laser's coupon."),
+    path: Path = option(
+        "-o --output FILE.toml", f"The profile to write (default: {_PROFILE}).", _PROFILE
+    ),
+    force: bool = flag("--force", "Overwrite the profile, and calibration.svg."),
+) -> None:
+    """Write a profile that makes up for your printer, from what you measured on its coupon.
+
+    Fits scale, offset, holes, first layer and thickness, or a laser's kerf, with 95 % intervals, and
+    names values that look wrong. With -p, what prints should come out as; the new profile stands in
+    its place.
+    """
+    from fabkit.build.coupon import CHART, refuse_calibrated, write_calibration
+    from fabkit.drawing.coupon import coupon_places
+    from fabkit.printing.calibration import calibrated, fit, read_measured
+
+    report, wanted = context.report, context.profile
+    if not force:
+        refuse_calibrated(path)
+    places = coupon_places(wanted, laser)
+    readings = read_measured(measured, places) if measured else _ask(places, report)
+    found = fit(readings)
+    profile, notes = calibrated(wanted, found, path.stem)
+    write_calibration(profile, found, path, notes)
+    for one in found.left_out:
+        report.warn(
+            f"{one.name} looks wrong and is left out: it is {format_mm(abs(one.off_mm), 2)} off, and "
+            f"lengths scatter by {format_mm(found.scatter_mm)}; measure it again"
+        )
+    rows: dict[str, tuple[Estimate, float, str]] = {}
+    for name, (means, times, unit) in _MEANS.items():
+        if name in found.values:
+            rows[means] = found.values[name], times, unit
+    for n in sorted({one.nominal_mm for one in places.values() if one.kind == "hole"}):
+        if "hole_constant" in found.values:
+            rows[f"holes of {format_mm(n)}, narrower by"] = found.hole_loss(n), 1, "mm"
+    values = [
+        [means, *(f"{times * x:.3f}" for x in (what.value, *what.interval)), unit]
+        for means, (what, times, unit) in rows.items()
+    ]
+    report.table(["the machine", "value", "from", "to", "unit"], values)
+    report.say(
+        f"{many(len(readings), 'value')}; 95 % intervals; lengths scatter by "
+        f"{format_mm(found.scatter_mm)} (standard deviation)"
+    )
+    for note in notes:
+        report.say(note)
+    report.say(f"wrote {path} and {path.with_name(CHART)}; use it with -p {path}")
+    report.document(
+        {
+            "output": str(path),
+            "values": {
+                name: {"value": one.value, "from": one.interval[0], "to": one.interval[1]}
+                for name, one in found.values.items()
+            },
+            "scatter_mm": found.scatter_mm,
+            "residuals": [vars(one) for one in found.residuals],
+            "notes": notes,
+        }
+    )
+
+
+#: What is fitted, for people: what it means, and how it is written.
+_MEANS = {
+    "scale_x": ("scale in X", 100, "%"),
+    "scale_y": ("scale in Y", 100, "%"),
+    "offset": ("sides print farther out by", 1, "mm"),
+    "foot": ("first layer, still farther out by", 1, "mm"),
+    "height": ("thicker by", 1, "mm"),
+    "kerf_x": ("kerf in X", 1, "mm"),
+    "kerf_y": ("kerf in Y", 1, "mm"),
+}
+
+
+def _ask(places: Mapping[int, Place], report: Report) -> list[Reading]:
+    """Asks for the values of each place, by the drawing's numbers."""
+    from fabkit.printing.calibration import parse_values, reading
+
+    report.say("type what you read in mm, several values with spaces; Enter skips, Ctrl-D ends")
+    readings = []
+    try:
+        for place in places.values():
+            while True:
+                question = f"{place.number:>3}  {place.what}, {place.nominal_mm:.2f} mm: "
+                print(question, end="", flush=True, file=sys.stderr)
+                try:
+                    if values := parse_values(input()):
+                        readings.append(reading(place, values))
+                    break
+                except ValueError as error:
+                    to_stderr(str(error))
+    except EOFError:
+        to_stderr("")
+    return readings
 
 
 @takes("output", "profiles", "settings", "force")

@@ -83,16 +83,16 @@ def load_profile(
     return profile
 
 
-def dump_profile(profile: Profile) -> str:
-    """A profile as the TOML file that gives exactly this profile."""
+def dump_profile(profile: Profile, but: Profile | None = None) -> str:
+    """A profile as the TOML file that gives exactly this profile; without what another one has, too."""
     document: dict[str, Any] = {"title": profile.title}
     spell: dict[str, Any] = {LENGTH: partial(format_mm, digits=6), ANGLE: format_degrees}
     for setting in SETTINGS:
         section, _, key = setting.key.rpartition(".")
-        table = document.setdefault(section, {}) if section else document
-        table[key] = spell.get(setting.kind, lambda value: value)(
-            getattr(profile, setting.attribute)
-        )
+        value = getattr(profile, setting.attribute)
+        if but is None or value != getattr(but, setting.attribute):
+            table = document.setdefault(section, {}) if section else document
+            table[key] = spell.get(setting.kind, lambda value: value)(value)
     return tomli_w.dumps(document)
 
 

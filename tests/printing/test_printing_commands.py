@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +18,6 @@ from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
 from fabkit.printing.bom import letter_mm3, solid_mm3
 from tests.support.pairset import model_of, objects_of
-from tests.support.platefiles import with_prusa
 
 PAUSE = "Metadata/Prusa_Slicer_custom_gcode_per_print_z.xml"
 
@@ -104,21 +102,11 @@ def test_letters_in_a_second_colour(pair: str, said: Callable[..., Any]) -> None
     assert group.GetCurrentBaseMaterialGroup().GetCount() == 2
 
 
-def test_a_gauge_stays_out_of_a_sets_folder(
+def test_a_coupon_stays_out_of_a_sets_folder(
     pair: str, said: Callable[..., Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     said("export-svg", pair)
     before = sorted(Path("output").rglob("*"))
-    assert main(["coupon", "-o", "output/pair", "-s", "recess.fit=none"]) == 2
+    assert main(["coupon", "-o", "output/pair"]) == 2
     assert "choose another folder with -o" in capsys.readouterr().err
     assert sorted(Path("output").rglob("*")) == before
-
-
-@with_prusa
-def test_the_gauge_can_be_sliced(pair: str, said: Callable[..., Any], tmp_path: Path) -> None:
-    said("coupon", "-o", "gauge", "-p", "flippable")
-    ran = subprocess.run(
-        ["prusa-slicer", "--info", "gauge/coupon.3mf"], capture_output=True, text=True, check=True
-    )
-    assert ran.stdout.count("manifold = yes") == len(list(Path("gauge/stl").iterdir()))
-    assert "manifold = no" not in ran.stdout

@@ -1,0 +1,486 @@
+"""Calibrating a machine: what was measured on a coupon, what it says of the machine, and the profile
+that makes up for it.
+
+A length L that is drawn n long comes out as
+
+=========  ==================================================================
+outside    L = s n + 2 o, with the scale s of its axis and the offset o of a side
+inside     L = s n - 2 o
+hole       L = s n - 2 o - a - b / n
+foot       L = s n + 2 o + 2 f, with the spread f of the first layer
+thickness  L = n + z
+tab, slot  L = s n - k and s n + k, with the kerf k of its axis
+=========  ==================================================================
+
+A line of plastic that is laid in a circle is pulled inwards, and covers less outside of its middle
+than inside of it: both in proportion to its curvature, 2 / n. So holes lose ``b / n`` besides what
+any hole loses, ``a``, where the slicer's chords cut into it and the seam stands out.
+
+All of it is linear in what is sought, so least squares give exact intervals. The sides of a place
+scatter by themselves; a length has two sides, and a diameter has, too, so all lengths scatter alike.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabkit.core.errors import Fault, InputError, many, name_some, printable, shown
+from fabkit.core.parsing import read_text
+from fabkit.core.units import format_mm
+from fabkit.drawing.boards.lids import sliding_lid
+from fabkit.drawing.coupon import Place
+from fabkit.drawing.outline import BlueprintError
+from fabkit.model.profile import Profile
+from fabkit.model.profilefile import contradictions
+from fabkit.output.residuals import Residual
+
+#: Intervals hold what is sought with this probability; a value is left out that would be so far off
+#: by chance in one of a hundred coupons.
+_CONFIDENCE, _CHANCE = 0.95, 0.01
+#: More values than this part are never left out; and at least so many more are needed than numbers
+#: are sought.
+_MOST_LEFT_OUT, _LEAST_SPARE = 0.2, 4
+#: No calliper and no printer scatters by more (mm), nor do two readings of one place differ by more.
+_MOST_SCATTER_MM, _MOST_APART_MM = 0.15, 0.5
+#: How far from nominal a value may be at all: a typing error that is more is an outlier, not many.
+_INCH_MM = 25.4
+#: Longer lines are no list of values.
+_MOST_VALUES = 10_000
+
+#: What is fitted, as far as it was measured.
+NAMES = (
+    "scale_x", "scale_y", "offset", "hole_constant", "hole_curvature", "foot", "height", "kerf_x",
+    "kerf_y",
+)  # fmt: skip
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was measured at a place of one coupon: the mean of all that was read there."""
+
+    place: Place
+    value_mm: float
+    coupon: int = 1
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        coupon = f" of coupon {self.coupon}" if self.coupon > 1 else ""
+        return f"{self.place.number}{coupon} ({self.place.what})"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number that was fitted, with its standard error and half its 95 % interval."""
+
+    value: float
+    error: float
+    half: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The ends of its 95 % interval."""
+        return self.value - self.half, self.value + self.half
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a machine does.
+
+    Attributes:
+        values: by name: ``scale_x``, ``scale_y``; ``offset``, ``hole_constant``, ``hole_curvature``
+            (mm²), ``foot`` and ``height`` as far as they were measured; or ``kerf_x`` and
+            ``kerf_y``. Lengths are in mm.
+        scatter_mm: the standard deviation of a length.
+        residuals: of all values, in order; those that look wrong say nothing of the machine.
+        covariance: of the values, in their order.
+        quantile: what a standard error is multiplied by for a 95 % interval.
+    """
+
+    values: dict[str, Estimate]
+    scatter_mm: float
+    residuals: tuple[Residual, ...]
+    covariance: Vector
+    quantile: float
+
+    @property
+    def left_out(self) -> list[Residual]:
+        """The values that look wrong."""
+        return [one for one in self.residuals if one.left_out]
+
+    def estimate(self, parts: Mapping[str, float]) -> Estimate:
+        """A sum of parts of values, with its own interval."""
+        row = np.array([parts.get(name, 0.0) for name in self.values])
+        value = sum(parts[name] * self.values[name].value for name in parts)
+        error = math.sqrt(max(0.0, float(row @ self.covariance @ row)))
+        return Estimate(value, error, self.quantile * error)
+
+    def hole_loss(self, diameter_mm: float) -> Estimate:
+        """How much narrower a hole comes out than it is drawn, with its X and Y at their scale."""
+        parts = {"offset": 2.0}
+        if "hole_constant" in self.values:
+            parts |= {"hole_constant": 1.0, "hole_curvature": 1 / diameter_mm}
+        return self.estimate(parts)
+
+
+# --- what was measured --------------------------------------------------------------------
+
+
+def read_measured(paths: Sequence[Path], places: Mapping[int, Place]) -> list[Reading]:
+    """The values of one or several coupons, each a CSV file as `fabkit coupon` writes it.
+
+    Several values of a place stand in further columns, or behind each other with spaces between.
+    Semicolons between columns, as some spreadsheets write them, go with decimal commas.
+
+    Raises:
+        InputError: when a file is no such list; all faults of a file at once.
+    """
+    readings = []
+    for coupon, path in enumerate(paths, start=1):
+        source = printable(str(path))
+        text = read_text(path, source, "a list of values as `fabkit coupon` writes it")
+        mark = max(";,\t", key=(text.splitlines() or [""])[0].count)
+        rows = list(csv.reader(text.splitlines(), delimiter=mark))[:_MOST_VALUES]
+        faults: list[Fault] = []
+        values: dict[int, list[float]] = {}
+        if not rows or [one.strip().lower() for one in rows[0][:2]] != ["number", "what"]:
+            expected = "number,what,nominal mm,measured"
+            raise InputError.of(source, f'expected "{expected}" in its first line')
+        for line, row in enumerate(rows[1:], start=2):
+            if not any(cell.strip() for cell in row):
+                continue
+            try:
+                place = _place(row, places, source)
+                read = values.setdefault(place.number, [])
+                for cell in row[3:]:
+                    read += parse_values(cell, decimal_comma=mark != ",")
+            except ValueError as error:
+                faults.append(Fault(f"line {line}", str(error)))
+        if faults:
+            raise InputError(source, faults[:20], max(0, len(faults) - 20))
+        for number, found in values.items():
+            if found:
+                try:
+                    readings.append(reading(places[number], found, coupon))
+                except ValueError as error:
+                    raise InputError.of(source, str(error)) from None
+    return readings
+
+
+def reading(place: Place, values: Sequence[float], coupon: int = 1) -> Reading:
+    """What was read at a place, once or several times.
+
+    Raises:
+        ValueError: when the values are too far from each other.
+    """
+    low, high = min(values), max(values)
+    if high - low > _MOST_APART_MM:
+        raise ValueError(f"{place.number}: {low:g} and {high:g} mm at one place; measure it again")
+    return Reading(place, sum(values) / len(values), coupon)
+
+
+def _place(row: Sequence[str], places: Mapping[int, Place], source: str) -> Place:
+    """The place of a line; ValueError when there is no such number.
+
+    Raises:
+        InputError: when the list is that of another coupon.
+    """
+    number = row[0].strip()
+    if not number.isdecimal() or int(number) not in places:
+        raise ValueError(f"there is no place {shown(number)}; there are {name_numbers(places)}")
+    place = places[int(number)]
+    nominal = (row[2] if len(row) > 2 else "").replace(",", ".").strip()
+    if row[1].strip() != place.what or nominal != f"{place.nominal_mm:.2f}":
+        raise InputError.of(
+            source,
+            f"is of another coupon: {number} is {shown(f'{row[1].strip()}, {nominal} mm')} there, and "
+            f"{shown(f'{place.what}, {place.nominal_mm:.2f} mm')} here; name the profile that the "
+            "coupon was made with, and add --laser for one that was cut",
+        )
+    return place
+
+
+def parse_values(text: str, decimal_comma: bool = True) -> list[float]:
+    """The lengths in a text, in mm, with spaces between them.
+
+    Raises:
+        ValueError: when one is none.
+
+    Example:
+        >>> parse_values("20.02 19,98"), parse_values("")
+        ([20.02, 19.98], [])
+    """
+    found = []
+    for word in text.split():
+        try:
+            value = float(word.replace(",", ".") if decimal_comma else word)
+        except ValueError:
+            raise ValueError(
+                f"expected a length in mm such as 20.05, found {shown(word)}"
+            ) from None
+        if not 0 < value < 1000:
+            raise ValueError(f"expected a length in mm such as 20.05, found {shown(word)}")
+        found.append(value)
+    return found
+
+
+def name_numbers(places: Mapping[int, Place]) -> str:
+    """The numbers of places in a row."""
+    return name_some([str(one) for one in places])
+
+
+# --- what it says of the machine ----------------------------------------------------------
+
+
+def fit(readings: Sequence[Reading]) -> Fit:
+    """Fits what a machine does to what was measured, by least squares.
+
+    One value after the other is left out whose studentised residual from a fit without it is too
+    large to be chance (Bonferroni's bound over all values).
+
+    Raises:
+        InputError: when there are too few values, or they cannot be true: in inches, or so
+            scattered that they contradict each other.
+    """
+    from scipy import stats
+
+    _refuse_inches(readings)
+    names, every = _design(readings)
+    off = np.array([one.value_mm - one.place.nominal_mm for one in readings])
+    kept = np.ones(len(readings), bool)
+    while True:
+        design, spare = every[kept], int(kept.sum()) - len(names)
+        cross = np.linalg.inv(design.T @ design)
+        solution = cross @ design.T @ off[kept]
+        residuals = off - every @ solution
+        leverages = np.einsum("ij,jk,ik->i", every, cross, every)
+        variance = float((residuals[kept] ** 2).sum() / spare)
+        rest = np.maximum(1 - leverages, 1e-9)
+        without = np.maximum(variance * spare - residuals**2 / rest, 1e-12) / (spare - 1)
+        studentised = np.where(kept, np.abs(residuals) / np.sqrt(without * rest), 0.0)
+        worst = int(np.argmax(studentised))
+        chance = 2 * stats.t.sf(studentised[worst], spare - 1) * kept.sum()
+        if chance > _CHANCE or spare - 1 < _LEAST_SPARE:
+            break
+        kept[worst] = False
+    scatter_mm = math.sqrt(variance)
+    if scatter_mm > _MOST_SCATTER_MM or (~kept).sum() > _MOST_LEFT_OUT * len(readings):
+        order = np.argsort(-np.abs(residuals))[:3]
+        worst_ones = ", ".join(
+            f"{readings[i].name} is {format_mm(abs(residuals[i]), 2)} off" for i in order
+        )
+        raise InputError.of(
+            "the values",
+            f"contradict each other more than any calliper or printer does: {worst_ones}; measure "
+            "again, each value at its number",
+        )
+    quantile = float(stats.t.ppf((1 + _CONFIDENCE) / 2, spare))
+    halves = (
+        quantile * scatter_mm * np.sqrt(np.where(kept, np.maximum(1 - leverages, 0), 1 + leverages))
+    )
+    covariance: Vector = np.asarray(variance * cross, np.float64)
+    scales = np.array([float(name.startswith("scale")) for name in names])
+    values = {
+        name: Estimate(float(value), error, quantile * error)
+        for name, value, error in zip(
+            names, solution + scales, np.sqrt(np.diag(covariance)).tolist(), strict=True
+        )
+    }
+    return Fit(
+        values,
+        scatter_mm,
+        tuple(
+            Residual(one.name, off, half, not stays)
+            for one, off, half, stays in zip(
+                readings, residuals.tolist(), halves.tolist(), kept.tolist(), strict=True
+            )
+        ),
+        covariance,
+        quantile,
+    )
+
+
+def _design(readings: Sequence[Reading]) -> tuple[list[str], Vector]:
+    """What is sought, and how much of each is in each value, less nominal.
+
+    Raises:
+        InputError: when some of it cannot be found from these values.
+    """
+    rows = [_terms(one.place) for one in readings]
+    names = [one for one in NAMES if any(one in row for row in rows)]
+    design = np.array([[row.get(name, 0.0) for name in names] for row in rows])
+    enough = len(readings) >= len(names) + _LEAST_SPARE and names[:2] == ["scale_x", "scale_y"]
+    if enough and np.linalg.matrix_rank(design) == len(names):
+        return names, design
+    count = many(len(readings), "value")
+    message = f"from {count} not all can be told apart" if enough else f"{count} are too few"
+    raise InputError.of(
+        "the values",
+        f"{message}; measure outside and inside lengths of several sizes in X and in Y, and of holes "
+        "two diameters or none",
+    )
+
+
+def _terms(place: Place) -> dict[str, float]:
+    """How much of what a machine does is in what is measured at a place, less nominal."""
+    n, scale = place.nominal_mm, f"scale_{place.axis}"
+    return {
+        "step": {scale: n, "offset": 2.0},
+        "slot": {scale: n, "offset": -2.0},
+        "hole": {scale: n, "offset": -2.0, "hole_constant": -1.0, "hole_curvature": -1 / n},
+        "foot": {scale: n, "offset": 2.0, "foot": 2.0},
+        "height": {"height": 1.0},
+        "tab": {scale: n, f"kerf_{place.axis}": -1.0},
+        "gap": {scale: n, f"kerf_{place.axis}": 1.0},
+    }[place.kind]
+
+
+def _refuse_inches(readings: Sequence[Reading]) -> None:
+    ratios = [one.place.nominal_mm / one.value_mm for one in readings]
+    if readings and abs(float(np.median(ratios)) / _INCH_MM - 1) < 0.1:
+        one = readings[0]
+        raise InputError.of(
+            "the values",
+            f"look like inches ({one.value_mm:g} at {one.name}, which is {one.place.nominal_mm:g} mm); "
+            "switch the calliper to mm, or multiply them by 25.4",
+        )
+
+
+# --- the profile that makes up for it -----------------------------------------------------
+
+
+def calibrated(profile: Profile, fit: Fit, name: str) -> tuple[Profile, list[str]]:
+    """The profile that makes up for what a machine does, and what is left to its slicer.
+
+    Args:
+        profile: what prints and cuts should come out as.
+        name: of the new profile.
+
+    Raises:
+        InputError: when the profile makes up for a machine already, or nothing can.
+    """
+    is_cut = "kerf_x" in fit.values
+    if profile.side_sd_mm and not is_cut:
+        raise InputError.of(
+            f"profile {profile.name}",
+            "is calibrated already; name the one that says what prints should come out as",
+        )
+    made = replace(profile, name=name, title=f"{profile.title}; calibrated"[:200])
+    changed, notes = (_cut if is_cut else _printed)(made, fit)
+    faults = list(contradictions(changed))
+    if faults:
+        raise InputError(f"profile {profile.name}, calibrated", faults)
+    return changed, notes
+
+
+def _cut(profile: Profile, fit: Fit) -> tuple[Profile, list[str]]:
+    along, across = fit.values["kerf_x"], fit.values["kerf_y"]
+    kerf_mm = round(max(0.0, (along.value + across.value) / 2), 3)
+    notes = _scales(fit, "the laser's software")
+    apart = fit.estimate({"kerf_x": 1.0, "kerf_y": -1.0})
+    if abs(apart.value) > apart.half:
+        notes.append(
+            f"the kerf is {format_mm(along.value)} in X and {format_mm(across.value)} in Y: the "
+            f"profile has their mean, and sides are up to {format_mm(abs(apart.value) / 4)} off; check "
+            "the beam's focus, and the belts"
+        )
+    return replace(profile, kerf_mm=kerf_mm), notes
+
+
+def _printed(profile: Profile, fit: Fit) -> tuple[Profile, list[str]]:
+    """Whatever becomes narrower is drawn wider by as much, and the other way round."""
+    out_mm, notes = fit.values["offset"].value, _scales(fit, "the slicer")
+    has_holes = "hole_constant" in fit.values
+    magnet_mm = profile.magnet_diameter_mm
+
+    def loss_mm(drawn_mm: float) -> float:
+        return fit.hole_loss(drawn_mm).value if has_holes else 0.0
+
+    inset_mm = max(0.0, profile.inset_mm + out_mm)
+    if profile.inset_mm + out_mm < 0:
+        notes.append(
+            f"sides print {format_mm(-out_mm)} too far in, which an inset of "
+            f"{format_mm(profile.inset_mm)} cannot make up for: let the slicer compensate XY by "
+            f"{format_mm(-profile.inset_mm - out_mm)}, and calibrate again"
+        )
+    wider_mm = {
+        "inset_mm": inset_mm - profile.inset_mm,
+        # Between two meshes there is more than between two prints.
+        "gap_min_mm": 2 * (inset_mm - profile.inset_mm),
+        "gap_max_mm": 2 * (inset_mm - profile.inset_mm),
+        # The flat of a tip grows as its corners, of 112.5 degrees each, move out.
+        "tip_flat_mm": -2 * out_mm * math.tan(math.radians(33.75)),
+        "ball_mm": -2 * out_mm,
+        "link_mm": -2 * out_mm,
+        "stub_mm": -2 * out_mm,
+        "cell_link_mm": -2 * out_mm,
+        "board_clearance_mm": out_mm,
+        "channel_mm": 2 * out_mm,
+        "lid_clearance_mm": 2 * out_mm,
+    }
+    if has_holes:
+        for key in ("press_mm", "glue_mm", "rib_root_mm", "rib_crest_mm", "embedded_mm"):
+            wider_mm[key] = loss_mm(magnet_mm + getattr(profile, key))
+        wider_mm["hole_mm"] = loss_mm(profile.hole_mm)
+        wider_mm["seat_mm"] = out_mm + loss_mm(profile.stub_mm + 2 * profile.seat_mm) / 2
+    else:
+        notes.append("no holes were measured: recesses, holes for balls and seats are as they were")
+    least = {"tip_flat_mm": 0.1, "gap_max_mm": 0.01, "press_mm": -0.5, "rib_crest_mm": -1.0}
+    values: dict[str, Any] = {
+        key: round(max(least.get(key, 0.0), getattr(profile, key) + more), 3)
+        for key, more in wider_mm.items()
+    }
+    if "foot" in fit.values:
+        # At the top of the first layer the chamfer is less deep by that layer's height.
+        needed_mm = fit.values["foot"].value + profile.first_layer_mm
+        values["foot_chamfer_mm"] = max(
+            profile.foot_chamfer_mm, round(math.ceil(needed_mm / 0.05 - 1e-6) * 0.05, 2)
+        )
+    if "height" in fit.values:
+        thick = fit.values["height"]
+        if abs(thick.value) > thick.half:
+            less = "down" if thick.value > 0 else "up"
+            notes.append(
+                f"leave to the slicer: parts are {format_mm(abs(thick.value))} too "
+                f"{'thick' if thick.value > 0 else 'thin'}; move the first layer {less} by that "
+                "(Z offset)"
+            )
+    made = replace(profile, **values)
+    while made.lid == "sliding" and _slips_out(made) and made.lid_thickness_mm < 10 - made.layer_mm:
+        made = replace(made, lid_thickness_mm=round(made.lid_thickness_mm + made.layer_mm, 6))
+    if made.lid_thickness_mm > profile.lid_thickness_mm:
+        high = format_mm(made.lid_thickness_mm)
+        notes.append(f"lid.thickness is {high}, so that a frame holds a lid with more clearance")
+    hole = fit.hole_loss(magnet_mm + profile.press_mm)
+    known: dict[str, Any] = {
+        "offset_mm": round(out_mm, 4),
+        "offset_sd_mm": round(fit.values["offset"].error, 4),
+        "side_sd_mm": max(0.0001, round(fit.scatter_mm / math.sqrt(2), 4)),
+        "hole_loss_mm": round(hole.value, 4) if has_holes else 0.0,
+        "hole_sd_mm": round(fit.scatter_mm, 4) if has_holes else 0.0,
+    }
+    return replace(made, **known), notes
+
+
+def _slips_out(profile: Profile) -> bool:
+    """Whether a frame would not reach far enough over a sliding lid."""
+    try:
+        sliding_lid(profile.unit_mm, profile.unit_mm, profile)
+    except BlueprintError:
+        return True
+    return False
+
+
+def _scales(fit: Fit, program: str) -> list[str]:
+    percents = [f"{axis} {100 / fit.values[f'scale_{axis.lower()}'].value:.2f} %" for axis in "XY"]
+    return [f"leave to {program}: scale {' and '.join(percents)}"]

@@ -1,0 +1,250 @@
+"""Calibration: 200 simulated printers are found out, and what is exported for them prints as wanted.
+
+The simulation here shares only the coupon's places with fabkit: it has a law of its own, prints the
+coupon by it, measures with noise, and prints meshes by moving their corners.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import shapely
+import trimesh
+
+from fabkit.build.coupon import template
+from fabkit.cli import main
+from fabkit.drawing.coupon import Place, coupon_places
+from fabkit.mesh.body import Body
+from fabkit.model.library import load_set
+from fabkit.model.profilefile import load_profile
+from fabkit.printing.calibration import Fit, Reading, fit
+from fabkit.verify.check import causes, check
+from fabkit.verify.taking import take
+from tests.support import measure
+from tests.support.shapes import body_of
+
+WANTED = load_profile()
+PRINTERS = 200
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A printer or a laser: its law, and how its sides and the calliper scatter (mm)."""
+
+    scales: tuple[float, float]
+    offset: float = 0.0
+    holes: tuple[float, float] = (0.0, 0.0)
+    foot: float = 0.0
+    height: float = 0.0
+    kerfs: tuple[float, float] = (0.0, 0.0)
+    scatter: float = 0.0
+
+    @classmethod
+    def drawn(cls, random: np.random.Generator) -> Machine:
+        """Any machine that there may be."""
+        return cls(
+            scales=(random.normal(1, 0.003), random.normal(1, 0.003)),
+            offset=random.normal(0.03, 0.06),
+            holes=(random.uniform(0, 0.15), random.uniform(0, 1.5)),
+            foot=random.uniform(0, 0.2),
+            height=random.normal(0, 0.05),
+            kerfs=(random.uniform(0.1, 0.3), random.uniform(0.1, 0.3)),
+            scatter=random.uniform(0.006, 0.03),
+        )
+
+    def loss(self, diameter: float) -> float:
+        """How much narrower a hole prints."""
+        return 2 * self.offset + self.holes[0] + self.holes[1] / diameter
+
+    def length(self, place: Place, random: np.random.Generator) -> float:
+        """What a calliper reads at a place: from one scattered side to the other."""
+        n, axis = place.nominal_mm, "xyz".index(place.axis)
+        scale = (*self.scales, 1.0)[axis]
+        moved = {
+            "step": 2 * self.offset,
+            "slot": -2 * self.offset,
+            "hole": -self.loss(n),
+            "foot": 2 * (self.offset + self.foot),
+            "height": self.height,
+            "tab": -(*self.kerfs, 0.0)[axis],
+            "gap": (*self.kerfs, 0.0)[axis],
+        }[place.kind]
+        return float(scale * n + moved + random.normal(0, self.scatter, 2).sum())
+
+    def truth(self, laser: bool) -> dict[str, float]:
+        """What a fit should find."""
+        found = dict(zip(("scale_x", "scale_y"), self.scales, strict=True))
+        if laser:
+            return found | dict(zip(("kerf_x", "kerf_y"), self.kerfs, strict=True))
+        holes = dict(zip(("hole_constant", "hole_curvature"), self.holes, strict=True))
+        return found | {"offset": self.offset, "foot": self.foot, "height": self.height} | holes
+
+
+def measured_by(machine: Machine, seed: int, laser: bool = False) -> tuple[list[Reading], Reading]:
+    """A coupon of a machine, and the one value of it that was read badly."""
+    random = np.random.default_rng(seed)
+    places = coupon_places(WANTED, laser).values()
+    readings = [Reading(one, machine.length(one, random)) for one in places]
+    wrong = int(random.integers(len(readings)))
+    off = float(random.choice([-1, 1]) * random.uniform(0.4, 1.0))
+    readings[wrong] = replace(readings[wrong], value_mm=readings[wrong].value_mm + off)
+    return readings, readings[wrong]
+
+
+def share_held(see: Callable[[Sequence[Reading]], Fit], laser: bool) -> tuple[float, int, int]:
+    """The share of values within their intervals; of outliers that are named; of others that are."""
+    held, named, others = [], 0, 0
+    random = np.random.default_rng(16)
+    for seed in range(PRINTERS):
+        machine = Machine.drawn(random)
+        readings, wrong = measured_by(machine, seed, laser)
+        found, truth = see(readings), machine.truth(laser)
+        assert found.values.keys() == truth.keys()
+        for name, value in found.values.items():
+            low, high = value.interval
+            held.append(low <= truth[name] <= high)
+        for diameter in () if laser else (7.0, 10.0, 12.5):
+            low, high = found.hole_loss(diameter).interval
+            held.append(low <= machine.loss(diameter) <= high)
+        names = [one.name for one in found.left_out]
+        named += wrong.name in names
+        others += len(names) - (wrong.name in names)
+    return float(np.mean(held)), named, others
+
+
+@pytest.mark.parametrize("laser", [False, True])
+def test_simulated_machines_are_found_out(laser: bool) -> None:
+    share, named, others = share_held(fit, laser)
+    assert 0.93 <= share <= 0.97
+    assert named == PRINTERS
+    assert others <= PRINTERS // 50
+
+
+@pytest.mark.parametrize("fault", ["offset once", "X for Y", "no hole law", "outlier kept"])
+def test_a_wrong_law_would_be_noticed(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from fabkit.printing import calibration
+
+    terms = calibration._terms
+
+    def planted(place: Place) -> dict[str, float]:
+        if fault == "X for Y" and place.axis != "z":
+            place = replace(place, axis={"x": "y", "y": "x"}[place.axis])
+        found = terms(place)
+        if fault == "offset once" and "offset" in found:
+            found["offset"] /= 2
+        if fault == "no hole law" and "hole_curvature" in found:
+            found["hole_curvature"] = -place.nominal_mm / 100
+        return found
+
+    monkeypatch.setattr(calibration, "_terms", planted)
+    if fault == "outlier kept":
+        monkeypatch.setattr(calibration, "_CHANCE", 0.0)
+        monkeypatch.setattr(calibration, "_MOST_SCATTER_MM", 9.0)
+    share, named, _ = share_held(calibration.fit, laser=False)
+    assert not (0.93 <= share <= 0.97 and named == PRINTERS)
+
+
+# --- what is exported for a machine prints as wanted ----------------------------------------
+
+
+def printed(mesh: trimesh.Trimesh, machine: Machine, percents: Sequence[float]) -> trimesh.Trimesh:
+    """A mesh as a machine prints it, scaled by the slicer first: every side moves out by the offset,
+    and the walls of round recesses farther in by what holes lose besides. Letters stay as they are."""
+    mesh.merge_vertices()
+    vertices = mesh.vertices.copy()
+    flat = mesh.face_normals[:, :2]
+    lean = np.linalg.norm(flat, axis=1)
+    sides: list[list[np.ndarray]] = [[] for _ in vertices]
+    for face in np.flatnonzero(lean > 0.1):
+        for corner in mesh.faces[face]:
+            sides[corner].append(flat[face] / lean[face])
+    moves = np.zeros((len(vertices), 2))
+    for corner, normals in enumerate(sides):
+        if normals:
+            moves[corner] = np.linalg.lstsq(np.array(normals), np.full(len(normals), 1.0), 0.05)[0]
+    below_title = 1.713 if mesh.bounds[1, 2] > 3 else 0.613
+    outline = measure.section(mesh, below_title).boundary
+    inside = shapely.distance(shapely.points(vertices[:, :2]), outline) > 1.0
+    letters = inside & (vertices[:, 2] > mesh.bounds[1, 2] - 0.65)
+    vertices[~letters, :2] += machine.offset * moves[~letters]
+    for x, y, diameter in recesses(mesh):
+        away = mesh.vertices[:, :2] - (x, y)
+        distance = np.linalg.norm(away, axis=1)
+        wall = (distance < diameter / 2 + 0.6) & (mesh.vertices[:, 2] < 4) & (distance > 1)
+        more = (machine.holes[0] + machine.holes[1] / diameter) / 2
+        vertices[wall, :2] -= away[wall] / distance[wall, None] * more
+    vertices[:, :2] *= np.array(machine.scales) * np.array(percents) / 100
+    return trimesh.Trimesh(vertices, mesh.faces, process=False)
+
+
+def recesses(mesh: trimesh.Trimesh) -> list[tuple[float, float, float]]:
+    """The round recesses: their middles and diameters."""
+    circles = [
+        measure.fit_circle(measure.corners(hole.exterior))
+        for hole in measure.holes(measure.section(mesh, 1.713))
+    ]
+    return [(one.x_mm, one.y_mm, one.diameter_mm) for one in circles if one.off_mm < 0.05]
+
+
+def exported(set_name: str, profile: str) -> list[Body]:
+    """The meshes of a set that were exported with a profile."""
+    folder = f"{set_name}-{Path(profile).stem}"
+    assert main(["export-stl", set_name, "-p", profile, "-o", folder]) == 0
+    paths = sorted(Path(folder).glob("stl/*.stl"))
+    return [body_of(trimesh.load_mesh(path), path.name) for path in paths]
+
+
+MACHINE = Machine((0.9962, 1.0041), 0.071, (0.06, 0.9), 0.11, 0.03, scatter=0.005)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    ("set_name", "fault"),
+    [("fridgeiq", ""), ("iqblock", ""), ("iqblock", "not calibrated"), ("iqblock", "not scaled")],
+)
+def test_what_is_exported_for_a_printer_prints_as_wanted(
+    set_name: str, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # A lid with much more clearance would have to be thicker than wanted.
+    machine = MACHINE if set_name == "fridgeiq" else replace(MACHINE, offset=0.03)
+    readings, _ = measured_by(machine, 3)
+    write_values(Path("measured.csv"), {one.place.number: one.value_mm for one in readings})
+    assert main(["calibrate", "--from", "measured.csv"]) == 0
+    percents = told_percents(Path("my-printer.toml"))
+    profile = "default" if fault == "not calibrated" else "my-printer.toml"
+    percents = (100.0, 100.0) if fault == "not scaled" else percents
+    puzzle = load_set(set_name)
+    wanted = load_profile((), (), puzzle.unit_mm)
+    drawn = exported(set_name, profile)
+    real = [
+        body_of(printed(trimesh.Trimesh(one.vertices, one.faces), machine, percents), one.name)
+        for one in drawn
+    ]
+    report = check(take(real, puzzle, wanted.unit_mm), wanted)
+    gaps = [mm for one in report.assemblies for mm in (one.min_gap_mm, one.max_gap_mm)]
+    off = max(abs(gap - 2 * wanted.inset_mm) for gap in gaps if gap is not None)
+    good = report.ok and off <= 0.02
+    assert good is not bool(fault), (off, [str(one) for one in causes(report)])
+
+
+def write_values(path: Path, values: dict[int, float], laser: bool = False) -> None:
+    """A list as the coupon's, filled in."""
+    rows = list(csv.reader(io.StringIO(template([*coupon_places(WANTED, laser).values()]))))
+    for row in rows[1:]:
+        row[3] = f"{values[int(row[0])]:.3f}" if int(row[0]) in values else ""
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+
+
+def told_percents(path: Path) -> tuple[float, float]:
+    """What the slicer is to scale X and Y to, in percent."""
+    [found] = re.findall(r"scale X ([0-9.]+) % and Y ([0-9.]+) %", path.read_text())
+    return float(found[0]), float(found[1])

@@ -1,0 +1,176 @@
+"""The coupon: what is to be measured is there, can be reached and read, and prints in 20 minutes."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import trimesh
+from pypdf import PdfReader
+from shapely import LineString, Point, union_all
+
+from fabkit.cli import main
+from fabkit.drawing.coupon import DEPTH_MM, coupon_parts, coupon_places, paired_pieces
+from fabkit.drawing.glyphs import strokes_are_at_least
+from fabkit.model.library import load_set
+from fabkit.model.profilefile import load_profile
+from tests.support import measure
+from tests.support.platefiles import with_prusa
+
+MAGNETS = ["3 mm", "6 mm", "10 mm", "20 mm", "50 mm"]
+
+
+@pytest.mark.parametrize("magnet", MAGNETS)
+def test_every_number_can_be_read(magnet: str) -> None:
+    """On its part, apart from others and from edges, with strokes that a nozzle of 0.4 mm prints."""
+    seen = set()
+    for part in coupon_parts(load_profile((), [f"magnet.diameter={magnet}"])):
+        letters = {one.number: one.lettering().polygon() for one in part.places}
+        for number, area in letters.items():
+            assert strokes_are_at_least(area, 0.8)
+            assert part.outline.buffer(-0.25).covers(area), number
+            others = union_all([one for other, one in letters.items() if other != number])
+            assert area.distance(others) > 0.4, number
+            assert not set(str(number)) & set("369")
+        assert not seen & letters.keys()
+        seen |= letters.keys()
+
+
+@pytest.fixture(scope="module")
+def coupon(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The coupon for FridgeIQ, as the command writes it."""
+    folder = tmp_path_factory.mktemp("coupon") / "made"
+    assert main(["coupon", "-o", str(folder), "-q"]) == 0
+    return folder
+
+
+def test_places_measure_what_is_told(coupon: Path) -> None:
+    """On the meshes: jaws set along each line touch where it ends, in the direction of its kind."""
+    told = json.loads((coupon / "coupon.json").read_text())
+    nominal = {one["number"]: one["nominal_mm"] for one in told["places"]}
+    assert len(nominal) == 26
+    for part in coupon_parts(load_profile()):
+        mesh = trimesh.load_mesh(coupon / f"stl/{part.name}.stl")
+        middle = measure.section(mesh, float(mesh.bounds[1, 2]) / 2 + 0.013)
+        foot = measure.section(mesh, 0.01)
+        for one in part.places:
+            if one.kind == "height":
+                assert mesh.bounds[1, 2] == pytest.approx(nominal[one.number])
+                continue
+            (ax, ay), (bx, by) = one.line_mm
+            assert abs(bx - ax) + abs(by - ay) == pytest.approx(nominal[one.number])
+            assert (ay == by) is (one.axis == "x")
+            along = np.array([bx - ax, by - ay]) / nominal[one.number]
+            area = foot if one.kind == "foot" else middle
+            for end, out in (((ax, ay), -1), ((bx, by), 1)):
+                near, far = (Point(np.array(end) + step * out * along) for step in (-0.02, 0.02))
+                is_solid = one.kind in ("step", "foot")
+                assert area.covers(near) is is_solid, one.number
+                assert area.covers(far) is not is_solid, one.number
+            inside = LineString(one.line_mm).intersection(middle).length
+            assert one.kind in ("step", "foot") or inside < 0.02, "jaws could not pass"
+        # What is not measured at the bed keeps off it.
+        spread = middle.bounds[0] - foot.bounds[0]
+        assert spread == pytest.approx(0.0 if part.name == "bar" else -0.4, abs=0.02)
+        assert part.name == "bar" or mesh.bounds[1, 2] / 2 > DEPTH_MM
+
+
+def test_the_pair_shares_a_side(coupon: Path) -> None:
+    told = json.loads((coupon / "coupon.json").read_text())
+    assert told["pieces"] == ["M", "D"]
+    one, other = paired_pieces(load_set("fridgeiq"), load_profile())
+    assert min(abs(a - b) for a in lengths(one.outline) for b in lengths(other.outline)) < 1.0
+    for drawn in (one, other):  # the real pieces' outlines, but for their insides
+        whole = trimesh.load_mesh(coupon / f"stl/{drawn.piece}.stl")
+        assert measure.section(whole, 0.9).convex_hull.area == pytest.approx(
+            drawn.canonical.buffer(-0.1, join_style="mitre").area, rel=0.01
+        )
+    assert paired_pieces(load_set("iqfit"), load_profile()) == []
+
+
+def lengths(outline: Any) -> list[float]:
+    corners = np.asarray(outline.exterior.coords)
+    return [float(one) for one in np.linalg.norm(np.diff(corners, axis=0), axis=1) if one > 5]
+
+
+def test_the_drawing_and_the_list(coupon: Path) -> None:
+    [page, _] = PdfReader(coupon / "coupon.pdf").pages
+    words = page.extract_text()
+    rows = (coupon / "measured.csv").read_text().splitlines()
+    assert rows[0] == "number,what,nominal mm,measured"
+    for one, row in zip(coupon_places(load_profile()).values(), rows[1:], strict=True):
+        assert row == f"{one.number},{one.what},{one.nominal_mm:.2f},"
+        assert f"{one.number}" in words
+        assert one.what in words
+
+
+@with_prusa
+def test_it_prints_in_twenty_minutes(coupon: Path, tmp_path: Path) -> None:
+    """By PrusaSlicer's own defaults, without a warning, lying as it was laid."""
+    gcode = tmp_path / "coupon.gcode"
+    command = ["prusa-slicer", "--export-gcode", "-o", str(gcode), str(coupon / "coupon.3mf")]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "warning" not in (ran.stdout + ran.stderr).lower()
+    [minutes] = re.findall(r"estimated printing time \(normal mode\) = (\d+)m", gcode.read_text())
+    assert int(minutes) < 20
+    command = ["prusa-slicer", "--info", str(coupon / "coupon.3mf")]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert told.count("manifold = yes") == 5
+    sizes = {round(float(x), 1) for x in re.findall(r"size_x = ([0-9.]+)", told)}
+    assert {45.0, 29.0} <= sizes, "X must remain X on the bed"
+
+
+def test_of_a_laser(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Callable[..., Any]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = said("coupon", "--laser", "-o", "cut", "-s", "laser.kerf=0.2 mm")
+    assert told["kind"] == "laser"
+    assert {one["what"] for one in told["places"]} == {"tab X", "tab Y", "slot X", "slot Y"}
+    for name in ("coupon.svg", "coupon.dxf", "coupon.pdf", "measured.csv"):
+        assert (tmp_path / "cut" / name).stat().st_size
+    import ezdxf
+
+    space = ezdxf.readfile("cut/coupon.dxf").modelspace()
+    [cut] = space.query('LWPOLYLINE[layer=="CUT"]')
+    corners = np.array([point[:2] for point in cut.get_points()])
+    # Along its nominal outline: nothing makes up for the kerf that is to be found.
+    assert np.ptp(corners, axis=0) == pytest.approx([45, 45])
+
+
+# --- calibrate as users call it -------------------------------------------------------------
+
+
+def test_values_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the drawing's numbers; Enter skips, a word is asked for again, Ctrl-D ends."""
+    monkeypatch.chdir(tmp_path)
+    places = coupon_places(load_profile())
+    typed = {
+        one.number: f"{one.nominal_mm + 0.1:.2f}" for one in places.values() if one.axis != "z"
+    }
+    typed[5] = f"nine\n{places[5].nominal_mm:.2f} {places[5].nominal_mm + 0.2:.2f}"
+    lines = [typed[number] for number in places if number in typed and number < 50]
+    lines.insert(list(places).index(28), "")
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(lines) + "\n"))
+    assert main(["calibrate", "-o", "found.toml", "--json"]) == 0
+    out, err = capsys.readouterr()
+    told = json.loads(out)
+    assert [one["name"].split()[0] for one in told["residuals"]] == [
+        str(number) for number in places if number != 28 and number < 50
+    ]
+    assert '  5  hole Y, 10.00 mm: expected a length in mm such as 20.05, found "nine"' in err
+    assert "foot" not in told["values"]
+    assert load_profile(["found.toml"]).side_sd_mm > 0
+    assert Path("calibration.svg").read_text().startswith("<svg")
+    capsys.readouterr()
+    assert main(["calibrate", "-o", "found.toml"]) == 2
+    assert "are there already; write over with --force" in capsys.readouterr().err
