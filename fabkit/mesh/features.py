@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,7 +23,7 @@ from fabkit.mesh.section import DOWN, UP, filled, hollows, parts
 from fabkit.model.layers import MARK_DIAMETER_MM
 
 #: Positions in a list.
-Positions = NDArray[np.int64]
+_Positions = NDArray[np.int64]
 
 #: What is left open counts from this area (mm2); what is less is noise of single precision.
 _LEAST_MM2 = 0.02
@@ -34,13 +35,9 @@ _NUB_MM = 0.02
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """A cut at one height.
+    """A cut at one height, and the heights of the next corners below and above it.
 
     Attributes:
-        height_mm: above the back.
-        low_mm: where the next corners below it lie.
-        high_mm: the same above it.
-        material: what is cut.
         inside_mm: how far inside the part's outline its own lies, at most of its sides: what
             chamfer, rounding or taper take at that height.
     """
@@ -54,10 +51,9 @@ class Slice:
 
 @dataclass(frozen=True, eq=False)
 class Cavity:
-    """Something that is open inside a part's outline.
+    """Something that is open inside a part's outline, from one height to another.
 
     Attributes:
-        low_mm, high_mm: from where to where it reaches.
         below, above: whether it is open at the back, and at the face.
         cuts: the slices it appears in and its area there, from low to high.
         beside, in_side: whether it breaks through the side, and is nothing but a notch there.
@@ -124,115 +120,105 @@ def features(part: Part) -> Features:
     outline are none.
     """
     part, nubs_mm = _without_nubs(_without_inlays(part))
-    open_ = _Open(part, _slices(part))
-    recesses, releases, labels, through, marks, wide = (list[Cavity]() for _ in range(6))
-    reliefs: list[tuple[Cavity, list[Cavity]]] = []
+    open_, found = _Open(part), defaultdict[str, list[Cavity]](list)
     for space in open_.groups(np.arange(len(open_.areas))):
-        whole = open_.cavity(space)
-        if whole.below and whole.above:
-            released = _released(open_, space, part.thickness_mm)
-            recesses += released[:1]
-            releases += released[1:]
-            if not (released or whole.beside or _is_hole_of_outline(part, whole)):
-                through.append(whole)
-            continue
-        is_closed = not whole.below and not whole.above
-        dimples, hollow, rest = _parted_at_steps(part, open_, space, is_closed)
-        marks += dimples
-        for own in open_.groups(rest):
-            cavity = open_.cavity(own)
-            if hollow:  # which the cavity opens into: its depth is that from the part's own face
-                low_mm = whole.low_mm if whole.below else cavity.low_mm
-                high_mm = whole.high_mm if whole.above else cavity.high_mm
-                cavity = replace(cavity, low_mm=low_mm, high_mm=high_mm)
-                cavity = replace(cavity, below=whole.below, above=whole.above)
-            if _is_recess(cavity, part.thickness_mm):
-                recesses.append(cavity)
-            elif not cavity.in_side and not is_closed:
-                is_deep = cavity.depth_mm > part.thickness_mm / 2  # as no letter is
-                (wide if is_deep else labels).append(cavity)
-        for one in hollow:
-            letters = _standing_in(one) if _is_frame(one) else []
-            if letters:
-                reliefs.append((one, letters))
-            elif not _is_frame(one) or not len(rest):
-                wide.append(one)
-    for frame, letters in reliefs:  # what is open inside of them is what they leave open
-        around = filled(frame.middle)
-        labels = [one for one in labels if not around.contains(one.middle)] + letters
-    if any(recess.below for recess in recesses):
+        for kind, cavity in _told_apart(part, open_, space):
+            found[kind].append(cavity)
+    # What is open inside of letters that stand in a pocket is what they leave open.
+    pockets = union_all([filled(pocket.middle) for pocket in found["pockets"]])
+    labels = [label for label in found["labels"] if not pockets.contains(label.middle)]
+    if any(recess.below for recess in found["recesses"]):
         # Only then is the back where magnets go in; else a round thing there may be a full stop.
-        dimples = [one for one in labels if one.below and not one.above and _is_mark(one)]
-        labels = [one for one in labels if one not in dimples]
-        marks += dimples
-    return Features(open_.cuts, recesses, releases, labels, through, marks, wide, nubs_mm, part)
-
-
-def _released(open_: _Open, space: Positions, thickness_mm: float) -> list[Cavity]:
-    """A recess, and the narrow hole from its end to the face, round there; none of other holes."""
-    steps = open_.groups(space, at_steps=True)
-    below = next(some for some in steps if open_.cavity(some).below)
-    rest = np.setdiff1d(space, below)
-    if not len(rest):
-        return []
-    recess, hole = open_.cavity(below), open_.cavity(rest)
-    end = hole.cuts[-1][1]
-    is_narrow = (
-        isinstance(end, Polygon) and _fills(end) > 0.85 and end.area < recess.middle.area / 2
+        found["marks"] += [label for label in labels if label.below and _is_mark(label)]
+        labels = [label for label in labels if label not in found["marks"]]
+    return Features(
+        open_.cuts,
+        found["recesses"],
+        found["releases"],
+        [*labels, *found["letters"]],
+        found["through"],
+        found["marks"],
+        found["hollows"],
+        nubs_mm,
+        part,
     )
-    is_released = is_narrow and not recess.beside and _is_recess(recess, thickness_mm)
-    return [recess, hole] if is_released else []
 
 
-def _parted_at_steps(
-    part: Part, open_: _Open, space: Positions, is_closed: bool
-) -> tuple[list[Cavity], list[Cavity], Positions]:
-    """Of an open space the marks, the hollows, and the rest, which keeps its steps."""
-    marks, hollow, rest = [], [], np.zeros(0, dtype=np.int64)
-    steps = open_.groups(space, at_steps=True)
+def _told_apart(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[str, Cavity]]:
+    """What an open space is made of, called as `Features` does.
+
+    Of letters that stand in a pocket there are the ``pockets``, and the ``letters``.
+    """
+    whole = open_.cavity(space)
+    if whole.below and whole.above:
+        released = _released(open_, space, part.thickness_mm)
+        yield from released
+        if not (released or whole.beside or _is_hole_of_outline(part, whole)):
+            yield "through", whole
+        return
+    is_closed = not whole.below and not whole.above
+    # Steps part marks and hollows from the rest, which keeps its own.
+    steps, hollow, rest = open_.groups(space, at_steps=True), list[Cavity](), space[:0]
     for some in steps:
         one = open_.cavity(some)
         if is_closed and len(steps) > 1 and _is_mark(one):
-            marks.append(one)
+            yield "marks", one
         elif _is_hollow(part, one):
             hollow.append(one)
         else:
             rest = np.union1d(rest, some)
-    return marks, hollow, rest
+    for some in open_.groups(rest):
+        # Where it opens into a hollow its depth is that from the part's own face.
+        one = replace(open_.cavity(some), below=whole.below, above=whole.above)
+        one = replace(one, low_mm=whole.low_mm) if whole.below else one
+        one = replace(one, high_mm=whole.high_mm) if whole.above else one
+        if _is_recess(one, part.thickness_mm):
+            yield "recesses", one
+        elif not one.in_side and not is_closed:
+            is_deep = one.depth_mm > part.thickness_mm / 2  # as no letter is
+            yield "hollows" if is_deep else "labels", one
+    for one in hollow:
+        if _is_frame(one) and (letter := _standing_in(one)):
+            yield from (("pockets", one), ("letters", letter))
+        elif not _is_frame(one) or not len(rest):
+            yield "hollows", one
 
 
-def _slices(part: Part) -> list[Slice]:
-    """Cuts just above and below every height at which corners lie, from low to high.
+def _released(open_: _Open, space: _Positions, thickness_mm: float) -> list[tuple[str, Cavity]]:
+    """A recess, and the narrow hole from its end to the face, round there; none of other holes."""
+    below, *rest = open_.groups(space, at_steps=True)
+    if not rest:
+        return []
+    recess, hole = open_.cavity(below), open_.cavity(np.concatenate(rest))
+    end = hole.cuts[-1][1]
+    is_narrow = _fills(end) > 0.85 and end.area < recess.middle.area / 2
+    is_released = is_narrow and not recess.beside and _is_recess(recess, thickness_mm)
+    return [("recesses", recess), ("releases", hole)] if is_released else []
 
-    Between two such heights every side is straight, so walls are thinnest at these cuts.
+
+def _slices(part: Part) -> Iterator[Slice]:
+    """Cuts just above and below the main heights at which corners lie, from low to high.
+
+    Between two such heights every side is straight, so walls are thinnest at these cuts. They are
+    those of level faces, and the dozen others with most corners: an engraving has corners at many
+    heights, where triangles were cut in two, and so have sides that are curved.
     """
+    levels = part.sections.levels()
+    main = {height for height, _ in part.sections.flats()} | {levels[0], levels[-1]}
+    below = np.searchsorted(levels, part.vertices[:, 2], side="right") - 1
+    corners = np.bincount(np.maximum(below, 0), minlength=len(levels))
+    others = [i for i in np.argsort(-corners, kind="stable") if levels[i] not in main]
+    main |= {levels[i] for i in others[:12]}
     ring = get_coordinates(part.shadow.exterior)
     sides = shapely.points((ring[1:] + ring[:-1]) / 2)
-    found = []
-    for low, high in itertools.pairwise(_main_levels(part)):
+    for low, high in itertools.pairwise(sorted(main)):
         if high - low < 2 * part.sections.noise_mm:
             continue  # it is one height, and noise
         near = min(0.01, (high - low) / 4)
         for height in (low + near, high - near):
             material = part.sections.at(height)
             inside = 0.0 if material.is_empty else shapely.distance(sides, filled(material))
-            found.append(Slice(height, low, high, material, float(np.median(inside))))
-    return found
-
-
-def _main_levels(part: Part) -> list[float]:
-    """The heights of level faces, and a dozen others: those with most corners.
-
-    An engraving has corners at many heights, where triangles were cut in two; sides that are
-    curved have them, too.
-    """
-    levels = part.sections.levels()
-    of_faces = {height for height, _ in part.sections.flats()} | {levels[0], levels[-1]}
-    below = np.searchsorted(np.array(levels), part.vertices[:, 2], side="right") - 1
-    corners = np.bincount(np.maximum(below, 0), minlength=len(levels))
-    others = [i for i, level in enumerate(levels) if level not in of_faces]
-    others.sort(key=lambda i: -int(corners[i]))
-    return sorted(of_faces | {levels[i] for i in others[:12]})
+            yield Slice(height, low, high, material, float(np.median(inside)))
 
 
 def _without_nubs(part: Part) -> tuple[Part, tuple[float, float]]:
@@ -242,77 +228,72 @@ def _without_nubs(part: Part) -> tuple[Part, tuple[float, float]]:
     """
     from scipy.optimize import bisect
 
-    found = []
-    for end, inwards in ((part.sections.low, 1), (part.sections.high, -1)):
-
-        def more_mm2(away: float, end: float = end, inwards: int = inwards) -> float:
+    def nub_mm(end: float, inwards: int) -> float:
+        def more_mm2(away: float) -> float:
             there = filled(part.sections.at(end + inwards * away))
             return float(there.area - part.shadow.area / 4)
 
         most_mm = part.thickness_mm / 2
         is_nub = more_mm2(_NUB_MM) < 0 <= more_mm2(most_mm)
-        found.append(bisect(more_mm2, _NUB_MM, most_mm, xtol=1e-4) + 1e-4 if is_nub else 0.0)
-    if any(found) and part.is_solid:
-        body = slab(part.straight, found[0], part.thickness_mm - found[1])
+        return bisect(more_mm2, _NUB_MM, most_mm, xtol=1e-4) + 1e-4 if is_nub else 0.0
+
+    low_mm, high_mm = nub_mm(part.sections.low, 1), nub_mm(part.sections.high, -1)
+    if low_mm + high_mm and part.is_solid:
+        body = slab(part.straight, low_mm, part.thickness_mm - high_mm)
         if len(body.faces):  # it may be thinner than what stands out of it
             part = replace(part, body=body, vertices=body.vertices)
-    return part, (found[0], found[1])
+    return part, (low_mm, high_mm)
 
 
 def _without_inlays(part: Part) -> Part:
     """A part without smaller bodies beside it, such as letters inlaid in an engraving."""
-    body = part.straight
     others = [one.faces for one in part.shells[1:] if one.volume_mm3 > 0] if part.is_solid else []
     if not others:
         return part
-    kept = np.delete(body.faces, np.concatenate(others), axis=0)
-    body = welded(body.name, body.vertices, kept)
+    kept = np.delete(part.body.faces, np.concatenate(others), axis=0)
+    body = welded(part.name, part.vertices, kept)
     return replace(part, body=body, vertices=body.vertices)
 
 
 class _Open:
     """The open areas of a part's slices, and which of them open into each other."""
 
-    def __init__(self, part: Part, cuts: Sequence[Slice]) -> None:
-        found = [(level, *one) for level, cut in enumerate(cuts) for one in _open_areas(part, cut)]
-        self.cuts = cuts
+    def __init__(self, part: Part) -> None:
+        self.cuts = list(_slices(part))
+        found = [(i, *one) for i, cut in enumerate(self.cuts) for one in _open_areas(part, cut)]
         self.levels = np.array([level for level, _, _ in found], dtype=int)
         self.areas = np.array([area for _, area, _ in found], dtype=object)
         self.is_notch = np.array([is_notch for _, _, is_notch in found], dtype=bool)
-        lower, upper = shapely.STRtree(self.areas).query(self.areas)
-        above = self.levels[upper] - self.levels[lower] == 1
-        lower, upper = lower[above], upper[above]
-        common = shapely.intersection(self.areas[lower], self.areas[upper])
-        meet = shapely.area(common) > _LEAST_MM2
-        self._pairs = np.column_stack([lower, upper])[meet]
+        pairs = shapely.STRtree(self.areas).query(self.areas).T
+        pairs = pairs[np.diff(self.levels[pairs])[:, 0] == 1]
+        meet = shapely.area(shapely.intersection(*self.areas[pairs].T)) > _LEAST_MM2
+        self.pairs = pairs[meet]
         # A step, as from a dimple to a recess, makes an area twice as large; but between slices
         # of one layer sides are straight.
-        layers = np.array([cut.low_mm for cut in cuts])[self.levels[self._pairs]]
-        small, large = np.sort(shapely.area(self.areas[self._pairs]), axis=1).T
-        self._is_step = (layers[:, 0] != layers[:, 1]) & (large > 2 * small)
+        layers = np.array([cut.low_mm for cut in self.cuts])[self.levels[self.pairs]]
+        small, large = np.sort(shapely.area(self.areas[self.pairs]), axis=1).T
+        self.is_step = (layers[:, 0] != layers[:, 1]) & (large > 2 * small)
 
-    def groups(self, some: Positions, at_steps: bool = False) -> list[Positions]:
+    def groups(self, some: _Positions, at_steps: bool = False) -> list[_Positions]:
         """Some areas, in order, in groups that open into each other; parted at steps or not."""
         from trimesh.graph import connected_component_labels
 
-        pairs = self._pairs[~self._is_step] if at_steps else self._pairs
+        pairs = self.pairs[~self.is_step] if at_steps else self.pairs
         pairs = np.searchsorted(some, pairs[np.isin(pairs, some).all(axis=1)])
         labels = connected_component_labels(pairs, len(some))
         return [some[labels == label] for label in np.unique(labels)]
 
-    def cavity(self, some: Positions) -> Cavity:
+    def cavity(self, some: _Positions) -> Cavity:
         """Areas that open into each other as one thing."""
         levels = np.unique(self.levels[some]).tolist()
-        cuts = [
-            (self.cuts[level], union_all(self.areas[some[self.levels[some] == level]]))
-            for level in levels
-        ]
+        areas = [union_all(self.areas[some[self.levels[some] == level]]) for level in levels]
+        cuts = [self.cuts[level] for level in levels]
         return Cavity(
-            low_mm=cuts[0][0].low_mm,
-            high_mm=cuts[-1][0].high_mm,
+            low_mm=cuts[0].low_mm,
+            high_mm=cuts[-1].high_mm,
             below=levels[0] == 0,
             above=levels[-1] == len(self.cuts) - 1,
-            cuts=tuple(cuts),
+            cuts=tuple(zip(cuts, areas, strict=True)),
             beside=bool(self.is_notch[some].any()),
             in_side=bool(self.is_notch[some].all()),
         )
@@ -340,30 +321,27 @@ def _is_hollow(part: Part, cavity: Cavity) -> bool:
 def _is_frame(cavity: Cavity) -> bool:
     """Whether a cavity is a round pocket, mostly open, in which a letter may stand or be sunk."""
     disc = filled(cavity.middle)
-    is_open = cavity.middle.area > 0.6 * disc.area
-    return is_open and isinstance(disc, Polygon) and _fills(disc) > 0.97
+    return cavity.middle.area > 0.6 * disc.area and _fills(disc) > 0.97
 
 
-def _standing_in(frame: Cavity) -> list[Cavity]:
-    """The letter that stands in a round pocket, as if it were engraved; nothing without one."""
-    cuts = []
-    for cut, area in frame.cuts:
-        islands = parts(filled(area).intersection(cut.material))
-        if islands := [one for one in islands if one.area > _LEAST_MM2]:
-            cuts.append((cut, union_all(islands)))
+def _standing_in(frame: Cavity) -> Cavity | None:
+    """The letter that stands in a round pocket, as if it were engraved; None without one."""
+    stands = [(cut, filled(area).intersection(cut.material)) for cut, area in frame.cuts]
+    cuts = [
+        (cut, union_all([one for one in parts(area) if one.area > _LEAST_MM2]))
+        for cut, area in stands
+    ]
+    cuts = [(cut, area) for cut, area in cuts if not area.is_empty]
     if not cuts:
-        return []
-    low_mm, high_mm = cuts[0][0].low_mm, cuts[-1][0].high_mm
-    return [replace(frame, low_mm=low_mm, high_mm=high_mm, cuts=tuple(cuts))]
+        return None
+    return replace(frame, low_mm=cuts[0][0].low_mm, high_mm=cuts[-1][0].high_mm, cuts=tuple(cuts))
 
 
 def _is_mark(cavity: Cavity) -> bool:
     """Whether a cavity is round and small, at most three times as wide as a mark of a pole."""
-    area = cavity.middle
-    if cavity.beside or not isinstance(area, Polygon) or area.interiors:
-        return False
-    width_mm = 2 * shapely.minimum_bounding_radius(area)
-    return bool(width_mm <= 3 * MARK_DIAMETER_MM and _fills(area) > 0.85)
+    width_mm = 2 * shapely.minimum_bounding_radius(cavity.middle)
+    is_small = width_mm <= 3 * MARK_DIAMETER_MM and not cavity.beside
+    return bool(is_small and _fills(cavity.middle) > 0.85)
 
 
 def _is_hole_of_outline(part: Part, cavity: Cavity) -> bool:
@@ -383,12 +361,13 @@ def _is_recess(cavity: Cavity, thickness_mm: float) -> bool:
         return False
     if cavity.beside:
         return _disc_mm(cavity.middle) > 2
-    lowest = cavity.cuts[len(cavity.cuts) // 4][1]
-    return isinstance(lowest, Polygon) and _fills(lowest) > 0.75  # it may have ribs
+    return _fills(cavity.cuts[len(cavity.cuts) // 4][1]) > 0.75  # it may have ribs
 
 
 def _fills(area: BaseGeometry) -> float:
-    """Which part of the circle around it an area fills; a square 0.64."""
+    """Which part of the circle around it an area fills, a square 0.64; of several nothing."""
+    if not isinstance(area, Polygon):
+        return 0.0
     return float(area.area / (math.pi * shapely.minimum_bounding_radius(area) ** 2))
 
 
@@ -399,17 +378,13 @@ def _disc_mm(area: BaseGeometry) -> float:
 
 def can_be_turned_over(part: Part, found: Features) -> bool:
     """Whether a part can be played on either face: no recess is open, and both faces are alike."""
-    front = any(label.above for label in found.labels)
-    back = any(label.below for label in found.labels)
-    chamfers = [
+    front, back = (any(getattr(x, way) for x in found.labels) for way in ("above", "below"))
+    foot_mm, top_mm = (
         part.shadow.exterior.distance(filled(part.sections.flat(height, facing)).boundary)
         for height, facing in ((0.0, DOWN), (part.thickness_mm, UP))
-    ]
-    return (
-        not any(recess.below or recess.above for recess in found.recesses)
-        and front == back
-        and abs(chamfers[0] - chamfers[1]) <= 0.05
     )
+    is_open = any(recess.below or recess.above for recess in found.recesses)
+    return not is_open and front == back and abs(foot_mm - top_mm) <= 0.05
 
 
 @dataclass(frozen=True)
@@ -441,17 +416,17 @@ def circle_of(area: BaseGeometry) -> Circle:
     """
     outline = parts(filled(area))[0]
     points = get_coordinates(outline)[:-1]
-    centre = np.array(outline.centroid.coords[0])
+    centre = get_coordinates(outline.centroid)[0]
     radii = np.hypot(*(points - centre).T)
     outer = points[radii >= (radii.min() + radii.max()) / 2] if np.ptp(radii) > 0.1 else points
-    # The least squares circle through these points.
-    u, v = ((outer if len(outer) >= 3 else points) - centre).T
-    columns = np.column_stack([2 * u, 2 * v, np.ones_like(u)])
-    a, b, c = np.linalg.lstsq(columns, u * u + v * v, rcond=None)[0].tolist()
-    x, y = centre[0] + a, centre[1] + b
-    radii = np.hypot(*(points - (x, y)).T)
-    diameter = 2 * math.sqrt(max(0.0, c + a * a + b * b))
-    return Circle(float(x), float(y), diameter, 2 * float(radii.min()), 2 * float(radii.max()))
+    # By least squares for |p|^2 = 2 c p + d, with c the middle.
+    around = (outer if len(outer) >= 3 else points) - centre
+    columns = np.column_stack([2 * around, np.ones(len(around))])
+    a, b, rest = np.linalg.lstsq(columns, (around**2).sum(axis=1), rcond=None)[0].tolist()
+    x, y = (centre + np.array([a, b])).tolist()
+    radii = 2 * np.hypot(*(points - (x, y)).T)
+    diameter = 2 * math.sqrt(max(0.0, rest + a * a + b * b))
+    return Circle(x, y, diameter, float(radii.min()), float(radii.max()))
 
 
 def cylinders_mm(areas: Sequence[BaseGeometry]) -> tuple[float, float]:
