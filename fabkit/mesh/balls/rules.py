@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import shapely
 from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.balls.measure import Lying, from_middles, gap, lay_down, neighbours
-from fabkit.mesh.body import Body
-from fabkit.mesh.finding import Finding, at_least, at_most, between
+from fabkit.mesh.balls.recognise import cuts_between, from_middles, neighbours
+from fabkit.mesh.body import Body, Faces, Points
+from fabkit.mesh.finding import Finding
 from fabkit.mesh.identity import Identity, unsure
 from fabkit.mesh.part import Balls, Part, inside_mm, shadow
-from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE
+from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE, near
 from fabkit.mesh.rules.printing import printing_findings
 from fabkit.mesh.rules.sound import sound_findings
+from fabkit.mesh.rules.table import judged
 from fabkit.model.balls import BallError, flat_poses
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
@@ -32,9 +33,6 @@ _LINK_TOLERANCE_MM = 2 * TOLERANCE_MM
 _FLAT_SHARE = 0.9
 #: How nearly a part must lie on its flat in its file, as a flat piece on its back.
 _TILT_DEGREES = 0.1
-_OFF = "how far a ball lies off its place"
-#: How large a place is marked, in mm.
-_MARK_MM = 1.0
 
 
 def inspect_balls(
@@ -47,27 +45,26 @@ def inspect_balls(
         from above, as the part lies when it is printed. Of what is no piece only that is said, and
         what is wrong with the mesh as such.
     """
-    # Balls have no recesses or letters, and are printed as they lie, whatever flat pieces do.
-    plain = replace(profile, fit="none", facing="up")
     if part.balls is None:
         strange = Finding("ball-shape", False, None, None, "", part.why)
         return [*sound_findings(part), strange]
-    lying = lay_down(part)
+    lying = _laid_down(part, part.balls)
     as_printed = Part(part.body, lying.vertices)
     return [
         *sound_findings(as_printed),
-        at_most("ball-read", part.balls.off_mm, TOLERANCE_MM, "mm", _OFF),
-        _shape(part, lying, identity, puzzle),
+        *judged("ball-read", [(part.balls.off_mm, None)], most=TOLERANCE_MM),
+        _shape(part, part.balls, lying, identity, puzzle),
         *_sizes(part, part.balls, lying, profile),
-        *_tilt(lying),
-        _room(part, part.balls, profile),
-        *printing_findings(as_printed, plain),
+        *_room(part, part.balls, profile),
+        # Balls have no recesses or letters, and are printed as they lie, whatever flat pieces do.
+        *printing_findings(as_printed, replace(profile, fit="none", facing="up")),
     ]
 
 
-def _shape(part: Part, lying: Lying, identity: Identity, puzzle: PuzzleSet) -> Finding:
+def _shape(
+    part: Part, balls: Balls, lying: _Lying, identity: Identity, puzzle: PuzzleSet
+) -> Finding:
     """Whether a part is the piece of the set; if only links are wrong, which ones."""
-    assert part.balls is not None
     mirror = "the mirror image of " if identity.mirrored else ""
     if found := unsure("ball-shape", part, f"{mirror}{identity.piece}"):
         return found
@@ -77,7 +74,7 @@ def _shape(part: Part, lying: Lying, identity: Identity, puzzle: PuzzleSet) -> F
         return Finding("ball-shape", not mirror, None, None, "", message)
     drawn = puzzle.piece(identity.piece or "").body
     asked = {frozenset(bond) for bond in drawn.bonds} if drawn else set()
-    wrong = sorted(map(sorted, asked ^ {frozenset(bond) for bond in part.balls.shape.bonds}))
+    wrong = sorted(map(sorted, asked ^ {frozenset(bond) for bond in balls.shape.bonds}))
     told = [
         f"the link {low}-{high} is {'missing' if frozenset((low, high)) in asked else 'too many'}"
         for low, high in wrong
@@ -86,52 +83,56 @@ def _shape(part: Part, lying: Lying, identity: Identity, puzzle: PuzzleSet) -> F
         f"it has the balls of {mirror}{identity.piece}, but {' and '.join(told)} "
         "(balls are counted from 0, as in the set's file)"
     )
-    where = _mark(lying, [ball for bond in wrong for ball in bond])
+    where = lying.mark([ball for bond in wrong for ball in bond])
     return Finding("ball-shape", False, None, None, "", message, where)
 
 
-def _sizes(part: Part, balls: Balls, lying: Lying, profile: Profile) -> Iterator[Finding]:
+def _sizes(part: Part, balls: Balls, lying: _Lying, profile: Profile) -> Iterator[Finding]:
     """Findings on pitch, balls, links, gaps, what is neither ball nor link, and the flat."""
-    ball_mm, unit_mm, off_mm, shape = profile.ball_mm, profile.unit_mm, TOLERANCE_MM, balls.shape
-    mesh, places = part.straight.as_trimesh, np.array(shape.balls, float) * balls.pitch_mm
-    largest = max(range(len(places)), key=lambda i: abs(balls.diameters_mm[i] - ball_mm))
+    ball_mm, unit_mm, shape = profile.ball_mm, profile.unit_mm, balls.shape
+    places = np.array(shape.balls, float) * balls.pitch_mm
+    pitch = [(balls.pitch_mm, None)]
+    yield from judged("ball-pitch", pitch, *near(unit_mm, unit_mm * UNIT_TOLERANCE))
+    widths = [(width, lying.mark([i])) for i, width in enumerate(balls.diameters_mm)]
+    yield from judged("ball-diameter", widths, *near(ball_mm))
+    # The link that is too narrow by most; the flat cuts those that lie on the bed.
     on_bed, on_bed_mm = set(lying.lowest), height_on_bed_mm(profile)
-    # By how much links are too narrow; the flat cuts those that lie on the bed.
     links = [
-        (width - (on_bed_mm if on_bed.issuperset(bond) else profile.link_mm), width, bond)
-        for bond, width in zip(shape.bonds, balls.links_mm, strict=True)
+        (width - asked, asked, bond)
+        for width, bond in zip(balls.links_mm, shape.bonds, strict=True)
+        for asked in [on_bed_mm if on_bed.issuperset(bond) else profile.link_mm]
     ]
+    for off, asked, bond in sorted(links)[:1]:
+        link = [(off + asked, lying.mark(bond))]
+        yield from judged("ball-link", link, asked - _LINK_TOLERANCE_MM)
     gaps = [
-        (gap(mesh, *places[[*pair]]), pair) for pair in neighbours(shape) if pair not in shape.bonds
+        (_gap_mm(part, balls, places, pair), lying.mark(pair))
+        for pair in neighbours(shape)
+        if pair not in shape.bonds
     ]
-    flats = [
-        (float(lying.flat.boundary.distance(at)) if lying.flat.contains(at) else 0.0, i)
-        for i, at in zip(lying.lowest, _points(lying, lying.lowest), strict=True)
-    ]
-    flat_mm = math.sqrt(max(0.0, ball_mm**2 / 4 - profile.ball_flat_mm**2))
-
-    def told(
-        check: Callable[..., Finding], rule: str, value: float, limit: Any, what: str, *where: int
-    ) -> Finding:
-        return check(rule, value, limit, "mm", what, _mark(lying, where) if where else None)
-
-    asked = (unit_mm * (1 - UNIT_TOLERANCE), unit_mm * (1 + UNIT_TOLERANCE))
-    yield told(between, "ball-pitch", balls.pitch_mm, asked, "the distance of neighbouring balls")
-    asked, what = (ball_mm - off_mm, ball_mm + off_mm), "the diameter of a ball"
-    yield told(between, "ball-diameter", balls.diameters_mm[largest], asked, what, largest)
-    for less_mm, width_mm, bond in sorted(links)[:1]:
-        least_mm = round(width_mm - less_mm - _LINK_TOLERANCE_MM, 6)
-        yield told(at_least, "ball-link", width_mm, least_mm, "the width of a link", *bond)
-    for gap_mm, pair in sorted(gaps)[:1]:
-        what = "the gap between neighbouring balls without a link"
-        least_mm = max(0.0, round(unit_mm - ball_mm - off_mm, 6))
-        yield told(at_least, "ball-gap", gap_mm, least_mm, what, *pair)
+    yield from judged("ball-gap", gaps, max(0.0, unit_mm - ball_mm - TOLERANCE_MM))
     stray_mm = float(from_middles(part.vertices, places, shape.bonds).max())
     what = "how far anything is from the middles of balls and links"
-    yield told(at_most, "ball-stray", stray_mm, round(ball_mm / 2 + 2 * off_mm, 6), what)
-    radius_mm, ball = min(flats)
-    least_mm, what = round(_FLAT_SHARE * flat_mm, 3), "the radius of the flat under a ball"
-    yield told(at_least, "ball-flat", radius_mm, least_mm, what, ball)
+    most_mm = ball_mm / 2 + 2 * TOLERANCE_MM
+    yield from judged("ball-stray", [(stray_mm, None)], most=most_mm, what=what)
+    flats = [
+        (lying.flat.boundary.distance(at) if lying.flat.contains(at) else 0.0, lying.mark([i]))
+        for i, at in zip(lying.lowest, lying.points(lying.lowest), strict=True)
+    ]
+    flat_mm = math.sqrt(max(0.0, ball_mm**2 / 4 - profile.ball_flat_mm**2))
+    yield from judged("ball-flat", flats, round(_FLAT_SHARE * flat_mm, 3))
+    if not lying.flat.is_empty:
+        ok, message = lying.tilt_degrees <= _TILT_DEGREES, "it lies on its flat"
+        if not ok:
+            message = "it does not lie on its flat in its file; turn it in the slicer"
+        yield Finding("ball-lies", ok, lying.tilt_degrees, _TILT_DEGREES, "deg", message)
+
+
+def _gap_mm(part: Part, balls: Balls, places: Points, pair: tuple[int, int]) -> float:
+    """How far two neighbouring balls are apart; 0 where anything is halfway between them."""
+    if not cuts_between(part.straight.as_trimesh, places[[*pair]], [0.0])[0].is_empty:
+        return 0.0
+    return balls.pitch_mm - sum(balls.diameters_mm[i] for i in pair) / 2
 
 
 def height_on_bed_mm(profile: Profile) -> float:
@@ -145,45 +146,103 @@ def height_on_bed_mm(profile: Profile) -> float:
     return profile.link_mm / 2 + min(profile.link_mm / 2, profile.ball_flat_mm)
 
 
-def _tilt(lying: Lying) -> Iterator[Finding]:
-    """How a part with a flat lies in its file."""
-    if not lying.flat.is_empty:
-        ok, message = lying.tilt_degrees <= _TILT_DEGREES, "it lies on its flat"
-        if not ok:
-            message = "it does not lie on its flat in its file; turn it in the slicer"
-        yield Finding("ball-lies", ok, lying.tilt_degrees, _TILT_DEGREES, "deg", message)
-
-
-def _room(part: Part, balls: Balls, profile: Profile) -> Finding:
+def _room(part: Part, balls: Balls, profile: Profile) -> Iterator[Finding]:
     """Whether a part keeps inside its own cells, however it lies on a board.
 
     Then two pieces on cells of their own never touch.
     """
+    least_mm = profile.gap_min_mm / 2
     try:
         poses = flat_poses(balls.shape)
     except BallError as error:
-        return Finding("ball-cells", False, None, profile.gap_min_mm / 2, "mm", f"it {error}")
+        yield Finding("ball-cells", False, None, least_mm, "mm", f"it {error}")
+        return
     # What is seen from above is the same however it is then turned on the board, or seen from
     # below; but which balls lie in the board's plane may differ.
     places = np.array(balls.shape.balls, float)
     rooms = []
     for axis in sorted({[abs(x) for x in pose.rotation[2]].index(1) for pose in poses}):
-        plane = np.roll(
-            places[places[:, axis] == places[balls.shape.spine()[0], axis]], 2 - axis, 1
-        )
+        in_plane = places[:, axis] == places[balls.shape.spine()[0], axis]
+        plane = np.roll(places[in_plane], 2 - axis, 1)
         low, high = (balls.pitch_mm * (plane + end) for end in (-0.5, 0.5))
         # Squares that touch are joined, whatever rounding says.
-        squares = shapely.box(*low.T[:2], *high.T[:2])
+        cells = shapely.union_all(shapely.box(*low.T[:2], *high.T[:2]), grid_size=1e-6)
         seen = shadow(Body("", np.roll(part.vertices, 2 - axis, 1), part.body.faces))
-        rooms.append(inside_mm(seen, shapely.union_all(squares, grid_size=1e-6)))
-    what = "the room between the piece and the edge of its own cells"
-    return at_least("ball-cells", min(rooms), profile.gap_min_mm / 2, "mm", what)
+        rooms.append((inside_mm(seen, cells), None))
+    yield from judged("ball-cells", rooms, least_mm)
 
 
-def _points(lying: Lying, balls: Sequence[int]) -> NDArray[Any]:
-    """The places of some balls, seen from above."""
-    return np.asarray(shapely.points(lying.middles[[*balls], :2]))
+# --- on the bed ---------------------------------------------------------------------------
 
 
-def _mark(lying: Lying, balls: Sequence[int]) -> BaseGeometry:
-    return shapely.multipoints(_points(lying, balls)).convex_hull.buffer(_MARK_MM)
+class _Lying(NamedTuple):
+    """A part as it is printed: on the side on which most of its surface is level and lowest.
+
+    Attributes:
+        vertices: its corners in mm, shape (n, 3), lowest at height 0, the flat level.
+        middles: the places of its balls there, shape (balls, 3).
+        lowest: the balls of the lowest plane.
+        flat: what lies on the bed, seen from above; empty when there is no flat. Then the part
+            lies with as many balls lowest as it can.
+        tilt_degrees: between the file's vertical and the upright of the part; 0 without a flat.
+    """
+
+    vertices: Points
+    middles: Points
+    lowest: tuple[int, ...]
+    flat: BaseGeometry
+    tilt_degrees: float
+
+    def points(self, balls: Sequence[int]) -> NDArray[Any]:
+        """The places of some balls, seen from above."""
+        return np.asarray(shapely.points(self.middles[[*balls], :2]))
+
+    def mark(self, balls: Sequence[int]) -> BaseGeometry:
+        """The same as an area, for a drawing."""
+        return shapely.multipoints(self.points(balls)).convex_hull.buffer(1.0)
+
+
+def _laid_down(part: Part, balls: Balls) -> _Lying:
+    """Lays a piece on its flat, however its facets are turned."""
+    mesh, faces, pitch_mm = part.straight.as_trimesh, part.body.faces, balls.pitch_mm
+    middles = np.array(balls.shape.balls, float) * pitch_mm
+    ways, tilt = np.vstack([np.eye(3), -np.eye(3)]), 0.0
+
+    def lowest_faces(up: Points, near_mm: float) -> NDArray[np.bool_]:
+        heights = mesh.triangles @ up
+        return np.asarray((heights < heights.min() + near_mm).all(axis=1))
+
+    def lowest_balls(up: Points) -> tuple[int, ...]:
+        heights = middles @ up
+        return tuple(np.flatnonzero(heights < heights.min() + pitch_mm / 2).tolist())
+
+    flat = np.zeros(len(faces), dtype=bool)
+    for way in ways:
+        # One ball that lies off its place turns the axes of all a little.
+        low = (np.abs(mesh.face_normals @ way) > 0.998) & lowest_faces(way, 0.05 * pitch_mm)
+        if low.any():
+            # Noise turns single faces; all that lie as low together are as level as can be.
+            low = lowest_faces(_across(part.vertices, faces[low]), 0.002 * pitch_mm)
+            flat = max(flat, low, key=lambda some: mesh.area_faces[some].sum())
+    # It has at least a twentieth of a cell; that under one ball has a quarter.
+    if mesh.area_faces[flat].sum() > 0.05 * pitch_mm**2:
+        up, own = _across(part.vertices, faces[flat]), _across(part.body.vertices, faces[flat])
+        tilt = math.degrees(math.atan2(math.hypot(own[0], own[1]), own[2]))
+    else:
+        flat[:] = False
+        up = max(ways, key=lambda way: len(lowest_balls(way)))
+    x = np.cross(np.eye(3)[int(np.abs(up).argmin())], up)
+    x /= np.linalg.norm(x)
+    turn = np.array([x, np.cross(up, x), up])
+    vertices = part.vertices @ turn.T
+    down = [0.0, 0.0, float(vertices[:, 2].min())]
+    bed = shapely.union_all(shapely.make_valid(shapely.polygons(vertices[faces[flat]][:, :, :2])))
+    return _Lying(vertices - down, middles @ turn.T - down, lowest_balls(up), bed, tilt)
+
+
+def _across(vertices: Points, faces: Faces) -> Points:
+    """The unit vector across faces of one plane that points to the side of the body's middle."""
+    from trimesh.points import plane_fit
+
+    middle, across = plane_fit(vertices[np.unique(faces)])
+    return np.asarray(across if (vertices.mean(axis=0) - middle) @ across > 0 else -across)
