@@ -110,6 +110,8 @@ class _Tables:
         self.balls = balls - [[np.mean(shape.balls, axis=0)] for shape in shapes]
         some = np.random.default_rng(0).normal(size=(600, 4))
         self.rotations = Rotation.from_quat(some).as_matrix()
+        rows = self.rotations.reshape(-1, 9)
+        self.near = np.argsort(-(rows @ rows.T), axis=1)[:, :12]
         looks = self.directions @ self.rotations
         self._reaches = self._plain(np.array([(looks @ b.T).max(axis=2) for b in self.balls]))
 
@@ -126,7 +128,9 @@ class _Tables:
 
         reach = (vertices @ self.directions.T).max(axis=0)
         alike = self._reaches @ self._plain(reach)
-        tried = np.argsort(-alike, axis=1)[:, :12]  # of each shape
+        # Of rotations near to each other only the best is tried, of a dozen for each shape.
+        alike[alike < alike[:, self.near].max(axis=2)] = -1.0
+        tried = np.argsort(-alike, axis=1)[:, :12]
         which = np.repeat(np.arange(len(self.shapes)), tried.shape[1])
         turns, balls = self.rotations[tried.ravel()], self.balls[which]
         # By the method of Gauss and Newton for pitch, place, radius and turn, shape (k, 8).
