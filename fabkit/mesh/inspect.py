@@ -18,9 +18,8 @@ from fabkit.mesh.identity import Identity, identity_findings
 from fabkit.mesh.part import BALLS, FLAT, Part
 from fabkit.mesh.rules.label import label_findings
 from fabkit.mesh.rules.outline import Common, Subject, outline_findings
-from fabkit.mesh.rules.printing import printing_findings
 from fabkit.mesh.rules.recess import mark_findings, recess_findings
-from fabkit.mesh.rules.sound import sound_findings
+from fabkit.mesh.rules.surface import printing_findings, sound_findings
 from fabkit.mesh.stubs import OnStubs, stub_findings
 from fabkit.model.accessory import has_stubs
 from fabkit.model.profile import Profile

@@ -27,8 +27,7 @@ from fabkit.drawing.label import place_title
 from fabkit.drawing.outline import BlueprintError
 from fabkit.mesh.files.reading import read_bodies
 from fabkit.mesh.part import Part
-from fabkit.mesh.rules.printing import printing_findings
-from fabkit.mesh.rules.sound import sound_findings
+from fabkit.mesh.rules.surface import printing_findings, sound_findings
 from fabkit.mesh.section import Sections, filled
 from fabkit.model.accessory import LID, Accessory, accessories
 from fabkit.model.catalog import catalog_challenge

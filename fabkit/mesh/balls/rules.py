@@ -18,8 +18,7 @@ from fabkit.mesh.finding import Finding
 from fabkit.mesh.identity import Identity, unsure
 from fabkit.mesh.part import Balls, Part, inside_mm, shadow
 from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE, near
-from fabkit.mesh.rules.printing import printing_findings
-from fabkit.mesh.rules.sound import sound_findings
+from fabkit.mesh.rules.surface import printing_findings, sound_findings
 from fabkit.mesh.rules.table import judged
 from fabkit.model.balls import BallError, flat_poses
 from fabkit.model.profile import Profile

@@ -40,8 +40,7 @@ from fabkit.mesh.finding import Finding, at_most, counted
 from fabkit.mesh.identity import unsure
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.outline import UNIT_TOLERANCE, near
-from fabkit.mesh.rules.printing import printing_findings
-from fabkit.mesh.rules.sound import sound_findings
+from fabkit.mesh.rules.surface import printing_findings, sound_findings
 from fabkit.mesh.rules.table import judged
 from fabkit.mesh.section import UP, parts
 from fabkit.model.accessory import HOLES, LID, SEATS, TRAY, board_kind

@@ -1,0 +1,141 @@
+"""Rules on any mesh: that it is closed, turned outwards and cuts nowhere into itself, and what a
+printer can do with it. A part is judged as it is printed: on its back, or turned over if the profile
+prints faces down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import shapely
+from shapely import MultiPoint
+from shapely.geometry.base import BaseGeometry
+
+from fabkit.mesh.body import Faces, Points, area_vectors
+from fabkit.mesh.crossing import TOUCHING_MM, crossings
+from fabkit.mesh.finding import Finding, counted
+from fabkit.mesh.part import Part
+from fabkit.mesh.rules.table import judged
+from fabkit.mesh.section import DOWN, UP, parts
+from fabkit.mesh.topology import (
+    Shell,
+    degenerate_faces,
+    duplicate_faces,
+    encloses,
+    open_edges,
+    turned_faces,
+)
+from fabkit.model.layers import height_as_printed_mm
+from fabkit.model.profile import Profile
+
+#: Files rounded to three decimals or fewer are not judged more exactly.
+_DECIMALS_MM = 1e-3
+#: What is this low lies on the bed.
+_ON_BED_MM = 0.02
+#: Overhangs of less area in all (mm2) are specks.
+_SPECK_MM2 = 0.01
+
+
+def sound_findings(part: Part, closed: int = 0) -> Iterator[Finding]:
+    """All findings on the mesh of a part that is to have so many closed cavities."""
+    body, faces = part.straight, part.body.faces
+    # Rounding to so few decimals puts corners onto a line that had been beside it. Single
+    # precision may add a fiftieth of a step.
+    steps = part.body.vertices / _DECIMALS_MM
+    is_rounded = bool((np.abs(steps - np.round(steps)) < 0.02).all())
+    edges, turned, useless = open_edges(body), turned_faces(body), duplicate_faces(body)
+    if not is_rounded:
+        useless = np.union1d(degenerate_faces(body), useless).astype(np.int64)
+    touching_mm = max(TOUCHING_MM, part.sections.noise_mm, 2 * _DECIMALS_MM * is_rounded)
+    crossing = crossings(body, touching_mm)
+    outward, inward = ([s for s in part.shells if way * s.volume_mm3 > 0] for way in (1, -1))
+    astray = [one for one in inward if not outward or not encloses(body, outward[0], one)]
+    cut = np.unique(crossing)
+    for rule, some, there, what in (
+        ("watertight", edges, edges, "edges that do not join exactly two faces"),
+        ("winding", turned, faces[turned], "faces that are turned the wrong way"),
+        ("degenerate", useless, faces[useless], "faces without extent, or there twice"),
+        ("self-intersection", crossing, faces[cut], "pairs of faces that cut through each other"),
+    ):
+        yield counted(rule, len(some), 0, what, _marked(part.vertices, there))
+
+    def marked(some: Sequence[Shell]) -> BaseGeometry:
+        shown = np.concatenate([faces[:0], *(faces[one.faces] for one in some)])
+        return _marked(part.vertices, shown)
+
+    what = "bodies in the mesh that face outwards"
+    yield counted("shells", len(outward), 1, what, marked(outward[1:]))
+    what, found, right = ", and lie inside, for closed recesses", inward, closed
+    if astray:
+        what, found, right = " and do not lie inside", astray, 0
+    what = f"shells that face inwards{what}"
+    yield counted("cavities", len(found), right, what, marked(inward))
+    volume = part.volume_mm3
+    message = f"the volume is {volume:.1f} mm3"
+    if volume <= 0:
+        message += "; the mesh is inside out: turn its faces over"
+    yield Finding("volume", volume > 0, volume, 0.0, "mm3", message)
+
+
+def _marked(vertices: Points, some: Faces) -> BaseGeometry:
+    """Up to 500 edges or faces seen from above, with a margin."""
+    # Each on its own: crossing lines, joined first, would be cut at every one of their crossings.
+    seen = shapely.convex_hull(shapely.multipoints(vertices[some[:500], :2]))
+    return shapely.union_all(shapely.buffer(seen, 0.3))
+
+
+def printing_findings(
+    part: Part, profile: Profile, hollows_mm: Sequence[float] = ()
+) -> Iterator[Finding]:
+    """All findings on printing a part, with the face on the bed that the profile says.
+
+    Hollows, which end at some heights, are faults of their own.
+    """
+    yield from _overhang(part, profile)
+    # Ceilings are bridged where they are narrow: as wide as the largest disc that is below them.
+    # With the face down those are the ends of a letter's strokes, and floors of closed cavities.
+    to_bed = UP if profile.facing == "down" else DOWN
+    on_bed_mm = _ON_BED_MM + 2 * part.sections.noise_mm
+    ceilings = [
+        ceiling
+        for height_mm, facing in part.sections.flats()
+        if facing == to_bed and height_mm not in hollows_mm
+        if height_as_printed_mm(profile.facing, height_mm, part.thickness_mm) > on_bed_mm
+        for ceiling in parts(part.sections.flat(height_mm, to_bed))
+        if ceiling.area > _SPECK_MM2
+    ]
+    spans = 2 * shapely.length(shapely.maximum_inscribed_circle(ceilings))
+    found = zip(spans.tolist(), ceilings, strict=True)
+    yield from judged("bridge", found, most=profile.max_bridge_mm)
+    # Turned as suits it best.
+    turns = np.radians(np.arange(0, 180, 5))
+    along = part.vertices[:, :2] @ np.array([np.cos(turns), np.sin(turns)])
+    wide, deep = np.ptp(along, axis=0), np.ptp(np.roll(along, 18, axis=1), axis=0)
+    share = np.maximum(wide / profile.bed_width_mm, deep / profile.bed_depth_mm).min()
+    share = max(float(share), part.thickness_mm / profile.bed_height_mm)
+    yield from judged("bed", [(share, None)], most=1.0, unit="")
+
+
+def _overhang(part: Part, profile: Profile) -> Iterator[Finding]:
+    """The steepest triangle that is no ceiling, as far as its narrowness and the mesh's noise tell."""
+    vectors = area_vectors(part.vertices, part.body.faces)
+    areas = np.linalg.norm(vectors, axis=1)
+    some = areas > 0
+    corners, areas = part.vertices[part.body.faces[some]], areas[some]
+    downwards, heights = -vectors[some, 2], corners[:, :, 2].max(axis=1)
+    if profile.facing == "down":
+        downwards, heights = -downwards, part.thickness_mm - corners[:, :, 2].min(axis=1)
+    leaning = np.degrees(np.arcsin(np.clip(downwards / areas, -1, 1)))
+    longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+    unsure = np.degrees(part.sections.noise_mm * longest / areas)
+    free = np.flatnonzero((leaning + unsure < 89.9) & (heights > _ON_BED_MM))
+    steepest = free[np.argsort((unsure - leaning)[free])]
+    specks = int((np.cumsum(areas[steepest]) <= _SPECK_MM2).sum())
+    worst, where = 0.0, None
+    if specks < len(steepest):
+        worst = max(0.0, float((leaning - unsure)[steepest[specks]]))
+        steep = corners[steepest[: specks + 1]][:, :, :2]
+        where = MultiPoint(steep.reshape(-1, 2)).convex_hull.buffer(0.2)
+    # A chamfer of exactly the limit is not beyond it; facets of a cone lean 0.8 degrees more.
+    limit = profile.overhang_degrees + 1
+    yield from judged("overhang", [(worst, where)], most=limit, unit="deg")
