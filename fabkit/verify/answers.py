@@ -169,13 +169,11 @@ def unlike(parts: Sequence[ReadPart], answers: Sequence[Answered]) -> list[str]:
 
 def _changes(answers: Sequence[Answered]) -> str:
     """What pieces change in the answers to their challenges, in words."""
-    told, (newly, lost) = (
-        [],
-        (
-            [one.challenge.id for one in answers if (one.status, one.drawn) == change]
-            for change in ((SOLVED, IMPOSSIBLE), (IMPOSSIBLE, SOLVED))
-        ),
+    newly, lost = (
+        [one.challenge.id for one in answers if (one.status, one.drawn) == change]
+        for change in ((SOLVED, IMPOSSIBLE), (IMPOSSIBLE, SOLVED))
     )
+    told = []
     if newly:
         count = f"{many(len(newly), 'challenge')} that {'are' if len(newly) > 1 else 'is'}"
         told.append(f"{count} impossible as drawn can be solved ({name_some(newly)})")

@@ -12,7 +12,6 @@ from fabkit.mesh.features import can_be_turned_over
 from fabkit.mesh.finding import DIGITS, Finding
 from fabkit.mesh.identity import set_findings
 from fabkit.mesh.part import inside_mm
-from fabkit.model.accessory import as_printed
 from fabkit.model.profile import Profile
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED
 from fabkit.verify.answers import Answered, Progress, answer_catalog, by_message, unlike
@@ -108,7 +107,7 @@ def verify(
 ) -> VerifyReport:
     """Solves the catalog with the outlines read from meshes, each challenge in `budget_s`, and puts
     every solution together; of gaps it says what a profile asks for."""
-    answers = taken.answer(as_printed(taken.puzzle, profile), budget_s, progress)
+    answers = taken.answer(taken.limits(profile), budget_s, progress)
     return VerifyReport(
         taken,
         tuple(set_findings(taken.identities, taken.puzzle)),

@@ -16,7 +16,6 @@ from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.fitting.tolerance import PrinterError, Tolerance
 from fabkit.mesh.identity import set_findings
 from fabkit.mesh.inspect import SOUND_RULES, ReadPart
-from fabkit.model.accessory import as_printed
 from fabkit.model.profile import Profile
 from fabkit.verify.answers import Answered, Progress, by_message, unlike
 from fabkit.verify.taking import Taken
@@ -116,7 +115,7 @@ def check(
 
     Given the error of a printer, whether rows still close, too.
     """
-    puzzle, limits = taken.puzzle, as_printed(taken.puzzle, profile)
+    puzzle, limits = taken.puzzle, taken.limits(profile)
     answers = taken.answer(limits, budget_s, progress, answers)
     left = [one.challenge.id for one in answers if not one.is_right]
     named = f" ({', '.join(left)})" if left else ""

@@ -168,7 +168,7 @@ class Taken:
 
     def inspect(self, profile: Profile, progress: Progress) -> tuple[ReadPart, ...]:
         """What every rule says of each part, in the set's order; then of boards and lids."""
-        seated, limits = self._seated(profile, progress), self._with_own_gaps(profile)
+        seated = self._seated(profile, progress)
         common = self.common and replace(self.common, measured=profile.name == MEASURED)
         order = {piece.id: number for number, piece in enumerate(self.puzzle.pieces)}
         parts = sorted(
@@ -177,7 +177,7 @@ class Taken:
         boards, found = [one.part for one in self.boards], list[ReadPart]()
         for one in (*parts, *self.boards):
             progress(len(found), len(parts) + len(boards), f"inspecting {one.key}")
-            findings = inspect(one, boards, common, self.puzzle, limits)
+            findings = inspect(one, boards, common, self.puzzle, profile)
             findings += [*seated[one.piece or ""], _file_name(one, self.puzzle)]
             found.append(replace(one, findings=tuple(findings)))
         return tuple(found)
@@ -197,10 +197,11 @@ class Taken:
                 found[name] += some
         return found
 
-    def _with_own_gaps(self, profile: Profile) -> Profile:
-        """The limits, but for the gaps that the cells' own shapes leave."""
-        gap_mm = profile.unit_mm if keeps_own_gaps(self.puzzle, profile) else profile.gap_max_mm
-        return replace(profile, gap_max_mm=gap_mm)
+    def limits(self, profile: Profile) -> Profile:
+        """What a profile asks of the set's pieces, but for the gaps that cells' own shapes leave."""
+        limits = as_printed(self.puzzle, profile)
+        is_open = keeps_own_gaps(self.puzzle, profile)
+        return replace(limits, gap_max_mm=profile.unit_mm) if is_open else limits
 
     def together(self) -> list[Finding]:
         """The files' unit of length, and the clearance that flat pieces leave each other."""
@@ -239,7 +240,7 @@ class Taken:
             known = [replace(one, drawn=drawn.get(one.challenge.id, "")) for one in known]
         found, pieces, lattice = list(known), self.pieces(), self.puzzle.lattice
         flat = {key: [flat_lying(key, one, lattice)] for key, one in pieces.items() if one.outline}
-        limits, board = self._with_own_gaps(profile), None
+        board = None
         holes = [(one.part, one.part.board) for one in self.boards if one.part.kind == HOLES]
         for at, one in enumerate(found):
             if one.layout and not one.assembly:
@@ -249,7 +250,7 @@ class Taken:
                     region = one.challenge.region
                     around = (part for part, board in holes if board and region <= board.cells)
                     sides, board = ball_sides(pieces, next(around, None), profile)
-                assembly = assemble(one.challenge, one.layout, sides, limits, board)
+                assembly = assemble(one.challenge, one.layout, sides, profile, board)
                 found[at] = replace(one, assembly=assembly)
         return found
 

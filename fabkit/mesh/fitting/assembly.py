@@ -60,14 +60,10 @@ class Assembly:
 
     def document(self) -> dict[str, Any]:
         """For JSON."""
-        names = "min_gap_mm", "max_gap_mm", "overlap_mm3", "outside_mm"
-        values = ((name, getattr(self, name)) for name in names)
-        return {
-            "challenge": self.challenge,
-            "ok": self.ok,
-            **{name: value and round(value, DIGITS) for name, value in values},
-            "messages": list(self.messages),
-        }
+        sizes = "min_gap_mm", "max_gap_mm", "overlap_mm3", "outside_mm"
+        rounded = {one: getattr(self, one) and round(getattr(self, one), DIGITS) for one in sizes}
+        messages = list(self.messages)
+        return {"challenge": self.challenge, "ok": self.ok, **rounded, "messages": messages}
 
 
 def assemble(
@@ -98,49 +94,50 @@ def assemble(
     for (lying, pose), shadow in zip(ways, seen, strict=True):
         outside_mm[lying.key] = max(outside_mm[lying.key], reach_out_mm(shadow, area))
         if board is not None and lying.is_solid:
-            common_mm3 = float((lying.at(pose) ^ board).volume())
-            in_board_mm3[lying.key] = max(in_board_mm3[lying.key], common_mm3)
+            overlap_mm3 = (lying.at(pose) ^ board).volume()
+            in_board_mm3[lying.key] = max(in_board_mm3[lying.key], overlap_mm3)
     pairs = shapely.STRtree(seen).query(seen, "dwithin", _REACH_UNITS * unit_mm)
     i, j = pairs[:, keys[pairs[0]] < keys[pairs[1]]]
     gaps_mm, overlaps_mm3 = shapely.distance(seen[i], seen[j]), np.zeros(len(i))
     least_mm, most_mm = profile.gap_min_mm, profile.gap_max_mm
     for at in np.flatnonzero(gaps_mm < least_mm):
-        both = ways[i[at]], ways[j[at]]
-        if all(lying.is_solid for lying, _ in both):
-            one, other = (lying.at(pose) for lying, pose in both)
+        two = ways[i[at]], ways[j[at]]
+        if all(lying.is_solid for lying, _ in two):
+            one, other = (lying.at(pose) for lying, pose in two)
             overlaps_mm3[at] = (one ^ other).volume()
             # The library looks no farther than it must.
             gaps_mm[at] = one.min_gap(other, least_mm) if overlaps_mm3[at] <= TINY_MM3 else 0.0
     edges_mm = _edge_gaps_mm(ways, i, j)
-    open_ = sorted({lying.key for lying, _ in ways if not lying.is_solid})
-    messages = [f"{key} is not closed: overlaps with it cannot be measured" for key in open_]
-    messages += [
-        f"{key} and the board overlap by {common_mm3:.3f} mm3"
-        for key, common_mm3 in in_board_mm3.items()
-        if common_mm3 > TINY_MM3
-    ]
-    overlap_mm3 = sum(in_board_mm3.values())
+    worst = {(key, "the board"): (mm3, math.inf, -math.inf) for key, mm3 in in_board_mm3.items()}
     for pair in sorted(set(zip(keys[i].tolist(), keys[j].tolist(), strict=True))):
         these = (keys[i] == pair[0]) & (keys[j] == pair[1])
-        common_mm3, gap_mm = float(overlaps_mm3[these].max()), gaps_mm[these].min()
-        overlap_mm3, edge_mm = overlap_mm3 + common_mm3, edges_mm[these].max()
-        leave = f"{' and '.join(pair)} leave a gap of"
-        if common_mm3 > TINY_MM3:
-            messages.append(f"{' and '.join(pair)} overlap by {common_mm3:.3f} mm3")
+        worst[pair] = overlaps_mm3[these].max(), gaps_mm[these].min(), edges_mm[these].max()
+    open_ = sorted({lying.key for lying, _ in ways if not lying.is_solid})
+    messages = [f"{key} is not closed: overlaps with it cannot be measured" for key in open_]
+    for pair, (overlap_mm3, gap_mm, edge_mm) in worst.items():
+        both = " and ".join(pair)
+        if overlap_mm3 > TINY_MM3:
+            messages.append(f"{both} overlap by {overlap_mm3:.3f} mm3")
         elif gap_mm < least_mm - TINY_MM:
-            messages.append(f"{leave} {gap_mm:.3f} mm; at least {least_mm:g} mm is asked for")
+            asked = f"at least {least_mm:g} mm is asked for"
+            messages.append(f"{both} leave a gap of {gap_mm:.3f} mm; {asked}")
         if edge_mm > most_mm + TINY_MM:
-            asked = f"at most {most_mm:g} mm is asked for"
-            messages.append(f"{leave} {edge_mm:.3f} mm along an edge; {asked}")
+            asked = f"along an edge; at most {most_mm:g} mm is asked for"
+            messages.append(f"{both} leave a gap of {edge_mm:.3f} mm {asked}")
     messages += [
         f"{key} reaches {reach_mm:.3f} mm out of the region"
         for key, reach_mm in outside_mm.items()
         if reach_mm > TINY_MM
     ]
-    least_gap_mm = min(gaps_mm.tolist(), default=None)
-    most_gap_mm = max(edges_mm[edges_mm >= 0].tolist(), default=None)
-    sizes = overlap_mm3, least_gap_mm, most_gap_mm, max(outside_mm.values())
-    return Assembly(challenge.id, *sizes, not open_, tuple(messages))
+    return Assembly(
+        challenge.id,
+        float(sum(overlap_mm3 for overlap_mm3, _, _ in worst.values())),
+        min(gaps_mm.tolist(), default=None),
+        max(edges_mm[edges_mm >= 0].tolist(), default=None),
+        max(outside_mm.values()),
+        not open_,
+        tuple(messages),
+    )
 
 
 def ball_sides(
