@@ -22,10 +22,9 @@ Limit = float | tuple[float, float] | None
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """What one rule says.
+    """What one rule, by its id, says.
 
     Attributes:
-        rule: its id.
         value: what was measured; None when there is nothing to measure.
         limit: what is asked for: one number, or the least and the greatest.
         unit: of both, such as ``mm``; empty for counts.
@@ -57,24 +56,15 @@ class Finding:
 def at_least(
     rule: str, value: float, limit: float, unit: str, what: str, where: BaseGeometry | None = None
 ) -> Finding:
-    """A finding on a value that must not be smaller than its limit; `what` begins its sentence.
-
-    A value that is not finite could not be measured.
-
-    Example:
-        >>> at_least("wall", 1.2, 2.0, "mm", "the wall").message
-        'the wall is 1.2 mm; at least 2 mm is asked for'
-    """
-    asked = f"at least {_text(limit, unit)}"
-    return _measured(rule, value, value >= limit - TINY_MM, limit, asked, unit, what, where)
+    """A finding on a value that must not be smaller than its limit; see `between`."""
+    return between(rule, value, (limit, math.inf), unit, what, where)
 
 
 def at_most(
     rule: str, value: float, limit: float, unit: str, what: str, where: BaseGeometry | None = None
 ) -> Finding:
-    """A finding on a value that must not be larger than its limit; see `at_least`."""
-    asked = f"at most {_text(limit, unit)}"
-    return _measured(rule, value, value <= limit + TINY_MM, limit, asked, unit, what, where)
+    """A finding on a value that must not be larger than its limit; see `between`."""
+    return between(rule, value, (-math.inf, limit), unit, what, where)
 
 
 def between(
@@ -85,27 +75,23 @@ def between(
     what: str,
     where: BaseGeometry | None = None,
 ) -> Finding:
-    """A finding on a value that must lie between two; see `at_least`."""
-    low, high = limit = round(limit[0], 6), round(limit[1], 6)
-    asked = f"{_text(low, unit)} to {_text(high, unit)}" if low != high else _text(low, unit)
-    ok = low - TINY_MM <= value <= high + TINY_MM
-    return _measured(rule, value, ok, limit, asked, unit, what, where)
+    """A finding on a value that must lie between two, one of which may be infinite.
 
+    A value that is not finite could not be measured. What was measured begins the sentence.
 
-def _measured(
-    rule: str,
-    value: float,
-    ok: bool,
-    limit: Limit,
-    asked: str,
-    unit: str,
-    what: str,
-    where: BaseGeometry | None,
-) -> Finding:
+    Example:
+        >>> between("wall", 1.2, (2.0, math.inf), "mm", "the wall").message
+        'the wall is 1.2 mm; at least 2 mm is asked for'
+    """
+    low, high = round(limit[0], 6), round(limit[1], 6)
+    asked: Limit = low if math.isinf(high) else high if math.isinf(low) else (low, high)
     if not math.isfinite(value):
-        return Finding(rule, False, None, limit, unit, f"{what} cannot be measured", where)
-    message = f"{what} is {_text(value, unit)}; {asked} is asked for"
-    return Finding(rule, ok, value, limit, unit, message, where)
+        return Finding(rule, False, None, asked, unit, f"{what} cannot be measured", where)
+    bounds = dict.fromkeys(_text(one, unit) for one in (low, high) if math.isfinite(one))
+    least_or_most = "at least " if math.isinf(high) else "at most " if math.isinf(low) else ""
+    message = f"{what} is {_text(value, unit)}; {least_or_most}{' to '.join(bounds)} is asked for"
+    ok = low - TINY_MM <= value <= high + TINY_MM
+    return Finding(rule, ok, value, asked, unit, message, where)
 
 
 def counted(
@@ -123,5 +109,4 @@ def counted(
 
 
 def _text(value: float, unit: str) -> str:
-    text = f"{round(value, 3) + 0.0:.3f}".rstrip("0").rstrip(".")
-    return f"{text} {unit}" if unit else text
+    return f"{round(value, 3) + 0.0:.3f}".rstrip("0").rstrip(".") + f" {unit}" * bool(unit)

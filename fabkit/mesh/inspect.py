@@ -35,13 +35,7 @@ _RECOGNITION_RULES = "read-back", "shape", "cut-through", "ball-read", "ball-sha
 
 @dataclass(frozen=True, eq=False)
 class ReadPart:
-    """A part as it was read, and what was found on it.
-
-    Attributes:
-        features: what is open in a flat piece.
-        stubs: what stands on stubs; `part` is the plate above them then.
-        findings: of every rule, as `inspect` gives them.
-    """
+    """A part as it was read (of one on `stubs` the plate above them), and what was found on it."""
 
     part: Part
     identity: Identity
@@ -128,18 +122,11 @@ def inspect(
     puzzle: PuzzleSet,
     profile: Profile,
 ) -> list[Finding]:
-    """What every rule for its kind says of one part.
+    """What every rule for its kind says of one part, those that are kept among them.
 
-    Args:
-        one: the part.
-        boards: all boards and lids that were read with it.
-        common: what the flat pieces of its set have in common.
-        puzzle: the set.
-        profile: what is asked for.
-
-    Returns:
-        In the order of the rules, those that are kept among them. Of what is not recognised only
-        what the mesh is as such, and what it was not recognised by.
+    Of what is not recognised only what the mesh is as such, and what it was not recognised by.
+    `boards` are all boards and lids that were read with it, `common` is what the flat pieces of
+    its set have in common, and `profile` what is asked for.
     """
     part = one.part
     if not one.is_piece:
@@ -152,7 +139,6 @@ def inspect(
         found = _inspect_flat(one, common, puzzle, profile)
     if one.piece or part.board:
         return found
-    # What else would be measured means nothing.
     return [finding for finding in found if finding.rule in (*SOUND_RULES, *_RECOGNITION_RULES)]
 
 

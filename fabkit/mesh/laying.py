@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,9 +21,7 @@ from fabkit.mesh.manifold import between, shadow_of
 from fabkit.mesh.part import Part, inside_mm
 from fabkit.model.lattice import Cell, Lattice, Point, Symmetry
 from fabkit.model.piece import moves_onto
-
-#: Digits of a grid unit in mm, read back to some 0.00002 mm: what is beyond must not add up in rows.
-_UNIT_DIGITS = 4
+from fabkit.model.puzzle import in_units
 
 #: Where a part lies: the lattice's move, and the frame vector that follows it.
 Pose = tuple[Symmetry, Point]
@@ -54,15 +51,13 @@ class Lying:
 
     def poses(self, region: Iterable[Cell]) -> Iterator[Pose]:
         """Every pose in which its cells lie inside a region, by turn and then by place."""
-        by_kind: dict[Point, list[Cell]] = defaultdict(list)
-        for cell in sorted(region):
-            by_kind[self.lattice.residue(cell)].append(cell)
-        cells = frozenset(cell for some in by_kind.values() for cell in some)
+        cells = frozenset(region)
         for move in self.lattice.moves(flips=False):
-            x, y = min(map(move, self.cells))
-            for to_x, to_y in by_kind[self.lattice.residue((x, y))]:
+            x, y = first = min(map(move, self.cells))
+            for to_x, to_y in sorted(cells):
                 pose = move, (to_x - x, to_y - y)
-                if self.covered(pose) <= cells:
+                is_alike = self.lattice.residue((to_x, to_y)) == self.lattice.residue(first)
+                if is_alike and self.covered(pose) <= cells:
                     yield pose
 
     def matrix(self, pose: Pose, height_mm: float = 0.0) -> Points:
@@ -144,8 +139,7 @@ Way = tuple[Lying, Pose]
 def flat_lying(key: str, part: Part, lattice: Lattice) -> Lying:
     """A flat piece on its back, where its outline was read."""
     assert part.outline is not None
-    outline = part.outline
-    return Lying(key, lattice, outline.unit_mm, outline.cells, part.manifold, part)
+    return Lying(key, lattice, part.outline.unit_mm, part.outline.cells, part.manifold, part)
 
 
 def ways_onto(sides: Sequence[Lying], cells: Collection[Cell]) -> list[Way]:
@@ -156,14 +150,14 @@ def ways_onto(sides: Sequence[Lying], cells: Collection[Cell]) -> list[Way]:
     Raises:
         InputError: when there is none.
     """
-    found, over = [], []
-    for lying in sides:
-        poses = moves_onto(lying.lattice, lying.cells, cells)
-        found += [(lying, pose) for pose in poses if not pose[0].flipped]
-        over += [(lying, pose) for pose in poses[:1] if lying.flat]
-    if not found and not over:
+    found = [
+        (lying, pose) for lying in sides for pose in moves_onto(lying.lattice, lying.cells, cells)
+    ]
+    upright = [(lying, pose) for lying, pose in found if not pose[0].flipped]
+    over = [(lying, pose) for lying, pose in found if lying.flat]
+    if not upright and not over:
         raise InputError.of(sides[0].key, "does not have the shape that the solution asks for")
-    return found or over
+    return upright or over[:1]
 
 
 def moved(points: Iterable[Point], pose: Pose) -> list[Point]:
@@ -175,10 +169,11 @@ def moved(points: Iterable[Point], pose: Pose) -> list[Point]:
 def step_mm(lattice: Lattice, unit_mm: float) -> Points:
     """The lengths in mm of a lattice's frame's steps along x and y.
 
+    Units are read back to some 0.00002 mm: what is beyond must not add up in rows.
+
     Example:
         >>> from fabkit.model.lattice import LATTICES
         >>> step_mm(LATTICES["square"], 20.00001).tolist()
         [10.0, 10.0]
     """
-    steps = [math.sqrt(squared) for squared in lattice.step_squared]
-    return np.array(steps) * round(unit_mm, _UNIT_DIGITS)
+    return np.array(in_units(lattice, [(1, 1)])[0]) * round(unit_mm, 4)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -15,19 +16,13 @@ from shapely.geometry.base import BaseGeometry
 from fabkit.core.units import format_mm
 from fabkit.mesh.features import Features, circle_of
 from fabkit.mesh.part import Part
-from fabkit.mesh.rules.outline import flats_of_tips, middles_of_sides
+from fabkit.mesh.rules.outline import Common, flats_of_tips, middles_of_sides
 from fabkit.mesh.section import DOWN, UP, filled
 from fabkit.model.layers import LEAST_RELEASE_MM, MAX_AIR_MM
 from fabkit.model.profile import Profile
 
 #: Less than this (mm) is no chamfer.
 _NONE_MM = 0.02
-#: Halfway up a chamfer a side stands in by half of its width, a rounding by 0.13 of it.
-_ROUND_SHARE = 0.3
-#: A bore that is so much wider than the magnet, in mm, is for glue.
-_GLUE_MM = 0.3
-#: Magnets come in diameters of so many mm, and heights are told to so many.
-_DIAMETERS_MM, _HEIGHTS_MM = 0.5, 0.1
 
 
 @dataclass(frozen=True)
@@ -35,21 +30,17 @@ class Made:
     """What most pieces of a set show.
 
     Attributes:
-        inset_mm: how far each side stays inside the outline: half the clearance of two pieces.
+        common: their grid unit, thickness and inset.
         top_mm: how far the edge around the face is cut back or rounded; `foot_mm` around the back.
         rounded: whether these edges are rounded rather than chamfered.
         tip_mm: the width of the flat to which acute tips are cut; None without any.
         bore_mm: the diameter of a magnet's recess; None without any.
-        mouth_mm: by how much its rim is wider, on each side.
+        mouth_mm: by how much its rim is wider, on each side; `embedded` if it is closed.
         release_mm: the diameter of the hole that goes on to the face; 0 without.
-        embedded: whether it is closed.
-        faces: on which sides letters are: ``none``, ``front`` or ``both``.
-        label_mm: how deep they are.
+        faces: on which sides letters are: ``none``, ``front`` or ``both``; `label_mm` deep.
     """
 
-    unit_mm: float
-    thickness_mm: float
-    inset_mm: float
+    common: Common
     top_mm: float
     foot_mm: float
     rounded: bool
@@ -64,15 +55,13 @@ class Made:
 
     def rows(self) -> list[tuple[str, str]]:
         """What is told of it, line by line: a name and a length."""
-
-        def told(length_mm: float) -> str:
-            return format_mm(round(length_mm, 2))
-
-        def edge(width_mm: float) -> str:
-            how = "rounded" if self.rounded else "chamfered"
-            return f"{how} by {told(width_mm)}" if width_mm > _NONE_MM else "sharp"
-
-        recess = "none"
+        told = partial(format_mm, digits=2)
+        how = "rounded" if self.rounded else "chamfered"
+        edges = [
+            f"{how} by {told(mm)}" if mm > _NONE_MM else "sharp"
+            for mm in (self.top_mm, self.foot_mm)
+        ]
+        recess, letter = "none", "none"
         if self.bore_mm is not None:
             recess = f"{told(self.bore_mm)} x {told(self.depth_mm)}"
             if self.embedded:
@@ -81,27 +70,28 @@ class Made:
                 recess += f", {told(self.bore_mm + 2 * self.mouth_mm)} at its mouth"
             if self.release_mm:
                 recess += f", {told(self.release_mm)} through to the face"
-        deep = f", {told(self.label_mm)} deep"
-        letter = {"none": "none", "front": "on the face" + deep, "both": "on both sides" + deep}
+        if self.faces != "none":
+            where = "on the face" if self.faces == "front" else "on both sides"
+            letter = f"{where}, {told(self.label_mm)} deep"
         return [
-            ("unit", format_mm(round(self.unit_mm, 3))),
-            ("thickness", told(self.thickness_mm)),
-            ("clearance", told(max(0.0, 2 * self.inset_mm))),
-            ("edges of the face", edge(self.top_mm)),
-            ("edges of the back", edge(self.foot_mm)),
+            ("unit", format_mm(self.common.unit_mm)),
+            ("thickness", told(self.common.thickness_mm)),
+            ("clearance", told(max(0.0, 2 * self.common.inset_mm))),
+            ("edges of the face", edges[0]),
+            ("edges of the back", edges[1]),
             *([] if self.tip_mm is None else [("flat of tips", told(self.tip_mm))]),
             ("recess", recess),
-            ("letter", letter[self.faces]),
+            ("letter", letter),
         ]
 
     def profile(self, usual: Profile) -> Profile:
         """The profile that would make these pieces; what they do not show (layers, the printer,
         boards, prices) is as usual."""
-        gap_mm = 2 * self.inset_mm
+        gap_mm = 2 * self.common.inset_mm
         sizes: dict[str, Any] = {
-            "unit_mm": round(self.unit_mm, 3),
-            "thickness_mm": round(self.thickness_mm, 3),
-            "inset_mm": max(0.0, round(self.inset_mm, 3)),
+            "unit_mm": round(self.common.unit_mm, 3),
+            "thickness_mm": round(self.common.thickness_mm, 3),
+            "inset_mm": max(0.0, round(self.common.inset_mm, 3)),
             "top_chamfer_mm": round(self.top_mm, 2) if self.top_mm > _NONE_MM else 0.0,
             "foot_chamfer_mm": round(self.foot_mm, 2) if self.foot_mm > _NONE_MM else 0.0,
             "gap_min_mm": min(usual.gap_min_mm, max(0.0, round(gap_mm - 0.05, 3))),
@@ -115,13 +105,13 @@ class Made:
         if self.bore_mm is not None:
             magnet_mm = usual.magnet_diameter_mm
             if not -0.2 < self.bore_mm - magnet_mm < 1.0:
-                magnet_mm = _DIAMETERS_MM * math.floor(self.bore_mm / _DIAMETERS_MM + 1e-6)
+                magnet_mm = math.floor(2 * self.bore_mm + 1e-6) / 2  # they come in half millimetres
             more_mm = round(self.bore_mm - magnet_mm, 2)
             height_mm = self.depth_mm - (usual.air_mm + MAX_AIR_MM) / 2
-            fit = "embedded" if self.embedded else "glue" if more_mm >= _GLUE_MM else "press"
+            fit = "embedded" if self.embedded else "glue" if more_mm >= 0.3 else "press"
             sizes[f"{fit}_mm"] = more_mm
             sizes["magnet_diameter_mm"] = round(magnet_mm, 2)
-            sizes["magnet_height_mm"] = round(_HEIGHTS_MM * round(height_mm / _HEIGHTS_MM), 2)
+            sizes["magnet_height_mm"] = round(height_mm, 1)
             if not self.embedded:
                 sizes["mouth_mm"] = max(0.0, round(self.mouth_mm, 2))
                 most_mm = sizes["magnet_diameter_mm"] / 2
@@ -131,14 +121,12 @@ class Made:
         return replace(usual, name="measured", title=title, faces=self.faces, fit=fit, **sizes)
 
 
-def made_to(parts: Sequence[Part], found: Sequence[Features]) -> Made | None:
-    """What most of some flat pieces show, given their features; None when no outline was read."""
+def made_to(common: Common, parts: Sequence[Part], found: Sequence[Features]) -> Made:
+    """What most of some flat pieces show, given their features, at least one outline read."""
     read = [(part, one) for part, one in zip(parts, found, strict=True) if part.outline]
-    if not read:
-        return None
-    outlines = [part.outline for part, _ in read if part.outline]
     recesses = [one for _, some in read for one in some.recesses]
     bores_mm = [circle_of(one.middle).diameter_mm for one in recesses]
+    mouths_mm = [max(0.0, one.mouth_mm) if one.below else 0.0 for one in recesses]
     widths = [circle_of(x.cuts[-1][1]).diameter_mm for _, some in read for x in some.releases]
     labels = [one for _, some in read for one in some.labels]
     tops = [_inside_mm(part, part.sections.flat(part.thickness_mm, UP)) for part, _ in read]
@@ -146,32 +134,26 @@ def made_to(parts: Sequence[Part], found: Sequence[Features]) -> Made | None:
     tips = [width for part, _ in read for width, _ in flats_of_tips(part)]
     edge_mm = max(median(tops), median(feet))
     widest = read[int(np.argmax(np.maximum(tops, feet)))][0]
-    # Halfway up it stands in by little where it is round.
+    # Halfway up a chamfer a side stands in by half of its width, a rounding by 0.13 of it.
     halfway = [widest.sections.at(z) for z in (edge_mm / 2, widest.thickness_mm - edge_mm / 2)]
     fronts, backs = (
         2 * sum(any(getattr(one, side) for one in some.labels) for _, some in read) > len(read)
         for side in ("above", "below")
     )
-
-    def usual(lengths_mm: Iterable[float]) -> float:
-        return median([*lengths_mm] or [0.0])
-
     return Made(
-        unit_mm=median(outline.unit_mm for outline in outlines),
-        thickness_mm=median(part.thickness_mm for part, _ in read),
-        inset_mm=median(outline.inset_mm for outline in outlines),
+        common,
         top_mm=median(tops),
         foot_mm=median(feet),
         rounded=edge_mm > _NONE_MM
-        and max(_inside_mm(widest, cut) for cut in halfway) < _ROUND_SHARE * edge_mm,
+        and max(_inside_mm(widest, cut) for cut in halfway) < 0.3 * edge_mm,
         tip_mm=median(tips) if tips else None,
         bore_mm=median(bores_mm) if 2 * len(bores_mm) > len(read) else None,
-        depth_mm=usual(one.depth_mm for one in recesses),
-        mouth_mm=usual(max(0.0, one.mouth_mm) if one.below else 0.0 for one in recesses),
-        release_mm=usual(widths) if 2 * len(widths) > len(recesses) else 0.0,
+        depth_mm=median([one.depth_mm for one in recesses] or [0.0]),
+        mouth_mm=median(mouths_mm or [0.0]),
+        release_mm=median(widths) if 2 * len(widths) > len(recesses) else 0.0,
         embedded=2 * sum(not one.below and not one.above for one in recesses) > len(recesses),
         faces=("both" if backs else "front") if fronts else "none",
-        label_mm=usual(one.depth_mm for one in labels),
+        label_mm=median([one.depth_mm for one in labels] or [0.0]),
     )
 
 

@@ -3,13 +3,13 @@ the outline of a flat piece, the balls of a ball piece, or which board or lid it
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import shapely
 from shapely import Polygon, union_all
 from shapely.geometry.base import BaseGeometry
@@ -33,10 +33,6 @@ LENGTHS_MM = {
     "m": 1000.0,
     "mm that were taken for inches": 1 / 25.4,
 }
-#: Two lengths this near are meant to be one: grid units, thicknesses.
-_NEAR = 0.08
-#: Open bodies are cut this near (as a part of their own) to heights with corners, so many of them.
-_NEAR_LEVEL, _MOST_LEVELS = 0.0015, 30
 #: A gap this wide (mm) between two areas seen from above is none.
 _HAIR_MM = 2e-4
 
@@ -103,12 +99,12 @@ class Part:
         kind: `FLAT`, `BALLS`, ``tray``, ``holes``, ``seats`` or ``lid``; empty for what can only
             be a board, and could not be read.
         tilt_degrees: between the file's vertical and a flat piece's.
-        outline: of a flat piece; None when it does not lie on the lattice.
-        balls: of a ball piece; None when it is none of the set's.
+        outline, balls: of a flat or a ball piece; None when it could not be read.
         board: the board that it is, or that a lid belongs to; None when it could not be read.
         unit_mm: a board's grid unit as measured; the profile's for a tray or lid, which show none.
         rest_mm: on what height pieces rest on a board: a tray's floor, the plate around seats, or
             the middles of seated balls (the top of the posts).
+        why: it could not be read.
         score: how well it is explained, at most 1.
         second: the next best explanation, another shape, and its score; None without any.
     """
@@ -133,7 +129,7 @@ class Part:
 
     @property
     def margin(self) -> float:
-        """By how much better it is explained than by the next best explanation."""
+        """By how much it is better explained than by the next best explanation."""
         return self.score - self.second[1] if self.second else math.inf
 
     @cached_property
@@ -173,9 +169,14 @@ class Part:
 
     @cached_property
     def shadow(self) -> Polygon:
-        """Its outline seen from above, whatever height sticks out; holes that go through are its
-        interiors."""
+        """Its outline seen from above, whatever height sticks out, with the holes through it."""
         return shadow(self.straight)
+
+    @cached_property
+    def sides(self) -> Polygon:
+        """Its largest part as cuts show it, away from feet, chamfers and roundings."""
+        cuts = self.thickness_mm * np.linspace(0.12, 0.88, 7)
+        return largest(union_all([self.sections.at(cut) for cut in cuts.tolist()]))
 
     @cached_property
     def hausdorff_mm(self) -> float:
@@ -193,11 +194,9 @@ class Part:
     def within_rings(self, area: BaseGeometry) -> list[BaseGeometry]:
         """What lies within each ring of this part's outline, where an area of it shows that ring.
 
-        Recesses and letters are none, also where they are cut through.
-
-        Returns:
-            First what is within the outer ring, all filled. Then each hole of the outline as read,
-            in its order; empty where the area does not go around it.
+        First what is within the outer ring, all filled: recesses and letters are no rings, also
+        where they are cut through. Then each hole of the outline as read, in its order; empty where
+        the area does not go around it.
         """
         found = [filled(area)]
         open_ = [Polygon(ring) for one in parts(area) for ring in one.interiors]
@@ -212,11 +211,17 @@ class Part:
         outer, *holes = self.within_rings(area)
         return outer.difference(union_all(holes)) if holes else outer
 
+    def turned_over(self) -> Part:
+        """It with its face down, as it could not be read."""
+        vertices = self.vertices * [1.0, -1.0, -1.0] + [0.0, 0.0, self.vertices[:, 2].max()]
+        tilt = 180.0 - self.tilt_degrees
+        return Part(self.body, vertices, tilt_degrees=tilt, score=self.score)
+
 
 def length_mm_of(unit: float, units_mm: Sequence[float]) -> float:
     """The unit of length with which a grid unit is nearly what it should be; mm if none is."""
     for length in LENGTHS_MM.values():
-        if any(abs(unit * length - asked) < _NEAR * asked for asked in units_mm):
+        if any(abs(unit * length - asked) < 0.08 * asked for asked in units_mm):
             return length
     return 1.0
 
@@ -231,15 +236,13 @@ def shadow(body: Body) -> Polygon:
         if seen.geom_type != "Polygon":  # hairs of single precision part what stands out of a side
             seen = seen.buffer(_HAIR_MM, join_style="mitre").buffer(-_HAIR_MM, join_style="mitre")
         return largest(seen)
-    # An open body is cut just above and below the heights at which it has corners.
+    # An open body is cut just above and below the heights at which it has corners, some thirty.
     sections = Sections(body.vertices, body.faces)
     levels = sections.levels()
-    levels = levels[:: 1 + len(levels) // _MOST_LEVELS]
-    cuts = []
-    for low, high in itertools.pairwise([*levels, sections.high]):
-        near = min(_NEAR_LEVEL * (sections.high - sections.low), (high - low) / 4)
-        cuts += [sections.at(low + near), sections.at(high - near)]
-    return largest(union_all(cuts))
+    heights = np.array([*levels[:: 1 + len(levels) // 30], sections.high])
+    near = np.minimum(0.0015 * (sections.high - sections.low), np.diff(heights) / 4)
+    cuts = [*(heights[:-1] + near), *(heights[1:] - near)]
+    return largest(union_all([sections.at(float(cut)) for cut in cuts]))
 
 
 def largest(area: BaseGeometry) -> Polygon:

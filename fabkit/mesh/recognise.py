@@ -15,7 +15,6 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from statistics import median
 
 import numpy as np
@@ -26,9 +25,8 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import canonical_outline
 from fabkit.mesh.body import Body, Points, area_vectors
-from fabkit.mesh.manifold import between, is_solid, shadow_of
-from fabkit.mesh.part import LENGTHS_MM, Outline, Part, largest, length_mm_of
-from fabkit.mesh.section import Sections, hollows
+from fabkit.mesh.part import LENGTHS_MM, Outline, Part, length_mm_of
+from fabkit.mesh.section import hollows
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import least_turn, orientations
 from fabkit.model.polygon import parts_of_cells, rings_of_cells
@@ -40,18 +38,20 @@ _ONE_DIRECTION = 0.03
 _DIRECTIONS = 3
 #: The last one counts so much less, as do those whose level faces are at many heights.
 _NO_FACE = 0.95
-#: What stands this nearly (radians) upright in its file, or upside down, was laid so on purpose.
-_LAID = math.radians(3)
-#: Feet and chamfers are looked past: what is seen between these parts of the height.
-_LOW, _HIGH = 0.12, 0.88
+#: What stands this nearly (degrees) upright in its file, or upside down, was laid so on purpose.
+_LAID = 3.0
 #: Where bodies are cut to see pockets, as parts of their height.
 _INTO = (0.02, 0.05, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 0.95, 0.98)
 #: An outline is that of a piece when the overlay is at least this (tips that are cut, discs), …
 _ALIKE = 0.86
+#: … that where it lies with the set's unit at least this, …
+_THERE = 0.88
 #: … and surely, whatever its unit, from this on.
 _SURE = 0.95
 #: Units that differ by less than this part may be one: clearances and roundings take that much.
 _ONE_UNIT = 0.06
+#: Small pieces may show one that is so much smaller: of them a clearance takes most.
+_SMALLER = 0.1
 #: A cell is full from this share on, and empty up to what is left to 1.
 _FULL = 0.6
 #: Edges are measured at these parts of their lengths: away from tips and roundings.
@@ -67,12 +67,9 @@ class _Shape:
 
     cells: frozenset[Cell]  # moved to the lattice's anchor
     outline: Polygon
+    normal: BaseGeometry
     mirrored: bool  # whether it is only there when a piece is turned over
     kind: int  # pieces of one outline share it, mirror images apart
-
-    @cached_property
-    def normal(self) -> BaseGeometry:
-        return normal(self.outline)
 
 
 def _shapes(puzzle: PuzzleSet) -> list[_Shape]:
@@ -83,7 +80,7 @@ def _shapes(puzzle: PuzzleSet) -> list[_Shape]:
         for image in orientations(puzzle.lattice, piece, flips):
             if image.cells not in found:
                 outline = canonical_outline(puzzle.lattice, image.rings, 1.0)
-                found[image.cells] = _Shape(image.cells, outline, flips, kind)
+                found[image.cells] = _Shape(image.cells, outline, normal(outline), flips, kind)
     return list(found.values())
 
 
@@ -115,91 +112,17 @@ def _rotation(angle: float) -> Points:
 # --- how a body may stand and lie -------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Standing:
-    """A body with one of its directions up.
-
-    Attributes:
-        body, up: as its file has it, and a unit vector of the file.
-        trust: how much it counts, up to 1.
-        has_face: whether faces look in that direction.
-    """
-
-    body: Body
-    up: Points
-    trust: float = 1.0
-    has_face: bool = True
-
-    @cached_property
-    def turn(self) -> Points:
-        """The shortest way up; half a turn about the x axis when that is down."""
-        if self.up[2] < -1 + 1e-12:
-            return np.diag([1.0, -1.0, -1.0])
-        vertical = np.array([0.0, 0.0, 1.0])
-        middle = self.up + vertical
-        across = np.outer(middle, middle) / middle[2]
-        return np.asarray(np.eye(3) + 2 * np.outer(vertical, self.up) - across)
-
-    @cached_property
-    def vertices(self) -> Points:
-        """Its corners, shape (n, 3), the lowest at height 0."""
-        turned = self.body.vertices @ self.turn.T
-        return np.asarray(turned - [0.0, 0.0, turned[:, 2].min() if len(turned) else 0.0])
-
-    @cached_property
-    def sections(self) -> Sections:
-        """To cut it."""
-        return Sections(self.vertices, self.body.faces)
-
-    @cached_property
-    def sides(self) -> Polygon:
-        """Its largest part, seen from above, without what is near its back and its face."""
-        height, solid = self.sections.high, self.body.manifold
-        if not is_solid(solid):
-            cuts = np.linspace(_LOW * height, _HIGH * height, 7)
-            return largest(union_all([self.sections.at(cut) for cut in cuts.tolist()]))
-        upright = solid.transform(np.column_stack([self.turn, np.zeros(3)]))
-        upright = upright.translate((0.0, 0.0, -upright.bounding_box()[2]))
-        return largest(shadow_of(between(upright, _LOW * height, _HIGH * height)))
-
-    @cached_property
-    def back_is_below(self) -> bool | None:
-        """Whether the back, into which a magnet goes, is down; None when nothing tells.
-
-        Without a magnet's pocket the back is the side without a letter. Pockets that open at one
-        of the first three heights and are at one or two of the next are shallow, as letters are;
-        scratches have no room for a disc.
-        """
-        height = self.sections.high
-        room = 0.04 * min(height, np.ptp(self.vertices[:, :2], axis=0).max())
-        cuts = [union_all(hollows(self.sections.at(share * height))) for share in _INTO]
-        through = shapely.intersection_all(cuts)
-
-        def depth(cuts: Sequence[BaseGeometry]) -> int:
-            """At how many heights pockets are that are open on the first side; 0 without any."""
-            pockets, deep = union_all(cuts[:3]) - through, 0
-            for cut in cuts[2:]:
-                if pockets.buffer(-room).is_empty:
-                    break
-                pockets, deep = pockets & cut, deep + 1
-            return deep
-
-        below, above = depth(cuts), depth(cuts[::-1])
-        if max(below, above) > 2:
-            return below >= above
-        return None if below == above else above > 0
-
-
-def ways_to_stand(body: Body, most: int = _DIRECTIONS) -> list[Standing]:
+def ways_to_stand(body: Body, most: int = _DIRECTIONS) -> list[Part]:
     """The ways in which a body may stand, upwards in its file, the likeliest first.
 
-    Those, so many, in which most of its surface looks, and the one in which it is thinnest.
+    Those, so many, in which most of its surface looks, and the one in which it is thinnest; with
+    the score by which they count.
     """
     corners, normals = body.vertices[body.faces], area_vectors(body.vertices, body.faces)
     areas = np.linalg.norm(normals, axis=1)
     solid = areas > 0
     if not solid.any():
-        return [Standing(body, np.array([0.0, 0.0, 1.0]))]
+        return [Part(body, body.vertices, score=1.0)]
     normals, areas, corners = normals[solid] / areas[solid, None], areas[solid], corners[solid]
     # A coarse grid of directions, opposite ones made one.
     cells = np.rint(normals / _ONE_DIRECTION) @ [1, 100, 10_000]
@@ -229,9 +152,7 @@ def ways_to_stand(body: Body, most: int = _DIRECTIONS) -> list[Standing]:
     thin = np.linalg.eigh(spread.T @ spread)[1][:, 0]
     if all(abs(thin @ up) < 1 - _ONE_DIRECTION**2 for up, _ in found):
         found.append((thin, _NO_FACE))
-    return [
-        Standing(body, up if up[2] >= -1e-9 else -up, trust, up is not thin) for up, trust in found
-    ]
+    return [_standing(body, up if up[2] >= -1e-9 else -up, score) for up, score in found]
 
 
 def _across(corners: Points, normals: Points, areas: NDArray[np.float64]) -> Points:
@@ -253,10 +174,48 @@ def _across(corners: Points, normals: Points, areas: NDArray[np.float64]) -> Poi
     sums = np.column_stack([np.bincount(floors, weights * axis) for axis in points.T])
     middles = sums / np.bincount(floors, weights)[:, None]
     off = (points - middles[floors]) * np.sqrt(weights)[:, None]
-    sizes, axes = np.linalg.eigh(off.T @ off)
-    up = axes[:, 0] * np.sign(axes[:, 0] @ mean)
-    is_flat = sizes[0] < 1e-4 * sizes[1] and up @ mean > math.cos(_ONE_DIRECTION)
+    _, sizes, axes = np.linalg.svd(off, full_matrices=False)
+    up = axes[2] * np.sign(axes[2] @ mean)
+    is_flat = sizes[2] < 0.01 * sizes[1] and up @ mean > math.cos(_ONE_DIRECTION)
     return np.asarray(up if is_flat else mean)
+
+
+def _standing(body: Body, up: Points, score: float) -> Part:
+    """A body turned the shortest way so that a unit vector is up, its lowest corner at height 0."""
+    vertical = np.array([0.0, 0.0, 1.0])
+    middle = up + vertical
+    turn = np.eye(3) + 2 * np.outer(vertical, up) - np.outer(middle, middle) / middle[2]
+    vertices = body.vertices @ turn.T
+    vertices[:, 2] -= vertices[:, 2].min()
+    tilt = math.degrees(math.acos(min(1.0, max(-1.0, float(up[2])))))
+    return Part(body, vertices, tilt_degrees=tilt, score=score)
+
+
+def _back_is_below(way: Part) -> bool | None:
+    """Whether the back, into which a magnet goes, is down; None when nothing tells.
+
+    Without a magnet's pocket the back is the side without a letter. Pockets that open at one of the
+    first three heights and are at one or two of the next are shallow, as letters are; scratches
+    have no room for a disc.
+    """
+    height = way.sections.high
+    room = 0.04 * min(height, np.ptp(way.vertices[:, :2], axis=0).max())
+    cuts = [union_all(hollows(way.sections.at(share * height))) for share in _INTO]
+    through = shapely.intersection_all(cuts)
+
+    def depth(cuts: Sequence[BaseGeometry]) -> int:
+        """At how many heights pockets are that are open on the first side; 0 without any."""
+        pockets, deep = union_all(cuts[:3]) - through, 0
+        for cut in cuts[2:]:
+            if pockets.buffer(-room).is_empty:
+                break
+            pockets, deep = pockets & cut, deep + 1
+        return deep
+
+    below, above = depth(cuts), depth(cuts[::-1])
+    if max(below, above) > 2:
+        return below >= above
+    return None if below == above else above > 0
 
 
 def _turns(silhouette: Polygon, lattice: Lattice) -> list[float]:
@@ -284,43 +243,57 @@ def _turns(silhouette: Polygon, lattice: Lattice) -> list[float]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Guess:
-    """One explanation of one body."""
+class _Lie:
+    """One explanation of a body: how it lies on the lattice, in the file's lengths."""
 
-    standing: Standing
-    turn: float  # by how much (radians) the lattice is turned
-    shape: _Shape
-    score: float  # the common part of both outlines at one area: 1 when they are the same
-    unit: float  # the grid unit with which their areas agree, in the file's lengths
+    way: Part  # as it stands
+    turn: float  # radians, by which the lattice is turned
+    origin: Points  # the lattice's, in the turned frame
+    unit: float  # the grid unit: that with which areas agree, then as measured
+    cells: frozenset[Cell]
+    score: float = 0.0  # the common part of both outlines at one area: 1 when they are the same
+    shape: _Shape | None = None  # None of what is no piece of the set
+    second: float = 0.0  # the score of the next best outline
+    own_unit: float | None = None  # as its edges alone show it; None where its shape does not tell
+    inset: float = 0.0  # by how much its edges lie inside the outline, on average
+    edge_insets: tuple[float, float] = (0.0, 0.0)  # least and greatest
+
+    @property
+    def straight(self) -> Polygon:
+        """The body's silhouette on the lattice's frame."""
+        return affinity.affine_transform(
+            self.way.sides, [*_rotation(self.turn).ravel(), *-self.origin]
+        )
 
 
-def _guesses(standing: Standing, lattice: Lattice, shapes: Sequence[_Shape]) -> Iterator[_Guess]:
-    """All likely explanations of a standing body, whatever its size."""
-    silhouette = standing.sides
-    if silhouette.area <= 0:
+def _explained(way: Part, lattice: Lattice, shapes: Sequence[_Shape]) -> Iterator[_Lie]:
+    """All likely explanations of a body that stands, whatever its size."""
+    if way.sides.area <= 0:
         return
     # Recesses and letters may be cut through; then they are holes, and no part of the outline.
-    areas = [silhouette, Polygon(silhouette.exterior)][: 1 + len(silhouette.interiors)]
+    areas = [way.sides, Polygon(way.sides.exterior)][: 1 + len(way.sides.interiors)]
     normals = np.array([shape.normal for shape in shapes])
-    for turn, area in itertools.product(_turns(silhouette, lattice), areas):
+    for turn, area in itertools.product(_turns(way.sides, lattice), areas):
+        middle = _rotation(turn) @ area.centroid.coords[0]
         for shape, score in zip(shapes, overlays(normal(area, turn), normals), strict=True):
             if score > 0.8:
                 unit = math.sqrt(area.area / shape.outline.area)
-                yield _Guess(standing, turn, shape, score * standing.trust, unit)
+                origin = middle - unit * np.array(shape.outline.centroid.coords[0])
+                yield _Lie(way, turn, origin, unit, shape.cells, score * way.score, shape)
 
 
-def _best(guesses: Iterable[_Guess]) -> _Guess | None:
-    return max(guesses, key=lambda one: one.score, default=None)
+def _best(lies: Iterable[_Lie]) -> _Lie | None:
+    return max(lies, key=lambda one: one.score, default=None)
 
 
-def _common_unit(guesses: Sequence[Sequence[_Guess]], expected: Sequence[float]) -> float | None:
+def _common_unit(lies: Sequence[Sequence[_Lie]], expected: Sequence[float]) -> float | None:
     """The unit with which all bodies together are explained best; None when none is.
 
     Of units that explain as many bodies as pieces of the set, the expected goes first, then the
     better overlays, then the larger unit. (What lies on the quarter-square lattice may also lie,
     turned by 45 degrees, on one 1.41 times as wide.)
     """
-    likely = [[one for one in some if one.score > _ALIKE] for some in guesses]
+    likely = [[one for one in some if one.score > _ALIKE] for some in lies]
     ranks = []
     tried = 0.0
     for unit in sorted(one.unit for some in likely for one in some):
@@ -330,42 +303,43 @@ def _common_unit(guesses: Sequence[Sequence[_Guess]], expected: Sequence[float])
             explained = [one for one in near if one]
             shown = median(one.unit for one in explained)
             total = round(sum(one.score for one in explained), 2)
-            ranks.append((len(explained), _is_among(shown, expected), total, shown))
+            ranks.append((len(explained), _is_near(shown, *expected), total, shown))
     return max(ranks)[-1] if ranks else None
 
 
-def _is_near(one: float, other: float) -> bool:
-    return abs(one / other - 1) < _ONE_UNIT
+def _is_near(unit: float, *others: float) -> bool:
+    return any(abs(unit / other - 1) < _ONE_UNIT for other in others)
 
 
-def _is_among(unit: float, expected: Sequence[float]) -> bool:
-    return any(_is_near(unit, one) for one in expected)
+def _lie_of(
+    lies: Sequence[_Lie], lattice: Lattice, shapes: Sequence[_Shape], unit: float
+) -> _Lie | None:
+    """How a body lies as its best explanation with the set's unit says; None if it is no piece."""
+
+    def near_unit(lies: Iterable[_Lie]) -> list[_Lie]:
+        return [one for one in lies if 1 - _SMALLER < one.unit / unit < 1 + _ONE_UNIT]
+
+    near = near_unit(lies)
+    best = _best(near)
+    if best is None or best.score < _ALIKE:
+        return None
+    assert best.shape is not None
+    is_back = _back_is_below(best.way)
+    if is_back is None and best.way.tilt_degrees > _LAID:
+        is_back = not best.shape.mirrored  # not laid flat on purpose: it lies as its piece is drawn
+    if is_back is False:
+        over = replace(best.way.turned_over(), score=1.0)
+        again = near_unit(_explained(over, lattice, shapes))
+        near = [one for one in near if one.way is not best.way] + again
+        best = _best(again) or best
+    kind = best.shape and best.shape.kind
+    other = _best(one for one in near if one.shape and one.shape.kind != kind)
+    lie = _fitted(best, lattice, unit)
+    is_it = _likeness(lie, lattice) > _THERE
+    return replace(lie, second=other.score if other else 0.0) if is_it else None
 
 
-# --- laying a body on the lattice -------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _Lie:
-    """How a standing body lies on the lattice, in the file's lengths."""
-
-    standing: Standing
-    turn: float  # radians, by which the lattice is turned
-    origin: Points  # the lattice's, in the turned frame
-    unit: float
-    cells: frozenset[Cell]
-    own_unit: float | None = None  # as its edges alone show it; None where its shape does not tell
-    inset: float = 0.0  # by how much its edges lie inside the outline, on average
-    edge_insets: tuple[float, float] = (0.0, 0.0)  # least and greatest
-    score: float = 0.0
-    second: float = 0.0  # that of the next best outline
-
-    @property
-    def straight(self) -> Polygon:
-        """The body's silhouette on the lattice's frame."""
-        return affinity.affine_transform(
-            self.standing.sides, [*_rotation(self.turn).ravel(), *-self.origin]
-        )
+# --- measuring --------------------------------------------------------------------------------
 
 
 def _fitted(lie: _Lie, lattice: Lattice, unit: float | None = None) -> _Lie:
@@ -393,9 +367,9 @@ def _fitted(lie: _Lie, lattice: Lattice, unit: float | None = None) -> _Lie:
         rest = _least_squares(matrix[:, :3], middle, weights)
         if rest is None:  # the edges do not even tell where it lies
             return lie
-        if unit is None and own is not None:
-            rest, scale = own[:3], scale + float(own[3])
-            middle = middle - own[3] * matrix[:, 3]
+        own_unit = None if own is None else scale + float(own[3])
+        if unit is None and own is not None and own_unit is not None:
+            rest, scale, middle = own[:3], own_unit, middle - own[3] * matrix[:, 3]
         insets = matrix[:, :2] @ rest[:2] - middle
         turn = _lean(off[kept], lengths[kept] * scale)
         lie = replace(
@@ -403,7 +377,7 @@ def _fitted(lie: _Lie, lattice: Lattice, unit: float | None = None) -> _Lie:
             turn=lie.turn + turn,
             origin=_rotation(turn) @ (lie.origin + rest[:2]),
             unit=scale,
-            own_unit=None if own is None else scale if unit is None else unit + float(own[3]),
+            own_unit=own_unit,
             inset=float(rest[2]),
             edge_insets=(float(insets.min()), float(insets.max())),
         )
@@ -434,11 +408,10 @@ def _lean(off: NDArray[np.float64], lengths: NDArray[np.float64]) -> float:
     rise = (off[:, :2] - off[:, :-3:-1]).ravel()
     run = np.outer(lengths, _ALONG[::-1][:2] - _ALONG[:2]).ravel()
     told = np.isfinite(rise)
+    if not told.any():
+        return 0.0
     slopes, weights = rise[told] / run[told], run[told] ** 2
-    order = np.argsort(slopes)
-    heaped = np.cumsum(weights[order])
-    middle = order[np.searchsorted(heaped, heaped[-1:] / 2)]
-    return float(slopes[middle].sum())  # of none: 0
+    return float(np.quantile(slopes, 0.5, weights=weights, method="inverted_cdf"))
 
 
 def _least_squares(
@@ -452,6 +425,41 @@ def _least_squares(
     if len(right) < matrix.shape[1] or np.linalg.cond(matrix) > 500:
         return None
     return np.asarray(np.linalg.lstsq(matrix, right * weights, rcond=None)[0])
+
+
+def _likeness(lie: _Lie, lattice: Lattice) -> float:
+    """What a body and its outline, with the same inset, have in common where they lie."""
+    outline = canonical_outline(lattice, rings_of_cells(lattice, lie.cells), lie.unit)
+    outline = outline.buffer(-max(0.0, lie.inset), join_style="mitre")
+    areas = lie.straight, Polygon(lie.straight.exterior)
+    return max(float((outline & one).area / (outline | one).area) for one in areas)
+
+
+def _exact_unit(lies: Sequence[_Lie], lattice: Lattice, expected: Sequence[float]) -> float | None:
+    """The grid unit that bodies show: by their own edges; else that with which they have one inset.
+
+    Where they are all of one size, it is the expected one that is nearest.
+    """
+    if not lies:
+        return None
+    # What is explained far worse than the others may be no piece, and tells nothing.
+    least = max(lie.score for lie in lies) - 0.08
+    shown = [lie.own_unit for lie in lies if lie.own_unit and lie.score > least]
+    if shown:
+        return float(np.median(shown))
+    unit = lies[0].unit
+    here, there = (
+        np.array([_fitted(lie, lattice, size).inset for lie in lies])
+        for size in (unit, 1.02 * unit)
+    )
+    slopes = (there - here) / (0.02 * unit)
+    if np.ptp(slopes) > 0.1:  # so pieces of several sizes tell the unit together
+        return float(unit - np.polyfit(slopes, here, 1)[0])
+    nearest = min(expected, key=lambda one: abs(one / unit - 1))
+    return nearest if _is_near(unit, nearest) else unit
+
+
+# --- what is no piece of the set ----------------------------------------------------------------
 
 
 def _full_cells(lie: _Lie, lattice: Lattice) -> tuple[frozenset[Cell], float]:
@@ -473,13 +481,13 @@ def _full_cells(lie: _Lie, lattice: Lattice) -> tuple[frozenset[Cell], float]:
     return full, float(np.maximum(share, 1 - share).min())
 
 
-def _by_lattice(standing: Standing, lattice: Lattice, unit: float) -> _Lie | None:
+def _by_lattice(way: Part, lattice: Lattice, unit: float) -> _Lie | None:
     """How a body lies that is no piece of the set: so that it fills its cells best, by any of them.
 
     The lines of its two longest edges cross where lines of the lattice do: in a few places.
     """
-    sides = np.ptp(np.reshape(standing.sides.bounds, (2, 2)), axis=0)
-    if not standing.sides.area or np.hypot(*sides) > 16 * unit:  # no piece reaches so far
+    extent = np.ptp(np.reshape(way.sides.bounds, (2, 2)), axis=0)
+    if not way.sides.area or np.hypot(*extent) > 16 * unit:  # no piece reaches so far
         return None
     (ux, _), (_, vy) = lattice.basis
     corners = [point for cell in lattice.first for point in lattice.ring(cell)]
@@ -487,11 +495,11 @@ def _by_lattice(standing: Standing, lattice: Lattice, unit: float) -> _Lie | Non
     places = in_units(lattice, itertools.product(range(0, ux, step), range(0, vy, step)))
     best: _Lie | None = None
     most = _FULL
-    for turn in _turns(standing.sides, lattice):
-        turned = affinity.rotate(standing.sides, -turn, origin=(0, 0), use_radians=True)
+    for turn in _turns(way.sides, lattice):
+        turned = affinity.rotate(way.sides, -turn, origin=(0, 0), use_radians=True)
         crossing = _crossing(turned.simplify(0.01 * unit))
         for place in places:
-            lie = _Lie(standing, turn, crossing - unit * np.array(place), unit, frozenset())
+            lie = _Lie(way, turn, crossing - unit * np.array(place), unit, frozenset())
             cells, clear = _full_cells(lie, lattice)
             if cells and clear > most + 1e-3 and len(parts_of_cells(lattice, cells)) == 1:
                 best, most = replace(lie, cells=cells), clear
@@ -499,9 +507,8 @@ def _by_lattice(standing: Standing, lattice: Lattice, unit: float) -> _Lie | Non
         return None
     lie = _fitted(best, lattice)
     outline = canonical_outline(lattice, rings_of_cells(lattice, lie.cells), lie.unit)
-    body = lie.straight
-    score = float(outline.intersection(body).area / outline.union(body).area)
-    is_it = score > _ALIKE and body.hausdorff_distance(outline) < 0.2 * lie.unit
+    score = _likeness(lie, lattice)
+    is_it = score > _ALIKE and lie.straight.hausdorff_distance(outline) < 0.2 * lie.unit
     return replace(lie, score=score) if is_it else None
 
 
@@ -533,28 +540,22 @@ def take_in(
         A part for each body, and the files' unit of length in mm.
     """
     lattice, shapes = puzzle.lattice, _shapes(puzzle)
-    ways, guesses = list[list[Standing]](), list[list[_Guess]]()
+    ways, explained = list[list[Part]](), list[list[_Lie]]()
     for body in bodies:
         for most in (_DIRECTIONS, 4 * _DIRECTIONS):  # the second as of a tower
             some = ways_to_stand(body, most)
-            found = [guess for way in some for guess in _guesses(way, lattice, shapes)]
-            if any(guess.score > _ALIKE for guess in found):
+            found = [lie for way in some for lie in _explained(way, lattice, shapes)]
+            if any(lie.score > _ALIKE for lie in found):
                 break
         ways.append(some)
-        guesses.append(found)
+        explained.append(found)
     expected = [unit_mm / length for length in LENGTHS_MM.values() for unit_mm in units_mm]
-    unit = _common_unit(guesses, expected)
-    lies: list[_Lie | None] = [None] * len(bodies)
-    if unit is not None:
-        lies = [_lie_of(some, lattice, shapes, unit) for some in guesses]
-        unit = _exact_unit([lie for lie in lies if lie], lattice, expected) or unit
-        inset = median([lie.inset for lie in lies if lie] or [0.0])
-        if inset > 0.02 * unit:  # then small pieces look smaller than large ones
-            lies = [_lie_of(some, lattice, shapes, unit, inset) for some in guesses]
+    unit = _common_unit(explained, expected)
+    lies = [None if unit is None else _lie_of(some, lattice, shapes, unit) for some in explained]
     # What is no piece of the set may still lie on its lattice, with a unit that it may have.
     read = [lie for lie in lies if lie]
     units = [median(lie.unit for lie in read)] if read else expected
-    if read and median(lie.score for lie in read) < _SURE and not _is_among(units[0], expected):
+    if read and median(lie.score for lie in read) < _SURE and not _is_near(units[0], *expected):
         lies, units = [None] * len(bodies), expected
     for other in units:
         again = [
@@ -567,116 +568,43 @@ def take_in(
     exact = _exact_unit([lie for lie in lies if lie], lattice, expected)
     length_mm = length_mm_of(exact, units_mm) if exact else 1.0
     parts = [
-        _part(
-            some, lie and _fitted(_always_alike(lie, lattice), lattice, exact), lattice, length_mm
-        )
-        for some, lie in zip(ways, lies, strict=True)
+        (lie and _part(lie, lattice, exact, length_mm)) or _unread(some, length_mm)
+        for lie, some in zip(lies, ways, strict=True)
     ]
     return parts, length_mm
 
 
-def _lie_of(
-    guesses: Sequence[_Guess],
-    lattice: Lattice,
-    shapes: Sequence[_Shape],
-    unit: float,
-    inset: float = 0.0,
-) -> _Lie | None:
-    """How a body lies as its best explanation with the set's unit says; None if it is no piece.
+def _part(lie: _Lie, lattice: Lattice, unit: float | None, length_mm: float) -> Part | None:
+    """A body as it lies, measured with the set's grid unit; None when its edges do not suit that.
 
-    The inset is by how much its edges lie inside the outlines, as far as that is known.
+    It is turned by the lattice so that it lies alike however it was turned in its file.
     """
-
-    def has_size(one: _Guess) -> bool:
-        less = one.shape.outline.length * inset / (one.shape.outline.area * unit)
-        return _is_near(one.unit, unit * math.sqrt(max(0.1, 1 - less)))
-
-    near = list(filter(has_size, guesses))
-    best = _best(near)
-    if best is None or best.score < _ALIKE:
-        return None
-    over = best.standing.back_is_below is False
-    if best.standing.back_is_below is None and best.standing.up[2] < math.cos(_LAID):
-        over = best.shape.mirrored  # what was not laid flat on purpose lies as its piece is drawn
-    if over:
-        turned = Standing(best.standing.body, -best.standing.up)
-        again = list(filter(has_size, _guesses(turned, lattice, shapes)))
-        near = [one for one in near if one.standing is not best.standing] + again
-        best = _best(again) or best
-    other = _best(one for one in near if one.shape.kind != best.shape.kind)
-    middle = _rotation(best.turn) @ best.standing.sides.centroid.coords[0]
-    origin = middle - best.unit * np.array(best.shape.outline.centroid.coords[0])
-    lie = _Lie(best.standing, best.turn, origin, best.unit, best.shape.cells)
-    lie = replace(lie, score=best.score, second=other.score if other else 0.0)
-    fitted = _fitted(lie, lattice)
-    # A side that is moved far turns the unit of a small piece into another one.
-    lie = fitted if _is_near(fitted.unit, best.unit) else _fitted(lie, lattice, best.unit)
-    cells, clear = _full_cells(lie, lattice)
-    is_it = lie.score >= _SURE if clear < _FULL else cells == lie.cells
-    return lie if is_it else None
-
-
-def _exact_unit(lies: Sequence[_Lie], lattice: Lattice, expected: Sequence[float]) -> float | None:
-    """The grid unit that bodies show: by their own edges; else that with which they have one inset.
-
-    Where they are all of one size, it is the expected one that is nearest.
-    """
-    if not lies:
-        return None
-    # What is explained far worse than the others may be no piece, and tells nothing.
-    least = max(lie.score for lie in lies) - 0.08
-    shown = [lie.own_unit for lie in lies if lie.own_unit and lie.score > least]
-    if shown:
-        return float(np.median(shown))
-    unit = lies[0].unit
-    here, there = (
-        np.array([_fitted(lie, lattice, size).inset for lie in lies])
-        for size in (unit, 1.02 * unit)
-    )
-    slopes = (there - here) / (0.02 * unit)
-    if np.ptp(slopes) > 0.1:  # so pieces of several sizes tell the unit together
-        return float(unit - np.polyfit(slopes, here, 1)[0])
-    nearest = min(expected, key=lambda one: abs(one / unit - 1))
-    return nearest if _is_near(unit, nearest) else unit
-
-
-def _always_alike(lie: _Lie, lattice: Lattice) -> _Lie:
-    """The lie, turned by the lattice so that a body lies alike however it was turned in its file."""
     move = least_turn(lattice, lie.cells)
     angle = 2 * math.pi * move.turns / len(lattice.moves(False))
-    cells = frozenset(map(move, lie.cells))
-    return replace(lie, turn=lie.turn - angle, origin=_rotation(-angle) @ lie.origin, cells=cells)
-
-
-def _part(ways: Sequence[Standing], lie: _Lie | None, lattice: Lattice, length_mm: float) -> Part:
-    standing = lie.standing if lie else _as_it_stands(ways)
-    tilt = math.degrees(math.acos(min(1.0, max(-1.0, float(standing.up[2])))))
-    vertices = standing.vertices * length_mm
-    if lie is None or not -0.04 < lie.inset / lie.unit < 0.12:
-        return Part(standing.body, vertices, tilt_degrees=tilt)
+    origin, cells = _rotation(-angle) @ lie.origin, frozenset(map(move, lie.cells))
+    lie = replace(lie, turn=lie.turn - angle, origin=origin, cells=cells)
+    lie = _fitted(lie, lattice, unit)
+    if not -0.04 < lie.inset / lie.unit < 0.12:
+        return None
+    vertices = lie.way.vertices * length_mm
     vertices[:, :2] = vertices[:, :2] @ _rotation(lie.turn).T - lie.origin * length_mm
     rings = rings_of_cells(lattice, lie.cells)
+    least, most = lie.edge_insets
     outline = Outline(
         cells=lie.cells,
         rings=rings,
         unit_mm=lie.unit * length_mm,
         own_unit_mm=lie.own_unit * length_mm if lie.own_unit else None,
         inset_mm=lie.inset * length_mm,
-        edge_insets_mm=(lie.edge_insets[0] * length_mm, lie.edge_insets[1] * length_mm),
+        edge_insets_mm=(least * length_mm, most * length_mm),
         canonical=canonical_outline(lattice, rings, lie.unit * length_mm),
     )
-    return Part(
-        standing.body,
-        vertices,
-        tilt_degrees=tilt,
-        outline=outline,
-        score=lie.score,
-        second=("another piece", lie.second),
-    )
+    second = ("another piece", lie.second)
+    return replace(lie.way, vertices=vertices, outline=outline, score=lie.score, second=second)
 
 
-def _as_it_stands(ways: Sequence[Standing]) -> Standing:
-    """How a body stands that is no piece: as in its file if it can, else on its largest face."""
-    standing = next((one for one in ways if one.up[2] > math.cos(_LAID)), ways[0])
-    is_over = standing.back_is_below is False
-    return Standing(standing.body, -standing.up) if is_over else standing
+def _unread(ways: Sequence[Part], length_mm: float) -> Part:
+    """A body that is no piece: as it stands in its file if it can, else on its largest face."""
+    way = next((one for one in ways if one.tilt_degrees < _LAID), ways[0])
+    way = way.turned_over() if _back_is_below(way) is False else way
+    return replace(way, vertices=way.vertices * length_mm, score=0.0)

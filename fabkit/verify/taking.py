@@ -116,7 +116,7 @@ class Taken:
     @cached_property
     def made(self) -> Made | None:
         """What flat pieces are made to, as most of them show; None when none could be read."""
-        return made_to(self.flat, self.features)
+        return made_to(self.common, self.flat, self.features) if self.common else None
 
     def agrees_with(self, unit_mm: float) -> bool:
         """Whether all parts were recognised, and are pieces and boards of this grid unit."""

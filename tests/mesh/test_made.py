@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fabkit.mesh.features import features
 from fabkit.mesh.files.reading import read_bodies
-from fabkit.mesh.made import made_to
-from fabkit.mesh.recognise import take_in
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import contradictions, load_profile
+from fabkit.verify.taking import take
 from tests.support.lookalikes import VARIANTS, lookalike_files
 
 
@@ -40,8 +38,7 @@ from tests.support.lookalikes import VARIANTS, lookalike_files
 def test_the_table_says_what_most_pieces_show(variant: str, expected: dict[str, str]) -> None:
     puzzle = load_set("fridgeiq")
     files = lookalike_files("fridgeiq", VARIANTS[variant])
-    parts = take_in([body for one in files for body in read_bodies(one)], puzzle, 20.0)[0]
-    made = made_to(parts, [features(part) for part in parts])
+    made = take([body for one in files for body in read_bodies(one)], puzzle, 20.0).made
     assert made is not None
     rows = dict(made.rows())
     assert expected.items() <= rows.items(), rows

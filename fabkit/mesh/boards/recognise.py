@@ -183,7 +183,7 @@ def _ways_up(body: Body) -> list[Points]:
     Each direction of large faces comes both ways up, that of the file first.
     """
     ways = ways_to_stand(body) if len(body.faces) else []
-    faces = (one.vertices for one in ways if one.has_face)
+    faces = (one.vertices for one in ways)
     return [_straightened(one * np.array([1, way, way])) for one in faces for way in (1, -1)]
 
 
