@@ -6,19 +6,21 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fabkit.core.errors import name_some
 from fabkit.mesh.finding import Finding, counted
 from fabkit.mesh.fitting.assembly import Assembly
-from fabkit.mesh.fitting.tolerance import PrinterError, Tolerance
 from fabkit.mesh.identity import set_findings
 from fabkit.mesh.inspect import SOUND_RULES, ReadPart
 from fabkit.model.profile import Profile
 from fabkit.verify.answers import Answered, Progress, by_message, unlike
 from fabkit.verify.taking import Taken
+
+if TYPE_CHECKING:
+    from fabkit.verify.odds import PrinterError, Tolerance
 
 #: So many files or challenges of one message are named.
 _NAMED = 4
@@ -53,7 +55,7 @@ class CheckReport:
         findings: on the set as a whole.
         all_parts: the parts, inspected: pieces in the set's order, then boards and lids.
         answers: to the set's challenges, put together.
-        tolerance: whether rows close as a printer prints them; None when that was not asked.
+        tolerance: the odds of challenges as a printer prints them; None when it is not known.
     """
 
     taken: Taken
@@ -113,7 +115,8 @@ def check(
     """Inspects every part as a profile asks, and puts the parts together as the catalog's solutions
     do: the `answers`, or those found in `budget_s` for each challenge.
 
-    Given the error of a printer, whether rows still close, too.
+    The odds that challenges go together are worked out with the error of a printer, if it is given,
+    else with that of a calibrated profile.
     """
     puzzle, limits = taken.puzzle, taken.limits(profile)
     answers = taken.answer(limits, budget_s, progress, answers)
@@ -123,8 +126,12 @@ def check(
     of_set = *set_findings(taken.identities, puzzle), *taken.together()
     findings = *of_set, counted("put-together", len(left), 0, what)
     parts = taken.inspect(limits, progress)
-    closes = taken.tolerance(answers, limits, error) if error else None
-    return CheckReport(taken, profile, findings, parts, tuple(answers), closes)
+    odds = None
+    if error or profile.side_sd_mm:
+        from fabkit.verify.odds import PrinterError, tolerance_of
+
+        odds = tolerance_of(taken, answers, limits, error or PrinterError.calibrated(profile))
+    return CheckReport(taken, profile, findings, parts, tuple(answers), odds)
 
 
 # --- one cause, one line ---------------------------------------------------------------------

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from shapely import affinity
 
-from fabkit.core.errors import many
+from fabkit.core.errors import many, name_some
 from fabkit.core.units import format_mm
 from fabkit.mesh.finding import Finding, Limit
 from fabkit.mesh.fitting.assembly import Assembly
-from fabkit.mesh.fitting.tolerance import Tolerance
 from fabkit.mesh.inspect import ReadPart
 from fabkit.mesh.rules.table import hint_of
 from fabkit.output.checkpage import CheckSheet, PieceSheet, Row, Section
 from fabkit.output.svg import number
 from fabkit.verify.check import CheckReport
 
+if TYPE_CHECKING:
+    from fabkit.verify.odds import Odds, Tolerance
+
 _ASSEMBLY_HEAD = "Challenge", "Least gap", "Greatest gap", "Overlap", "Sticks out", "What is wrong"
-_STACK_HEAD = ("Longest row", "Slack as drawn", "Worst case", "Rattles up to", "Prints that close")
+_ODDS_HEAD = (
+    "Challenge", "Odds", "Weakest contact", "Inset to spare", "In the worst case",
+    "Inset for 99 %", "Tightest loop", "Its odds by RSS",
+)  # fmt: skip
+#: So many of the least likely challenges are named.
+_LEAST = 3
 
 
 def check_sheet(report: CheckReport) -> CheckSheet:
@@ -31,7 +39,7 @@ def check_sheet(report: CheckReport) -> CheckSheet:
         tuple(_piece(one, len(puzzle.lattice.moves(False))) for one in report.all_parts),
         (
             _assemblies(report.assemblies, len(report.answers)),
-            *([_stack_up(report.tolerance)] if report.tolerance else []),
+            *([_odds(report.tolerance)] if report.tolerance else []),
         ),
     )
 
@@ -84,30 +92,61 @@ def _assemblies(assemblies: tuple[Assembly, ...], challenges: int) -> Section:
     return Section("Assembled", intro, _ASSEMBLY_HEAD, tuple(rows), "challenge")
 
 
-def _stack_up(found: Tolerance) -> Section:
-    """The longest row of each challenge, and which inset to choose."""
-    rows = []
-    if not found.closes:
-        rows.append(Row(("some row does not close in the worst case", "", "", "", ""), False))
-    for stack in found.stacks:
-        lengths = map(_length, (stack.row.slack_mm, stack.worst_slack_mm, stack.rattle_mm))
-        rows.append(Row((stack.row.name, *lengths, f"{stack.share:.1%}"), stack.closes))
+def _odds(found: Tolerance) -> Section:
+    """The odds of each challenge, and of each board with seats."""
+    rows = [
+        Row(
+            (
+                one.challenge,
+                f"{100 * one.odds:.1f} %",
+                one.weakest and f"{one.weakest}, {_place(one)}",
+                _length(one.spare_mm),
+                _length(one.worst_mm),
+                _length(max(0.0, found.inset_mm - one.likely_mm)) if one.weakest else "",
+                "-".join(one.loop),
+                f"{100 * one.rss:.1f} %",
+            ),
+            found.is_enough(one),
+        )
+        for one in found.every
+    ]
     if found.magnets is not None:
-        rows.append(Row((found.magnets.message, "", "", "", ""), found.magnets.goes_in))
-    return Section(
-        "As a printer prints it", " ".join(tolerance_words(found)), _STACK_HEAD, tuple(rows), "row"
-    )
+        rows.append(Row((found.magnets.message, *[""] * 7), found.magnets.goes_in))
+    exact = "A challenge without a tray has to fit its outline exactly as it is drawn."
+    words = " ".join([*tolerance_words(found), exact])
+    return Section("As a printer prints it", words, _ODDS_HEAD, tuple(rows), "challenge")
+
+
+def _place(one: Odds) -> str:
+    right, up = one.place_mm
+    return f"{right:.0f} mm from the left and {up:.0f} mm from below"
 
 
 def tolerance_words(found: Tolerance) -> list[str]:
-    """What a stack-up says, in sentences."""
-    closes = "every row still closes" if found.closes else "in the worst case not every row closes"
-    told = [f"every side may be off by {format_mm(found.error.side_mm)}: {closes}"]
-    told += [one.message for one in (found.worst, found.likely) if one is not None]
-    if found.stacks:
-        loose = max(found.stacks, key=lambda stack: stack.rattle_mm)
-        rattles = f"rattles by up to {format_mm(loose.rattle_mm)}"
-        told.append(f"the loosest of the longest rows, {loose.row.name}, {rattles}")
+    """What the odds of a set are, in sentences."""
+    from fabkit.verify.odds import DRAWS, ENOUGH
+
+    enough, told = f"{100 * ENOUGH:g} %", [found.error.words]
+    every = sorted(found.every, key=lambda one: (one.odds, one.likely_mm))
+    if every:
+        few = [f"{one.challenge} in {100 * one.odds:.1f} %" for one in every if one.odds < ENOUGH]
+        right = f"{len(every) - len(few)} of {many(len(every), 'challenge')}"
+        least = f"; least often {name_some(few, _LEAST)}" if few else ""
+        told += [
+            f"go together in at least {enough} of {DRAWS:,} simulated sets: {right}{least}",
+            f"sets in which all do: {100 * found.together:.1f} %",
+            f"go together in the worst case, with all sides {format_mm(found.error.most_mm)} too far "
+            f"out: {sum(one.closes for one in every)} of {len(every)}",
+        ]
+    if every and every[0].weakest:
+        weak = f"{every[0].weakest} in {every[0].challenge}, {_place(every[0])}"
+        told.append(f"the weakest contact is that of {weak}")
+    likely_mm, worst_mm = found.inset_for(likely=True), found.inset_for(likely=False)
+    if likely_mm is not None and worst_mm is not None:
+        told.append(
+            f"an inset of {likely_mm:.2f} mm on each side is enough for {enough} in each challenge, "
+            f"one of {worst_mm:.2f} mm for the worst case (the meshes have {found.inset_mm:.2f} mm)"
+        )
     if found.magnets is not None:
         told.append(found.magnets.message)
     return [f"{one[:1].upper()}{one[1:]}." for one in told]

@@ -23,14 +23,6 @@ from fabkit.mesh.body import Body
 from fabkit.mesh.features import Features, circle_of, features
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import assemble, ball_sides
-from fabkit.mesh.fitting.rows import Solution
-from fabkit.mesh.fitting.tolerance import (
-    PrinterError,
-    Tolerance,
-    board_stacks,
-    clearance_of,
-    tolerance,
-)
 from fabkit.mesh.identity import Identity, identify, numbered
 from fabkit.mesh.inspect import ReadPart, inspect
 from fabkit.mesh.laying import flat_lying
@@ -253,32 +245,6 @@ class Taken:
                 assembly = assemble(one.challenge, one.layout, sides, profile, board)
                 found[at] = replace(one, assembly=assembly)
         return found
-
-    def tolerance(
-        self, answers: Sequence[Answered], profile: Profile, error: PrinterError
-    ) -> Tolerance:
-        """Whether rows close, and pieces go into their board, as a printer prints them.
-
-        Each ball has its own hole, so errors of balls do not add up along rows.
-        """
-        lattice, boards = self.puzzle.lattice, [one.part for one in self.boards]
-        solved = [
-            Solution(one.id, one.region, layout, clearance_of(one.region, boards, lattice))
-            for one, layout in ((answer.challenge, answer.layout) for answer in answers)
-            if layout and self.flat
-        ]
-        stubs = itertools.chain(*(one.stubs.stubs for one in self.parts if one.stubs))
-        widths_mm = (
-            [mm for one in self.balls for mm in one.diameters_mm],
-            [mm for one in self.balls for mm in one.links_mm if not math.isnan(mm)],
-            [stub.diameter_mm for stub in stubs],
-        )
-        widest_mm = [max(some, default=0.0) for some in widths_mm]
-        seats = [s for board in boards for s in board_stacks(board, lattice, error, *widest_mm)]
-        bores_mm = () if profile.fit == "ribs" else self.bores_mm  # ribs are there to be crushed
-        magnet_mm = profile.magnet_diameter_mm if self.flat else 0.0
-        pieces = self.pieces() if self.flat else {}
-        return tolerance(pieces, lattice, solved, error, magnet_mm, bores_mm, boards=seats)
 
 
 def _file_name(one: ReadPart, puzzle: PuzzleSet) -> Finding:

@@ -27,14 +27,6 @@ from fabkit.mesh.boards.rules import inspect_board
 from fabkit.mesh.boards.seating import balls_lying, pieces_in_board
 from fabkit.mesh.body import Body
 from fabkit.mesh.finding import Finding
-from fabkit.mesh.fitting.rows import Solution
-from fabkit.mesh.fitting.tolerance import (
-    PrinterError,
-    board_stacks,
-    clearance_of,
-    stack,
-    tolerance,
-)
 from fabkit.mesh.part import Part
 from fabkit.model.accessory import things
 from fabkit.model.library import load_set
@@ -43,8 +35,8 @@ from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import PuzzleSet
 from fabkit.solid.balls import build_balls
 from fabkit.solid.boards import build_board
+from fabkit.verify.odds import PrinterError, clearance_of, odds_of_seats, tolerance
 from fabkit.verify.taking import recognise, take
-from tests.mesh.test_tolerance import polyomino
 from tests.support.ballmeshes import BODIES, IQFIT, made, thrown
 from tests.support.ballmeshes import body_of_solid as body_of
 from tests.support.boardmeshes import (
@@ -497,30 +489,6 @@ def test_the_profile_of_ball_pieces_is_recognised() -> None:
 # --- what a printer's errors make of them ----------------------------------------------------
 
 
-def test_a_tray_gives_its_clearance_to_the_rows_of_its_region() -> None:
-    puzzle = load_set("iqblock")
-    square = puzzle.lattice
-    cells = {"A": [(0, 0)], "B": [(1, 0)], "C": [(2, 0)]}
-    parts = {name: polyomino(some) for name, some in cells.items()}
-    layout = {n: frozenset((2 * x + 1, 2 * y + 1) for x, y in some) for n, some in cells.items()}
-    region = frozenset().union(*layout.values())
-    plain = Solution("row", region, layout)
-    error = PrinterError(0.1)
-    without = tolerance(parts, square, [plain], error)
-    tray = tolerance(parts, square, [replace(plain, clearance_mm=0.25)], error)
-    (before,), (after,) = without.stacks, tray.stacks
-    assert after.row.slack_mm == pytest.approx(before.row.slack_mm + 0.5)
-    # Six sides of three pieces, and the two walls.
-    assert before.worst_slack_mm == pytest.approx(before.row.slack_mm - 6 * 0.1)
-    assert after.worst_slack_mm == pytest.approx(after.row.slack_mm - 8 * 0.1)
-    assert (before.row.walls, after.row.walls) == ((), (1.0, 1.0))
-    assert before.row.give == after.row.give
-    assert without.worst is not None
-    assert tray.worst is not None
-    # An inset d with 6 d + 0.5 = 0.8, not 6 d = 0.6.
-    assert (without.worst.inset_mm, tray.worst.inset_mm) == (0.1, 0.05)
-
-
 def test_the_clearance_of_a_tray_is_measured() -> None:
     puzzle, _ = named("squares")
     parts = read_boards([thrown(body_of(tray_board(OBLONG, clearance_mm=0.31)[0]), 3)], puzzle, 20)
@@ -533,20 +501,22 @@ def test_room_in_holes_channels_and_seats() -> None:
     puzzle, _ = named("balls")
     board, _ = holes_board(FEW_CELLS, moved={4: (0, 0, -0.1)})
     (part,) = read_boards([body_of(board)], puzzle, 15.0)
-    hole, channel = board_stacks(
-        part, puzzle.lattice, PrinterError(0.1, 0.05), ball_mm=12.0, link_mm=9.0
-    )
-    assert hole.row.slack_mm == pytest.approx(12.4 - 0.05 - 12.0, abs=0.01)
-    assert hole.worst_slack_mm == pytest.approx(hole.row.slack_mm - 0.4)
-    assert channel.row.slack_mm == pytest.approx(0.4, abs=0.001)
+    error = PrinterError(0.1, 0.05)
+    hole, channel = odds_of_seats(part, puzzle.lattice, error, ball_mm=12.0, link_mm=9.0)
+    assert hole.spare_mm == pytest.approx(12.4 - 0.05 - 12.0, abs=0.01)
+    assert hole.worst_mm == pytest.approx(hole.spare_mm - 0.4)
+    assert 0.99 < hole.odds < 1  # four uniform errors: 1 - (0.05 / 0.2)^4 / 24
+    assert channel.spare_mm == pytest.approx(0.4, abs=0.001)
     assert not hole.closes
     assert channel.closes
-    assert hole.document().keys() == stack(hole.row, 0.1).document().keys()
-    found = tolerance({}, puzzle.lattice, [], PrinterError(0.1), boards=[hole, channel])
-    assert (found.stacks, found.ok) == ((hole, channel), False)
-    assert tolerance({}, puzzle.lattice, [], PrinterError(0.1), boards=[channel]).ok
+    found = tolerance({}, puzzle.lattice, [], error, seats=[hole, channel])
+    assert (found.every, found.ok, found.together) == ((hole, channel), False, hole.odds)
+    assert tolerance({}, puzzle.lattice, [], error, seats=[channel]).ok
     stars, _ = named("hexagons")
     (seats,) = read_boards([body_of(seats_board(FEW_SEATS, hexagons(FEW_SEATS))[0])], stars, 20.0)
-    (seat,) = board_stacks(seats, stars.lattice, PrinterError(0.05), stub_mm=10.0)
-    assert seat.worst_slack_mm == pytest.approx(0.2, abs=0.01)
-    assert seat.row.end_mm[0] - seat.row.start_mm[0] == pytest.approx(3 * 20)
+    (seat,) = odds_of_seats(seats, stars.lattice, PrinterError(0.05), stub_mm=10.0)
+    assert seat.worst_mm == pytest.approx(0.2, abs=0.01)
+    # Calibrated, a hole is as narrow as holes are, and only the stub has sides.
+    calibrated = PrinterError(0, 0.1, 0.04, 0.0, 0.01, 0.02)
+    (seat,) = odds_of_seats(seats, stars.lattice, calibrated, stub_mm=10.0)
+    assert seat.rss_mm == pytest.approx((0.4 - 0.1 - 0.08, math.hypot(0.01414, 0.02)), abs=0.01)

@@ -1,0 +1,217 @@
+"""Contacts: where pieces of a solution lie against each other, or against the region's border.
+
+A stretch of a drawn edge that two pieces share keeps them apart across it, and so does a corner of
+one that is drawn on a straight side of the other; at the border that is the wall of a tray, a
+clearance farther out, or a border exactly where it is drawn. What room there is was measured on the
+meshes at mid-height, once for each drawn side and corner of a piece. Corners that meet corners are
+no contacts.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import shapely
+from shapely.geometry.base import BaseGeometry
+
+from fabkit.mesh.body import Points
+from fabkit.mesh.laying import Lying, moved, step_mm, ways_onto
+from fabkit.model.lattice import Cell, Lattice, Point
+from fabkit.model.piece import least_turn
+from fabkit.model.polygon import rings_of_cells
+
+#: A side is measured this far from its ends (mm, and at most this part of it), where corners are
+#: rounded and other sides begin; and that far out, less so that none of these comes into the way.
+_END_MM, _END_PART, _OUT_PART = 3.0, 0.25, 0.8
+
+#: Less of a normal than this is rounding.
+_PARALLEL = 1e-6
+
+#: A drawn side: of which piece (empty: the region), and its number there.
+Side = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """One solution of a challenge, or of a board.
+
+    Attributes:
+        region: the cells to cover; those that no piece covers are room.
+        layout: for each piece the cells that it covers.
+        clearance_mm: from the region to the walls of its tray, as measured; None without one.
+        halves: cells in a unit's length, 2 where pieces lie half a unit apart; see
+            `fabkit.model.entry.Entry`.
+    """
+
+    challenge: str
+    region: frozenset[Cell]
+    layout: Mapping[str, frozenset[Cell]]
+    clearance_mm: float | None = None
+    halves: int = 1
+
+
+class Contact(NamedTuple):
+    """Where a piece meets another one, or the border.
+
+    Attributes:
+        pieces: the piece, and the other one; empty for the border.
+        sides: each side on which the room depends, and by how much it shrinks when that moves out
+            by 1; of the region, those of its tray.
+        normal: from the piece outwards, of length 1.
+        room_mm: between the two as measured, each where it is drawn.
+        place_mm: where they meet, from the lower left corner of the region's box.
+    """
+
+    pieces: tuple[str, str]
+    sides: tuple[tuple[Side, float], ...]
+    normal: tuple[float, float]
+    room_mm: float
+    place_mm: tuple[float, float]
+
+
+class Measured:
+    """A flat piece, and how far each of its sides and corners lies inside as it is drawn."""
+
+    def __init__(self, lying: Lying) -> None:
+        self.lying = lying
+        # Turned meshes number their sides alike.
+        turn = least_turn(lying.lattice, lying.cells)
+        self.ends = sorted(_sides(lying.lattice, lying.cells), key=lambda ends: [*map(turn, ends)])
+        step = step_mm(lying.lattice, lying.unit_mm)
+        self._ends_mm: Points = np.array(self.ends) * step
+        self._normals = _normals(self._ends_mm)
+        self.inside_mm = _inside_mm(lying.section, self._ends_mm, self._normals)
+        self._corners_mm: dict[tuple[int, int, float, float], float] = {}
+
+    def laid(self, cells: frozenset[Cell]) -> list[tuple[Point, Point]]:
+        """The ends of each side where the piece covers these cells, what is inside on the left.
+
+        Raises:
+            InputError: when it does not have that shape.
+        """
+        _, pose = ways_onto([self.lying], cells)[0]
+        sides = (moved(ends, pose) for ends in self.ends)
+        return [(b, a) if pose[0].flipped else (a, b) for a, b in sides]
+
+    def corner_mm(self, one: int, other: int, along: Sequence[float]) -> float:
+        """How far the corner of two sides keeps inside, along so much of either one's normal."""
+        key = one, other, round(along[0], 6), round(along[1], 6)
+        if key not in self._corners_mm:
+            (corner,) = {*self.ends[one]} & {*self.ends[other]}
+            middle = np.array(corner) * step_mm(self.lying.lattice, self.lying.unit_mm)
+            lengths = np.linalg.norm(np.diff(self._ends_mm[[one, other]], axis=1), axis=-1)
+            near_mm = min(_END_MM, _END_PART * float(lengths.min()))
+            seen = self.lying.section.intersection(shapely.Point(middle).buffer(near_mm))
+            out = np.array(along) @ self._normals[[one, other]]
+            inside = (middle - shapely.get_coordinates(seen)) @ out
+            self._corners_mm[key] = float(inside.min(initial=near_mm))
+        return self._corners_mm[key]
+
+
+def contacts(lattice: Lattice, solution: Solution, pieces: Mapping[str, Measured]) -> list[Contact]:
+    """Where the pieces of a solution meet each other and the border, each two sides once.
+
+    Raises:
+        InputError: when a piece does not have the shape that the layout asks for.
+    """
+    if not solution.layout:
+        return []
+    laid = {key: pieces[key].laid(cells) for key, cells in sorted(solution.layout.items())}
+    border = _sides(lattice, solution.region)
+    step = step_mm(lattice, pieces[next(iter(laid))].lying.unit_mm)
+    lowest = np.min([start for start, _ in border], axis=0)
+    normals = {key: _normals(np.array(ends) * step) for key, ends in {**laid, "": border}.items()}
+    in_tray = solution.clearance_mm is not None
+    owners: dict[tuple[Point, Point], Side] = {}
+    walls: dict[tuple[Point, Point], Side] = {}
+    # The sides that pass a point straight on, or meet there with room between them that is less
+    # than a half turn; each with the normal of what lies against it.
+    passing: dict[Point, list[tuple[Side, Points]]] = defaultdict(list)
+    for key, ends in {**laid, "": border}.items():
+        begins = {start: number for number, (start, _) in enumerate(ends)}
+        against = normals[key] * (-1 if key else 1)
+        for number, (start, end) in enumerate(ends):
+            edges = _edges(lattice, start, end)
+            (owners if key else walls).update(dict.fromkeys(edges, (key, number)))
+            for point, _ in edges[1:]:
+                passing[point].append(((key, number), against[number]))
+            after = begins[end]
+            if (np.linalg.det(normals[key][[number, after]]) < 0) == bool(key):
+                passing[end] += [((key, one), against[one]) for one in (number, after)]
+
+    def contact(
+        piece: str,
+        own: Sequence[tuple[int, float]],
+        own_mm: float,
+        other: Side,
+        out: Points,
+        at: Any,
+    ) -> Contact:
+        key, number = other
+        room_mm = own_mm + (pieces[key].inside_mm[number] if key else solution.clearance_mm or 0.0)
+        sides = [((piece, number), lever) for number, lever in own]
+        sides += [(other, 1.0)] if key or in_tray else []
+        x, y = ((np.array(at) - lowest) * step).tolist()
+        return Contact((piece, key), tuple(sides), (float(out[0]), float(out[1])), room_mm, (x, y))
+
+    found: dict[tuple[Side, Side], Contact] = {}
+    for (start, end), side in owners.items():
+        other = owners.get((end, start)) or walls.get((start, end))
+        if other is not None and (side, other) not in found and (other, side) not in found:
+            key, number = side
+            own_mm, out = float(pieces[key].inside_mm[number]), normals[key][number]
+            middle = (np.array(start) + end) / 2
+            found[side, other] = contact(key, [(number, 1.0)], own_mm, other, out, middle)
+    corners = []
+    for key, ends in laid.items():
+        begins = {start: number for number, (start, _) in enumerate(ends)}
+        for one, (_, corner) in enumerate(ends):
+            two = begins[corner]
+            both = normals[key][[one, two]]
+            for other, out in passing[corner]:
+                along = np.linalg.solve(both.T, out).tolist()
+                # Where the corner sticks out towards that side, and no side of it lies along it.
+                if other[0] != key and min(along) > _PARALLEL and np.linalg.det(both) > 0:
+                    own_mm = pieces[key].corner_mm(one, two, along)
+                    own = [(one, along[0]), (two, along[1])]
+                    corners.append(contact(key, own, own_mm, other, out, corner))
+    return [*found.values(), *corners]
+
+
+def _normals(ends: Points) -> Points:
+    """Of sides, outwards, of length 1."""
+    along = ends[:, 1] - ends[:, 0]
+    out: Points = along[:, ::-1] * [1, -1] / np.linalg.norm(along, axis=1)[:, None]
+    return out
+
+
+def _sides(lattice: Lattice, cells: frozenset[Cell]) -> list[tuple[Point, Point]]:
+    """The ends of the straight sides of an area, which is on the left of each."""
+    rings = rings_of_cells(lattice, cells)
+    return [ends for ring in rings for ends in zip(ring, (*ring[1:], ring[0]), strict=True)]
+
+
+def _edges(lattice: Lattice, start: Point, end: Point) -> list[tuple[Point, Point]]:
+    """The edges of cells along a side."""
+    walk = [*(lattice.walk(start, end) or ()), end]
+    return list(pairwise(walk))
+
+
+def _inside_mm(section: BaseGeometry, ends: Points, out: Points) -> Points:
+    """How far a piece's material, cut at mid-height, keeps inside each of its drawn sides."""
+    start, end = ends[:, 0], ends[:, 1]
+    length = np.linalg.norm(end - start, axis=1)[:, None]
+    along, cut = (end - start) / length, np.minimum(_END_MM, _END_PART * length)
+    corners = [start + cut * along, end - cut * along]
+    deep, far = -cut * out, _OUT_PART * cut * out
+    boxes = np.stack([corners[0] + deep, corners[1] + deep, corners[1] + far, corners[0] + far], 1)
+    seen = shapely.intersection(section, shapely.polygons(boxes))
+    places, side = shapely.get_coordinates(seen, return_index=True)
+    inside: Points = cut[:, 0].copy()  # where nothing is seen
+    np.minimum.at(inside, side, ((start[side] - places) * out[side]).sum(axis=1))
+    return inside
