@@ -1,1 +1,1 @@
-"""Mesh files that anybody may have made: STL, 3MF and OBJ, read within bounds."""
+"""Mesh files: read within bounds whoever made them, written as 3MF and GLB."""
