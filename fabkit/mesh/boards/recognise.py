@@ -33,17 +33,12 @@ from fabkit.model.puzzle import Board, PuzzleSet, in_units, rings_in_units
 _LEAST_MM2 = 2.0
 #: A hole belongs to a cell when its middle is within this part of a grid unit.
 _NEAR_UNITS = 0.3
-#: An explanation counts from this score: holes that belong to cells, floor in common with region.
-_KNOWN, _ALIKE = 0.6, 0.85
-#: From this score an explanation is not doubted: other kinds and ways up are not tried.
-_SURE = 0.9
+#: Which part of holes and cells belong together, at least, where they are a board's.
+_KNOWN = 0.6
 #: Scores that differ less than this are those of boards of one shape.
 _EQUAL = 1e-6
 #: A tray's walls are no farther (mm) from its region.
 REACH_MM = 3.2
-#: The hull around a board or lid covers this part of its region. It may be smaller by so many mm,
-#: as a lid that is printed small is.
-_COVERED, _SMALLER_MM = 0.97, 2.0
 #: Of two ways to lie the one is chosen whose surface lies farther back, by more than this (mm).
 _FARTHER_MM = 2e-4
 
@@ -74,7 +69,7 @@ def read_boards(
         standing = _ways_up(in_mm)
         ways = [(Part(body, one), _covered(one, puzzle, units_mm)) for one in standing]
         for (way, regions), explain in itertools.product(ways, (_by_circles, _by_floor)):
-            if regions and not any(one.score > _SURE for one in explained):
+            if regions and not any(one.score > 0.9 for one in explained):  # then it is sure
                 explained += explain(way, puzzle, regions)
         explained = explained or list(_as_lid(ways[:2]))
         if explained:
@@ -138,8 +133,8 @@ def is_accessory(body: Body, puzzle: PuzzleSet, *units_mm: float, length_mm: flo
     if all(region.area > most_mm2 for region in regions):
         return False
     rings = [form.rings[:1] for piece in puzzle.pieces for form in piece.forms]
-    outlines = [Polygon(rings_in_units(puzzle.lattice, outer)[0]) for outer in rings]
-    pieces = np.array([_sides(_straightened(_corners(outline))) for outline in outlines])
+    outlines = [np.array(rings_in_units(puzzle.lattice, outer)[0]) for outer in rings]
+    pieces = np.array([_sides(_straightened(outline)) for outline in outlines])
     units = np.reshape(units_mm, (-1, 1, 1))
     # A small board with deep holes has its largest face on a side.
     for standing in _ways_up(in_mm)[::2]:
@@ -154,15 +149,16 @@ def is_accessory(body: Body, puzzle: PuzzleSet, *units_mm: float, length_mm: flo
 def _covered(standing: Points, puzzle: PuzzleSet, units_mm: Sequence[float]) -> list[_Region]:
     """The regions that the hull around something covers, middle on middle, in a quarter turn.
 
-    The hull, not only the box: a triangle covers half of a square.
+    The hull, not only the box: a triangle covers half of a square. It may be smaller by 2 mm, as a
+    lid that is printed small is.
     """
-    hull = shapely.multipoints(standing[:, :2]).convex_hull.buffer(_SMALLER_MM / 2)
+    hull = shapely.multipoints(standing[:, :2]).convex_hull.buffer(1.0)
     hulls = [affinity.rotate(hull, 90 * turns, origin=(0, 0)) for turns in range(4)]
     found = []
     for board, unit_mm in itertools.product(puzzle.boards, dict.fromkeys(units_mm)):
         region = region_mm(puzzle.lattice, board.cells, unit_mm)
-        there = Polygon(_straightened(_corners(region.convex_hull))[:, :2])
-        if shapely.area(shapely.intersection(hulls, there)).max() > _COVERED * there.area:
+        there = Polygon(_straightened(shapely.get_coordinates(region.convex_hull)))
+        if shapely.area(shapely.intersection(hulls, there)).max() > 0.97 * there.area:
             found.append((board, unit_mm, region))
     return found
 
@@ -170,11 +166,6 @@ def _covered(standing: Points, puzzle: PuzzleSet, units_mm: Sequence[float]) -> 
 def _sides(points: Points) -> Points:
     """The longer and the shorter side of the rectangle around points, seen from above."""
     return np.sort(np.ptp(points[:, :2], axis=0))[::-1]
-
-
-def _corners(area: BaseGeometry) -> Points:
-    """The corners of an area, at height 0, shape (n, 3)."""
-    return np.asarray(shapely.get_coordinates(shapely.force_3d(area), include_z=True))
 
 
 def _ways_up(body: Body) -> list[Points]:
@@ -187,20 +178,22 @@ def _ways_up(body: Body) -> list[Points]:
     return [_straightened(one * np.array([1, way, way])) for one in faces for way in (1, -1)]
 
 
-def _straightened(vertices: Points) -> Points:
-    """Upright corners, the rectangle around them along x and y, its longer side along x.
+def _straightened(points: Points) -> Points:
+    """Upright points, of the plane or of space, the rectangle around them along x and y.
 
-    Its middle is at the origin, the lowest corner at height 0.
+    Its longer side is along x, its middle at the origin, the lowest point at height 0.
     """
-    hull = shapely.multipoints(vertices[:, :2]).convex_hull
-    ring = shapely.get_coordinates(shapely.minimum_rotated_rectangle(hull))
+    flat = points[:, :2]
+    ring = shapely.get_coordinates(shapely.minimum_rotated_rectangle(shapely.multipoints(flat)))
     if len(ring) > 3:
         along = max(_complex(np.diff(ring[:3], axis=0)), key=abs)
         # Of two opposite ways the one that turns less, so that what lies straight stays as it is.
         along = along if (along.real, along.imag) >= (0, 0) else -along
-        vertices = moved(vertices, abs(along) / along)
-    low, high = vertices.min(axis=0), vertices.max(axis=0)
-    return np.asarray(vertices - [*((low + high) / 2)[:2], low[2]])
+        turned = _complex(flat) * abs(along) / along
+        flat = np.column_stack([turned.real, turned.imag])
+    points = np.column_stack([flat, points[:, 2:]])
+    low, high = points.min(axis=0), points.max(axis=0)
+    return np.asarray(points - [*((low + high) / 2)[:2], *low[2:]])
 
 
 def _complex(points: Points) -> _Plane:
@@ -288,8 +281,7 @@ def stops(region: BaseGeometry) -> tuple[Points, Points]:
 def gaps(section: BaseGeometry, points: Points, outwards: Points) -> Points:
     """How far it is from each of a region's `stops` to a wall of a section, straight out.
 
-    Negative where a wall stands inside the region, infinite where none is near: what is farther
-    than `REACH_MM` is a notch.
+    Negative where one stands inside the region, infinite where none is near: beyond `REACH_MM`.
     """
     starts = points - REACH_MM * outwards
     return material_along(section, starts, outwards, 2 * REACH_MM)[0] - REACH_MM
@@ -399,20 +391,17 @@ def _match(
 
 def _by_floor(standing: Part, _: PuzzleSet, regions: Sequence[_Region]) -> list[Part]:
     """As a tray, if it stands the right way up: by its largest floor that is one."""
-    sections = standing.sections
-    levels = {slab.low_mm: slab for slab in slabs(sections)[1:]}
-    for (height, facing), _area in sorted(sections.flats().items(), key=lambda one: -one[1]):
-        if facing != UP or height not in levels:
-            continue
+    sections, areas = standing.sections, standing.sections.flats()
+    floors = [slab for slab in slabs(sections)[1:] if (slab.low_mm, UP) in areas]
+    for slab in sorted(floors, key=lambda one: -areas[one.low_mm, UP]):
         # A title's letters are small parts.
-        found = parts(sections.flat(height, UP))
+        found = parts(sections.flat(slab.low_mm, UP))
         floor = shapely.union_all([one for one in found if one.area > found[0].area / 10])
         # Just above the floor: higher up walls may lean.
-        cut = sections.at(height + 0.3 * (levels[height].high_mm - height))
+        cut = sections.at(0.7 * slab.low_mm + 0.3 * slab.high_mm)
         ways = itertools.product(regions, range(4))
-        trays = [tray for way in ways if (tray := _tray(standing, floor, cut, *way))]
-        if trays:
-            return [replace(one, rest_mm=height) for one in trays]
+        if trays := [tray for way in ways if (tray := _tray(standing, floor, cut, *way))]:
+            return [replace(one, rest_mm=slab.low_mm) for one in trays]
     return []
 
 
@@ -432,7 +421,7 @@ def _tray(
         return round(float(here.symmetric_difference(region).area / region.area), 9)
 
     score, start = min((unlike(shift), shift) for shift in shifts)
-    if 1 - score < _ALIKE:
+    if score > 0.15:
         return None
     shift, along = np.array(start), stops(region)
     ways, which = np.unique(along[1].round(6), axis=0, return_inverse=True)

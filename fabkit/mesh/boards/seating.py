@@ -1,10 +1,8 @@
 """Does a piece go into its board, wherever it may lie, and does the board hold it there?
 
-Every way to lie (each side up, each turn) is tried at every place of the board. Nearly all is
-settled from above: between the heights at which it changes a board is an upright prism, a storey,
-and what lies in a storey over no part of it does not meet it. That proves that a piece is free
-where it lies, and that it gets there straight from above. What that leaves open is measured on the
-meshes.
+Every way to lie (each side up, each turn) is tried at every place. Nearly all is settled from
+above: between the heights at which it changes a board is an upright prism, a storey, and what lies
+in a storey over no part of it does not meet it. What that leaves open is measured on the meshes.
 """
 
 from __future__ import annotations
@@ -55,8 +53,6 @@ PROUD_MM = 1.5
 _STEP_MM, _PRECISION = 0.5, 1e-3
 #: Nobody asks by how much more than this a piece can be shifted (mm) or turned (degrees).
 _MOST_MM, _MOST_DEGREES = 1.5, 15.0
-#: Corners this near to a height are at it: what single precision makes of heights.
-_SAME_MM = 1e-4
 
 
 # --- how pieces lie -----------------------------------------------------------------------
@@ -130,24 +126,23 @@ def pieces_in_board(
     profile: Profile,
     progress: Progress = lambda done, total, name: None,
 ) -> dict[str, list[Finding]]:
-    """What the rules of seats say of pieces that lie flat in a board of holes or seats.
+    """What the rules of seats say of pieces that lie flat in a board of holes or seats, by piece.
 
-    Returns:
-        For each piece, by its id, `seat-free`, `seat-insert`, `seat-play`, `seat-loose`,
-        `seat-turn`, `seat-rest`, of several pieces `seat-neighbours`, and of a piece on stubs
-        `seat-proud`. A piece that is not solid, or any piece when the board is not, has only the
-        first, which then fails and says why; so has one for which there is no place.
+    A piece that is not solid, or any piece when the board is not, has only `seat-free`, which then
+    fails and says why; so has one for which there is no place. Of several pieces `seat-neighbours`
+    is told, and of those on stubs `seat-proud`.
     """
     seating = _Seating(board, lattice) if board.is_solid else None
     margins: dict[str, float] = {}
     found: dict[str, list[Finding]] = {}
     for done, (key, part) in enumerate(parts.items()):
         progress(done, len(parts), key)
+        over: list[Lying] = []
         if isinstance(part, OnStubs):
-            sides = [stubs_lying(key, part, lattice, board.unit_mm, way) for way in (False, True)]
-            ways, over = sides[:1], sides[1]
+            ways = [stubs_lying(key, part, lattice, board.unit_mm, over=False)]
+            over = [stubs_lying(key, part, lattice, board.unit_mm, over=True)]
         else:
-            ways, over = [*balls_lying(key, part, board.unit_mm)], None
+            ways = list(balls_lying(key, part, board.unit_mm))
         if seating is None or not ways[0].is_solid:
             why = f"{'the board' if seating is None else 'it'} does not bound a volume"
             why = f"whether it lies free in its board cannot be measured: {why}"
@@ -157,8 +152,7 @@ def pieces_in_board(
         found[key] = seating.goes_in(ways)
         if len(found[key]) > 1:
             found[key] += seating.held(ways)
-            if over:
-                found[key].append(seating.proud(ways[0], over))
+            found[key] += [seating.proud(ways[0], one) for one in over]
     for key in margins if len(margins) > 1 else ():
         # A piece that keeps inside its own cells by some margin stays away from every other piece
         # by that margin and the other's own.
@@ -189,7 +183,7 @@ class _Seating:
         """
         around, found = shapely.box(*self._bounds), list[tuple[float, float, BaseGeometry]]()
         for low, high in itertools.pairwise(self._sections.levels()):
-            near = min(_SAME_MM, (high - low) / 4)
+            near = min(1e-4, (high - low) / 4)  # beyond what single precision makes of heights
             lower, upper = (self._sections.at(at) & around for at in (low + near, high - near))
             leans = (lower ^ upper).area > 0.005 * lower.length
             heights = np.linspace(low, high, math.ceil((high - low) / 0.05) + 1 if leans else 2)
