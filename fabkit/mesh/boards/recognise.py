@@ -92,10 +92,7 @@ def _what(part: Part) -> tuple[str, bool]:
 
 
 def _best(found: Sequence[Part], taken: Collection[tuple[str, bool]]) -> Part:
-    """The best explanation, of boards alike one that no other body is.
-
-    Of those as good, of one board, it is that with its surface's middle farthest back.
-    """
+    """The best explanation, of boards alike one not taken, its surface's middle farthest back."""
     most = max(one.score for one in found) - _EQUAL
     best = min((one for one in found if one.score >= most), key=lambda one: _what(one) in taken)
     # A tray's notch may make its floor a little unlike; a cell more or less is another way to lie.
@@ -147,11 +144,8 @@ def is_accessory(body: Body, puzzle: PuzzleSet, *units_mm: float, length_mm: flo
 
 
 def _covered(standing: Points, puzzle: PuzzleSet, units_mm: Sequence[float]) -> list[_Region]:
-    """The regions that the hull around something covers, middle on middle, in a quarter turn.
-
-    The hull, not only the box: a triangle covers half of a square. It may be smaller by 2 mm, as a
-    lid that is printed small is.
-    """
+    """The regions that the hull around something covers, middle on middle, in a quarter turn."""
+    # Not the box: a triangle covers half of a square. A lid may be printed smaller, by 2 mm.
     hull = shapely.multipoints(standing[:, :2]).convex_hull.buffer(1.0)
     hulls = [affinity.rotate(hull, 90 * turns, origin=(0, 0)) for turns in range(4)]
     found = []
@@ -169,20 +163,15 @@ def _sides(points: Points) -> Points:
 
 
 def _ways_up(body: Body) -> list[Points]:
-    """Its corners in the ways in which a board may have been meant to stand, the likeliest first.
-
-    Each direction of large faces comes both ways up, that of the file first.
-    """
+    """Its corners, each direction of large faces up and down, the likeliest and the file's first."""
     ways = ways_to_stand(body) if len(body.faces) else []
     faces = (one.vertices for one in ways)
     return [_straightened(one * np.array([1, way, way])) for one in faces for way in (1, -1)]
 
 
 def _straightened(points: Points) -> Points:
-    """Upright points, of the plane or of space, the rectangle around them along x and y.
-
-    Its longer side is along x, its middle at the origin, the lowest point at height 0.
-    """
+    """Points of the plane or of space, the longer side of the rectangle around them along x, its
+    middle at the origin, the lowest at height 0."""
     flat = points[:, :2]
     ring = shapely.get_coordinates(shapely.minimum_rotated_rectangle(shapely.multipoints(flat)))
     if len(ring) > 3:
@@ -287,7 +276,7 @@ def gaps(section: BaseGeometry, points: Points, outwards: Points) -> Points:
     return material_along(section, starts, outwards, 2 * REACH_MM)[0] - REACH_MM
 
 
-# --- boards with round holes --------------------------------------------------------------
+# --- boards with round holes, trays, lids -------------------------------------------------
 
 
 def round_holes(section: BaseGeometry) -> list[Circle]:
@@ -357,10 +346,8 @@ def _by_circles(standing: Part, puzzle: PuzzleSet, _: Sequence[_Region]) -> Iter
 def _match(
     holes: _Plane, lattice: Lattice, board: Board, quarter_turns: int
 ) -> tuple[float, complex, complex] | None:
-    """Which part of round holes and of a board's cells belong together, if they are its holes.
-
-    And what carries cells, in grid units, to the holes: the factor (turn and unit) and the shift.
-    """
+    """Which part of holes and cells belong together, if they are a board's; and what carries cells,
+    in grid units, to the holes: the factor (turn and unit) and the shift."""
     cells = _complex(middles_mm(lattice, board, 1.0))
     if min(len(holes), len(cells)) < 2 or not _KNOWN <= len(holes) / len(cells) <= 1 / _KNOWN:
         return None
@@ -384,9 +371,6 @@ def _match(
     seen = len(set(nearest[near].tolist()))
     score = seen / (len(cells) + len(holes) - seen)
     return (score, scale, shift) if abs(scale) > unit / 2 else None
-
-
-# --- trays --------------------------------------------------------------------------------
 
 
 def _by_floor(standing: Part, _: PuzzleSet, regions: Sequence[_Region]) -> list[Part]:
@@ -437,9 +421,6 @@ def _tray(
         shift -= np.linalg.lstsq(columns, np.array(middles), rcond=None)[0][1:]
     laid = moved(standing.vertices, 1j**quarter_turns, complex(*shift))
     return Part(standing.body, laid, TRAY, board=board, unit_mm=unit_mm, score=1 - score)
-
-
-# --- lids ---------------------------------------------------------------------------------
 
 
 def _as_lid(ways: Sequence[tuple[Part, Sequence[_Region]]]) -> Iterator[Part]:

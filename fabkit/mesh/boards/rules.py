@@ -120,10 +120,7 @@ def clearances_mm(part: Part, lattice: Lattice) -> tuple[float, float] | None:
 
 
 def _clearances(part: Part, region: BaseGeometry) -> tuple[Points, Points]:
-    """The clearances between region and frame, and where they are, but for notches.
-
-    Just above what pieces rest on, and below the next level.
-    """
+    """The clearances around a region, from what pieces rest on to the next level, and where."""
     heights, (points, outwards) = _near_ends(_above(part)[:1]), stops(region)
     cuts = [gaps(part.sections.at(height), points, outwards) for height in heights]
     away, places = np.ravel(cuts), np.tile(points, (len(heights), 1))
@@ -160,10 +157,8 @@ def _neighbours_mm(part: Part, lattice: Lattice) -> Points:
 def _measured(part: Part, board: Board, lattice: Lattice, profile: Profile) -> Iterator[Finding]:
     """What the rules of its kind say of a board that could be read, then those of frame and floor."""
     sections, above = part.sections, _above(part)
-    region, middles = (
-        region_mm(lattice, board.cells, part.unit_mm),
-        middles_mm(lattice, board, part.unit_mm),
-    )
+    region = region_mm(lattice, board.cells, part.unit_mm)
+    middles = middles_mm(lattice, board, part.unit_mm)
     surfaces = surfaces_at(part.straight, middles)
     depths = part.rest_mm - np.array([one[-1] if one else 0.0 for one in surfaces])
     if part.kind == HOLES:
@@ -209,10 +204,7 @@ def _measured(part: Part, board: Board, lattice: Lattice, profile: Profile) -> I
 def _circles(
     part: Part, middles: Points, heights: Sequence[float], name: str, asked_mm: float
 ) -> Iterator[Finding]:
-    """Number, places and diameters of round holes, at every height at which they are cut.
-
-    A hole is as wide as the largest cylinder that goes in, and as its widest diameter.
-    """
+    """Number, places and diameters of round holes, at every height at which they are cut."""
     cuts = [round_holes(part.sections.at(height)) for height in heights]
     cells = [(middle, [hole_at(cut, middle, part.unit_mm) for cut in cuts]) for middle in middles]
     missing = [middle for middle, holes in cells if None in holes]
@@ -266,11 +258,7 @@ def _corners(region: BaseGeometry, cut: BaseGeometry, profile: Profile) -> Itera
 def _walls(
     part: Part, region: BaseGeometry, heights: Sequence[float], profile: Profile
 ) -> Iterator[Finding]:
-    """The thinnest wall of the frame, straight in from its four sides, at every level.
-
-    A line that gets to the region before it meets a wall has come in through the notch, or over
-    the front: what it meets beyond is another side's wall.
-    """
+    """The thinnest wall of the frame, straight in from its four sides, at every level."""
     flat = part.vertices[:, :2]
     points, outwards = stops(shapely.box(*flat.min(axis=0), *flat.max(axis=0)))
     inwards, reach = -outwards, float(np.linalg.norm(np.ptp(flat, axis=0)))
@@ -279,6 +267,7 @@ def _walls(
     inside = material_along(region, starts, inwards, reach)[0]
     cuts = [part.sections.at(height) for height in heights]
     walls = [material_along(cut, starts, inwards, reach) for cut in cuts]
+    # What gets to the region first came through the notch: beyond is another side's wall.
     thick = [np.where(begin < inside, wide, np.inf) for begin, wide in walls]
     least = profile.board_wall_mm - 2 * part.sections.noise_mm
     yield from _worst("board-wall", np.ravel(thick), np.tile(points, (len(cuts), 1)), least)
@@ -338,29 +327,24 @@ def _lid(lid: Part, board: Part, lid_low_mm: float, profile: Profile) -> Iterato
 
 
 class _Closing:
-    """A lid on its board, its underside so high, turned as suits it best.
-
-    Attributes:
-        plate_mm: thickness of the lid's plate: up to its largest level face that looks up.
-        snaps: whether it has tongues, and is pressed on: most of it is not there halfway up.
-        seated: the lid as it lies on the board, filled: a title meets nothing.
-        noise_mm: how far noise may have moved both.
-    """
+    """A lid on its board, its underside so high, turned as suits it best."""
 
     def __init__(self, board: Part, lid: Part, seat_mm: float) -> None:
         import manifold3d
 
         self.board, self.lid, sections = board, lid, lid.sections
         self.noise_mm = 2 * (board.sections.noise_mm + sections.noise_mm)
+        # The plate reaches up to the largest level face that looks up.
         tops = [(area, at) for (at, facing), area in sections.flats().items() if facing == UP]
         self.plate_mm = max(tops, default=(0.0, sections.high))[1]
+        # With tongues it is pressed on; then most of it is not there halfway up.
         plain = sections.at(slabs(sections)[0].middle_mm)
         self.snaps = bool(sections.at(sections.high / 2).area < plain.area / 2)
         below_mm = _BELOW_MM + (sections.high - self.plate_mm if self.snaps else 0.0)
         self._near = board.manifold.trim_by_plane((0, 0, 1), seat_mm - below_mm)
         self._low_mm = seat_mm + _ABOVE_MM + self.noise_mm
         middle = np.append((lid.vertices.min(axis=0) + lid.vertices.max(axis=0))[:2] / 2, 0.0)
-        # Its rim is wider than its plate is thick: edges may lean.
+        # A title, which is filled, meets nothing. The rim is wider than the plate: edges may lean.
         size = np.ptp(lid.vertices, axis=0) - 2 * (self.plate_mm + 2)
         size[2] = self.plate_mm
         filling = manifold3d.Manifold.cube(np.maximum(size, 0).tolist(), center=True)

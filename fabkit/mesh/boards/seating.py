@@ -177,14 +177,12 @@ class _Seating:
 
     @cached_property
     def _storeys(self) -> list[tuple[float, float, BaseGeometry]]:
-        """Its layers, from low to high: between which heights each lies, and it seen from above.
-
-        Where walls lean they are cut so finely that they nearly stand upright.
-        """
+        """Its layers, from low to high: between which heights each lies, and it seen from above."""
         around, found = shapely.box(*self._bounds), list[tuple[float, float, BaseGeometry]]()
         for low, high in itertools.pairwise(self._sections.levels()):
             near = min(1e-4, (high - low) / 4)  # beyond what single precision makes of heights
             lower, upper = (self._sections.at(at) & around for at in (low + near, high - near))
+            # Where walls lean they are cut so finely that they nearly stand upright.
             leans = (lower ^ upper).area > 0.005 * lower.length
             heights = np.linspace(low, high, math.ceil((high - low) / 0.05) + 1 if leans else 2)
             inner = [self._sections.at(at) & around for at in heights[1:-1].tolist()]
@@ -193,13 +191,8 @@ class _Seating:
             found += zip(heights[:-1].tolist(), heights[1:].tolist(), cuts, strict=True)
         return found
 
-    # --- does it go in -------------------------------------------------------------------
-
     def goes_in(self, ways: Sequence[Lying]) -> list[Finding]:
-        """`seat-free` and `seat-insert` of a piece, at every place in every turn of its ways to lie.
-
-        Only the first, which fails, when there is no place for it.
-        """
+        """`seat-free`, and `seat-insert` if there is a place, at all places in all turns."""
         places, turns, barred = 0, 0, list[tuple[float, str]]()
         for lying in ways:
             for _, some in itertools.groupby(lying.poses(self._region), key=lambda pose: pose[0]):
@@ -223,14 +216,11 @@ class _Seating:
         ]
 
     def _barred(self, lying: Lying, poses: Sequence[Pose]) -> list[tuple[float, Pose]]:
-        """Of poses of one turn, the first that overlaps with the board, and by how much (mm3).
-
-        Else the first to which there is no straight way from above; else none.
-
-        A piece that is put in from above passes each storey with all of it that comes to lie
-        there or below. So where that meets nothing, it gets there, and is free where it lies; all
-        others are suspects, looked at the worst first.
-        """
+        """Of poses of one turn, the first that overlaps with the board, and by how much (mm3); else
+        the first to which there is no straight way from above; else none."""
+        # A piece that is put in from above passes each storey with all of it that comes to lie
+        # there or below. So where that meets nothing, it gets there, and is free where it lies; all
+        # others are suspects, looked at the worst first.
         suspect_mm3, everywhere = np.zeros(len(poses)), lying.placed_all(lying.shadow(), poses)
         for low_mm, high_mm, shadow in self._storeys:
             near = np.flatnonzero(shapely.intersects(shadow, everywhere))
@@ -257,13 +247,8 @@ class _Seating:
         low, high = np.reshape(solid.bounding_box(), (2, 3))[:, :2].tolist()
         return cropped(self._solid, shapely.box(*low, *high).buffer(1.0).bounds)
 
-    # --- is it held ----------------------------------------------------------------------
-
     def held(self, ways: Sequence[Lying]) -> list[Finding]:
-        """`seat-play`, `-loose`, `-turn` and `-rest` where a piece is held worst.
-
-        It is looked at mid-board and at the border.
-        """
+        """`seat-play`, `-loose`, `-turn` and `-rest`, held worst, mid-board and at the border."""
         plays, middle = [], np.mean(sorted(self._region), axis=0)
         for lying in ways:
             poses = list(lying.poses(self._region))
@@ -279,11 +264,8 @@ class _Seating:
         ]
 
     def _play(self, lying: Lying, pose: Pose) -> list[float]:
-        """How a piece is held in one place: how far it can be shifted, turned, and how far it falls.
-
-        It is shifted from stop to stop in four directions, and turned about the worst of its cells'
-        middles: all seen from above, storey by storey, the piece level.
-        """
+        """How far a piece can be shifted from stop to stop, in four directions, turned about the
+        worst of its cells' middles, both seen from above, the piece level; and how far it falls."""
         met = list(self._met(lying, pose, self._rest_mm + LIFT_MM))
         shadows, areas, high_mm = np.array(met, object).reshape(-1, 3).T
         around = lying.placed(lying.shadow(), pose).envelope.buffer(2.0)
@@ -313,15 +295,9 @@ class _Seating:
             most = _reach(partial(rotated, complex(*pivot), way), _MOST_DEGREES, free=most)
         return [*shifts, most, -self._low_mm(lying, pose, 0.0, PRESS_MM)]
 
-    # --- how low it comes ----------------------------------------------------------------
-
     def proud(self, upright: Lying, over: Lying) -> Finding:
-        """`seat-proud`: how much higher the top of a piece on stubs lies when it is turned over.
-
-        The piece is let down onto the board until it meets it: first with its stubs down, in the
-        first place; then turned over, in every turn and every place that its cells allow. The least
-        difference counts.
-        """
+        """`seat-proud`: how much higher a piece on stubs that is let down lies when it is turned
+        over, at least, in any turn and place; than with its stubs down, in the first place."""
         above_mm, lowest_mm = self._sections.high - self._rest_mm, math.inf
         for pose in over.poses(self._region):
             # Most places are like the ones before: there it stops, too, before it gets any lower.
@@ -348,10 +324,7 @@ class _Seating:
                 yield shadow, lying.placed(area, pose), high_mm - low_mm
 
     def _low_mm(self, lying: Lying, pose: Pose, start_mm: float, step_mm: float) -> float:
-        """How high above the board's ``rest_mm`` a piece stays that is let down from some height.
-
-        One that falls through the board is let down until all of it is below.
-        """
+        """How high above the board's ``rest_mm`` a piece stays that is let down from some height."""
         solid = lying.at(pose, self._rest_mm + start_mm)
         near, most_mm = self._around(solid), solid.bounding_box()[5] + _STEP_MM
         return start_mm - _reach(
