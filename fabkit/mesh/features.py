@@ -22,6 +22,8 @@ from fabkit.mesh.part import Part
 from fabkit.mesh.section import DOWN, UP, filled, hollows, parts
 from fabkit.model.layers import MARK_DIAMETER_MM
 
+#: What cavities are: see `Features`.
+_KINDS = "recesses", "releases", "labels", "through", "marks", "hollows"
 #: Positions in a list.
 _Positions = NDArray[np.int64]
 
@@ -69,7 +71,7 @@ class Cavity:
 
     @property
     def depth_mm(self) -> float:
-        """From its lower to its upper end."""
+        """How high it is."""
         return self.high_mm - self.low_mm
 
     @cached_property
@@ -131,17 +133,9 @@ def features(part: Part) -> Features:
         # Only then is the back where magnets go in; else a round thing there may be a full stop.
         found["marks"] += [label for label in labels if label.below and _is_mark(label)]
         labels = [label for label in labels if label not in found["marks"]]
-    return Features(
-        open_.cuts,
-        found["recesses"],
-        found["releases"],
-        [*labels, *found["letters"]],
-        found["through"],
-        found["marks"],
-        found["hollows"],
-        nubs_mm,
-        part,
-    )
+    found["labels"] = [*labels, *found["letters"]]
+    kinds = {kind: found[kind] for kind in _KINDS}
+    return Features(cuts=open_.cuts, nubs_mm=nubs_mm, level=part, **kinds)
 
 
 def _told_apart(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[str, Cavity]]:
@@ -151,9 +145,11 @@ def _told_apart(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[s
     """
     whole = open_.cavity(space)
     if whole.below and whole.above:
-        released = _released(open_, space, part.thickness_mm)
-        yield from released
-        if not (released or whole.beside or _is_hole_of_outline(part, whole)):
+        yield from (released := _released(open_, space, part.thickness_mm))
+        # The outline's own holes are a tenth of a square unit or more.
+        line = part.outline
+        in_hole = whole.middle.difference(line.canonical).area / line.unit_mm**2 if line else 0.0
+        if not (released or whole.beside or in_hole > 0.1):
             yield "through", whole
         return
     is_closed = not whole.below and not whole.above
@@ -178,9 +174,9 @@ def _told_apart(part: Part, open_: _Open, space: _Positions) -> Iterator[tuple[s
             is_deep = one.depth_mm > part.thickness_mm / 2  # as no letter is
             yield "hollows" if is_deep else "labels", one
     for one in hollow:
-        if _is_frame(one) and (letter := _standing_in(one)):
+        if _is_pocket(one) and (letter := _standing_in(one)):
             yield from (("pockets", one), ("letters", letter))
-        elif not _is_frame(one) or not len(rest):
+        elif not _is_pocket(one) or not len(rest):
             yield "hollows", one
 
 
@@ -314,27 +310,26 @@ def _is_hollow(part: Part, cavity: Cavity) -> bool:
     """Whether a cavity is wider (by a fifth of a unit) than the strokes of letters, and for a
     recess too shallow or not round."""
     unit_mm = part.outline.unit_mm if part.outline else math.sqrt(part.shadow.area) / 2
-    area = filled(cavity.middle) if _is_frame(cavity) else cavity.middle
+    area = filled(cavity.middle) if _is_pocket(cavity) else cavity.middle
     return _disc_mm(area) > 0.2 * unit_mm and not _is_recess(cavity, part.thickness_mm)
 
 
-def _is_frame(cavity: Cavity) -> bool:
+def _is_pocket(cavity: Cavity) -> bool:
     """Whether a cavity is a round pocket, mostly open, in which a letter may stand or be sunk."""
     disc = filled(cavity.middle)
     return cavity.middle.area > 0.6 * disc.area and _fills(disc) > 0.97
 
 
-def _standing_in(frame: Cavity) -> Cavity | None:
+def _standing_in(pocket: Cavity) -> Cavity | None:
     """The letter that stands in a round pocket, as if it were engraved; None without one."""
-    stands = [(cut, filled(area).intersection(cut.material)) for cut, area in frame.cuts]
-    cuts = [
-        (cut, union_all([one for one in parts(area) if one.area > _LEAST_MM2]))
-        for cut, area in stands
-    ]
-    cuts = [(cut, area) for cut, area in cuts if not area.is_empty]
+    cuts = []
+    for cut, area in pocket.cuts:
+        stands = parts(filled(area).intersection(cut.material))
+        if stands := [one for one in stands if one.area > _LEAST_MM2]:
+            cuts.append((cut, union_all(stands)))
     if not cuts:
         return None
-    return replace(frame, low_mm=cuts[0][0].low_mm, high_mm=cuts[-1][0].high_mm, cuts=tuple(cuts))
+    return replace(pocket, low_mm=cuts[0][0].low_mm, high_mm=cuts[-1][0].high_mm, cuts=tuple(cuts))
 
 
 def _is_mark(cavity: Cavity) -> bool:
@@ -342,14 +337,6 @@ def _is_mark(cavity: Cavity) -> bool:
     width_mm = 2 * shapely.minimum_bounding_radius(cavity.middle)
     is_small = width_mm <= 3 * MARK_DIAMETER_MM and not cavity.beside
     return bool(is_small and _fills(cavity.middle) > 0.85)
-
-
-def _is_hole_of_outline(part: Part, cavity: Cavity) -> bool:
-    """Whether what goes through opens a tenth of a square unit that the outline leaves open."""
-    if part.outline is None:
-        return False
-    open_mm2 = cavity.middle.difference(part.outline.canonical).area
-    return bool(open_mm2 > 0.1 * part.outline.unit_mm**2)
 
 
 def _is_recess(cavity: Cavity, thickness_mm: float) -> bool:

@@ -71,7 +71,7 @@ def near(mm: float, off_mm: float = TOLERANCE_MM) -> tuple[float, float]:
 
 def outline_findings(one: Subject) -> Iterator[Finding]:
     """All findings on a part's outline, its back and its face."""
-    part, found, _, common, _, profile = one
+    part, found, common, profile = one.part, one.found, one.common, one.profile
     rest_mm2 = part.sections.flat(0.0, DOWN).area
     rest_mm2 += sum(hollow.middle.area for hollow in found.hollows if hollow.below)  # told apart
     share = rest_mm2 / part.shadow.area if part.shadow.area else 0.0
@@ -157,15 +157,10 @@ def _unit(part: Part, outline: Outline, common: Common, profile: Profile) -> Fin
     return between("unit", unit_mm, limit, "mm", "the grid unit", outline.canonical.boundary)
 
 
-class Corner(NamedTuple):
-    """A corner of a drawn outline.
-
-    Attributes:
-        place: where it is.
-        angle: of the material, in radians.
-        off_mm: how far it is from there to the part's own outline, along neither side: what was
-            cut off a corner that points outwards, or filled into one that points inwards.
-    """
+class _Corner(NamedTuple):
+    """A corner of a drawn outline: where it is, the angle of the material in radians, and how far
+    it is from there to the part's own outline, along neither side: what was cut off a corner that
+    points outwards, or filled into one that points inwards."""
 
     place: Point
     angle: float
@@ -176,27 +171,15 @@ class Corner(NamedTuple):
         """The angle of the material."""
         return round(math.degrees(self.angle))
 
-    def right_mm(self, common: Common, profile: Profile) -> float:
-        """By how much it is rightly cut or filled: tips as the profile says."""
-        usual_mm = common.corners_mm.get(self.degrees, 0.0) if common.measured else 0.0
-        flat_mm = profile.tip_flat_mm if self.degrees < 90 else 0.0
-        return max(usual_mm, flat_mm / 2 / math.tan(self.angle / 2))
 
-    def changed(self, off_mm: float) -> BaseGeometry:
-        """Where an arc or a flat that takes or fills so much of the corner changes the outline."""
-        half = min(self.angle, 2 * math.pi - self.angle) / 2
-        reach_mm = off_mm * math.cos(half) / (1 - math.sin(half))
-        return self.place.buffer(reach_mm + TOLERANCE_MM)
-
-
-def _corners(drawn: Polygon, seen: Polygon) -> list[Corner]:
+def _corners(drawn: Polygon, seen: Polygon) -> list[_Corner]:
     """The corners of an outline as drawn, and how they are seen."""
     found = []
     for before, here, after in itertools.chain(*map(triples, rings_mm(orient(drawn)))):
         place, turn = Point(here), angle(before, here, after)
         outwards = turn < math.pi
         off_mm = place.distance(seen if outwards else seen.boundary)
-        found.append(Corner(place, turn, off_mm if outwards or seen.contains(place) else 0.0))
+        found.append(_Corner(place, turn, off_mm if outwards or seen.contains(place) else 0.0))
     return [one for one in found if one.angle > 0]  # else two of them are one
 
 
@@ -224,7 +207,7 @@ def _form(one: Subject) -> Iterator[Finding]:
     any height, and nothing at all is to stick out.
     """
     part, found, _, common, puzzle, profile = one
-    drawn, usual = _on_own_sides(part), list[tuple[Corner, float]]()
+    drawn, usual = _on_own_sides(part), list[tuple[_Corner, float]]()
     if keeps_own_gaps(puzzle, profile):
         assert part.outline is not None
         try:
@@ -233,7 +216,11 @@ def _form(one: Subject) -> Iterator[Finding]:
         except BlueprintError:
             return
     elif drawn.is_valid:
-        usual = [(c, c.right_mm(common, profile)) for c in _corners(drawn, part.shadow)]
+        # By how much corners are rightly cut or filled: tips as the profile says.
+        for c in _corners(drawn, part.shadow):
+            usual_mm = common.corners_mm.get(c.degrees, 0.0) if common.measured else 0.0
+            flat_mm = profile.tip_flat_mm if c.degrees < 90 else 0.0
+            usual.append((c, max(usual_mm, flat_mm / 2 / math.tan(c.angle / 2))))
     else:
         return  # sides that are nowhere near the lattice's enclose nothing
     inner = [(c, mm) for c, mm in usual if mm > 0 and c.angle > math.pi]
@@ -253,12 +240,16 @@ def _form(one: Subject) -> Iterator[Finding]:
 
 
 def _off(
-    area: BaseGeometry, other: BaseGeometry, usual: Sequence[tuple[Corner, float]]
+    area: BaseGeometry, other: BaseGeometry, usual: Sequence[tuple[_Corner, float]]
 ) -> list[tuple[float, Point]]:
-    """How far the corners of what one area has and another has not are away from that; what is
-    usual at corners is looked past."""
-    off = area.difference(shapely.union_all([other, *(c.changed(mm) for c, mm in usual)]))
-    points = shapely.points(shapely.get_coordinates(off))
+    """How far the corners of what one area has and another has not are away from that; an arc or a
+    flat that takes or fills as much of a corner as is usual is looked past."""
+    past = [other]
+    for corner, off_mm in usual:
+        half = min(corner.angle, 2 * math.pi - corner.angle) / 2
+        reach_mm = off_mm * math.cos(half) / (1 - math.sin(half))
+        past.append(corner.place.buffer(reach_mm + TOLERANCE_MM))
+    points = shapely.points(shapely.get_coordinates(area.difference(shapely.union_all(past))))
     return list(zip(shapely.distance(points, other).tolist(), points, strict=True))
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import shapely
 from shapely import MultiPoint, union_all
 from shapely.affinity import rotate
-from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.magnets import bores, left_to_right, magnet_count, poles
 from fabkit.mesh.features import Cavity, circle_of, cylinders_mm
@@ -18,7 +17,7 @@ from fabkit.mesh.identity import Letter, turns_alike
 from fabkit.mesh.part import inside_mm
 from fabkit.mesh.rules.outline import TOLERANCE_MM, Subject, near
 from fabkit.mesh.rules.table import judged
-from fabkit.mesh.section import DOWN, UP, filled, hollows, parts
+from fabkit.mesh.section import DOWN, UP, filled, hollows
 from fabkit.model.layers import (
     MARK_DIAMETER_MM,
     MAX_AIR_MM,
@@ -46,13 +45,9 @@ def recess_findings(one: Subject) -> Iterator[Finding]:
     places = [recess.middle for recess in recesses]
     yield from _bores(one)
     yield from _releases(one)
-    filled_cuts = [
-        area
-        for recess in recesses
-        for _, area in recess.cuts
-        if len(parts(area)) > 1 or any(one.interiors for one in parts(area))
-    ]
-    where = filled_cuts[0] if filled_cuts else None
+    cuts = [area for recess in recesses for _, area in recess.cuts]
+    filled_cuts = [area for area in cuts if len(shapely.get_rings(area)) > 1]
+    where = union_all(filled_cuts)
     yield counted("recess-empty", len(filled_cuts), 0, "cuts with something in a recess", where)
     magnet_mm = profile.magnet_height_mm
     limit = (magnet_mm + profile.air_mm, magnet_mm + MAX_AIR_MM)
@@ -149,22 +144,22 @@ def _releases(one: Subject) -> Iterator[Finding]:
 def _walls(one: Subject) -> Iterator[Finding]:
     """Walls to the sides, those of holes too, and to the next recess: beside the bore, at the bed."""
     part, profile, recesses = one.part, one.profile, one.found.recesses
-    beside, at_bed = list[tuple[float, BaseGeometry]](), list[tuple[float, BaseGeometry]]()
+    beside = [
+        (x.middle.distance(y.middle), x.middle) for x, y in itertools.combinations(recesses, 2)
+    ]
     for recess in recesses:
         bore_mm = shapely.minimum_bounding_radius(recess.middle)
         for cut, area in recess.cuts:
-            is_wider = shapely.minimum_bounding_radius(area) > bore_mm + 0.002  # in its mouth
-            wall_mm = max(0.0, inside_mm(area, part.filled(cut.material)))
-            (at_bed if is_wider and not profile.embedded else beside).append((wall_mm, area))
-    for x, other in itertools.combinations(recesses, 2):
-        beside.append((x.middle.distance(other.middle), x.middle))
+            # Its mouth is wider, and judged at the bed.
+            if profile.embedded or shapely.minimum_bounding_radius(area) < bore_mm + 0.002:
+                beside.append((max(0.0, inside_mm(area, part.filled(cut.material))), area))
     noise_mm = part.sections.noise_mm  # no wall is known more exactly
     yield from judged("wall", beside, profile.wall_mm - noise_mm)
     if not profile.embedded:
         back = part.sections.flat(0.0, DOWN)
         own = [x.middle for x in recesses if x.below]
         mouths = [hole for hole in hollows(back) if any(map(hole.intersects, own))]
-        at_bed += [(part.filled(back).boundary.distance(hole), hole) for hole in mouths]
+        at_bed = [(part.filled(back).boundary.distance(hole), hole) for hole in mouths]
         yield from judged("bed-wall", at_bed, profile.bed_wall_mm - noise_mm)
 
 
@@ -208,9 +203,7 @@ def _right_ones(one: Subject) -> Iterator[Finding]:
     ]
     if wrong:
         places = [*min(wrong, key=len), *astray]
-        what = (
-            "magnets that are marked wrongly: those that show their south pole have one mark each"
-        )
+        what = "magnets marked wrongly: those that show their south pole have one mark each"
         yield counted("pole-mark", len(places), 0, what, union_all(places))
 
 
@@ -233,10 +226,8 @@ def _souths(one: Subject) -> Iterator[set[int]]:
     if outline is None or not identity.as_drawn:
         return
     circles = [circle_of(recess.middle) for recess in one.found.recesses]
-    centres, moves = (
-        MultiPoint([(c.x_mm, c.y_mm) for c in circles]),
-        len(puzzle.lattice.moves(False)),
-    )
+    centres = MultiPoint([(circle.x_mm, circle.y_mm) for circle in circles])
+    moves = len(puzzle.lattice.moves(False))
     for piece in puzzle.select(identity.alike):
         in_turn, turns = poles(puzzle, piece, one.profile), turns_of(one, piece)
         if identity.letter:  # as far as that looks different when it is turned
