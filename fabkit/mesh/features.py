@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import shapely
@@ -35,14 +36,9 @@ _NOTCH_MM = 0.8
 _NUB_MM = 0.02
 
 
-@dataclass(frozen=True, eq=False)
-class Slice:
-    """A cut at one height, and the heights of the next corners below and above it.
-
-    Attributes:
-        inside_mm: how far inside the part's outline its own lies, at most of its sides: what
-            chamfer, rounding or taper take at that height.
-    """
+class Slice(NamedTuple):
+    """A cut at one height, the heights of the next corners below and above it, and how far inside
+    the part's outline its own lies, at most of its sides: what chamfer, rounding or taper take."""
 
     height_mm: float
     low_mm: float
@@ -57,7 +53,7 @@ class Cavity:
 
     Attributes:
         below, above: whether it is open at the back, and at the face.
-        cuts: the slices it appears in and its area there, from low to high.
+        cuts: from low to high, its areas, and the slices they are in.
         beside, in_side: whether it breaks through the side, and is nothing but a notch there.
     """
 
@@ -94,7 +90,7 @@ class Features:
 
     Attributes:
         cuts: its slices, from low to high.
-        recesses: the cavities for magnets.
+        recesses: for magnets.
         releases: the holes from their ends to the face, by which magnets are pushed out.
         labels: letters, or parts of them; also those that stand in a pocket.
         through: holes from face to back that are no part of the outline.
@@ -118,8 +114,7 @@ class Features:
 def features(part: Part) -> Features:
     """Finds a part's recesses, letters, marks and holes, and tells them apart.
 
-    Edges that are rounded or chamfered and sides that lean leave no feature, and holes of the
-    outline are none.
+    Rounded and chamfered edges, leaning sides and holes of the outline are none.
     """
     part, nubs_mm = _without_nubs(_without_inlays(part))
     open_, found = _Open(part), defaultdict[str, list[Cavity]](list)
@@ -376,13 +371,8 @@ def can_be_turned_over(part: Part, found: Features) -> bool:
 
 @dataclass(frozen=True)
 class Circle:
-    """A circle laid through points.
-
-    Attributes:
-        x_mm, y_mm: its middle.
-        diameter_mm: the least squares fit.
-        inner_mm, outer_mm: twice the least and the greatest distance of a point from the middle.
-    """
+    """A circle laid through points by least squares: its middle, its diameter, and twice the least
+    and the greatest distance of a point from the middle."""
 
     x_mm: float
     y_mm: float
@@ -419,11 +409,8 @@ def circle_of(area: BaseGeometry) -> Circle:
 def cylinders_mm(areas: Sequence[BaseGeometry]) -> tuple[float, float]:
     """The diameters of the largest upright cylinder inside a bore, and of the smallest around it.
 
-    They are measured on the mesh as it is, chords and all: what goes in has to pass every cut,
-    and between two corners a polygon's side lies inside the circle that was drawn. A bore of 16
-    sides with its corners on a circle of 10.1 mm takes 9.91 mm.
-
-    The areas are the bore's cuts; what stands free in them is looked past.
+    They are measured on its cuts as they are, chords and all, but for what stands free in them: a
+    bore of 16 sides with its corners on a circle of 10.1 mm takes 9.91 mm.
 
     Example:
         >>> from shapely import Point, affinity

@@ -46,7 +46,7 @@ class _Shape(NamedTuple):
 
 
 class _Pose(NamedTuple):
-    """Balls at their places in a mesh: ball ``b`` is at ``origin + pitch * turn @ b``."""
+    """Balls at their places in a mesh: ball ``b`` is at ``origin + pitch * turn @ b``, nearly."""
 
     drawn: BallBody
     pitch: float
@@ -79,9 +79,9 @@ def _shapes(pieces: tuple[tuple[str, BallBody], ...]) -> dict[object, _Shape]:
     found: dict[object, _Shape] = {}
     for way, (name, body) in product((1, -1), pieces):
         drawn = BallBody(tuple((way * x, y, z) for x, y, z in body.balls), body.bonds)
-        shape = found.setdefault(_images(drawn), _Shape((), way < 0, drawn))
+        shape = found.setdefault(images := _images(drawn), _Shape((), way < 0, drawn))
         if shape.mirrored == (way < 0):
-            found[_images(drawn)] = shape._replace(alike=(*shape.alike, name))
+            found[images] = shape._replace(alike=(*shape.alike, name))
     return found
 
 

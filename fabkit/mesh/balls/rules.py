@@ -30,19 +30,15 @@ _LINK_TOLERANCE_MM = 2 * TOLERANCE_MM
 #: The flat under a ball has at least this part of its radius as drawn: with usual sizes, a flat
 #: that lies 0.3 mm too deep has less; the chords of 24 segments take off half of it.
 _FLAT_SHARE = 0.9
-#: How nearly a part must lie on its flat in its file, as a flat piece on its back.
-_TILT_DEGREES = 0.1
 
 
 def inspect_balls(
     part: Part, identity: Identity, puzzle: PuzzleSet, profile: Profile
 ) -> list[Finding]:
-    """What every rule says of one part that is made of balls, as it lies on its flat.
+    """What every rule says of one part that is made of balls, in the order of the rules.
 
-    Returns:
-        Findings in the order of the rules, those that are kept among them. Their places are seen
-        from above, as the part lies when it is printed. Of what is no piece only that is said, and
-        what is wrong with the mesh as such.
+    Places are seen from above, as the part lies when it is printed. Of what is no piece only that
+    is said, and what is wrong with the mesh as such.
     """
     if part.balls is None:
         strange = Finding("ball-shape", False, None, None, "", part.why)
@@ -104,11 +100,12 @@ def _sizes(part: Part, balls: Balls, lying: _Lying, profile: Profile) -> Iterato
     for off, asked, bond in sorted(links)[:1]:
         link = [(off + asked, lying.mark(bond))]
         yield from judged("ball-link", link, asked - _LINK_TOLERANCE_MM)
-    gaps = [
-        (_gap_mm(part, balls, places, pair), lying.mark(pair))
-        for pair in neighbours(shape)
-        if pair not in shape.bonds
-    ]
+    gaps = []
+    for pair in neighbours(shape):
+        if pair not in shape.bonds:
+            cut = cuts_between(part.straight.as_trimesh, places[[*pair]], [0.0])[0]
+            apart_mm = balls.pitch_mm - sum(balls.diameters_mm[i] for i in pair) / 2
+            gaps.append((apart_mm if cut.is_empty else 0.0, lying.mark(pair)))
     yield from judged("ball-gap", gaps, max(0.0, unit_mm - ball_mm - TOLERANCE_MM))
     stray_mm = float(from_middles(part.vertices, places, shape.bonds).max())
     what = "how far anything is from the middles of balls and links"
@@ -121,17 +118,10 @@ def _sizes(part: Part, balls: Balls, lying: _Lying, profile: Profile) -> Iterato
     flat_mm = math.sqrt(max(0.0, ball_mm**2 / 4 - profile.ball_flat_mm**2))
     yield from judged("ball-flat", flats, round(_FLAT_SHARE * flat_mm, 3))
     if not lying.flat.is_empty:
-        ok, message = lying.tilt_degrees <= _TILT_DEGREES, "it lies on its flat"
-        if not ok:
-            message = "it does not lie on its flat in its file; turn it in the slicer"
-        yield Finding("ball-lies", ok, lying.tilt_degrees, _TILT_DEGREES, "deg", message)
-
-
-def _gap_mm(part: Part, balls: Balls, places: Points, pair: tuple[int, int]) -> float:
-    """How far two neighbouring balls are apart; 0 where anything is halfway between them."""
-    if not cuts_between(part.straight.as_trimesh, places[[*pair]], [0.0])[0].is_empty:
-        return 0.0
-    return balls.pitch_mm - sum(balls.diameters_mm[i] for i in pair) / 2
+        tilt = lying.tilt_degrees
+        message = "it does not lie on its flat in its file; turn it in the slicer"
+        message = message if tilt > 0.1 else "it lies on its flat"
+        yield Finding("ball-lies", tilt <= 0.1, tilt, 0.1, "deg", message)
 
 
 def height_on_bed_mm(profile: Profile) -> float:
@@ -178,11 +168,9 @@ class _Lying(NamedTuple):
     """A part as it is printed: on the side on which most of its surface is level and lowest.
 
     Attributes:
-        vertices: its corners in mm, shape (n, 3), lowest at height 0, the flat level.
-        middles: the places of its balls there, shape (balls, 3).
-        lowest: the balls of the lowest plane.
-        flat: what lies on the bed, seen from above; empty when there is no flat. Then the part
-            lies with as many balls lowest as it can.
+        vertices: its corners in mm, lowest at height 0; `middles`: those of its balls.
+        lowest: the balls of the lowest plane; without a flat as many as there can be.
+        flat: what lies on the bed, seen from above.
         tilt_degrees: between the file's vertical and the upright of the part; 0 without a flat.
     """
 

@@ -39,14 +39,10 @@ def judged(
     unit: str = "mm",
     what: str = "",
 ) -> Iterator[Finding]:
-    """What a rule says of the worst of several measurements; nothing of none.
+    """What a rule says of the worst of several measurements and their places; nothing of none.
 
-    Args:
-        rule: its id.
-        found: what was measured, and where.
-        least, most: what is asked for; one of both may be None.
-        unit: of all of these.
-        what: the beginning of the sentence, if it is not what the table calls the rule.
+    It is to be at least or at most so much, or between both. The sentence begins with what the
+    table calls the rule, if with nothing else.
 
     Example:
         >>> [one.message for one in judged("wall", [(2.1, None), (1.2, None)], 2.0)]
