@@ -125,6 +125,13 @@ def test_a_closed_cavity_gets_its_magnets_from_above(pair: str, said: Callable[.
     assert (one["name"], one["pole"], one["tip"]) == ("jig", "", "")
 
 
+def test_its_post_is_narrower_by_what_recesses_lose(pair: str, said: Callable[..., Any]) -> None:
+    """On a printer where holes are known to come out narrower, drawn recesses make up for it."""
+    lost = ("-s", "calibration.hole_loss=0.2 mm", "-s", "recess.press=0.3 mm")
+    (one,) = said("jig", *lost)["jigs"]
+    assert one["post_mm"] == 9.7  # as with a bore of 10.1 mm that loses nothing
+
+
 def test_it_says_how_to_use_it(pair: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["jig", pair]) == 0
     out = capsys.readouterr().out
