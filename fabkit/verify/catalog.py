@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from fabkit.core.errors import many, name_some
+from fabkit.core.errors import name_some
 from fabkit.mesh.features import can_be_turned_over
 from fabkit.mesh.finding import DIGITS, Finding
 from fabkit.mesh.identity import set_findings
@@ -17,8 +17,8 @@ from fabkit.solve.answer import IMPOSSIBLE, SOLVED
 from fabkit.verify.answers import Answered, Progress, answer_catalog, by_message, unlike
 from fabkit.verify.taking import Taken
 
-#: So many challenges or files of one message are named, and so many messages told.
-_NAMED, _MESSAGES = 4, 8
+#: So many challenges or files of one message are named.
+_NAMED = 4
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,7 @@ class VerifyReport:
         return insides[0] + insides[1] if len(insides) > 1 else None
 
     def document(self) -> dict[str, Any]:
-        """For JSON; but for the files' names the same for the same meshes, however they are named,
-        ordered or turned."""
+        """For JSON; but for the files' names alike for the same meshes, however named or turned."""
         gap, flips = self.least_gap_mm, self.flips
         parts = sorted(self.taken.parts, key=lambda one: one.key)
         return {
@@ -131,17 +130,13 @@ def _flips(taken: Taken, answers: Sequence[Answered], budget_s: float | None) ->
 def challenge_causes(report: VerifyReport) -> list[str]:
     """What `verify` has to say against the challenges, and of pieces that are not as drawn: one line
     for each cause, those of one message together."""
-    told = unlike(report.taken.parts, report.challenges)
+    told, answers = unlike(report.taken.parts, report.challenges), report.challenges
     if files := sorted(one.name for one in report.taken.parts if not one.piece):
         told.append(f"{name_some(files, _NAMED)}: no piece of the set")
-    if missing := [one for one in report.challenges if one.missing]:
-        gone = {name for one in missing for name in one.missing}
+    if gone := {name for one in answers for name in one.missing}:
         names = [piece.id for piece in report.taken.puzzle.pieces if piece.id in gone]
-        ids = name_some([one.challenge.id for one in missing], _NAMED)
+        ids = name_some([one.challenge.id for one in answers if one.missing], _NAMED)
         told.append(f"{ids}: not answered: {name_some(names, 2 * _NAMED)} missing")
-    left = [one for one in report.challenges if not (one.ok or one.missing)]
-    found = by_message(one for one in left if one.is_right or not one.drawn)
-    told += [f"{name_some(ids, _NAMED)}: {why}" for why, ids in list(found.items())[:_MESSAGES]]
-    if more := list(found.values())[_MESSAGES:]:
-        told.append(f"{many(sum(map(len, more)), 'other challenge')} failed; --json lists them")
-    return told
+    left = [one for one in answers if not one.missing and (one.is_right or not one.drawn)]
+    found = by_message(one for one in left if not one.ok)
+    return told + [f"{name_some(ids, _NAMED)}: {why}" for why, ids in found.items()]

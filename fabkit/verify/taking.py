@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePath
 from statistics import median, mode
-from typing import Any
 
 from fabkit.drawing.magnets import bores
 from fabkit.mesh.balls.recognise import take_in_balls
@@ -22,7 +21,7 @@ from fabkit.mesh.boards.seating import pieces_in_board
 from fabkit.mesh.body import Body
 from fabkit.mesh.features import Features, circle_of, features
 from fabkit.mesh.finding import Finding
-from fabkit.mesh.fitting.assembly import assemble, ball_sides
+from fabkit.mesh.fitting.assembly import Table, assemble, ball_table
 from fabkit.mesh.identity import Identity, identify, numbered
 from fabkit.mesh.inspect import ReadPart, inspect
 from fabkit.mesh.laying import flat_lying
@@ -232,17 +231,16 @@ class Taken:
             known = [replace(one, drawn=drawn.get(one.challenge.id, "")) for one in known]
         found, pieces, lattice = list(known), self.pieces(), self.puzzle.lattice
         flat = {key: [flat_lying(key, one, lattice)] for key, one in pieces.items() if one.outline}
-        board = None
         holes = [(one.part, one.part.board) for one in self.boards if one.part.kind == HOLES]
         for at, one in enumerate(found):
             if one.layout and not one.assembly:
                 progress(at, len(found), f"assembling {one.challenge.id}")
-                sides: Any = flat
+                on: Table = flat, None
+                region = one.challenge.region
                 if self.balls:
-                    region = one.challenge.region
                     around = (part for part, board in holes if board and region <= board.cells)
-                    sides, board = ball_sides(pieces, next(around, None), profile)
-                assembly = assemble(one.challenge, one.layout, sides, profile, board)
+                    on = ball_table(pieces, next(around, None), profile)
+                assembly = assemble(one.challenge, one.layout, profile, on)
                 found[at] = replace(one, assembly=assembly)
         return found
 
@@ -259,9 +257,8 @@ def _file_name(one: ReadPart, puzzle: PuzzleSet) -> Finding:
     }
     held = {identity.piece, *(() if identity.letter else identity.alike)}
     ok = not (identity.piece or one.part.board) or not named or bool(named & held)
-    message = f"the file is named {stem}, and holds {identity.piece or one.key}"
-    if ok:
-        message = "the file's name does not contradict what it holds"
+    message = "the file's name does not contradict what it holds"
+    message = message if ok else f"the file is named {stem}, and holds {identity.piece or one.key}"
     return Finding("file-name", ok, None, None, "", message)
 
 

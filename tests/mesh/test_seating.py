@@ -16,7 +16,7 @@ from fabkit.core.errors import InputError
 from fabkit.mesh.boards.seating import LIFT_MM, balls_lying, pieces_in_board
 from fabkit.mesh.body import Body
 from fabkit.mesh.finding import Finding
-from fabkit.mesh.fitting.assembly import Assembly, assemble, ball_sides
+from fabkit.mesh.fitting.assembly import Assembly, assemble, ball_table
 from fabkit.mesh.part import BALLS, Balls, Part
 from fabkit.mesh.recognise import take_in
 from fabkit.mesh.stubs import OnStubs, on_stubs, stub_findings, take_in_on_stubs
@@ -274,8 +274,7 @@ def solved() -> Answered:
 
 
 def assembled(parts: dict[str, Part], on: Part | None) -> Assembly:
-    sides, board = ball_sides(parts, on, PROFILE)
-    return assemble(solved().challenge, solved().layout, sides, PROFILE, board)
+    return assemble(solved().challenge, solved().layout, PROFILE, ball_table(parts, on, PROFILE))
 
 
 def test_a_solved_board_is_put_together() -> None:

@@ -225,7 +225,7 @@ def with_shifted(*shifts: tuple[float, float], degrees: float = 0.0) -> list[Ass
         there = (corners - middle_mm) @ turn.T + middle_mm + (*shift, 0.0)
         moved = {**parts, "N": replace(parts["N"], vertices=there)}
         sides = {k: [flat_lying(k, part, found.puzzle.lattice)] for k, part in moved.items()}
-        assemblies.append(assemble(one.challenge, one.layout, sides, PLAIN.profile()))
+        assemblies.append(assemble(one.challenge, one.layout, PLAIN.profile(), (sides, None)))
     return assemblies
 
 

@@ -28,6 +28,9 @@ from fabkit.model.puzzle import Challenge
 _END_ZONE_MM = 3.0
 #: … up to this far from it, so that no other edge of a sharp corner comes into the way.
 _EDGE_REACH_MM = 0.8 * _END_ZONE_MM
+#: The ways in which each part, by its key, can lie; and the mesh of a board that holds them, or
+#: None, moved so that what rests on it is at height 0.
+Table = tuple[Mapping[str, Sequence[Lying]], Any]
 #: Parts farther apart than this part of a grid unit do not lie beside each other.
 _REACH_UNITS = 0.25
 
@@ -67,16 +70,9 @@ class Assembly:
 
 
 def assemble(
-    challenge: Challenge,
-    layout: Mapping[str, frozenset[Cell]],
-    sides: Mapping[str, Sequence[Lying]],
-    profile: Profile,
-    board: Any = None,
+    challenge: Challenge, layout: Mapping[str, frozenset[Cell]], profile: Profile, table: Table
 ) -> Assembly:
     """Puts meshes together as a solution says, and measures how they lie beside each other.
-
-    A layout has for each part, by its key, the cells that it covers, `sides` the ways in which it
-    can lie; a board's mesh is moved so that what rests on it is at height 0.
 
     The gap of two parts is that of what is seen of them from above, which is never larger than that
     in space; where it is less than what is asked for, that in space is measured. A part that can
@@ -85,6 +81,7 @@ def assemble(
     Raises:
         InputError: when a part cannot cover the cells that the layout says.
     """
+    sides, board = table
     ways = [way for key, cells in sorted(layout.items()) for way in ways_onto(sides[key], cells)]
     lattice, unit_mm = ways[0][0].lattice, ways[0][0].unit_mm
     seen = np.array([lying.placed(lying.shadow(), pose) for lying, pose in ways])
@@ -140,11 +137,8 @@ def assemble(
     )
 
 
-def ball_sides(
-    parts: Mapping[str, Part], board: Part | None, profile: Profile
-) -> tuple[dict[str, tuple[Lying, ...]], Any]:
-    """How ball pieces, their balls read, can lie flat; and the mesh of their board, where there is
-    one that is closed, for `assemble`."""
+def ball_table(parts: Mapping[str, Part], board: Part | None, profile: Profile) -> Table:
+    """Where ball pieces, their balls read, can lie flat: in a board, where there is a closed one."""
     pitches = [part.balls.pitch_mm for part in parts.values() if part.balls]
     unit_mm = board.unit_mm if board else median(pitches or [profile.unit_mm])
     sides = {key: balls_lying(key, part, unit_mm) for key, part in parts.items()}
