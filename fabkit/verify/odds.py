@@ -127,8 +127,7 @@ class Odds:
     """How likely it is that a challenge goes together, or that pieces go into a board.
 
     Attributes:
-        odds: the share of the sets drawn at random that go together.
-        goes: for each of them whether it does.
+        goes: for each of the sets drawn at random whether it goes together.
         spare_mm: by how much the inset could be less without any error.
         worst_mm: the same when all sides lie out as far as they do; below 0 when it does not go
             together.
@@ -137,8 +136,7 @@ class Odds:
             (or only just), and has the least room of these, in words; empty when there is none.
         place_mm: where it is, from the lower left corner of the region's box.
         loop: the pieces of the tightest loop of contacts.
-        rss_mm: the room in that loop, by g: the mean, and the root of the sum of squares …
-        rss: … and the odds that the loop has room, if its errors were normal.
+        rss_mm: the room in that loop, by g: the mean, and the root of the sum of squares.
     """
 
     challenge: str
@@ -217,8 +215,8 @@ def odds_of(
     for key in solution.layout.keys() - drawn.keys():
         drawn[key] = error.drawn(key, len(pieces[key].ends))
     if solution.clearance_mm is not None:
-        walls = 1 + max(number for one in found for (key, number), _ in one.sides if not key)
-        drawn[""] = error.drawn(f"the tray of {solution.challenge}", walls)
+        walls = {number for one in found for (key, number), _ in one.sides if not key}
+        drawn[""] = error.drawn(f"the tray of {solution.challenge}", max(walls, default=0) + 1)
     count = np.array([sum(lever for _, lever in one.sides) for one in found])
     meant_mm = np.array([one.room_mm for one in found])
     rooms_mm = np.repeat(meant_mm[:, None], DRAWS + 2, axis=1)
@@ -411,24 +409,15 @@ def odds_of_seats(
 
 def _odds_of_seat(name: str, room_mm: float, error: PrinterError, is_round: bool) -> Odds:
     """Two sides of what goes in, and two of where it goes: as holes are off, when calibrated."""
-    most_mm, scatter_mm, sides = 0.0, 0.0, 4
-    if is_round:
-        room_mm -= error.hole_mm
-        most_mm, scatter_mm = MOST_SD * error.hole_sd_mm, error.hole_sd_mm
-        sides -= 2 if error.side_sd_mm else 0
-    spare_mm = room_mm - error.drawn(name, sides).sum(axis=0)
-    spare_mm -= np.random.default_rng(SEED).normal(0, scatter_mm, DRAWS)
-    return Odds(
-        name,
-        spare_mm > -TINY_MM,
-        room_mm,
-        room_mm - sides * error.most_mm - most_mm,
-        float(np.partition(spare_mm, _FEW)[_FEW]),
-        rss_mm=(
-            room_mm - sides * error.offset_mm,
-            math.hypot(math.sqrt(sides) * error.scatter_mm, sides * error.offset_sd_mm, scatter_mm),
-        ),
-    )
+    hole_mm, hole_sd_mm = (error.hole_mm, error.hole_sd_mm) if is_round else (0.0, 0.0)
+    sides, spare_mm = 2 if is_round and error.side_sd_mm else 4, room_mm - hole_mm
+    drawn_mm = spare_mm - error.drawn(name, sides).sum(axis=0)
+    drawn_mm -= np.random.default_rng(SEED).normal(0, hole_sd_mm, DRAWS)
+    worst_mm = spare_mm - sides * error.most_mm - MOST_SD * hole_sd_mm
+    common_mm, scatter_mm = sides * error.offset_sd_mm, math.sqrt(sides) * error.scatter_mm
+    rss_mm = spare_mm - sides * error.offset_mm, math.hypot(common_mm, scatter_mm, hole_sd_mm)
+    likely_mm = float(np.partition(drawn_mm, _FEW)[_FEW])
+    return Odds(name, drawn_mm > -TINY_MM, spare_mm, worst_mm, likely_mm, rss_mm=rss_mm)
 
 
 # --- magnets ------------------------------------------------------------------------------

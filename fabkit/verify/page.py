@@ -130,17 +130,18 @@ def tolerance_words(found: Tolerance) -> list[str]:
     every = sorted(found.every, key=lambda one: (one.odds, one.likely_mm))
     if every:
         few = [f"{one.challenge} in {100 * one.odds:.1f} %" for one in every if one.odds < ENOUGH]
-        right = f"{len(every) - len(few)} of {many(len(every), 'challenge')}"
         least = f"; least often {name_some(few, _LEAST)}" if few else ""
+        most = f"with all sides {format_mm(found.error.most_mm)} too far out"
         told += [
-            f"go together in at least {enough} of {DRAWS:,} simulated sets: {right}{least}",
-            f"sets in which all do: {100 * found.together:.1f} %",
-            f"go together in the worst case, with all sides {format_mm(found.error.most_mm)} too far "
-            f"out: {sum(one.closes for one in every)} of {len(every)}",
+            f"{len(every) - len(few)} of {len(every)} challenges go together in at least {enough} of "
+            f"{DRAWS:,} simulated sets{least}",
+            f"all challenges go together in {100 * found.together:.1f} % of the sets",
+            f"in the worst case, {most}, {sum(one.closes for one in every)} of {len(every)} "
+            "challenges go together",
         ]
-    if every and every[0].weakest:
-        weak = f"{every[0].weakest} in {every[0].challenge}, {_place(every[0])}"
-        told.append(f"the weakest contact is that of {weak}")
+        if (weak := every[0]).weakest:
+            where = f"in {weak.challenge}, {_place(weak)}"
+            told.append(f"the weakest contact is between {weak.weakest} {where}")
     likely_mm, worst_mm = found.inset_for(likely=True), found.inset_for(likely=False)
     if likely_mm is not None and worst_mm is not None:
         told.append(
