@@ -364,7 +364,7 @@ def clearance_of(region: frozenset[Cell], boards: Sequence[Part], lattice: Latti
     """How far the walls of the tray for just this region are from it, where they are nearest."""
     for part in boards:
         if part.kind == TRAY and part.board is not None and part.board.cells == region:
-            return (clearances_mm(part, lattice) or (None,))[0]
+            return min(clearances_mm(part, lattice)[0].tolist(), default=None)
     return None
 
 

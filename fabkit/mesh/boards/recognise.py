@@ -33,14 +33,8 @@ from fabkit.model.puzzle import Board, PuzzleSet, in_units, rings_in_units
 _LEAST_MM2 = 2.0
 #: A hole belongs to a cell when its middle is within this part of a grid unit.
 _NEAR_UNITS = 0.3
-#: Which part of holes and cells belong together, at least, where they are a board's.
-_KNOWN = 0.6
-#: Scores that differ less than this are those of boards of one shape.
-_EQUAL = 1e-6
-#: A tray's walls are no farther (mm) from its region.
-REACH_MM = 3.2
-#: Of two ways to lie the one is chosen whose surface lies farther back, by more than this (mm).
-_FARTHER_MM = 2e-4
+#: A tray's walls are no farther (mm) from its region; what is, is a notch.
+_REACH_MM = 3.2
 
 #: A board, a grid unit that it may have, and its region then.
 _Region = tuple[Board, float, BaseGeometry]
@@ -57,11 +51,8 @@ def read_boards(
     right; so it lies alike, however its file has it. Boards of one shape cannot be told apart: of
     several bodies each is another one, as long as there are any.
 
-    Args:
-        bodies: boards and lids, lying in any way; whatever else one is, its part says so.
-        puzzle: their set.
-        units_mm: what its grid unit may be, the likeliest first; round holes tell it by themselves.
-        length_mm: the unit of length of the bodies' files.
+    The set's grid unit may be any of `units_mm`, the likeliest first; round holes tell it by
+    themselves. `length_mm` is the unit of length of the bodies' files. What is no board says so.
     """
     found: list[Part] = []
     for body in bodies:
@@ -93,11 +84,11 @@ def _what(part: Part) -> tuple[str, bool]:
 
 def _best(found: Sequence[Part], taken: Collection[tuple[str, bool]]) -> Part:
     """The best explanation, of boards alike one not taken, its surface's middle farthest back."""
-    most = max(one.score for one in found) - _EQUAL
+    most = max(one.score for one in found) - 1e-6  # as good are boards of one shape
     best = min((one for one in found if one.score >= most), key=lambda one: _what(one) in taken)
     # A tray's notch may make its floor a little unlike; a cell more or less is another way to lie.
     cells = best.board.cells if best.board else ()
-    less = min(0.03, 1 / len(cells)) if best.kind == TRAY else _EQUAL
+    less = min(0.03, 1 / len(cells)) if best.kind == TRAY else 1e-6
     alike = [
         one
         for one in found
@@ -105,8 +96,8 @@ def _best(found: Sequence[Part], taken: Collection[tuple[str, bool]]) -> Part:
         if one.kind == best.kind and one.score > best.score - less
     ]
     x, y, _ = np.array([one.straight.as_trimesh.centroid for one in alike]).T
-    back = y > y.max() - _FARTHER_MM
-    chosen = alike[int((back & (x > x[back].max() - _FARTHER_MM)).argmax())]
+    back = y > y.max() - 2e-4  # mm, by which one is surely farther back
+    chosen = alike[int((back & (x > x[back].max() - 2e-4)).argmax())]
     others = [(_what(one)[0], one.score) for one in found if one.board != best.board]
     return replace(
         chosen, score=best.score, second=max(others, key=lambda one: one[1], default=None)
@@ -270,10 +261,10 @@ def stops(region: BaseGeometry) -> tuple[Points, Points]:
 def gaps(section: BaseGeometry, points: Points, outwards: Points) -> Points:
     """How far it is from each of a region's `stops` to a wall of a section, straight out.
 
-    Negative where one stands inside the region, infinite where none is near: beyond `REACH_MM`.
+    Negative where one stands inside the region, infinite where none is near: beyond `_REACH_MM`.
     """
-    starts = points - REACH_MM * outwards
-    return material_along(section, starts, outwards, 2 * REACH_MM)[0] - REACH_MM
+    starts = points - _REACH_MM * outwards
+    return material_along(section, starts, outwards, 2 * _REACH_MM)[0] - _REACH_MM
 
 
 # --- boards with round holes, trays, lids -------------------------------------------------
@@ -291,14 +282,9 @@ def round_holes(section: BaseGeometry) -> list[Circle]:
     return found
 
 
-def cells_of(board: Board) -> list[tuple[int, int]]:
-    """A board's cells in a fixed order."""
-    return sorted(board.cells)
-
-
 def middles_mm(lattice: Lattice, board: Board, unit_mm: float) -> Points:
-    """The middles of a board's cells, shape (n, 2), in the order of `cells_of`."""
-    return np.array(in_units(lattice, cells_of(board))) * unit_mm
+    """The middles of a board's cells, shape (n, 2), in the order of the cells."""
+    return np.array(in_units(lattice, sorted(board.cells))) * unit_mm
 
 
 def hole_at(circles: Sequence[Circle], middle: Points, unit_mm: float) -> Circle | None:
@@ -312,7 +298,7 @@ def posts_mm(part: Part, lattice: Lattice) -> Points:
     """The heights of what stands between the holes of a board, at the corners of its cells."""
     assert part.board is not None
     middles = middles_mm(lattice, part.board, part.unit_mm)[:, None]
-    rings = np.array([in_units(lattice, lattice.ring(cell)) for cell in cells_of(part.board)])
+    rings = np.array([in_units(lattice, lattice.ring(cell)) for cell in sorted(part.board.cells)])
     # Nearly at the corners, neither in a hole nor in a channel.
     return tops_at(part.straight, middles + 0.9 * (rings * part.unit_mm - middles))
 
@@ -349,7 +335,8 @@ def _match(
     """Which part of holes and cells belong together, if they are a board's; and what carries cells,
     in grid units, to the holes: the factor (turn and unit) and the shift."""
     cells = _complex(middles_mm(lattice, board, 1.0))
-    if min(len(holes), len(cells)) < 2 or not _KNOWN <= len(holes) / len(cells) <= 1 / _KNOWN:
+    # Most have to belong together.
+    if min(len(holes), len(cells)) < 2 or not 0.6 <= len(holes) / len(cells) <= 1 / 0.6:
         return None
     unit = float(np.median(np.sort(np.abs(holes[:, None] - holes), axis=1)[:, 1]))
     scale = unit * 1j**-quarter_turns
@@ -362,7 +349,7 @@ def _match(
         away = np.abs(holes[:, None] - (scale * cells + shift))
         nearest, off = away.argmin(axis=1), away.min(axis=1)
         near = off < _NEAR_UNITS * unit
-        if near.sum() < _KNOWN * len(cells):
+        if near.sum() < 0.6 * len(cells):
             return None
         # Those that are unusually far off do not lay the lattice.
         usual = near & (off <= max(0.02, 4 * float(np.median(off[near]))))

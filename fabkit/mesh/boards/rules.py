@@ -21,7 +21,6 @@ from fabkit.drawing.boards.frame import levels
 from fabkit.drawing.boards.lids import MAX_STRAIN
 from fabkit.drawing.outline import angle, region_mm, rings_mm, triples
 from fabkit.mesh.boards.recognise import (
-    REACH_MM,
     Slab,
     gaps,
     hole_at,
@@ -111,20 +110,13 @@ def _read(part: Part, puzzle: PuzzleSet, profile: Profile) -> Finding:
     return Finding("board-read", True, None, None, "", message)
 
 
-def clearances_mm(part: Part, lattice: Lattice) -> tuple[float, float] | None:
-    """The least and the greatest clearance between a board's region and its frame, if it has one."""
-    if part.board is None:
-        return None
-    away, _ = _clearances(part, region_mm(lattice, part.board.cells, part.unit_mm))
-    return (float(away.min()), float(away.max())) if len(away) else None
-
-
-def _clearances(part: Part, region: BaseGeometry) -> tuple[Points, Points]:
-    """The clearances around a region, from what pieces rest on to the next level, and where."""
-    heights, (points, outwards) = _near_ends(_above(part)[:1]), stops(region)
-    cuts = [gaps(part.sections.at(height), points, outwards) for height in heights]
-    away, places = np.ravel(cuts), np.tile(points, (len(heights), 1))
-    return away[away < REACH_MM - 1e-6], places[away < REACH_MM - 1e-6]
+def clearances_mm(part: Part, lattice: Lattice) -> tuple[Points, Points]:
+    """The clearances around a board's region, from what pieces rest on to the next level, and where."""
+    assert part.board is not None
+    points, outwards = stops(region_mm(lattice, part.board.cells, part.unit_mm))
+    cuts = [part.sections.at(height) for height in _near_ends(_above(part)[:1])]
+    away = np.ravel([gaps(cut, points, outwards) for cut in cuts])
+    return away[np.isfinite(away)], np.tile(points, (len(cuts), 1))[np.isfinite(away)]
 
 
 def _above(part: Part) -> list[Slab]:
@@ -183,7 +175,7 @@ def _measured(part: Part, board: Board, lattice: Lattice, profile: Profile) -> I
         yield from _worst("board-seat-depth", depths, middles, profile.stub_height_mm + 0.1)
     if above:
         limits = near(profile.board_clearance_mm, TOLERANCE_MM)
-        yield from _worst("board-opening", *_clearances(part, region), *limits)
+        yield from _worst("board-opening", *clearances_mm(part, lattice), *limits)
         if profile.relief_mm and part.kind == TRAY:
             yield from _corners(region, sections.at(above[0].middle_mm), profile)
         yield from _walls(part, region, _near_ends(above), profile)
@@ -274,11 +266,7 @@ def _walls(
 
 
 def _worst(
-    rule: str,
-    values: Sequence[float] | Points,
-    places: Sequence[tuple[float, float]] | Points,
-    least: float | None = None,
-    most: float | None = None,
+    rule: str, values: Any, places: Any, least: float | None = None, most: float | None = None
 ) -> Iterator[Finding]:
     """On the worst of some lengths, each with its place; without any it cannot be measured."""
     found = list(zip(np.asarray(values).tolist(), shapely.points(places), strict=True))

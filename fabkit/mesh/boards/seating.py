@@ -26,8 +26,8 @@ from fabkit.mesh.manifold import cropped
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.table import judged
 from fabkit.mesh.stubs import OnStubs
-from fabkit.model.balls import FlatPose, flat_poses, turned
-from fabkit.model.lattice import LATTICES, Cell, Lattice, Point
+from fabkit.model.balls import flat_poses, turned
+from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import at_anchor
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import in_units
@@ -69,31 +69,26 @@ def balls_lying(key: str, part: Part, unit_mm: float) -> tuple[Lying, ...]:
         BallError: when it cannot lie flat.
     """
     assert part.balls is not None
-    poses: dict[Point, FlatPose] = {}
-    for pose in flat_poses(part.balls.shape):
+    shape, pitch_mm, square = part.balls.shape, part.balls.pitch_mm, LATTICES["square"]
+    found: dict[Any, Lying] = {}
+    for pose in flat_poses(shape):
         # What turns about the vertical leave as it is: which way the part's own axes look up.
-        poses.setdefault(pose.rotation[2], pose)  # type: ignore[arg-type]
-    return tuple(_ball_lying(key, part, pose, unit_mm) for pose in poses.values())
-
-
-def _ball_lying(key: str, part: Part, pose: FlatPose, unit_mm: float) -> Lying:
-    assert part.balls is not None
-    shape, pitch_mm = part.balls.shape, part.balls.pitch_mm
-    balls = np.array([turned(pose.rotation, ball) for ball in shape.balls])
-    seated = balls[:, 2] == balls[min(shape.spine()), 2]
-    reference = pitch_mm * balls[seated].mean(axis=0)
-    motion = np.column_stack([pose.rotation, np.zeros(3)])
-    # How much less a link of the seated balls reaches down than up, where it was printed flat.
-    one, other = next(pair for pair in shape.bonds if seated[[*pair]].all())
-    x, y, middle = pitch_mm * (balls[one] + balls[other]) / 2
-    link = cropped(part.manifold.transform(motion), (x - 0.2, y - 0.2, x + 0.2, y + 0.2))
-    *_, low, _, _, high = link.bounding_box()
-    reference[2] += max(0.0, float(high - middle) - float(middle - low))
-    square = LATTICES["square"]
-    cells = at_anchor(square, pose.cells)
-    shift = unit_mm * _middle(square, cells) - reference
-    laid = part.manifold.transform(motion).translate(shift.tolist())
-    return Lying(key, square, unit_mm, cells, laid)
+        if pose.rotation[2] in found:
+            continue
+        balls = np.array([turned(pose.rotation, ball) for ball in shape.balls])
+        seated = balls[:, 2] == balls[min(shape.spine()), 2]
+        reference = pitch_mm * balls[seated].mean(axis=0)
+        solid = part.manifold.transform(np.column_stack([pose.rotation, np.zeros(3)]))
+        # How much less a link of the seated balls reaches down than up, where it was printed flat.
+        one, other = next(pair for pair in shape.bonds if seated[[*pair]].all())
+        x, y, middle = pitch_mm * (balls[one] + balls[other]) / 2
+        link = cropped(solid, (x - 0.2, y - 0.2, x + 0.2, y + 0.2))
+        *_, low, _, _, high = link.bounding_box()
+        reference[2] += max(0.0, float(high - middle) - float(middle - low))
+        cells = at_anchor(square, pose.cells)
+        laid = solid.translate((unit_mm * _middle(square, cells) - reference).tolist())
+        found[pose.rotation[2]] = Lying(key, square, unit_mm, cells, laid)
+    return tuple(found.values())
 
 
 def stubs_lying(key: str, one: OnStubs, lattice: Lattice, unit_mm: float, over: bool) -> Lying:
@@ -314,9 +309,7 @@ class _Seating:
         proud_mm = lowest_mm + over.heights_mm[1] - seated_mm - upright.heights_mm[1]
         return next(judged("seat-proud", [(proud_mm, None)], PROUD_MM))
 
-    def _met(
-        self, lying: Lying, pose: Pose, at_mm: float
-    ) -> Iterator[tuple[BaseGeometry, BaseGeometry, float]]:
+    def _met(self, lying: Lying, pose: Pose, at_mm: float) -> Iterator[tuple[Any, Any, float]]:
         """Each storey in which something of a piece at some height lies, what, and how high it is."""
         for low_mm, high_mm, shadow in self._storeys:
             area = lying.shadow(low_mm - at_mm, high_mm - at_mm)
