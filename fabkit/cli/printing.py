@@ -266,7 +266,7 @@ def coupon(
 ) -> None:
     """Write a coupon: print this first, measure it, and calibrate.
 
-    A print of at most 20 minutes with numbered places to measure: coupon.3mf, and coupon.pdf to
+    A print of about 20 minutes with numbered places to measure: coupon.3mf, and coupon.pdf to
     print beside it. Write what you measure into measured.csv, for `fabkit calibrate`.
     """
     from fabkit.build.coupon import TEMPLATE, write_coupon

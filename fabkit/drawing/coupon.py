@@ -52,8 +52,9 @@ _WALL_MM, _NUMBERS_MM = 2.0, 5.2
 #: would take an hour.
 _LEAST_MM, _MOST_MM = 6.0, 20.0
 _CHORDS = 32  # in a quarter of a hole: its flats are 0.003 mm nearer at 10 mm
-#: Two pieces of the set are printed as frames so wide and so high: their sides are what is tried.
-_FRAME_MM, _FRAME_HEIGHT_MM = 2.7, 1.6
+#: Two pieces of the set are printed as frames so high and at most so wide: their sides are what is
+#: tried. Long ones get narrower ones, of three lines at the least, and so many mm² for both.
+_FRAME_HEIGHT_MM, _FRAME_MM, _LEAST_FRAME_MM, _FRAMES_MM2 = 1.2, 2.7, 1.35, 500.0
 
 
 @dataclass(frozen=True)
@@ -242,18 +243,21 @@ def paired_pieces(puzzle: PuzzleSet, profile: Profile) -> list[Blueprint]:
         faces="none",
         facing="up",
         top_chamfer_mm=0.0,
-        foot_chamfer_mm=min(profile.foot_chamfer_mm, 0.6),
+        foot_chamfer_mm=min(profile.foot_chamfer_mm, 0.4),
         stub_height_mm=0.0,
     )
     try:
-        return [_frame(draft(puzzle, flat[i], thin)) for i in min(pairs)[1:]] if pairs else []
+        both = [draft(puzzle, flat[i], thin) for i in min(pairs)[1:]] if pairs else []
     except BlueprintError as error:
         raise InputError.of(f"{puzzle.name} with profile {profile.name}", str(error)) from None
+    around_mm = sum(one.outline.length for one in both)
+    wide_mm = min(_FRAME_MM, max(_LEAST_FRAME_MM, _FRAMES_MM2 / max(around_mm, 1.0)))
+    return [_frame(one, wide_mm) for one in both]
 
 
-def _frame(piece: Blueprint) -> Blueprint:
+def _frame(piece: Blueprint, wide_mm: float) -> Blueprint:
     """A piece without its inside."""
-    inside = mitred(piece.outline, -_FRAME_MM)
+    inside = mitred(piece.outline, -wide_mm)
     if inside.geom_type != "Polygon" or inside.is_empty:
         return piece
     outline = orient(piece.outline - inside)

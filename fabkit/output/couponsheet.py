@@ -21,8 +21,8 @@ _PAGE, _LEFT, _TOP, _PARTS_Y = (210.0, 297.0), 12.0, 285.0, 186.0
 _ROW_MM, _COLUMN_MM, _BLANK_MM, _LARGER = 7.2, 96.0, 27.0, 2.5
 _PRINTED = (
     "Print at 100 %: the bar below is 100 mm long. Let the coupon cool down, and take off burrs.",
-    "Measure at each number along its line, and write down what you read, in mm. Leave out what you",
-    "cannot reach; of several readings write all. Numbers beside X were engraved along the printer's X.",
+    "Measure at each number along its line (page 2 shows them larger), and write down what you read,",
+    "in mm. Leave out what you cannot reach; of several readings write all. X is as 10 lies, Y as 20.",
     "Outside: hold the jaws at half the height. At the bed: let them rest on the table, so that the",
     "lowest layer counts. Inside and holes: turn and tilt a little; of a hole the most counts.",
 )
