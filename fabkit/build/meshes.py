@@ -16,8 +16,7 @@ from fabkit.mesh.files.reading import read_bodies
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile, preset_names
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.verify.catalog import VerifyReport, verify
-from fabkit.verify.check import CheckReport, check
+from fabkit.verify.check import CheckReport, VerifyReport, check, verify
 from fabkit.verify.taking import Taken, recognise
 from fabkit.verify.taking import take as take_bodies
 

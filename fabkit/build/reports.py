@@ -14,8 +14,7 @@ from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
 if TYPE_CHECKING:
-    from fabkit.verify.catalog import VerifyReport
-    from fabkit.verify.check import CheckReport
+    from fabkit.verify.check import CheckReport, VerifyReport
 
 #: Texts and bytes by the names of their files.
 Contents = Mapping[str, str | bytes]

@@ -18,8 +18,7 @@ from fabkit.model.profilefile import dump_profile
 
 if TYPE_CHECKING:
     from fabkit.mesh.inspect import ReadPart
-    from fabkit.verify.catalog import VerifyReport
-    from fabkit.verify.check import CheckReport
+    from fabkit.verify.check import CheckReport, VerifyReport
     from fabkit.verify.taking import Taken
 
 #: How names of mesh files end.
@@ -293,7 +292,7 @@ def verify(
     Exit code 1 if a challenge is not answered as the catalog says.
     """
     from fabkit.build.reports import verify_contents
-    from fabkit.verify.catalog import verify as verify_parts
+    from fabkit.verify.check import verify as verify_parts
 
     report = context.report
     taken, limits = _take(context, source_names or [], "--from")
@@ -305,7 +304,7 @@ def verify(
 
 def tell_verify(found: VerifyReport, report: Report) -> None:
     """Prints a report: what is not as it should be, and the verdict."""
-    from fabkit.verify.catalog import challenge_causes
+    from fabkit.verify.check import challenge_causes
 
     for part in sorted(found.taken.parts, key=lambda one: one.key):
         report.detail(f"{part.name} is {part.identity.words}")

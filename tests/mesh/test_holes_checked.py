@@ -19,8 +19,7 @@ from fabkit.mesh.finding import Finding
 from fabkit.model.library import load_set
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge
-from fabkit.verify.catalog import verify
-from fabkit.verify.check import check
+from fabkit.verify.check import check, verify
 from fabkit.verify.taking import take
 from tests.support.faults.kits import CLOSED, PLAIN, TWO_FACED, Kit, printed, side_by_side
 from tests.support.faults.planting import Case, Planted, as_it_is

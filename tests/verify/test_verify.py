@@ -22,8 +22,7 @@ from fabkit.mesh.laying import flat_lying
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile, preset_names
 from fabkit.model.puzzle import PuzzleSet
-from fabkit.verify.catalog import VerifyReport, verify
-from fabkit.verify.check import check
+from fabkit.verify.check import VerifyReport, check, verify
 from fabkit.verify.taking import recognise, take
 from tests.support import analytic, foreign
 from tests.support.ballmeshes import mirrored
