@@ -279,15 +279,10 @@ class _Open:
         levels = np.unique(self.levels[some]).tolist()
         areas = [union_all(self.areas[some[self.levels[some] == level]]) for level in levels]
         cuts = [self.cuts[level] for level in levels]
-        return Cavity(
-            low_mm=cuts[0].low_mm,
-            high_mm=cuts[-1].high_mm,
-            below=levels[0] == 0,
-            above=levels[-1] == len(self.cuts) - 1,
-            cuts=tuple(zip(cuts, areas, strict=True)),
-            beside=bool(self.is_notch[some].any()),
-            in_side=bool(self.is_notch[some].all()),
-        )
+        ends = cuts[0].low_mm, cuts[-1].high_mm, levels[0] == 0, levels[-1] == len(self.cuts) - 1
+        notches = self.is_notch[some]
+        beside, in_side = bool(notches.any()), bool(notches.all())
+        return Cavity(*ends, tuple(zip(cuts, areas, strict=True)), beside, in_side)
 
 
 def _open_areas(part: Part, cut: Slice) -> Iterator[tuple[BaseGeometry, bool]]:

@@ -12,7 +12,7 @@ from fabkit.core.units import format_mm
 from fabkit.mesh.finding import Finding, Limit
 from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.inspect import ReadPart
-from fabkit.mesh.rules.table import hint_of
+from fabkit.mesh.rules.table import RULES
 from fabkit.output.checkpage import CheckSheet, PieceSheet, Row, Section
 from fabkit.output.svg import number
 from fabkit.verify.check import CheckReport
@@ -65,7 +65,7 @@ def _row(finding: Finding, degrees: float) -> Row:
     value, limit = (_number(one, finding.unit) for one in (finding.value, finding.limit))
     cells = finding.rule, finding.message, value, limit
     where = finding.where and affinity.rotate(finding.where, degrees, origin=(0, 0))
-    return Row(cells, finding.ok, where, hint_of(finding.rule))
+    return Row(cells, finding.ok, where, ": ".join(RULES[finding.rule]))
 
 
 def _number(limit: Limit, unit: str) -> str:

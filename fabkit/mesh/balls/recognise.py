@@ -328,17 +328,9 @@ def _measured(
     own = BallBody(pose.drawn.balls, tuple(links))
     # Of pieces that differ by links alone it is the one that has just these.
     same, nearest = shapes.get(_images(own)), shapes[_images(pose.drawn)]
-    balls = Balls(
-        own,
-        pitch_mm,
-        diameters_mm,
-        tuple(links.values()),
-        pose.off * length_mm,
-        same.alike if same else nearest.alike[:1],
-        (same or nearest).mirrored,
-        as_linked=same is not None,
-    )
-    return replace(part, balls=balls)
+    alike, mirrored = same.alike if same else nearest.alike[:1], (same or nearest).mirrored
+    sizes = pitch_mm, diameters_mm, tuple(links.values()), pose.off * length_mm
+    return replace(part, balls=Balls(own, *sizes, alike, mirrored, as_linked=same is not None))
 
 
 def neighbours(shape: BallBody) -> Iterator[tuple[int, int]]:

@@ -24,13 +24,6 @@ from fabkit.model.balls import BallError, flat_poses
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
-#: A link may be thinner by this much: the tolerance, and what the chords of 24 segments take off
-#: a link of 9 mm, once more.
-_LINK_TOLERANCE_MM = 2 * TOLERANCE_MM
-#: The flat under a ball has at least this part of its radius as drawn: with usual sizes, a flat
-#: that lies 0.3 mm too deep has less; the chords of 24 segments take off half of it.
-_FLAT_SHARE = 0.9
-
 
 def inspect_balls(
     part: Part, identity: Identity, puzzle: PuzzleSet, profile: Profile
@@ -98,8 +91,9 @@ def _sizes(part: Part, balls: Balls, lying: _Lying, profile: Profile) -> Iterato
         for asked in [on_bed_mm if on_bed.issuperset(bond) else profile.link_mm]
     ]
     for off, asked, bond in sorted(links)[:1]:
+        # As much as the tolerance once more is what chords of 24 segments take off a link of 9 mm.
         link = [(off + asked, lying.mark(bond))]
-        yield from judged("ball-link", link, asked - _LINK_TOLERANCE_MM)
+        yield from judged("ball-link", link, asked - 2 * TOLERANCE_MM)
     gaps = []
     for pair in neighbours(shape):
         if pair not in shape.bonds:
@@ -116,7 +110,8 @@ def _sizes(part: Part, balls: Balls, lying: _Lying, profile: Profile) -> Iterato
         for i, at in zip(lying.lowest, lying.points(lying.lowest), strict=True)
     ]
     flat_mm = math.sqrt(max(0.0, ball_mm**2 / 4 - profile.ball_flat_mm**2))
-    yield from judged("ball-flat", flats, round(_FLAT_SHARE * flat_mm, 3))
+    # Of usual sizes, a flat that lies 0.3 mm too deep has less; chords of 24 segments take 0.05.
+    yield from judged("ball-flat", flats, round(0.9 * flat_mm, 3))
     if not lying.flat.is_empty:
         tilt = lying.tilt_degrees
         message = "it does not lie on its flat in its file; turn it in the slicer"

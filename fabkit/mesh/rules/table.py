@@ -67,16 +67,6 @@ def judged(
         yield between(rule, value, (least, most), unit, what, where)
 
 
-def hint_of(rule: str) -> str:
-    """What a rule is called and asks for.
-
-    Example:
-        >>> hint_of("tip")
-        'flat of the sharpest tip: Every acute tip has a flat.'
-    """
-    return ": ".join(RULES[rule])
-
-
 def readme_table() -> str:
     """The table of the README, in Markdown: a line for the rules that ask for one thing together."""
     lines = [
