@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 
 import numpy as np
@@ -23,9 +23,6 @@ from fabkit.model.piece import is_image
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
-#: An outline counts as read when it is nowhere farther off than this part of a grid unit: tips cut
-#: back by a tenth of edges of two units and usual roundings stay below.
-_OFF_UNITS = 0.2
 #: It is told what a part is when its score is better than that of anything else by this.
 _SURE = 0.005
 #: What an engraving may be when it is no piece's label.
@@ -59,11 +56,10 @@ class Identity:
         key: its name in reports, different from all others': the piece's id, with a number behind
             it for a second one; or ``unknown-1``.
         piece: the id of the piece that it is.
-        letter: the engraved letter, if one was read.
+        letter, back: the letters engraved on face and back, if they were read.
         alike: the ids of the pieces that have its outline, or its balls and links.
         mirrored: whether they have it only when turned over, or in a mirror.
-        strange: the engraved letter, if it is one that no piece has.
-        back: the letter on the back, if one was read.
+        strange: the letter on the face, if it is one that no piece has.
     """
 
     key: str = ""
@@ -130,16 +126,13 @@ def _seen(part: Part, found: Features | None, puzzle: PuzzleSet) -> Identity:
         return Identity(alike=part.balls.alike, mirrored=part.balls.mirrored)
     if part.outline is None or found is None:
         return Identity()
-    texts, turns = [piece.label for piece in puzzle.pieces], len(puzzle.lattice.moves(False))
-    letter = read_letter(found.labels, texts, turns)
-    strange = None if letter else read_letter(found.labels, _ALPHABET, turns)
-    back = read_letter(found.labels, texts, turns, back=True)
+    texts, lattice = [piece.label for piece in puzzle.pieces], puzzle.lattice
+    read = partial(read_letter, found.labels, turns=len(lattice.moves(False)))
+    letter, back = read(texts), read(texts, back=True)
+    strange = None if letter else read(_ALPHABET)
+    cells, pieces = part.outline.cells, puzzle.pieces
     alike, turned = (
-        tuple(
-            piece.id
-            for piece in puzzle.pieces
-            if is_image(puzzle.lattice, piece, part.outline.cells, flips)
-        )
+        tuple(one.id for one in pieces if is_image(lattice, one, cells, flips))
         for flips in (False, True)
     )
     return Identity("", None, letter, alike or turned, bool(turned) and not alike, strange, back)
@@ -170,7 +163,8 @@ def identity_findings(part: Part, identity: Identity, profile: Profile) -> Itera
         yield Finding("read-back", False, None, None, "mm", message, part.shadow.boundary)
         return
     what = f"how far the outline is off ({part.area_off:+.1%} of its area)"
-    limit_mm = round(_OFF_UNITS * outline.unit_mm, 3)
+    # Tips cut back by a tenth of edges of two units, and usual roundings, stay below.
+    limit_mm = round(0.2 * outline.unit_mm, 3)
     yield at_most("read-back", part.hausdorff_mm, limit_mm, "mm", what, part.shadow.boundary)
     yield _shape(part, identity)
     if profile.faces != "none":
@@ -214,17 +208,18 @@ def set_findings(identities: Sequence[Identity], puzzle: PuzzleSet) -> list[Find
 
     A part that could not be told may be one that is missing.
     """
-    pieces = Counter(identity.piece for identity in identities if identity.piece)
-    missing = [piece.id for piece in puzzle.pieces if piece.id not in pieces]
-    twice = sorted(piece for piece, count in pieces.items() if count > 1)
-    strange = [identity.key for identity in identities if identity.piece is None]
+    ids, pieces = [piece.id for piece in puzzle.pieces], Counter(one.piece for one in identities)
+    rules = {
+        "missing": ("pieces of the set that are missing", [one for one in ids if not pieces[one]]),
+        "twice": ("pieces that are there more than once", [one for one in ids if pieces[one] > 1]),
+        "strange": (
+            "parts that are no piece of the set",
+            [one.key for one in identities if one.piece is None],
+        ),
+    }
     return [
         counted(rule, len(names), 0, f"{what} ({', '.join(names)})" if names else what)
-        for rule, names, what in (
-            ("missing", missing, "pieces of the set that are missing"),
-            ("twice", twice, "pieces that are there more than once"),
-            ("strange", strange, "parts that are no piece of the set"),
-        )
+        for rule, (what, names) in rules.items()
     ]
 
 
@@ -234,27 +229,18 @@ def set_findings(identities: Sequence[Identity], puzzle: PuzzleSet) -> list[Find
 def read_letter(
     labels: Sequence[Cavity], texts: Sequence[str], turns: int, back: bool = False
 ) -> Letter | None:
-    """Which of several labels is engraved on a part's face, or back as seen from there.
+    """Which of several texts is engraved on a part's face, or back as seen from there.
 
-    Args:
-        labels: the cavities that are letters.
-        texts: the labels it may be, at least one.
-        turns: in how many ways the part may be turned on its lattice.
-        back: reads the back.
-
-    Returns:
-        The letter; None when there is none, it is of another font, or two are equally near.
+    Of cavities that are labels; the part may be turned in so many ways on its lattice. None when
+    there is no letter, it is of another font, or two are equally near.
     """
     area = union_all([label.middle for label in labels if label.above != back])
     if area.is_empty:
         return None
     ways = list(product(dict.fromkeys(texts), range(turns), (False, True)))
     glyphs = np.array([_glyph(text, turn / turns, mirrored) for text, turn, mirrored in ways])
-    seen = normal(affinity.scale(area, xfact=-1 if back else 1, origin=(0, 0)))
-    found = [
-        Letter(text, likeness, turn, mirrored)
-        for (text, turn, mirrored), likeness in zip(ways, overlays(seen, glyphs), strict=True)
-    ]
+    seen = overlays(normal(affinity.scale(area, xfact=-1 if back else 1, origin=(0, 0))), glyphs)
+    found = [Letter(text, alike, *way) for (text, *way), alike in zip(ways, seen, strict=True)]
     # Letters that are their own mirror image, or look the same when turned, are read straight.
     best = min(found, key=lambda one: (-round(one.likeness, 2), one.mirrored, one.turns))
     rival = max((one.likeness for one in found if one.text != best.text), default=0.0)

@@ -75,10 +75,7 @@ def on_stubs(part: Part, lattice: Lattice, unit_mm: float) -> OnStubs | None:
     """
     height_mm = _back_mm(part)
     if height_mm is None:
-        corners = part.vertices * np.array([1.0, -1.0, -1.0])
-        corners[:, 2] -= corners[:, 2].min()
-        tilt = 180.0 - part.tilt_degrees
-        part = replace(part, vertices=corners, tilt_degrees=tilt, outline=None)
+        part = part.turned_over()
         height_mm = _back_mm(part)
     if height_mm is None or not part.is_solid:  # an open mesh, which other rules tell
         return None
@@ -118,57 +115,41 @@ def _read_by_stubs(
 
     None when the stubs do not lie on the lattice, or the part reaches out of the cells above them.
     """
-    found = _cells(stubs, lattice, unit_mm)
-    if found is None or len(parts_of_cells(lattice, found[0])) > 1:
+    middles = np.array([complex(stub.x_mm, stub.y_mm) for stub in stubs])
+    # Neighbours are a grid unit apart.
+    away = middles[1:] - middles[0]
+    scale = away[np.abs(away).argmin()] if len(away) else complex(unit_mm)
+    shift, cells = middles[0], list[Cell]()
+    ((step_x, step_y),) = in_units(lattice, [(1, 1)])
+    for _ in range(2):
+        units = (middles - shift) / scale
+        cells = [(round(one.real / step_x), round(one.imag / step_y)) for one in units.tolist()]
+        if len(set(cells)) < len(cells) or not all(map(lattice.is_cell, cells)):
+            return None
+        places = np.array(in_units(lattice, cells)) @ [1, 1j]
+        if np.abs(places - units).max() > _NEAR_UNITS:
+            return None
+        if len(cells) > 1:
+            columns = np.column_stack([places, np.ones_like(places)])
+            scale, shift = np.linalg.lstsq(columns, middles, rcond=None)[0]
+    if len(parts_of_cells(lattice, set(cells))) > 1:
         return None
-    cells, scale, shift = found
     unit_mm = abs(scale)
     # The lattice's turns are left to choose: a part lies alike however it lay in its file.
     move = least_turn(lattice, cells)
     turn = np.exp(2j * math.pi * move.turns / len(lattice.moves(False))) / (scale / unit_mm)
     vertices = moved(part.vertices, turn, -shift * turn)
     laid = replace(part, vertices=vertices, outline=None, score=1.0, second=None)
-    cells = frozenset(map(move, cells))
-    canonical = region_mm(lattice, cells, unit_mm)
+    turned = frozenset(map(move, cells))
+    canonical = region_mm(lattice, turned, unit_mm)
     assert isinstance(canonical, Polygon)  # its cells hang together
     inset_mm = inside_mm(laid.shadow, canonical)
     if inset_mm < -_NEAR_UNITS * unit_mm:  # whatever this is, it does not stand on its cells
         return None
-    outline = Outline(
-        cells=cells,
-        rings=rings_of_cells(lattice, cells),
-        unit_mm=unit_mm,
-        own_unit_mm=unit_mm if len(stubs) > 1 else None,
-        inset_mm=inset_mm,
-        edge_insets_mm=(inset_mm, inset_mm),
-        canonical=canonical,
-    )
+    own_mm, insets_mm = unit_mm if len(stubs) > 1 else None, (inset_mm, inset_mm)
+    rings = rings_of_cells(lattice, turned)
+    outline = Outline(turned, rings, unit_mm, own_mm, inset_mm, insets_mm, canonical)
     return replace(laid, outline=outline)
-
-
-def _cells(
-    stubs: Sequence[Circle], lattice: Lattice, unit_mm: float
-) -> tuple[frozenset[Cell], complex, complex] | None:
-    """The cells above stubs, and the scale and shift that carry grid units there."""
-    middles = np.array([complex(stub.x_mm, stub.y_mm) for stub in stubs])
-    # Neighbours are a grid unit apart.
-    away = middles[1:] - middles[0]
-    scale = away[np.abs(away).argmin()] if len(away) else complex(unit_mm)
-    shift, cells = middles[0], list[Cell]()
-    (step,) = np.array(in_units(lattice, [(1, 1)]))
-    for _ in range(2):
-        units = (middles - shift) / scale
-        frame = np.column_stack([units.real, units.imag]) / step
-        cells = [(round(x), round(y)) for x, y in frame.tolist()]
-        if len(set(cells)) < len(cells) or not all(map(lattice.is_cell, cells)):
-            return None
-        places = np.array([complex(x, y) for x, y in in_units(lattice, cells)])
-        if np.abs(places - units).max() > _NEAR_UNITS:
-            return None
-        if len(cells) > 1:
-            columns = np.column_stack([places, np.ones_like(places)])
-            scale, shift = np.linalg.lstsq(columns, middles, rcond=None)[0]
-    return frozenset(cells), complex(scale), complex(shift)
 
 
 def stub_findings(one: OnStubs | None, lattice: Lattice, profile: Profile) -> Iterator[Finding]:
@@ -196,5 +177,5 @@ def stub_findings(one: OnStubs | None, lattice: Lattice, profile: Profile) -> It
 
 def _marks(stubs: Sequence[Circle]) -> BaseGeometry:
     """Where stubs are, for a drawing."""
-    marks = [shapely.Point(one.x_mm, one.y_mm).buffer(one.diameter_mm / 2) for one in stubs]
-    return shapely.union_all(marks)
+    places = shapely.points([(one.x_mm, one.y_mm) for one in stubs])
+    return shapely.union_all(shapely.buffer(places, [one.diameter_mm / 2 for one in stubs]))
