@@ -84,6 +84,7 @@ def _part(canvas: Canvas, part: CouponPart, by_mm: PointMm) -> None:
     draw_area(canvas, part.outline, by_mm, **_AREA)
     for one in part.places:
         draw_area(canvas, one.lettering().polygon(), by_mm, fill=LIGHT.ink)
+    for one in part.places:
         if one.line_mm:
             ends = [(x + dx, y + dy) for x, y in one.line_mm]
             canvas.line(ends, **_LINE)

@@ -20,11 +20,13 @@ import trimesh
 
 from fabkit.build.coupon import template
 from fabkit.cli import main
+from fabkit.core.errors import InputError
 from fabkit.drawing.coupon import Place, coupon_places
 from fabkit.mesh.body import Body
 from fabkit.model.library import load_set
+from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
-from fabkit.printing.calibration import Fit, Reading, fit
+from fabkit.printing.calibration import Fit, Reading, calibrated, fit
 from fabkit.verify.check import causes, check
 from fabkit.verify.taking import take
 from tests.support import measure
@@ -248,3 +250,51 @@ def told_percents(path: Path) -> tuple[float, float]:
     """What the slicer is to scale X and Y to, in percent."""
     [found] = re.findall(r"scale X ([0-9.]+) % and Y ([0-9.]+) %", path.read_text())
     return float(found[0]), float(found[1])
+
+
+# --- the profile ----------------------------------------------------------------------------
+
+
+def profile_for(machine: Machine, wanted: Profile = WANTED) -> tuple[Profile, str]:
+    """The profile for a machine without scatter, and all that is said with it."""
+    random = np.random.default_rng(0)
+    laser = any(machine.kerfs)
+    places = coupon_places(wanted, laser).values()
+    profile, notes = calibrated(
+        wanted, fit([Reading(one, machine.length(one, random)) for one in places]), "mine"
+    )
+    return profile, "; ".join(notes)
+
+
+def test_the_profile_has_the_wanted_plus_the_printers() -> None:
+    machine = Machine((1.0, 1.0), 0.05, (0.1, 0.8), 0.3, 0.06)
+    found, notes = profile_for(machine)
+    assert found.inset_mm == pytest.approx(WANTED.inset_mm + 0.05)
+    assert found.press_mm == pytest.approx(WANTED.press_mm + machine.loss(10.1), abs=1e-3)
+    assert found.embedded_mm == pytest.approx(WANTED.embedded_mm + machine.loss(10.4), abs=1e-3)
+    assert found.hole_mm == pytest.approx(WANTED.hole_mm + machine.loss(12.5), abs=1e-3)
+    assert found.foot_chamfer_mm == pytest.approx(0.5)  # the spread, and the first layer's height
+    assert (found.gap_min_mm, found.gap_max_mm) == pytest.approx((0.2, 0.6))
+    assert found.offset_mm == pytest.approx(0.05)
+    assert found.hole_loss_mm == pytest.approx(machine.loss(10.1), abs=1e-3)
+    assert 0 < found.side_sd_mm < 0.001
+    assert "parts are 0.06 mm too thick; move the first layer down" in notes
+    with pytest.raises(InputError, match="is calibrated already"):
+        profile_for(machine, found)
+
+
+def test_what_a_profile_cannot_make_up_for_is_said() -> None:
+    found, notes = profile_for(Machine((1.0, 1.0), -0.18))
+    assert found.inset_mm == 0
+    assert "let the slicer compensate XY by 0.08 mm, and calibrate again" in notes
+    found, notes = profile_for(Machine((1.0, 1.0), 0.09))
+    assert found.lid_thickness_mm > WANTED.lid_thickness_mm
+    assert "lid.thickness is" in notes
+
+
+def test_a_lasers_profile_has_the_mean_of_its_kerfs() -> None:
+    found, notes = profile_for(Machine((1.0, 1.002), kerfs=(0.18, 0.24)))
+    assert found.kerf_mm == pytest.approx(0.21)
+    assert replace(found, name="", title="", kerf_mm=0) == replace(WANTED, name="", title="")
+    assert "the kerf is 0.18 mm in X and 0.24 mm in Y" in notes
+    assert "scale X 100.00 % and Y 99.80 %" in notes

@@ -22,6 +22,7 @@ from fabkit.drawing.glyphs import strokes_are_at_least
 from fabkit.model.library import load_set
 from fabkit.model.profilefile import load_profile
 from tests.support import measure
+from tests.support.booklets import Read, longest_line_mm
 from tests.support.platefiles import with_prusa
 
 MAGNETS = ["3 mm", "6 mm", "10 mm", "20 mm", "50 mm"]
@@ -109,6 +110,17 @@ def test_the_drawing_and_the_list(coupon: Path) -> None:
         assert row == f"{one.number},{one.what},{one.nominal_mm:.2f},"
         assert f"{one.number}" in words
         assert one.what in words
+
+
+@pytest.mark.integration
+def test_the_drawing_is_at_full_size(coupon: Path) -> None:
+    drawn = Read(coupon / "coupon.pdf")
+    assert drawn.size_mm(1) == pytest.approx((210, 297), abs=0.01)
+    pixels = drawn.pixels(1, 300)
+    assert longest_line_mm(pixels, 300) - 0.25 == pytest.approx(100, abs=0.1)
+    # The places' lines are orange; the longest is that of number 10.
+    orange = (np.abs(pixels - (0xD5, 0x5E, 0)).sum(axis=2) < 60).sum(axis=1).max()
+    assert orange * 25.4 / 300 == pytest.approx(45, abs=1)
 
 
 @with_prusa
