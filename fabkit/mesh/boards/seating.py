@@ -43,19 +43,12 @@ PLAY_MM = 0.6
 #: … and by this at least: holes come out up to so much too narrow (printing guides), and it must
 #: still go in.
 LOOSE_MM = 0.3
-#: It may be turned by this: at the end of four cells that is half of their clearance.
-TURN_DEGREES = 3.0
 #: A piece that rests, pushed down by this, enters the board.
 PRESS_MM = 0.05
 #: A piece that lies upside down is at least this much higher: seen at once, and felt.
 PROUD_MM = 1.5
 #: Upright ways are looked at in these steps; where a way ends is found to so much.
 _STEP_MM, _PRECISION = 0.5, 1e-3
-#: Nobody asks by how much more than this a piece can be shifted (mm) or turned (degrees).
-_MOST_MM, _MOST_DEGREES = 1.5, 15.0
-
-
-# --- how pieces lie -----------------------------------------------------------------------
 
 
 def balls_lying(key: str, part: Part, unit_mm: float) -> tuple[Lying, ...]:
@@ -109,9 +102,6 @@ def stubs_lying(key: str, one: OnStubs, lattice: Lattice, unit_mm: float, over: 
 def _middle(lattice: Lattice, cells: frozenset[Cell]) -> Points:
     """The mean of the middles of cells, at height 0, in grid units."""
     return np.array([*np.mean(in_units(lattice, sorted(cells)), axis=0), 0.0])
-
-
-# --- what the rules say -------------------------------------------------------------------
 
 
 def pieces_in_board(
@@ -254,7 +244,8 @@ class _Seating:
         return [
             *judged("seat-play", shifts, most=PLAY_MM),
             *judged("seat-loose", shifts, LOOSE_MM),
-            *judged("seat-turn", [(one[4], None) for one in plays], most=TURN_DEGREES, unit="deg"),
+            # At the end of four cells that is half of their clearance.
+            *judged("seat-turn", [(one[4], None) for one in plays], most=3.0, unit="deg"),
             *judged("seat-rest", [(one[5], None) for one in plays], most=PRESS_MM),
         ]
 
@@ -282,12 +273,13 @@ class _Seating:
             return meets(turn, pivot - turn * pivot)
 
         ways = [cmath.rect(1.0, math.pi * eighth / 4) for eighth in range(8)]
-        reach = [_reach(partial(shifted, way), _MOST_MM) for way in ways]
+        # Nobody asks by how much more than 1.5 mm, or 15 degrees.
+        reach = [_reach(partial(shifted, way), 1.5) for way in ways]
         shifts = np.reshape(reach, (2, 4)).sum(axis=0).tolist()
         middles = np.array(sorted(lying.covered(pose))) * step_mm(lying.lattice, lying.unit_mm)
         most = 0.0
         for pivot, way in itertools.product([*middles, middles.mean(axis=0)], (1, -1)):
-            most = _reach(partial(rotated, complex(*pivot), way), _MOST_DEGREES, free=most)
+            most = _reach(partial(rotated, complex(*pivot), way), 15.0, free=most)
         return [*shifts, most, -self._low_mm(lying, pose, 0.0, PRESS_MM)]
 
     def proud(self, upright: Lying, over: Lying) -> Finding:
