@@ -82,24 +82,17 @@ class CheckReport:
     @property
     def ok(self) -> bool:
         """Whether everything keeps every rule."""
-        return (
-            all(one.ok for one in self.findings)
-            and not any(one.failed for one in self.all_parts)
-            and all(one.ok for one in self.assemblies)
-            and (self.tolerance is None or self.tolerance.ok)
-        )
+        told: list[Any] = [*self.findings, *self.assemblies]
+        told += [self.tolerance] if self.tolerance else []
+        return all(one.ok for one in told) and not any(one.failed for one in self.all_parts)
 
     def document(self) -> dict[str, Any]:
-        """For JSON; but for the files' names the same for the same meshes, however they are named,
-        ordered or turned."""
+        """For JSON; but for the files' names alike for the same meshes, however named or turned."""
         found = {
             "set": self.taken.puzzle.name,
             "ok": self.ok,
             "profile": self.profile.name,
-            "causes": [
-                {"rule": one.rule, "files": list(one.files), "message": one.message}
-                for one in causes(self)
-            ],
+            "causes": [vars(one) | {"files": list(one.files)} for one in causes(self)],
             "findings": [finding.document() for finding in self.findings],
             "pieces": {part.key: part.document() for part in self.parts},
             "boards": {part.key: part.document() for part in self.all_parts if not part.is_piece},
@@ -295,24 +288,18 @@ def verify(
     """Solves the catalog with the outlines read from meshes, each challenge in `budget_s`, and puts
     every solution together; of gaps it says what a profile asks for."""
     answers = taken.answer(taken.limits(profile), budget_s, progress)
-    return VerifyReport(
-        taken,
-        tuple(set_findings(taken.identities, taken.puzzle)),
-        tuple(answers),
-        None if taken.puzzle.flips else _flips(taken, answers, budget_s),
-    )
-
-
-def _flips(taken: Taken, answers: Sequence[Answered], budget_s: float | None) -> Flips:
-    # Balls that hang in holes cannot be played on either face.
-    possible = all(
-        one.features and can_be_turned_over(one.part, one.features) for one in taken.parts
-    )
-    hard = tuple(one.challenge for one in answers if one.status == IMPOSSIBLE)
-    physical = replace(taken.as_read, challenges=hard)
-    turned = answer_catalog(physical, budget_s, flips=True) if possible else []
-    newly = tuple(one.challenge.id for one in turned if one.status == SOLVED)
-    return Flips(possible, newly, len(hard))
+    findings, flips = set_findings(taken.identities, taken.puzzle), None
+    if not taken.puzzle.flips:
+        # Balls that hang in holes cannot be played on either face.
+        possible = all(
+            one.features and can_be_turned_over(one.part, one.features) for one in taken.parts
+        )
+        hard = tuple(one.challenge for one in answers if one.status == IMPOSSIBLE)
+        physical = replace(taken.as_read, challenges=hard)
+        turned = answer_catalog(physical, budget_s, flips=True) if possible else []
+        newly = tuple(one.challenge.id for one in turned if one.status == SOLVED)
+        flips = Flips(possible, newly, len(hard))
+    return VerifyReport(taken, tuple(findings), tuple(answers), flips)
 
 
 def challenge_causes(report: VerifyReport) -> list[str]:

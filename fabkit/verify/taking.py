@@ -344,8 +344,7 @@ def _copies(bodies: Sequence[Body]) -> list[Body]:
 def _read(
     bodies: Sequence[Body], puzzle: PuzzleSet, units_mm: Sequence[float], length_mm: float
 ) -> tuple[Sequence[Part], float, Sequence[OnStubs | None], list[Body]]:
-    """Pieces, not yet named, their files' unit of length, what stands on stubs; and what is so large,
-    with the unit of length that is given, that it is a board."""
+    """Pieces, their files' unit of length, what stands on stubs; and, in `length_mm`, large boards."""
     large = [one for one in bodies if is_accessory(one, puzzle, *units_mm, length_mm=length_mm)]
     small = [one for one in bodies if one not in large]
     if may_have_stubs(puzzle):
