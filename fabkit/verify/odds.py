@@ -134,7 +134,7 @@ class Odds:
         likely_mm: the same in 99 % of the sets; likewise.
         weakest: the contact that most often is in a loop too tight where a set does not go together
             (or only just), and has the least room of these, in words; empty when there is none.
-        place_mm: where it is, from the lower left corner of the region's box.
+        place_mm: where it is, to the right of and above the lower left corner of the region's box.
         loop: the pieces of the tightest loop of contacts.
         rss_mm: the room in that loop, by g: the mean, and the root of the sum of squares.
     """
@@ -480,6 +480,8 @@ class Tolerance:
         challenges: the odds of each solution, in their order.
         seats: those of boards with holes or seats.
         magnets: how they fit; None without bores.
+        snowflakes: the odds of those of the catalog, which are told but not judged: nothing is
+            around them.
     """
 
     error: PrinterError
@@ -487,10 +489,11 @@ class Tolerance:
     challenges: tuple[Odds, ...]
     seats: tuple[Odds, ...]
     magnets: MagnetFit | None
+    snowflakes: tuple[Odds, ...] = ()
 
     @property
     def every(self) -> tuple[Odds, ...]:
-        """All odds that there are."""
+        """The odds that are judged."""
         return (*self.challenges, *self.seats)
 
     @property
@@ -546,6 +549,7 @@ class Tolerance:
             "likely_inset_mm": self.inset_for(likely=True),
             "challenges": [one.document() for one in self.challenges],
             "seats": [one.document() for one in self.seats],
+            "snowflakes": [one.document() for one in self.snowflakes],
             "magnets": self.magnets and _plain(vars(self.magnets)),
         }
 
@@ -558,6 +562,7 @@ def tolerance(
     magnet_mm: float = 0.0,
     bores_mm: Sequence[float] = (),
     seats: Sequence[Odds] = (),
+    snowflakes: Sequence[Solution] = (),
 ) -> Tolerance:
     """What a printer's errors make of a set.
 
@@ -569,6 +574,7 @@ def tolerance(
         magnet_mm: the magnets' diameter.
         bores_mm: of all bores, as measured.
         seats: the odds of the seats in boards; they are to be good enough, too.
+        snowflakes: of the catalog.
 
     Raises:
         InputError: when a part does not have the shape that a solution asks for.
@@ -583,16 +589,19 @@ def tolerance(
             lying = replace(lying, cells=cells, unit_mm=unit_mm)
         return Measured(lying)
 
-    found = [
-        odds_of(lattice, one, {key: measured(key, one.halves) for key in one.layout}, error, drawn)
-        for one in solutions
-        if one.layout
-    ]
+    found, flakes = (
+        tuple(
+            odds_of(lattice, one, {k: measured(k, one.halves) for k in one.layout}, error, drawn)
+            for one in some
+            if one.layout
+        )
+        for some in (solutions, snowflakes)
+    )
     inset_mm = median([part.outline.inset_mm for part in parts.values() if part.outline] or [0.0])
     # A bore takes the magnet in nearly all cases when it does at its narrowest.
     hole_mm = error.hole_mm + MOST_SD * error.hole_sd_mm
     magnets = magnet_fit(bores_mm, magnet_mm, hole_mm) if bores_mm else None
-    return Tolerance(error, inset_mm, tuple(found), tuple(seats), magnets)
+    return Tolerance(error, inset_mm, found, tuple(seats), magnets, flakes)
 
 
 def tolerance_of(
@@ -611,7 +620,7 @@ def tolerance_of(
         if pieces
     ]
     as_drawn = {one.piece for one in taken.identities if one.as_drawn} & pieces.keys()
-    solved += [
+    flakes = [
         Solution(one.id, one.region, one.solution or {}, halves=one.halves)
         for one in (shipped_snowflakes(puzzle) if as_drawn else ())
         if {*one.pieces} <= as_drawn
@@ -626,4 +635,4 @@ def tolerance_of(
     seats = [s for one in boards for s in odds_of_seats(one, puzzle.lattice, error, *widest_mm)]
     bores_mm = () if profile.fit == "ribs" else taken.bores_mm  # ribs are there to be crushed
     magnet_mm = profile.magnet_diameter_mm if taken.flat else 0.0
-    return tolerance(pieces, puzzle.lattice, solved, error, magnet_mm, bores_mm, seats)
+    return tolerance(pieces, puzzle.lattice, solved, error, magnet_mm, bores_mm, seats, flakes)

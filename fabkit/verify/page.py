@@ -18,7 +18,7 @@ from fabkit.output.svg import number
 from fabkit.verify.check import CheckReport
 
 if TYPE_CHECKING:
-    from fabkit.verify.odds import Odds, Tolerance
+    from fabkit.verify.odds import Tolerance
 
 _ASSEMBLY_HEAD = "Challenge", "Least gap", "Greatest gap", "Overlap", "Sticks out", "What is wrong"
 _ODDS_HEAD = (
@@ -99,27 +99,22 @@ def _odds(found: Tolerance) -> Section:
             (
                 one.challenge,
                 f"{100 * one.odds:.1f} %",
-                one.weakest and f"{one.weakest}, {_place(one)}",
+                one.weakest and "{} at ({:.0f}, {:.0f}) mm".format(one.weakest, *one.place_mm),
                 _length(one.spare_mm),
                 _length(one.worst_mm),
                 _length(max(0.0, found.inset_mm - one.likely_mm)) if one.weakest else "",
                 "-".join(one.loop),
                 f"{100 * one.rss:.1f} %",
             ),
-            found.is_enough(one),
+            found.is_enough(one) if number < len(found.every) else None,
         )
-        for one in found.every
+        for number, one in enumerate((*found.every, *found.snowflakes))
     ]
     if found.magnets is not None:
         rows.append(Row((found.magnets.message, *[""] * 7), found.magnets.goes_in))
     exact = "A challenge without a tray has to fit its outline exactly as it is drawn."
     words = " ".join([*tolerance_words(found), exact])
     return Section("As a printer prints it", words, _ODDS_HEAD, tuple(rows), "challenge")
-
-
-def _place(one: Odds) -> str:
-    right, up = one.place_mm
-    return f"{right:.0f} mm from the left and {up:.0f} mm from below"
 
 
 def tolerance_words(found: Tolerance) -> list[str]:
@@ -131,17 +126,27 @@ def tolerance_words(found: Tolerance) -> list[str]:
     if every:
         few = [f"{one.challenge} in {100 * one.odds:.1f} %" for one in every if one.odds < ENOUGH]
         least = f"; least often {name_some(few, _LEAST)}" if few else ""
+        what = "challenges" if found.challenges else "kinds of seats"
         most = f"with all sides {format_mm(found.error.most_mm)} too far out"
         told += [
-            f"{len(every) - len(few)} of {len(every)} challenges go together in at least {enough} of "
+            f"{len(every) - len(few)} of {len(every)} {what} go together in at least {enough} of "
             f"{DRAWS:,} simulated sets{least}",
-            f"all challenges go together in {100 * found.together:.1f} % of the sets",
+            f"all {what} go together in {100 * found.together:.1f} % of the sets",
             f"in the worst case, {most}, {sum(one.closes for one in every)} of {len(every)} "
-            "challenges go together",
+            f"{what} go together",
         ]
+        if found.snowflakes:
+            likely = sum(one.odds >= ENOUGH for one in found.snowflakes)
+            told.append(
+                f"of the catalog's {len(found.snowflakes)} snowflakes {likely} keep to their outline "
+                f"in at least {enough} of the sets; nothing is around them, so that they are not judged"
+            )
         if (weak := every[0]).weakest:
-            where = f"in {weak.challenge}, {_place(weak)}"
-            told.append(f"the weakest contact is between {weak.weakest} {where}")
+            right, up = weak.place_mm
+            where = f"{right:.0f} mm from the left and {up:.0f} mm from below"
+            told.append(
+                f"the weakest contact is between {weak.weakest} in {weak.challenge}, {where}"
+            )
     likely_mm, worst_mm = found.inset_for(likely=True), found.inset_for(likely=False)
     if likely_mm is not None and worst_mm is not None:
         told.append(

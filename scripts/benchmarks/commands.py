@@ -100,6 +100,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         "import trimesh",
         (
             Line("check", "check fridgeiq -o stl"),
+            Line("check, odds", "check fridgeiq -o stl --printer-error 0.05mm"),
             Line("verify", "verify fridgeiq -o stl"),
             *(
                 Line(f"check {n:2} files", f"check --set fridgeiq {_check_files(n)}", n > 4)

@@ -197,6 +197,23 @@ def test_the_inset_for_99_percent_does_what_it_says() -> None:
     assert again.odds == pytest.approx(0.99, abs=1e-3)
 
 
+def test_snowflakes_are_told_and_not_judged() -> None:
+    """Also those of pieces on two lattices half a unit apart, in cells half as long."""
+    pair = solved([(0, 0)], [(1, 0)])
+    parts = {key: part_of(SQUARE, cells, 0.02) for key, cells in pair.layout.items()}
+    halves = {
+        "A": squares([(0, 0), (1, 0), (0, 1), (1, 1)]),
+        "B": squares([(2, 1), (3, 1), (2, 2), (3, 2)]),
+    }
+    flake = Solution("flake", halves["A"] | halves["B"], halves, halves=2)
+    found = tolerance(parts, SQUARE, [], PrinterError(0.1), snowflakes=[flake])
+    assert found.ok
+    (told_of,) = found.snowflakes
+    assert not told_of.closes
+    assert told_of.spare_mm == pytest.approx(0.02, abs=1e-5)
+    assert told_of.odds < 0.9
+
+
 def test_nothing_to_put_together_and_parts_of_another_shape() -> None:
     found = tolerance({}, SQUARE, [Solution("impossible", squares([(0, 0)]), {})], uniform(0.1))
     assert (found.ok, found.challenges, found.inset_for(True), found.magnets) == (
