@@ -55,11 +55,10 @@ class Identity:
     Attributes:
         key: its name in reports, different from all others': the piece's id, with a number behind
             it for a second one; or ``unknown-1``.
-        piece: the id of the piece that it is.
-        letter, back: the letters engraved on face and back, if they were read.
-        alike: the ids of the pieces that have its outline, or its balls and links.
-        mirrored: whether they have it only when turned over, or in a mirror.
-        strange: the letter on the face, if it is one that no piece has.
+        letter, back: the letters engraved on face and back, if they were read; `strange` that on
+            the face, if no piece has it.
+        alike: the ids of the pieces that have its outline, or its balls and links; `mirrored` if
+            they have it only when turned over, or in a mirror.
     """
 
     key: str = ""

@@ -43,10 +43,9 @@ class Outline:
 
     Attributes:
         rings: the outline of its cells, in frame points.
-        unit_mm: the grid unit of the set that it was read with.
-        own_unit_mm: the grid unit that it shows on its own; None where its shape does not tell.
-        inset_mm: by how much its edges lie inside the outline, on average.
-        edge_insets_mm: the same for each edge, least and greatest.
+        unit_mm: the set's grid unit; `own_unit_mm` that which it shows itself, if its shape tells.
+        inset_mm: by how much its edges lie inside the outline, on average; `edge_insets_mm` the
+            same of single edges, least and greatest.
         canonical: the outline as read.
     """
 
@@ -71,9 +70,8 @@ class Balls:
         links_mm: the least width of each link, in the order of ``shape.bonds``; those that lie on
             the bed are cut by the flat, and so less high than wide.
         off_mm: how far the worst ball's middle lies from its place.
-        alike: the pieces of the set with its balls and, if `as_linked`, its links.
-        mirrored: whether their mirror image has them.
-        as_linked: whether its links are theirs, too.
+        alike: the pieces of the set with its balls and, if `as_linked`, its links; `mirrored` if
+            it is their mirror image that has them.
     """
 
     shape: BallBody

@@ -40,8 +40,6 @@ _DIRECTIONS = 3
 _NO_FACE = 0.95
 #: What stands this nearly (degrees) upright in its file, or upside down, was laid so on purpose.
 _LAID = 3.0
-#: Where bodies are cut to see pockets, as parts of their height.
-_INTO = (0.02, 0.05, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 0.95, 0.98)
 #: An outline is that of a piece when the overlay is at least this (tips that are cut, discs), …
 _ALIKE = 0.86
 #: … that where it lies with the set's unit at least this, …
@@ -50,10 +48,6 @@ _THERE = 0.88
 _SURE = 0.95
 #: Units that differ by less than this part may be one: clearances and roundings take that much.
 _ONE_UNIT = 0.06
-#: Small pieces may show one that is so much smaller: of them a clearance takes most.
-_SMALLER = 0.1
-#: A cell is full from this share on, and empty up to what is left to 1.
-_FULL = 0.6
 #: Edges are measured at these parts of their lengths: away from tips and roundings.
 _ALONG = np.array([0.3, 0.4, 0.5, 0.6, 0.7])
 
@@ -200,7 +194,8 @@ def _back_is_below(way: Part) -> bool | None:
     """
     height = way.sections.high
     room = 0.04 * min(height, np.ptp(way.vertices[:, :2], axis=0).max())
-    cuts = [union_all(hollows(way.sections.at(share * height))) for share in _INTO]
+    parts = (0.02, 0.05, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 0.95, 0.98)
+    cuts = [union_all(hollows(way.sections.at(part * height))) for part in parts]
     through = shapely.intersection_all(cuts)
 
     def depth(cuts: Sequence[BaseGeometry]) -> int:
@@ -268,7 +263,7 @@ class _Lie:
 
 def _explained(way: Part, lattice: Lattice, shapes: Sequence[_Shape]) -> Iterator[_Lie]:
     """All likely explanations of a body that stands, whatever its size."""
-    if way.sides.area <= 0:
+    if way.sides.is_empty:
         return
     # Recesses and letters may be cut through; then they are holes, and no part of the outline.
     areas = [way.sides, Polygon(way.sides.exterior)][: 1 + len(way.sides.interiors)]
@@ -280,10 +275,6 @@ def _explained(way: Part, lattice: Lattice, shapes: Sequence[_Shape]) -> Iterato
                 unit = math.sqrt(area.area / shape.outline.area)
                 origin = middle - unit * np.array(shape.outline.centroid.coords[0])
                 yield _Lie(way, turn, origin, unit, shape.cells, score * way.score, shape)
-
-
-def _best(lies: Iterable[_Lie]) -> _Lie | None:
-    return max(lies, key=lambda one: one.score, default=None)
 
 
 def _common_unit(lies: Sequence[Sequence[_Lie]], expected: Sequence[float]) -> float | None:
@@ -299,12 +290,15 @@ def _common_unit(lies: Sequence[Sequence[_Lie]], expected: Sequence[float]) -> f
     for unit in sorted(one.unit for some in likely for one in some):
         if unit > tried * (1 + _ONE_UNIT / 6):
             tried = unit
-            near = [_best(one for one in some if _is_near(one.unit, unit)) for some in likely]
-            explained = [one for one in near if one]
-            shown = median(one.unit for one in explained)
-            total = round(sum(one.score for one in explained), 2)
-            ranks.append((len(explained), _is_near(shown, *expected), total, shown))
+            near = [[one for one in some if _is_near(one.unit, unit)] for some in likely]
+            best = [max(some, key=_score) for some in near if some]
+            shown, total = median(one.unit for one in best), sum(map(_score, best))
+            ranks.append((len(best), _is_near(shown, *expected), round(total, 2), shown))
     return max(ranks)[-1] if ranks else None
+
+
+def _score(lie: _Lie) -> float:
+    return lie.score
 
 
 def _is_near(unit: float, *others: float) -> bool:
@@ -317,13 +311,13 @@ def _lie_of(
     """How a body lies as its best explanation with the set's unit says; None if it is no piece."""
 
     def near_unit(lies: Iterable[_Lie]) -> list[_Lie]:
-        return [one for one in lies if 1 - _SMALLER < one.unit / unit < 1 + _ONE_UNIT]
+        # A clearance takes most of small pieces, which so show a smaller unit.
+        return [one for one in lies if 0.9 < one.unit / unit < 1 + _ONE_UNIT]
 
     near = near_unit(lies)
-    best = _best(near)
-    if best is None or best.score < _ALIKE:
+    best = max(near, key=_score, default=None)
+    if best is None or best.shape is None or best.score < _ALIKE:
         return None
-    assert best.shape is not None
     is_back = _back_is_below(best.way)
     if is_back is None and best.way.tilt_degrees > _LAID:
         is_back = not best.shape.mirrored  # not laid flat on purpose: it lies as its piece is drawn
@@ -331,12 +325,12 @@ def _lie_of(
         over = replace(best.way.turned_over(), score=1.0)
         again = near_unit(_explained(over, lattice, shapes))
         near = [one for one in near if one.way is not best.way] + again
-        best = _best(again) or best
+        best = max(again, key=_score, default=best)
     kind = best.shape and best.shape.kind
-    other = _best(one for one in near if one.shape and one.shape.kind != kind)
+    others = [one.score for one in near if one.shape and one.shape.kind != kind]
     lie = _fitted(best, lattice, unit)
-    is_it = _likeness(lie, lattice) > _THERE
-    return replace(lie, second=other.score if other else 0.0) if is_it else None
+    lie = replace(lie, second=max(others, default=0.0))
+    return lie if _likeness(lie, lattice) > _THERE else None
 
 
 # --- measuring --------------------------------------------------------------------------------
@@ -494,7 +488,7 @@ def _by_lattice(way: Part, lattice: Lattice, unit: float) -> _Lie | None:
     step = int(np.gcd.reduce(np.ravel(corners)))
     places = in_units(lattice, itertools.product(range(0, ux, step), range(0, vy, step)))
     best: _Lie | None = None
-    most = _FULL
+    most = 0.6  # the share from which on a cell is full, or empty
     for turn in _turns(way.sides, lattice):
         turned = affinity.rotate(way.sides, -turn, origin=(0, 0), use_radians=True)
         crossing = _crossing(turned.simplify(0.01 * unit))
@@ -507,9 +501,9 @@ def _by_lattice(way: Part, lattice: Lattice, unit: float) -> _Lie | None:
         return None
     lie = _fitted(best, lattice)
     outline = canonical_outline(lattice, rings_of_cells(lattice, lie.cells), lie.unit)
-    score = _likeness(lie, lattice)
-    is_it = score > _ALIKE and lie.straight.hausdorff_distance(outline) < 0.2 * lie.unit
-    return replace(lie, score=score) if is_it else None
+    lie = replace(lie, score=_likeness(lie, lattice))
+    is_near = lie.straight.hausdorff_distance(outline) < 0.2 * lie.unit
+    return lie if is_near and lie.score > _ALIKE else None
 
 
 def _crossing(outline: Polygon) -> Points:
