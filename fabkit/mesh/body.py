@@ -15,16 +15,6 @@ Points = NDArray[np.float64]
 Faces = NDArray[np.int64]
 
 
-def is_closed(faces: Faces) -> bool:
-    """Whether each edge of some triangles is passed as often one way as the other.
-
-    Only such meshes may be given to manifold3d: others can end the process there.
-    """
-    start, end = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
-    count = int(faces.max(initial=0)) + 1
-    return bool(np.array_equal(np.sort(start * count + end), np.sort(end * count + start)))
-
-
 def area_vectors(vertices: Points, faces: Faces) -> Points:
     """Each triangle's normal, as long as its area is large, shape (m, 3)."""
     a, b, c = (vertices[faces[:, corner]] for corner in range(3))
@@ -60,17 +50,19 @@ class Body:
 
     @cached_property
     def manifold(self) -> Any:
-        """It as a `manifold3d.Manifold`, in single precision; made once.
+        """It as a `manifold3d.Manifold`, made once.
 
-        Nothing (``is_empty()``) where it is not closed, or edges have more than two triangles.
+        Nothing (``is_empty()``) where it is not closed, or edges have more than two triangles:
+        where not each edge is passed as often one way as the other, manifold3d can end the process.
         """
         import manifold3d
 
-        if not is_closed(self.faces):
+        start, end = self.faces.ravel(), np.roll(self.faces, -1, axis=1).ravel()
+        ways, back = start * len(self.vertices) + end, end * len(self.vertices) + start
+        if not np.array_equal(np.sort(ways), np.sort(back)):
             return manifold3d.Manifold()
-        vertices = np.ascontiguousarray(self.vertices, dtype=np.float32)
-        faces = np.ascontiguousarray(self.faces, dtype=np.uint32)
-        return manifold3d.Manifold(manifold3d.Mesh(vertices, faces))
+        vertices = np.ascontiguousarray(self.vertices)
+        return manifold3d.Manifold(manifold3d.Mesh64(vertices, self.faces.astype(np.uint64)))
 
 
 def welded(name: str, vertices: Points, faces: Faces) -> Body:

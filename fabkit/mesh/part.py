@@ -138,7 +138,7 @@ class Part:
     @cached_property
     def sections(self) -> Sections:
         """To cut it."""
-        return Sections(self.vertices, self.body.faces)
+        return Sections(self.straight)
 
     @property
     def thickness_mm(self) -> float:
@@ -235,7 +235,7 @@ def shadow(body: Body) -> Polygon:
             seen = seen.buffer(_HAIR_MM, join_style="mitre").buffer(-_HAIR_MM, join_style="mitre")
         return largest(seen)
     # An open body is cut just above and below the heights at which it has corners, some thirty.
-    sections = Sections(body.vertices, body.faces)
+    sections = Sections(body)
     levels = sections.levels()
     heights = np.array([*levels[:: 1 + len(levels) // 30], sections.high])
     near = np.minimum(0.0015 * (sections.high - sections.low), np.diff(heights) / 4)

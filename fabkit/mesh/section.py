@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shapely import MultiPolygon, Polygon
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.body import Faces, Points, area_vectors, is_closed
+from fabkit.mesh.body import Body, Points, area_vectors
 
 UP, DOWN = 1, -1
 #: Noise moves corners less than this; what is more is no noise, but a fault.
@@ -27,14 +27,17 @@ class Sections:
 
     Example:
         >>> corners = np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], float)
-        >>> pyramid = Sections(corners, np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]))
+        >>> faces = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
+        >>> pyramid = Sections(Body("pyramid", corners, faces))
         >>> pyramid.at(2.0).area, pyramid.flats()
         (2.0, {(0.0, -1): 8.0})
     """
 
-    def __init__(self, vertices: Points, faces: Faces) -> None:
-        self.vertices, self.faces = vertices, faces
-        self.low, self.high = float(vertices[:, 2].min()), float(vertices[:, 2].max())
+    def __init__(self, body: Body) -> None:
+        self.vertices, self.faces = body.vertices, body.faces
+        heights = self.vertices[:, 2]
+        self.low, self.high = float(heights.min()), float(heights.max())
+        self._solid = body.manifold
         self._cuts: dict[float, BaseGeometry] = {}
 
     def at(self, height: float) -> BaseGeometry:
@@ -43,20 +46,10 @@ class Sections:
         Where corners lie at the height, the cut is that just above it.
         """
         if height not in self._cuts:
-            solid = self._solid
-            self._cuts[height] = area_of(solid.slice(height)) if solid else self._open_at(height)
+            is_solid = self._solid.volume() > 0
+            cut = area_of(self._solid.slice(height)) if is_solid else self._open_at(height)
+            self._cuts[height] = cut
         return self._cuts[height]
-
-    @cached_property
-    def _solid(self) -> Any:
-        """The mesh for cuts, in double precision; None when it bounds no volume."""
-        import manifold3d
-
-        if not is_closed(self.faces):
-            return None
-        mesh = manifold3d.Mesh64(self.vertices, self.faces.astype(np.uint64))
-        solid = manifold3d.Manifold(mesh)
-        return solid if solid.volume() > 0 else None
 
     def _open_at(self, height: float) -> BaseGeometry:
         """What lines do close where the mesh is open; two edges of each face that is cut are."""

@@ -437,7 +437,7 @@ def test_meshes_are_as_drawn_sound_and_can_be_printed(
     (body,) = read_bodies(tmp_path / "one.stl")
     part, sections = (
         Part(body, body.vertices),
-        Sections(body.vertices, body.faces),
+        Sections(body),
     )
     findings = list(sound_findings(part))
     findings += printing_findings(part, replace(profile, facing="up"))

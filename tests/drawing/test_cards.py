@@ -221,7 +221,7 @@ def test_cards_are_written_and_their_templates_measure(
     start, profile = started(puzzle, 2, "start-002"), profile_of(puzzle)
     drawing = draft_card(puzzle, puzzle.boards[0], start, profile)
     assert (body.vertices.min(axis=0)[2], body.vertices.max(axis=0)[2]) == pytest.approx((0, 1.6))
-    sections = Sections(body.vertices, body.faces)
+    sections = Sections(body)
     for height in (0.25, 0.75, 1.3):
         cut, wanted = sections.at(height), section_at(drawing.steps, height)
         assert cut.symmetric_difference(wanted).area < 0.003 * wanted.area

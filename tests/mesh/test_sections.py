@@ -46,7 +46,7 @@ def test_a_mesh_is_cut_alike_whether_it_is_closed_or_not(piece: str) -> None:
     (body,) = bodies("fridgeiq", Order(), piece)
     lowest = int(body.vertices[body.faces, 2].max(axis=1).argmin())
     torn = with_faces(body, np.delete(body.faces, lowest, axis=0))
-    closed, *others = (Sections(one.vertices, one.faces) for one in (body, torn, inside_out(body)))
+    closed, *others = map(Sections, (body, torn, inside_out(body)))
     heights = [*np.random.default_rng(1).uniform(0, 7, 5), closed.levels()[-2], 7.5]
     for height in heights:
         for other in others:
@@ -60,7 +60,7 @@ def test_a_mesh_is_cut_alike_whether_it_is_closed_or_not(piece: str) -> None:
 
 def test_a_cut_at_corners_is_the_one_just_above() -> None:
     one = ball(5, 3)
-    cuts = Sections(one.vertices, one.faces)
+    cuts = Sections(one)
     assert cuts.at(cuts.high).is_empty
     assert cuts.at(cuts.low - 1).is_empty
     assert cuts.at(0.0).area == pytest.approx(math.pi * 25, rel=0.02)
@@ -80,7 +80,7 @@ def test_a_flat_is_one_however_its_corners_scatter(piece: str, size_mm: float) -
     a, b, c = np.moveaxis(body.vertices[body.faces], 1, 0)
     normals = np.cross(b - a, c - a)
     level = np.abs(normals[:, 2]) > 0.999 * np.linalg.norm(normals, axis=1)
-    found = Sections(noisy(body.vertices, size_mm), body.faces)
+    found = Sections(with_corners(body, noisy(body.vertices, size_mm)))
     drawn = {(0.0, DOWN), (3.2, DOWN), (6.4, UP), (7.0, UP)}
     assert {(round(height, 1), facing) for height, facing in flats_of(found)} == drawn
     for (height, facing), area in flats_of(found).items():
@@ -90,7 +90,7 @@ def test_a_flat_is_one_however_its_corners_scatter(piece: str, size_mm: float) -
         assert area == pytest.approx(exact, rel=1e-3)
         assert found.flat(round(height, 1), facing).area == pytest.approx(exact, rel=5e-3)
     # A few more heights have corners: those of the chamfers, of the lead-in, and of the letter.
-    exact_levels = Sections(body.vertices, body.faces).levels()
+    exact_levels = Sections(body).levels()
     assert (
         np.abs(np.subtract.outer(found.levels(), exact_levels)).min(axis=1).max()
         < 3 * size_mm + 1e-6
@@ -101,7 +101,7 @@ def test_a_flat_is_one_however_its_corners_scatter(piece: str, size_mm: float) -
 
 def test_what_is_rough_is_not_taken_for_flat() -> None:
     (body,) = bodies("fridgeiq", Order(), "A")
-    found = Sections(noisy(body.vertices, 0.05), body.faces)
+    found = Sections(with_corners(body, noisy(body.vertices, 0.05)))
     assert found.noise_mm == 0
     assert sum(flats_of(found).values()) < 100
 
@@ -112,7 +112,7 @@ def test_uneven_meshes_are_judged_as_exactly_as_they_are(how: str) -> None:
     uneven = [
         with_corners(body, change(body.vertices)) for body in bodies("fridgeiq", Order(), PIECES)
     ]
-    taken = take(uneven, load_set("fridgeiq"))
+    taken = take(uneven, load_set("fridgeiq"), Order().profile().unit_mm)
     assert [one.piece for one in taken.identities] == list(PIECES)
     for part in taken.inspect(Order().profile(), lambda *_: None):
         failed = {one.rule for one in part.findings if not one.ok}
@@ -130,5 +130,7 @@ def test_a_needle_counts_unless_rounding_made_it() -> None:
     corners = np.vstack([body.vertices, body.vertices[[a, b]].mean(axis=0)])
     for decimals, ok in ((9, False), (3, True)):
         needle = Body("A.stl", np.round(corners, decimals), faces)
-        (part,) = take([needle], load_set("fridgeiq")).inspect(Order().profile(), lambda *_: None)
+        profile = Order().profile()
+        taken = take([needle], load_set("fridgeiq"), profile.unit_mm)
+        (part,) = taken.inspect(profile, lambda *_: None)
         assert next(one.ok for one in part.findings if one.rule == "degenerate") is ok
