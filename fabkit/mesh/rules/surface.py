@@ -11,7 +11,7 @@ import shapely
 from shapely import MultiPoint
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.body import Faces, Points, area_vectors
+from fabkit.mesh.body import Faces, Points
 from fabkit.mesh.crossing import TOUCHING_MM, crossings
 from fabkit.mesh.finding import Finding, counted
 from fabkit.mesh.part import Part
@@ -118,16 +118,14 @@ def printing_findings(
 
 def _overhang(part: Part, profile: Profile) -> Iterator[Finding]:
     """The steepest triangle that is no ceiling, as far as its narrowness and the mesh's noise tell."""
-    vectors = area_vectors(part.vertices, part.body.faces)
-    areas = np.linalg.norm(vectors, axis=1)
-    some = areas > 0
-    corners, areas = part.vertices[part.body.faces[some]], areas[some]
-    downwards, heights = -vectors[some, 2], corners[:, :, 2].max(axis=1)
+    mesh, noise_mm = part.straight.as_trimesh, part.sections.noise_mm
+    corners, downwards = mesh.triangles, -mesh.face_normals[:, 2]
+    areas, heights = mesh.area_faces, corners[:, :, 2].max(axis=1)
     if profile.facing == "down":
         downwards, heights = -downwards, part.thickness_mm - corners[:, :, 2].min(axis=1)
-    leaning = np.degrees(np.arcsin(np.clip(downwards / areas, -1, 1)))
+    leaning = np.degrees(np.arcsin(np.clip(downwards, -1, 1)))
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
-    unsure = np.degrees(part.sections.noise_mm * longest / areas)
+    unsure = np.degrees(noise_mm * longest / np.maximum(areas, 1e-12))
     free = np.flatnonzero((leaning + unsure < 89.9) & (heights > _ON_BED_MM))
     steepest = free[np.argsort((unsure - leaning)[free])]
     specks = int((np.cumsum(areas[steepest]) <= _SPECK_MM2).sum())
