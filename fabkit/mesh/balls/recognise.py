@@ -382,11 +382,14 @@ def cuts_between(mesh: Any, ends: Points, heights: Sequence[float]) -> list[Base
 
 
 def _width(hull: BaseGeometry) -> float:
-    """The smaller side of the box around a convex polygon, turned as it is smallest.
+    """The smallest distance of two parallel lines that hold a convex polygon.
 
     Example:
         >>> _width(shapely.box(0, 0, 4, 3))
         3.0
     """
-    box = shapely.get_coordinates(shapely.oriented_envelope(hull))
-    return min(map(math.dist, box, box[1:3])) if len(box) > 3 else math.inf
+    ring = shapely.get_coordinates(hull)
+    if len(ring) < 4:
+        return math.inf
+    normals = np.diff(ring, axis=0)[:, ::-1] * (-1, 1)
+    return float((np.ptp(ring @ normals.T, axis=0) / np.linalg.norm(normals, axis=1)).min())
