@@ -83,6 +83,8 @@ def read_bodies(path: Path) -> list[Body]:
         raise InputError.of(source, *map(printable, wrong.args)) from None
     except Exception as error:  # trimesh, zipfile and expat promise nothing about what they raise
         reason = cut(printable(f"{error}"[:200])) or type(error).__name__
+        if isinstance(error, RecursionError):
+            reason = "it nests parts in a circle, or very deep"
         reason = f"it lacks {reason}" if isinstance(error, KeyError) else reason
         said = f"cannot be read as {kind.upper()} ({reason}); export it again"
         raise InputError.of(source, said) from None
