@@ -45,7 +45,7 @@ PLANTED = [
     ("fabkit/jobs/run.py", "distributed"),
     ("fabkit/jobs/cluster.py", "dask"),
     ("fabkit/printing/plate.py", "fabkit.verify.check"),
-    ("fabkit/verify/check.py", "fabkit.printing.bom"),
+    ("fabkit/mesh/part.py", "fabkit.printing.odds"),
     ("fabkit/printing/package.py", "lib3mf"),
     ("fabkit/printing/nesting/nest.py", "spyrrow"),
     ("fabkit/printing/laser.py", "ezdxf"),

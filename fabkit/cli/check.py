@@ -185,7 +185,7 @@ def check(
     context.set, files, context.settings = which(names, settings)
     report, error = context.report, None
     if side_mm is not None:
-        from fabkit.verify.odds import PrinterError
+        from fabkit.printing.odds import PrinterError
 
         error = PrinterError(side_mm, side_mm if hole_mm is None else hole_mm)
     elif hole_mm is not None:

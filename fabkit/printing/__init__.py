@@ -1,2 +1,2 @@
-"""Print-ready: plates, pauses for magnets, calibration, the bill of materials, sheets for laser and
-knife, and what a real slicer says of it all."""
+"""Print-ready: plates, pauses for magnets, calibration, the odds that prints go together, the bill of
+materials, sheets for laser and knife, and what a real slicer says of it all."""

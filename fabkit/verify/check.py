@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -15,16 +17,18 @@ from fabkit.core.errors import name_some
 from fabkit.mesh.features import can_be_turned_over
 from fabkit.mesh.finding import DIGITS, Finding, counted
 from fabkit.mesh.fitting.assembly import Assembly
+from fabkit.mesh.fitting.contacts import Solution
 from fabkit.mesh.identity import set_findings
 from fabkit.mesh.inspect import SOUND_RULES, ReadPart
 from fabkit.mesh.part import inside_mm
+from fabkit.model.catalog import shipped_snowflakes
 from fabkit.model.profile import Profile
 from fabkit.solve.answer import IMPOSSIBLE, SOLVED
 from fabkit.verify.answers import Answered, Progress, answer_catalog, by_message, unlike
 from fabkit.verify.taking import Taken
 
 if TYPE_CHECKING:
-    from fabkit.verify.odds import PrinterError, Tolerance
+    from fabkit.printing.odds import PrinterError, Tolerance
 
 #: So many files or challenges of one message are named.
 _NAMED = 4
@@ -125,10 +129,47 @@ def check(
     parts = taken.inspect(limits, progress)
     odds = None
     if error or profile.side_sd_mm:
-        from fabkit.verify.odds import PrinterError, tolerance_of
+        from fabkit.printing.odds import PrinterError
 
-        odds = tolerance_of(taken, answers, limits, error or PrinterError.calibrated(profile))
+        error = error or PrinterError.calibrated(profile)
+        odds = _tolerance_of(taken, answers, limits, error)
     return CheckReport(taken, profile, findings, parts, tuple(answers), odds)
+
+
+def _tolerance_of(
+    taken: Taken, answers: Sequence[Answered], profile: Profile, error: PrinterError
+) -> Tolerance:
+    """What a printer's errors make of the solutions of a set's challenges, of the snowflakes of its
+    catalog, of its boards and magnets.
+
+    Each ball has its own hole, so that of pieces of balls only the seats are looked at.
+    """
+    from fabkit.printing.odds import clearance_of, odds_of_seats, tolerance
+
+    puzzle, boards = taken.puzzle, [one.part for one in taken.boards]
+    pieces = taken.pieces() if taken.flat else {}
+    solved = [
+        Solution(one.id, one.region, layout, clearance_of(one.region, boards, puzzle.lattice))
+        for one, layout in ((answer.challenge, answer.layout) for answer in answers)
+        if pieces
+    ]
+    as_drawn = {one.piece for one in taken.identities if one.as_drawn} & pieces.keys()
+    flakes = [
+        Solution(one.id, one.region, one.solution or {}, halves=one.halves)
+        for one in (shipped_snowflakes(puzzle) if as_drawn else ())
+        if {*one.pieces} <= as_drawn
+    ]
+    stubs = itertools.chain(*(one.stubs.stubs for one in taken.parts if one.stubs))
+    widths_mm = (
+        [mm for one in taken.balls for mm in one.diameters_mm],
+        [mm for one in taken.balls for mm in one.links_mm if not math.isnan(mm)],
+        [stub.diameter_mm for stub in stubs],
+    )
+    widest_mm = [max(some, default=0.0) for some in widths_mm]
+    seats = [s for one in boards for s in odds_of_seats(one, puzzle.lattice, error, *widest_mm)]
+    bores_mm = () if profile.fit == "ribs" else taken.bores_mm  # ribs are there to be crushed
+    magnet_mm = profile.magnet_diameter_mm if taken.flat else 0.0
+    return tolerance(pieces, puzzle.lattice, solved, error, magnet_mm, bores_mm, seats, flakes)
 
 
 # --- one cause, one line ---------------------------------------------------------------------

@@ -18,7 +18,7 @@ from fabkit.output.svg import number
 from fabkit.verify.check import CheckReport
 
 if TYPE_CHECKING:
-    from fabkit.verify.odds import Tolerance
+    from fabkit.printing.odds import Tolerance
 
 _ASSEMBLY_HEAD = "Challenge", "Least gap", "Greatest gap", "Overlap", "Sticks out", "What is wrong"
 _ODDS_HEAD = (
@@ -119,7 +119,7 @@ def _odds(found: Tolerance) -> Section:
 
 def tolerance_words(found: Tolerance) -> list[str]:
     """What the odds of a set are, in sentences."""
-    from fabkit.verify.odds import DRAWS, ENOUGH
+    from fabkit.printing.odds import DRAWS, ENOUGH
 
     enough, told = f"{100 * ENOUGH:g} %", [found.error.words]
     every = sorted(found.every, key=lambda one: (one.odds, one.likely_mm))

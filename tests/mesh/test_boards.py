@@ -33,9 +33,9 @@ from fabkit.model.library import load_set
 from fabkit.model.profile import Profile
 from fabkit.model.profilefile import load_profile
 from fabkit.model.puzzle import PuzzleSet
+from fabkit.printing.odds import PrinterError, clearance_of, odds_of_seats, tolerance
 from fabkit.solid.balls import build_balls
 from fabkit.solid.boards import build_board
-from fabkit.verify.odds import PrinterError, clearance_of, odds_of_seats, tolerance
 from fabkit.verify.taking import recognise, take
 from tests.support.ballmeshes import BODIES, IQFIT, made, thrown
 from tests.support.ballmeshes import body_of_solid as body_of

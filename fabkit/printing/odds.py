@@ -6,12 +6,13 @@ together if there is room at every contact (`fabkit.mesh.fitting.contacts`):
     n (t_a - t_b) + g s <= room - errors of its sides        for an s of at least 0
 
 s is the inset to spare: with an inset larger by d each side leaves d more, so that the room grows
-by g d, where g is 2 between sides of two pieces and 1 at a wall (more where a corner meets it). The largest s is a linear programme, solved
-exactly for each of `DRAWS` sets drawn at random; the share of those with s >= 0 are the odds, and
-the inset less the 1 % quantile of s is that which reaches 99 %. The contacts with weight in the dual
-are a loop of plastic that is too tight. Along this loop alone stands the usual root sum of squares
-(K. W. Chase and A. R. Parkinson, A survey of research in the application of tolerance analysis to
-the design of mechanical assemblies, Research in Engineering Design 3, 1991). Limits of the model:
+by g d, where g is 2 between sides of two pieces and 1 at a wall (more where a corner meets it). The
+largest s is a linear programme, solved exactly for each of `DRAWS` sets drawn at random; the share
+of those with s >= 0 are the odds, and the inset less the 1 % quantile of s is that which reaches
+99 %. The contacts with weight in the dual are a loop of plastic that is too tight. Along this loop
+alone stands the usual root sum of squares (K. W. Chase and A. R. Parkinson, A survey of research in
+the application of tolerance analysis to the design of mechanical assemblies, Research in Engineering
+Design 3, 1991). Limits of the model:
 
 * Pieces are shifted, not turned, and corners that meet corners are no contacts.
 * A region without a tray ends exactly where it is drawn.
@@ -19,14 +20,13 @@ the design of mechanical assemblies, Research in Engineering Design 3, 1991). Li
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from statistics import NormalDist, median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,15 +38,10 @@ from fabkit.mesh.fitting.contacts import Contact, Measured, Side, Solution, cont
 from fabkit.mesh.laying import flat_lying
 from fabkit.mesh.part import Part
 from fabkit.model.accessory import HOLES, SEATS, TRAY
-from fabkit.model.catalog import shipped_snowflakes
 from fabkit.model.entry import in_halves
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.profile import Profile
 from fabkit.solve.engines.compiled import kernel
-
-if TYPE_CHECKING:
-    from fabkit.verify.answers import Answered
-    from fabkit.verify.taking import Taken
 
 _Floats = NDArray[np.float64]
 
@@ -602,37 +597,3 @@ def tolerance(
     hole_mm = error.hole_mm + MOST_SD * error.hole_sd_mm
     magnets = magnet_fit(bores_mm, magnet_mm, hole_mm) if bores_mm else None
     return Tolerance(error, inset_mm, found, tuple(seats), magnets, flakes)
-
-
-def tolerance_of(
-    taken: Taken, answers: Sequence[Answered], profile: Profile, error: PrinterError
-) -> Tolerance:
-    """What a printer's errors make of the solutions of a set's challenges, of the snowflakes of its
-    catalog, of its boards and magnets.
-
-    Each ball has its own hole, so that of pieces of balls only the seats are looked at.
-    """
-    puzzle, boards = taken.puzzle, [one.part for one in taken.boards]
-    pieces = taken.pieces() if taken.flat else {}
-    solved = [
-        Solution(one.id, one.region, layout, clearance_of(one.region, boards, puzzle.lattice))
-        for one, layout in ((answer.challenge, answer.layout) for answer in answers)
-        if pieces
-    ]
-    as_drawn = {one.piece for one in taken.identities if one.as_drawn} & pieces.keys()
-    flakes = [
-        Solution(one.id, one.region, one.solution or {}, halves=one.halves)
-        for one in (shipped_snowflakes(puzzle) if as_drawn else ())
-        if {*one.pieces} <= as_drawn
-    ]
-    stubs = itertools.chain(*(one.stubs.stubs for one in taken.parts if one.stubs))
-    widths_mm = (
-        [mm for one in taken.balls for mm in one.diameters_mm],
-        [mm for one in taken.balls for mm in one.links_mm if not math.isnan(mm)],
-        [stub.diameter_mm for stub in stubs],
-    )
-    widest_mm = [max(some, default=0.0) for some in widths_mm]
-    seats = [s for one in boards for s in odds_of_seats(one, puzzle.lattice, error, *widest_mm)]
-    bores_mm = () if profile.fit == "ribs" else taken.bores_mm  # ribs are there to be crushed
-    magnet_mm = profile.magnet_diameter_mm if taken.flat else 0.0
-    return tolerance(pieces, puzzle.lattice, solved, error, magnet_mm, bores_mm, seats, flakes)

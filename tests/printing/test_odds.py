@@ -22,7 +22,7 @@ from fabkit.mesh.part import Outline, Part
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import in_units
-from fabkit.verify.odds import DRAWS, Odds, PrinterError, tolerance
+from fabkit.printing.odds import DRAWS, Odds, PrinterError, tolerance
 from tests.support.shapes import body_of
 
 SQUARE = LATTICES["square"]
