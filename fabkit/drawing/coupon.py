@@ -54,7 +54,7 @@ _LEAST_MM, _MOST_MM = 6.0, 20.0
 _CHORDS = 32  # in a quarter of a hole: its flats are 0.003 mm nearer at 10 mm
 #: Two pieces of the set are printed as frames so high and at most so wide: their sides are what is
 #: tried. Long ones get narrower ones, of three lines at the least, and so many mm² for both.
-_FRAME_HEIGHT_MM, _FRAME_MM, _LEAST_FRAME_MM, _FRAMES_MM2 = 1.2, 2.7, 1.35, 500.0
+_FRAME_HEIGHT_MM, _FRAME_MM, _LEAST_FRAME_MM, _FRAMES_MM2 = 1.0, 2.7, 1.35, 500.0
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ def _holes(
 
 
 def paired_pieces(puzzle: PuzzleSet, profile: Profile) -> list[Blueprint]:
-    """The two smallest pieces of a set that have a side of the same length, as low frames.
+    """The two pieces with the shortest outlines that have a side of the same length, as low frames.
 
     Their sides are those of real pieces of the profile: they try a calibration. None of a set whose
     pieces are made of balls, which touch nothing but their board.
@@ -232,7 +232,7 @@ def paired_pieces(puzzle: PuzzleSet, profile: Profile) -> list[Blueprint]:
         for one in drawn
     ]
     pairs = [
-        (drawn[i].area + drawn[j].area, i, j)
+        (drawn[i].length + drawn[j].length, i, j)
         for i, j in itertools.combinations(range(len(flat)), 2)
         if sides[i] & sides[j]
     ]

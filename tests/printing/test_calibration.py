@@ -38,7 +38,7 @@ PRINTERS = 200
 
 @dataclass(frozen=True)
 class Machine:
-    """A printer or a laser: its law, and how its sides and the calliper scatter (mm)."""
+    """A printer or a laser: its law, and how its sides scatter, and the calliper (mm)."""
 
     scales: tuple[float, float]
     offset: float = 0.0
@@ -47,6 +47,7 @@ class Machine:
     height: float = 0.0
     kerfs: tuple[float, float] = (0.0, 0.0)
     scatter: float = 0.0
+    calliper: float = 0.0
 
     @classmethod
     def drawn(cls, random: np.random.Generator) -> Machine:
@@ -59,14 +60,15 @@ class Machine:
             height=random.normal(0, 0.05),
             kerfs=(random.uniform(0.1, 0.3), random.uniform(0.1, 0.3)),
             scatter=random.uniform(0.006, 0.03),
+            calliper=random.uniform(0.005, 0.02),
         )
 
     def loss(self, diameter: float) -> float:
         """How much narrower a hole prints."""
         return 2 * self.offset + self.holes[0] + self.holes[1] / diameter
 
-    def length(self, place: Place, random: np.random.Generator) -> float:
-        """What a calliper reads at a place: from one scattered side to the other."""
+    def length(self, place: Place) -> float:
+        """How far the sides of a place are apart."""
         n, axis = place.nominal_mm, "xyz".index(place.axis)
         scale = (*self.scales, 1.0)[axis]
         moved = {
@@ -78,7 +80,25 @@ class Machine:
             "tab": -(*self.kerfs, 0.0)[axis],
             "gap": (*self.kerfs, 0.0)[axis],
         }[place.kind]
-        return float(scale * n + moved + random.normal(0, self.scatter, 2).sum())
+        return scale * n + moved
+
+    def coupon(self, random: np.random.Generator, laser: bool = False) -> list[Reading]:
+        """What a calliper reads on a coupon: each of its sides is at one place, wherever it is met."""
+        sides: dict[tuple[str, ...], float] = {}
+        readings = []
+        for one in coupon_places(WANTED, laser).values():
+            value = self.length(one) + random.normal(0, self.calliper)
+            for end in one.line_mm or ("below", "above"):
+                where = str(end["xy".index(one.axis)] if one.line_mm else end)
+                is_own = one.kind in ("hole", "height", "foot")
+                # At the bed the two lengths along Y have their ends at the same sides.
+                alone = f"{one.kind} {one.number if one.kind != 'foot' else ''}" if is_own else ""
+                out = sides.setdefault(
+                    (one.part, one.axis, where, alone), random.normal(0, self.scatter)
+                )
+                value += -out if one.kind in ("slot", "gap", "hole") else out
+            readings.append(Reading(one, float(value)))
+        return readings
 
     def truth(self, laser: bool) -> dict[str, float]:
         """What a fit should find."""
@@ -92,8 +112,7 @@ class Machine:
 def measured_by(machine: Machine, seed: int, laser: bool = False) -> tuple[list[Reading], Reading]:
     """A coupon of a machine, and the one value of it that was read badly."""
     random = np.random.default_rng(seed)
-    places = coupon_places(WANTED, laser).values()
-    readings = [Reading(one, machine.length(one, random)) for one in places]
+    readings = machine.coupon(random, laser)
     wrong = int(random.integers(len(readings)))
     off = float(random.choice([-1, 1]) * random.uniform(0.4, 1.0))
     readings[wrong] = replace(readings[wrong], value_mm=readings[wrong].value_mm + off)
@@ -129,7 +148,9 @@ def test_simulated_machines_are_found_out(laser: bool) -> None:
     assert others <= PRINTERS // 50
 
 
-@pytest.mark.parametrize("fault", ["offset once", "X for Y", "no hole law", "outlier kept"])
+@pytest.mark.parametrize(
+    "fault", ["offset once", "X for Y", "no hole law", "outlier kept", "sides apart"]
+)
 def test_a_wrong_law_would_be_noticed(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from fabkit.printing import calibration
 
@@ -149,6 +170,8 @@ def test_a_wrong_law_would_be_noticed(fault: str, monkeypatch: pytest.MonkeyPatc
     if fault == "outlier kept":
         monkeypatch.setattr(calibration, "_CHANCE", 0.0)
         monkeypatch.setattr(calibration, "_MOST_SCATTER_MM", 9.0)
+    if fault == "sides apart":
+        monkeypatch.setattr(calibration, "_together", lambda readings: np.eye(len(readings)))
     share, named, _ = share_held(calibration.fit, laser=False)
     assert not (0.93 <= share <= 0.97 and named == PRINTERS)
 
@@ -257,12 +280,8 @@ def told_percents(path: Path) -> tuple[float, float]:
 
 def profile_for(machine: Machine, wanted: Profile = WANTED) -> tuple[Profile, str]:
     """The profile for a machine without scatter, and all that is said with it."""
-    random = np.random.default_rng(0)
-    laser = any(machine.kerfs)
-    places = coupon_places(wanted, laser).values()
-    profile, notes = calibrated(
-        wanted, fit([Reading(one, machine.length(one, random)) for one in places]), "mine"
-    )
+    readings = machine.coupon(np.random.default_rng(0), laser=any(machine.kerfs))
+    profile, notes = calibrated(wanted, fit(readings), "mine")
     return profile, "; ".join(notes)
 
 
@@ -289,7 +308,7 @@ def test_what_a_profile_cannot_make_up_for_is_said() -> None:
     assert "let the slicer compensate XY by 0.08 mm, and calibrate again" in notes
     found, notes = profile_for(Machine((1.0, 1.0), 0.09))
     assert found.lid_thickness_mm > WANTED.lid_thickness_mm
-    assert "lid.thickness is" in notes
+    assert "thick (lid.thickness), so that a frame holds it" in notes
 
 
 def test_a_lasers_profile_has_the_mean_of_its_kerfs() -> None:
@@ -298,3 +317,5 @@ def test_a_lasers_profile_has_the_mean_of_its_kerfs() -> None:
     assert replace(found, name="", title="", kerf_mm=0) == replace(WANTED, name="", title="")
     assert "the kerf is 0.18 mm in X and 0.24 mm in Y" in notes
     assert "scale X 100.00 % and Y 99.80 %" in notes
+    with pytest.raises(InputError, match=r"the cut is 0.2 mm less than nothing"):
+        profile_for(Machine((1.0, 1.0), kerfs=(-0.2, -0.2)))
