@@ -21,8 +21,7 @@ Design 3, 1991). Limits of the model:
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from statistics import NormalDist, median
@@ -34,7 +33,7 @@ from numpy.typing import NDArray
 from fabkit.mesh.boards.recognise import hole_at, middles_mm, round_holes, slabs
 from fabkit.mesh.boards.rules import channel_widths_mm, clearances_mm
 from fabkit.mesh.finding import DIGITS, TINY_MM
-from fabkit.mesh.fitting.contacts import Contact, Measured, Side, Solution, contacts
+from fabkit.mesh.fitting.contacts import Contact, Measured, Solution, contacts
 from fabkit.mesh.laying import flat_lying
 from fabkit.mesh.part import Part
 from fabkit.model.accessory import HOLES, SEATS, TRAY
@@ -44,23 +43,23 @@ from fabkit.model.profile import Profile
 from fabkit.solve.engines.compiled import kernel
 
 _Floats = NDArray[np.float64]
+_Pair = tuple[float, float]
+_Progress = Callable[[int, int, str], None]
 
 #: How many sets are drawn at random, and their seed.
 DRAWS, SEED = 3000, 1
 #: A challenge goes together well enough when so many of the sets do.
 ENOUGH = 0.99
-INSET_STEP_MM = 0.01
-#: Sides that scatter are this many standard deviations out at most, for the worst case.
+#: In the worst case what scatters is so many standard deviations off.
 MOST_SD = 3
 #: PLA yields when it is stretched by more than this part (printed flat, ASTM D638, Stratasys'
 #: data sheet); the rim of a bore is stretched by squeeze over diameter at most.
 MAX_STRETCH = 0.015
+_INSET_STEP_MM = 0.01
 #: No inset is spared, and no piece is shifted, by more (mm).
 _MOST_MM, _FAR_MM = 10.0, 1000.0
 #: So little of another aim keeps the linear programme from going in circles; weights below are none.
 _NUDGE, _NO_WEIGHT = 1e-6, 1e-4
-#: So few of the draws may fail.
-_FEW = round((1 - ENOUGH) * DRAWS)
 
 
 @dataclass(frozen=True)
@@ -96,16 +95,12 @@ class PrinterError:
         return self.side_mm + self.offset_mm + spread_mm
 
     @property
-    def scatter_mm(self) -> float:
-        """The standard deviation of single sides."""
-        return self.side_sd_mm or self.side_mm / math.sqrt(3)
-
-    @property
     def words(self) -> str:
         """For people."""
         if not self.side_sd_mm:
             return f"every side may be off by {self.side_mm:g} mm"
-        out = f"sides print {abs(self.offset_mm):g} mm too far {'in' if self.offset_mm < 0 else 'out'}"
+        way = "in" if self.offset_mm < 0 else "out"
+        out = f"sides print {abs(self.offset_mm):g} mm too far {way}"
         return f"{out} and scatter by {self.side_sd_mm:g} mm, as calibrated"
 
     def drawn(self, name: str, sides: int) -> _Floats:
@@ -116,38 +111,54 @@ class PrinterError:
         common = np.random.default_rng(SEED).normal(self.offset_mm, self.offset_sd_mm, DRAWS)
         return common + rng.normal(0.0, self.side_sd_mm, shape)
 
+    def rss_mm(self, room_mm: float, levers: _Floats, hole_sd_mm: float = 0.0) -> _Pair:
+        """The mean of what room sides leave, each by so much, and its root sum of squares."""
+        common_mm = float(levers.sum()) * self.offset_sd_mm
+        own_mm = float(np.linalg.norm(levers)) * (self.side_sd_mm or self.side_mm / math.sqrt(3))
+        mean_mm = room_mm - float(levers.sum()) * self.offset_mm
+        return mean_mm, math.hypot(common_mm, own_mm, hole_sd_mm)
+
 
 @dataclass(frozen=True)
 class Odds:
     """How likely it is that a challenge goes together, or that pieces go into a board.
 
     Attributes:
-        goes: for each of the sets drawn at random whether it goes together.
-        spare_mm: by how much the inset could be less without any error.
-        worst_mm: the same when all sides lie out as far as they do; below 0 when it does not go
-            together.
-        likely_mm: the same in 99 % of the sets; likewise.
+        sets_mm: by how much the inset could be less, for each of the sets drawn at random; below 0
+            when it does not go together.
+        spare_mm: the same without any error.
+        worst_mm: the same when all sides lie out as far as they do.
+        rss_mm: the room in the tightest loop of contacts, by g: the mean, and the root sum of squares.
         weakest: the contact that most often is in a loop too tight where a set does not go together
             (or only just), and has the least room of these, in words; empty when there is none.
         place_mm: where it is, to the right of and above the lower left corner of the region's box.
-        loop: the pieces of the tightest loop of contacts.
-        rss_mm: the room in that loop, by g: the mean, and the root of the sum of squares.
+        loop: the pieces of the tightest loop.
     """
 
     challenge: str
-    goes: NDArray[np.bool_]
+    sets_mm: _Floats
     spare_mm: float
     worst_mm: float
-    likely_mm: float
+    rss_mm: _Pair = (0.0, 0.0)
     weakest: str = ""
-    place_mm: tuple[float, float] = (0.0, 0.0)
+    place_mm: _Pair = (0.0, 0.0)
     loop: tuple[str, ...] = ()
-    rss_mm: tuple[float, float] = (0.0, 0.0)
+
+    @cached_property
+    def goes(self) -> NDArray[np.bool_]:
+        """Which of the sets go together."""
+        return self.sets_mm > -TINY_MM
 
     @cached_property
     def odds(self) -> float:
-        """The share of the sets drawn at random that go together."""
+        """The share of the sets that go together."""
         return float(self.goes.mean())
+
+    @cached_property
+    def likely_mm(self) -> float:
+        """By how much the inset could be less in 99 % of the sets."""
+        few = round((1 - ENOUGH) * DRAWS)
+        return float(np.partition(self.sets_mm, few)[few])
 
     @property
     def rss(self) -> float:
@@ -162,99 +173,83 @@ class Odds:
 
     def document(self) -> dict[str, Any]:
         """For JSON."""
+        told = (
+            "closes",
+            "spare_mm",
+            "worst_mm",
+            "likely_mm",
+            "weakest",
+            "place_mm",
+            "loop",
+            "rss_mm",
+        )
         return {
             "challenge": self.challenge,
             "odds": round(self.odds, 4),
-            "closes": self.closes,
-            **_plain({n: getattr(self, n) for n in ("spare_mm", "worst_mm", "likely_mm")}),
-            "weakest": self.weakest or None,
-            "place_mm": _plain(self.place_mm),
-            "loop": list(self.loop),
-            "rss_mm": _plain(self.rss_mm),
+            **{name: _plain(getattr(self, name)) for name in told},
             "rss_odds": round(self.rss, 4),
         }
 
 
 def _plain(value: Any) -> Any:
-    """A value for JSON, its lengths to as many digits as turned meshes agree on."""
-    if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items()}
+    """For JSON: lengths to as many digits as turned meshes agree on, no negative zero, no empty text."""
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
-    return round(value, DIGITS) + 0.0 if isinstance(value, float) else value  # no negative zero
+    return (
+        round(value, DIGITS) + 0.0 if isinstance(value, float) else None if value == "" else value
+    )
 
 
 # --- one challenge --------------------------------------------------------------------------
 
 
-def odds_of(
+def _odds_of(
     lattice: Lattice,
     solution: Solution,
     pieces: Mapping[str, Measured],
     error: PrinterError,
-    drawn: dict[str, _Floats],
+    drawn: Mapping[str, _Floats],
 ) -> Odds:
-    """The odds that one solution goes together.
-
-    Args:
-        lattice: the set's.
-        solution: with at least one piece.
-        pieces: as measured, in the solution's cells; see `Solution.halves`.
-        error: the printer's.
-        drawn: for pieces how far out their sides lie in each set; added to where one is missing.
-
-    Raises:
-        InputError: when a piece does not have the shape that the layout asks for.
-    """
+    """The odds that one solution goes together, with the pieces' sides drawn at random."""
     found = contacts(lattice, solution, pieces)
-    for key in solution.layout.keys() - drawn.keys():
-        drawn[key] = error.drawn(key, len(pieces[key].ends))
-    if solution.clearance_mm is not None:
-        walls = {number for one in found for (key, number), _ in one.sides if not key}
-        drawn[""] = error.drawn(f"the tray of {solution.challenge}", max(walls, default=0) + 1)
-    count = np.array([sum(lever for _, lever in one.sides) for one in found])
+    sides = sorted({side for one in found for side, _ in one.sides})
+    levers = np.array([[dict(one.sides).get(side, 0.0) for side in sides] for one in found])
+    walls = max((number + 1 for key, number in sides if not key), default=0)
+    drawn = {**drawn, "": error.drawn(f"the tray of {solution.challenge}", walls)}
+    errors_mm = np.array([drawn[key][number] for key, number in sides])
     meant_mm = np.array([one.room_mm for one in found])
+    # The sets, without any error, and in the worst case.
     rooms_mm = np.repeat(meant_mm[:, None], DRAWS + 2, axis=1)
-    for row, one in enumerate(found):
-        for (key, number), lever in one.sides:
-            rooms_mm[row, :DRAWS] -= lever * drawn[key][number]
-    rooms_mm[:, -1] -= count * error.most_mm
-    every_mm, weights = _spare(found, sorted(solution.layout), rooms_mm)
-    spare_mm, weights = every_mm[:DRAWS], weights[:DRAWS]
-    likely_mm = float(np.partition(spare_mm, _FEW)[_FEW])
+    rooms_mm[:, :DRAWS] -= levers @ errors_mm
+    rooms_mm[:, -1] -= levers.sum(axis=1) * error.most_mm
+    # By how much the room grows with the inset: sides of a tray keep their place.
+    gives = levers @ [bool(key) for key, _ in sides]
+    every_mm, weights = _spare(found, gives, sorted(solution.layout), rooms_mm)
     meant, worst = every_mm[DRAWS:].tolist()
-    told = Odds(solution.challenge, spare_mm > -TINY_MM, meant, worst, likely_mm)
-    weights = weights[spare_mm <= max(likely_mm, -TINY_MM)]
+    told = Odds(solution.challenge, every_mm[:DRAWS], meant, worst)
+    weights = weights[:DRAWS][told.sets_mm <= max(told.likely_mm, -TINY_MM)]
     tight = weights > _NO_WEIGHT
     if not tight.any():  # there is room without end
         return told
-    weak = found[np.lexsort([meant_mm / [_give(one) for one in found], -tight.sum(axis=0)])[0]]
-    same = np.unique(tight, axis=0, return_index=True, return_counts=True)
-    loop = np.where(tight, weights, 0.0)[same[1][same[2].argmax()]]
-    levers: dict[Side, float] = defaultdict(float)
-    for one, weight in zip(found, loop.tolist(), strict=True):
-        for side, lever in one.sides:
-            levers[side] += weight * lever
-    mean_mm = float(loop @ (meant_mm - count * error.offset_mm))
-    common_mm = float(loop @ count) * error.offset_sd_mm
-    sd_mm = math.hypot(common_mm, *(lever * error.scatter_mm for lever in levers.values()))
+    weak = found[np.lexsort([meant_mm / gives, -tight.sum(axis=0)])[0]]
+    _, firsts, counts = np.unique(tight, axis=0, return_index=True, return_counts=True)
+    often = firsts[counts.argmax()]
+    loop = np.where(tight[often], weights[often], 0.0)
+    in_loop = loop @ levers
     wall = "the border" if solution.clearance_mm is None else "the tray"
     return replace(
         told,
+        rss_mm=error.rss_mm(float(loop @ meant_mm), in_loop),
         weakest=" and ".join(key or wall for key in weak.pieces),
         place_mm=weak.place_mm,
-        loop=tuple(sorted({key for (key, _), lever in levers.items() if key and lever})),
-        rss_mm=(mean_mm, sd_mm),
+        loop=tuple(
+            sorted({k for (k, _), lever in zip(sides, in_loop, strict=True) if k and lever})
+        ),
     )
 
 
-def _give(contact: Contact) -> float:
-    """By how much the room grows with the inset: sides of a tray keep their place."""
-    return sum(lever for (key, _), lever in contact.sides if key)
-
-
 def _spare(
-    found: Sequence[Contact], pieces: Sequence[str], rooms_mm: _Floats
+    found: Sequence[Contact], gives: _Floats, pieces: Sequence[str], rooms_mm: _Floats
 ) -> tuple[_Floats, _Floats]:
     """The inset to spare for each column of rooms, and what each contact weighs in it.
 
@@ -262,15 +257,15 @@ def _spare(
         Of shape (columns,) and (columns, contacts).
     """
     size = 2 * len(pieces) + 1
-    at = {key: 2 * number for number, key in enumerate(pieces)}
     # Each row: the one piece's shift, the other's, and the inset; then that nothing goes far.
     places = np.full((len(found) + size, 5), size - 1)
     factors = np.zeros(places.shape)
+    factors[: len(found), 4] = gives
     for row, one in enumerate(found):
-        factors[row, 4] = _give(one)
         for first, key, sign in zip((0, 2), one.pieces, (1, -1), strict=True):
             if key:
-                places[row, first : first + 2] = at[key], at[key] + 1
+                at = 2 * pieces.index(key)
+                places[row, first : first + 2] = at, at + 1
                 factors[row, first : first + 2] = np.multiply(sign, one.normal)
     places[len(found) :, 0], factors[len(found) :, 0] = np.arange(size), 1
     aim = _NUDGE * np.random.default_rng(SEED).uniform(0.5, 1, size)
@@ -332,24 +327,24 @@ def _solve(
     factors: Any,
     rooms: Any,
     inverse: Any,
-    weights: Any,
+    aim: Any,
     basis: Any,
     spare: Any,
     weigh: Any,
 ) -> None:
     """Solves for each row of rooms, from where the first one is solved; see `_climb`."""
-    x = rooms[0, len(places) - len(basis) :].copy()
-    _climb(places, factors, rooms[0], inverse, weights, basis, x)
     for k in range(len(rooms)):
-        now, scale, rows = inverse.copy(), weights.copy(), basis.copy()
-        x[:] = 0.0
+        now, weights, rows = inverse.copy(), aim.copy(), basis.copy()
+        x = np.zeros(len(rows))
         for i in range(len(rows)):
             for j in range(len(rows)):
                 x[j] += now[i, j] * rooms[k, rows[i]]
-        _climb(places, factors, rooms[k], now, scale, rows, x)
+        _climb(places, factors, rooms[k], now, weights, rows, x)
+        if k == 0:
+            inverse, aim, basis = now.copy(), weights.copy(), rows.copy()
         spare[k] = x[-1]
         for i in range(len(rows)):
-            weigh[k, rows[i]] = scale[i]
+            weigh[k, rows[i]] = weights[i]
 
 
 # --- boards -----------------------------------------------------------------------------------
@@ -371,17 +366,13 @@ def odds_of_seats(
     link_mm: float = 0.0,
     stub_mm: float = 0.0,
 ) -> list[Odds]:
-    """The odds of the tightest hole and channel of a board, or of its tightest seat.
+    """The odds of the tightest hole and channel of a board with holes, or of its tightest seat.
 
     A piece is rigid, and its balls (or stubs) are as far apart as the holes. A printer that makes
     every ball too thick and every hole too narrow leaves all of them in the middle of theirs; so
     however long a row of seats is, the tightest one of it decides.
 
-    Args:
-        part: a board; of other kinds than ``holes`` and ``seats`` there is nothing to tell.
-        lattice: the set's.
-        error: the printer's; round holes lose its `hole_mm`.
-        ball_mm: the greatest diameter of the pieces' balls, as measured; likewise of links, stubs.
+    The greatest diameters of the pieces' balls, links and stubs are those measured.
     """
     if part.board is None or part.kind not in (HOLES, SEATS):
         return []
@@ -392,27 +383,23 @@ def odds_of_seats(
         if slab.high_mm < part.rest_mm + 1e-3
     ]
     holes = [hole_at(cut, middle, part.unit_mm) for cut in cuts for middle in middles]
-    rooms = [hole.inner_mm for hole in holes if hole is not None]
-    widths = channel_widths_mm(part, lattice) if part.kind == HOLES else []
-    what, thick_mm = ("ball", ball_mm) if part.kind == HOLES else ("stub", stub_mm)
-    return [
-        _odds_of_seat(f"{part.board.id} {name}", min(some) - plastic_mm, error, some is rooms)
-        for name, some, plastic_mm in ((what, rooms, thick_mm), ("link", widths, link_mm))
-        if some
-    ]
-
-
-def _odds_of_seat(name: str, room_mm: float, error: PrinterError, is_round: bool) -> Odds:
-    """Two sides of what goes in, and two of where it goes: as holes are off, when calibrated."""
-    hole_mm, hole_sd_mm = (error.hole_mm, error.hole_sd_mm) if is_round else (0.0, 0.0)
-    sides, spare_mm = 2 if is_round and error.side_sd_mm else 4, room_mm - hole_mm
-    drawn_mm = spare_mm - error.drawn(name, sides).sum(axis=0)
-    drawn_mm -= np.random.default_rng(SEED).normal(0, hole_sd_mm, DRAWS)
-    worst_mm = spare_mm - sides * error.most_mm - MOST_SD * hole_sd_mm
-    common_mm, scatter_mm = sides * error.offset_sd_mm, math.sqrt(sides) * error.scatter_mm
-    rss_mm = spare_mm - sides * error.offset_mm, math.hypot(common_mm, scatter_mm, hole_sd_mm)
-    likely_mm = float(np.partition(drawn_mm, _FEW)[_FEW])
-    return Odds(name, drawn_mm > -TINY_MM, spare_mm, worst_mm, likely_mm, rss_mm=rss_mm)
+    holes_mm = [hole.inner_mm for hole in holes if hole is not None]
+    # Two sides are of what goes in, two of where it goes; a hole is as off as holes are, if known.
+    sides = 2 if error.side_sd_mm else 4
+    kinds = [("stub", holes_mm, stub_mm, sides, error.hole_mm, error.hole_sd_mm)]
+    if part.kind == HOLES:
+        kinds = [("ball", holes_mm, ball_mm, *kinds[0][3:])]
+        kinds += [("link", channel_widths_mm(part, lattice), link_mm, 4, 0.0, 0.0)]
+    found = []
+    for what, rooms_mm, thick_mm, sides, hole_mm, hole_sd_mm in kinds:
+        if rooms_mm:
+            name, spare_mm = f"{part.board.id} {what}", min(rooms_mm) - thick_mm - hole_mm
+            sets_mm = spare_mm - error.drawn(name, sides).sum(axis=0)
+            sets_mm -= np.random.default_rng(SEED).normal(0, hole_sd_mm, DRAWS)
+            worst_mm = spare_mm - sides * error.most_mm - MOST_SD * hole_sd_mm
+            rss_mm = error.rss_mm(spare_mm, np.ones(sides), hole_sd_mm)
+            found.append(Odds(name, sets_mm, spare_mm, worst_mm, rss_mm))
+    return found
 
 
 # --- magnets ------------------------------------------------------------------------------
@@ -420,17 +407,12 @@ def _odds_of_seat(name: str, room_mm: float, error: PrinterError, is_round: bool
 
 @dataclass(frozen=True)
 class MagnetFit:
-    """How magnets go into the bores.
-
-    Attributes:
-        goes_in: whether a magnet goes into the narrowest one.
-        bore_mm: the least and the greatest diameter, once printed.
-        squeeze_mm: by how much the magnet is wider, least and greatest; below 0 where it is loose.
-    """
+    """How magnets go into the bores: whether one goes into the narrowest; the least and the greatest
+    diameter, once printed; by how much the magnet is wider, below 0 where it is loose; in words."""
 
     goes_in: bool
-    bore_mm: tuple[float, float]
-    squeeze_mm: tuple[float, float]
+    bore_mm: _Pair
+    squeeze_mm: _Pair
     message: str
 
 
@@ -444,23 +426,20 @@ def magnet_fit(bores_mm: Sequence[float], magnet_mm: float, hole_mm: float) -> M
         False
     """
     bore_mm = min(bores_mm) - hole_mm, max(bores_mm) - hole_mm
-    squeeze_mm = magnet_mm - bore_mm[1], magnet_mm - bore_mm[0]
+    least_mm, most_mm = magnet_mm - bore_mm[1], magnet_mm - bore_mm[0]
     limit_mm = MAX_STRETCH * magnet_mm
-    goes_in = squeeze_mm[1] < limit_mm + TINY_MM
-    low, high = (f"{width_mm:.2f}".rstrip("0").rstrip(".") for width_mm in bore_mm)
-    message = f"bores come out {low if low == high else f'{low} to {high}'} mm wide: "
-    if not goes_in:
-        message += (
-            f"the magnets, squeezed by up to {squeeze_mm[1]:.2g} mm, do not go in without "
-            f"splitting the plastic, which gives {limit_mm:.2g} mm"
-        )
-    elif squeeze_mm[1] > TINY_MM:
-        message += f"the magnets are squeezed by up to {squeeze_mm[1]:.2g} mm and go in"
-    elif -squeeze_mm[0] > TINY_MM:
-        message += f"the magnets go in, loose by up to {-squeeze_mm[0]:.2g} mm"
-    else:
-        message += "the magnets just go in"
-    return MagnetFit(goes_in, bore_mm, squeeze_mm, message)
+    goes_in = most_mm < limit_mm + TINY_MM
+    told = {
+        f"the magnets, squeezed by up to {most_mm:.2g} mm, do not go in without splitting the "
+        f"plastic, which gives {limit_mm:.2g} mm": not goes_in,
+        f"the magnets are squeezed by up to {most_mm:.2g} mm and go in": most_mm > TINY_MM,
+        f"the magnets go in, loose by up to {-least_mm:.2g} mm": -least_mm > TINY_MM,
+        "the magnets just go in": True,
+    }
+    widths = dict.fromkeys(f"{mm:.2f}".rstrip("0").rstrip(".") for mm in bore_mm)
+    message = next(words for words, holds in told.items() if holds)
+    message = f"bores come out {' to '.join(widths)} mm wide: {message}"
+    return MagnetFit(goes_in, bore_mm, (least_mm, most_mm), message)
 
 
 # --- a whole set --------------------------------------------------------------------------
@@ -521,20 +500,18 @@ class Tolerance:
         spare_mm = [one.likely_mm if likely else one.worst_mm for one in self.challenges]
         if not spare_mm:
             return None
-        steps = math.ceil((self.inset_mm - min(spare_mm) - TINY_MM) / INSET_STEP_MM)
-        return round(max(0, steps) * INSET_STEP_MM, 2)
+        steps = math.ceil((self.inset_mm - min(spare_mm) - TINY_MM) / _INSET_STEP_MM)
+        return round(max(0, steps) * _INSET_STEP_MM, 2)
 
     def document(self) -> dict[str, Any]:
         """For JSON; the same for the same meshes, however they are named, ordered or turned, but
         for the draws of pieces with symmetry, and the last digit of a length."""
+        names = {"side_mm": "side_error_mm", "hole_mm": "hole_error_mm"}
+        magnets, every = self.magnets, (self.challenges, self.seats, self.snowflakes)
+        challenges, seats, snowflakes = ([one.document() for one in some] for some in every)
         return {
             "ok": self.ok,
-            "side_error_mm": self.error.side_mm,
-            "hole_error_mm": self.error.hole_mm,
-            "offset_mm": self.error.offset_mm,
-            "offset_sd_mm": self.error.offset_sd_mm,
-            "side_sd_mm": self.error.side_sd_mm,
-            "hole_sd_mm": self.error.hole_sd_mm,
+            **{names.get(name, name): mm for name, mm in vars(self.error).items()},
             "seed": SEED,
             "draws": DRAWS,
             "inset_mm": _plain(self.inset_mm),
@@ -542,10 +519,10 @@ class Tolerance:
             "together": round(self.together, 4),
             "worst_inset_mm": self.inset_for(likely=False),
             "likely_inset_mm": self.inset_for(likely=True),
-            "challenges": [one.document() for one in self.challenges],
-            "seats": [one.document() for one in self.seats],
-            "snowflakes": [one.document() for one in self.snowflakes],
-            "magnets": self.magnets and _plain(vars(self.magnets)),
+            "challenges": challenges,
+            "seats": seats,
+            "snowflakes": snowflakes,
+            "magnets": magnets and {name: _plain(one) for name, one in vars(magnets).items()},
         }
 
 
@@ -558,23 +535,19 @@ def tolerance(
     bores_mm: Sequence[float] = (),
     seats: Sequence[Odds] = (),
     snowflakes: Sequence[Solution] = (),
+    progress: _Progress = lambda done, total, name: None,
 ) -> Tolerance:
     """What a printer's errors make of a set.
 
     Args:
         parts: by the pieces' ids, each with its outline read; every piece of the solutions.
-        lattice: the set's.
         solutions: of its challenges and boards; those without pieces are left out.
-        error: the printer's.
         magnet_mm: the magnets' diameter.
         bores_mm: of all bores, as measured.
-        seats: the odds of the seats in boards; they are to be good enough, too.
-        snowflakes: of the catalog.
 
     Raises:
         InputError: when a part does not have the shape that a solution asks for.
     """
-    drawn = dict[str, _Floats]()
 
     @cache
     def measured(key: str, halves: int) -> Measured:
@@ -584,16 +557,18 @@ def tolerance(
             lying = replace(lying, cells=cells, unit_mm=unit_mm)
         return Measured(lying)
 
-    found, flakes = (
-        tuple(
-            odds_of(lattice, one, {k: measured(k, one.halves) for k in one.layout}, error, drawn)
-            for one in some
-            if one.layout
-        )
-        for some in (solutions, snowflakes)
-    )
+    challenges, flakes = ([one for one in some if one.layout] for some in (solutions, snowflakes))
+    # The same printed pieces are in all of them.
+    pieces = {key for one in (*challenges, *flakes) for key in one.layout}
+    drawn = {key: error.drawn(key, len(measured(key, 1).ends)) for key in pieces}
+    found: list[Odds] = []
+    for one in (*challenges, *flakes):
+        progress(len(found), len(challenges) + len(flakes), f"simulating {one.challenge}")
+        laid = {key: measured(key, one.halves) for key in one.layout}
+        found.append(_odds_of(lattice, one, laid, error, drawn))
     inset_mm = median([part.outline.inset_mm for part in parts.values() if part.outline] or [0.0])
     # A bore takes the magnet in nearly all cases when it does at its narrowest.
     hole_mm = error.hole_mm + MOST_SD * error.hole_sd_mm
     magnets = magnet_fit(bores_mm, magnet_mm, hole_mm) if bores_mm else None
-    return Tolerance(error, inset_mm, found, tuple(seats), magnets, flakes)
+    judged, told = found[: len(challenges)], found[len(challenges) :]
+    return Tolerance(error, inset_mm, tuple(judged), tuple(seats), magnets, tuple(told))

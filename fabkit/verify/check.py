@@ -132,12 +132,16 @@ def check(
         from fabkit.printing.odds import PrinterError
 
         error = error or PrinterError.calibrated(profile)
-        odds = _tolerance_of(taken, answers, limits, error)
+        odds = _tolerance_of(taken, answers, limits, error, progress)
     return CheckReport(taken, profile, findings, parts, tuple(answers), odds)
 
 
 def _tolerance_of(
-    taken: Taken, answers: Sequence[Answered], profile: Profile, error: PrinterError
+    taken: Taken,
+    answers: Sequence[Answered],
+    profile: Profile,
+    error: PrinterError,
+    progress: Progress,
 ) -> Tolerance:
     """What a printer's errors make of the solutions of a set's challenges, of the snowflakes of its
     catalog, of its boards and magnets.
@@ -169,7 +173,8 @@ def _tolerance_of(
     seats = [s for one in boards for s in odds_of_seats(one, puzzle.lattice, error, *widest_mm)]
     bores_mm = () if profile.fit == "ribs" else taken.bores_mm  # ribs are there to be crushed
     magnet_mm = profile.magnet_diameter_mm if taken.flat else 0.0
-    return tolerance(pieces, puzzle.lattice, solved, error, magnet_mm, bores_mm, seats, flakes)
+    found = pieces, puzzle.lattice, solved
+    return tolerance(*found, error, magnet_mm, bores_mm, seats, flakes, progress)
 
 
 # --- one cause, one line ---------------------------------------------------------------------

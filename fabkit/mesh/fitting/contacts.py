@@ -119,68 +119,60 @@ def contacts(lattice: Lattice, solution: Solution, pieces: Mapping[str, Measured
     Raises:
         InputError: when a piece does not have the shape that the layout asks for.
     """
-    if not solution.layout:
-        return []
     laid = {key: pieces[key].laid(cells) for key, cells in sorted(solution.layout.items())}
-    border = _sides(lattice, solution.region)
+    inside_mm = {key: pieces[key].inside_mm for key in laid}
     step = step_mm(lattice, pieces[next(iter(laid))].lying.unit_mm)
-    lowest = np.min([start for start, _ in border], axis=0)
-    normals = {key: _normals(np.array(ends) * step) for key, ends in {**laid, "": border}.items()}
-    in_tray = solution.clearance_mm is not None
+    # What is around the region is laid like a piece without a name, its inside on the left, too.
+    laid[""] = [(end, start) for start, end in _sides(lattice, solution.region)]
+    inside_mm[""] = np.full(len(laid[""]), solution.clearance_mm or 0.0)
+    lowest = np.min([start for start, _ in laid[""]], axis=0)
+    normals = {key: _normals(np.array(ends) * step) for key, ends in laid.items()}
     owners: dict[tuple[Point, Point], Side] = {}
-    walls: dict[tuple[Point, Point], Side] = {}
-    # The sides that pass a point straight on, or meet there with room between them that is less
-    # than a half turn; each with the normal of what lies against it.
-    passing: dict[Point, list[tuple[Side, Points]]] = defaultdict(list)
-    for key, ends in {**laid, "": border}.items():
-        begins = {start: number for number, (start, _) in enumerate(ends)}
-        against = normals[key] * (-1 if key else 1)
-        for number, (start, end) in enumerate(ends):
-            edges = _edges(lattice, start, end)
-            (owners if key else walls).update(dict.fromkeys(edges, (key, number)))
-            for point, _ in edges[1:]:
-                passing[point].append(((key, number), against[number]))
-            after = begins[end]
-            if (np.linalg.det(normals[key][[number, after]]) < 0) == bool(key):
-                passing[end] += [((key, one), against[one]) for one in (number, after)]
-
-    def contact(
-        piece: str,
-        own: Sequence[tuple[int, float]],
-        own_mm: float,
-        other: Side,
-        out: Points,
-        at: Any,
-    ) -> Contact:
-        key, number = other
-        room_mm = own_mm + (pieces[key].inside_mm[number] if key else solution.clearance_mm or 0.0)
-        sides = [((piece, number), lever) for number, lever in own]
-        sides += [(other, 1.0)] if key or in_tray else []
-        x, y = ((np.array(at) - lowest) * step).tolist()
-        return Contact((piece, key), tuple(sides), (float(out[0]), float(out[1])), room_mm, (x, y))
-
-    found: dict[tuple[Side, Side], Contact] = {}
-    for (start, end), side in owners.items():
-        other = owners.get((end, start)) or walls.get((start, end))
-        if other is not None and (side, other) not in found and (other, side) not in found:
-            key, number = side
-            own_mm, out = float(pieces[key].inside_mm[number]), normals[key][number]
-            middle = (np.array(start) + end) / 2
-            found[side, other] = contact(key, [(number, 1.0)], own_mm, other, out, middle)
-    corners = []
+    corners: list[tuple[str, int, int]] = []
+    # The sides that pass a point straight on, or meet there with less than a half turn of room.
+    passing: dict[Point, list[Side]] = defaultdict(list)
     for key, ends in laid.items():
         begins = {start: number for number, (start, _) in enumerate(ends)}
-        for one, (_, corner) in enumerate(ends):
-            two = begins[corner]
-            both = normals[key][[one, two]]
-            for other, out in passing[corner]:
-                along = np.linalg.solve(both.T, out).tolist()
-                # Where the corner sticks out towards that side, and no side of it lies along it.
-                if other[0] != key and min(along) > _PARALLEL and np.linalg.det(both) > 0:
-                    own_mm = pieces[key].corner_mm(one, two, along)
-                    own = [(one, along[0]), (two, along[1])]
-                    corners.append(contact(key, own, own_mm, other, out, corner))
-    return [*found.values(), *corners]
+        for number, (start, end) in enumerate(ends):
+            edges = list(pairwise([*(lattice.walk(start, end) or ()), end]))
+            owners.update(dict.fromkeys(edges, (key, number)))
+            for point, _ in edges[1:]:
+                passing[point].append((key, number))
+            after = begins[end]
+            if np.linalg.det(normals[key][[number, after]]) < 0:
+                passing[end] += [(key, number), (key, after)]
+            elif key:
+                corners.append((key, number, after))
+
+    def contact(
+        piece: str, own: Sequence[tuple[int, float]], own_mm: float, other: Side, at: Any
+    ) -> Contact:
+        key, number = other
+        sides = [((piece, side), lever) for side, lever in own]
+        sides += [(other, 1.0)] if key or solution.clearance_mm is not None else []
+        x, y = (-normals[key][number]).tolist()
+        place_mm = ((np.array(at) - lowest) * step).tolist()
+        room_mm = own_mm + float(inside_mm[key][number])
+        return Contact((piece, key), tuple(sides), (x, y), room_mm, (place_mm[0], place_mm[1]))
+
+    found: dict[frozenset[Side], Contact] = {}
+    for (start, end), (key, number) in owners.items():
+        other = owners.get((end, start))
+        if other is not None and (both := frozenset([(key, number), other])) not in found:
+            middle, own_mm = np.add(start, end) / 2, float(inside_mm[key][number])
+            found[both] = contact(key, [(number, 1.0)], own_mm, other, middle)
+    at_corners = []
+    for key, one, two in corners:
+        corner = laid[key][one][1]
+        for other in passing[corner]:
+            against = -normals[other[0]][other[1]]
+            along = np.linalg.solve(normals[key][[one, two]].T, against).tolist()
+            # Where the corner sticks out towards that side, and no side of it lies along it.
+            if other[0] != key and min(along) > _PARALLEL:
+                own_mm = pieces[key].corner_mm(one, two, along)
+                own = [(one, along[0]), (two, along[1])]
+                at_corners.append(contact(key, own, own_mm, other, corner))
+    return [*found.values(), *at_corners]
 
 
 def _normals(ends: Points) -> Points:
@@ -194,12 +186,6 @@ def _sides(lattice: Lattice, cells: frozenset[Cell]) -> list[tuple[Point, Point]
     """The ends of the straight sides of an area, which is on the left of each."""
     rings = rings_of_cells(lattice, cells)
     return [ends for ring in rings for ends in zip(ring, (*ring[1:], ring[0]), strict=True)]
-
-
-def _edges(lattice: Lattice, start: Point, end: Point) -> list[tuple[Point, Point]]:
-    """The edges of cells along a side."""
-    walk = [*(lattice.walk(start, end) or ()), end]
-    return list(pairwise(walk))
 
 
 def _inside_mm(section: BaseGeometry, ends: Points, out: Points) -> Points:
