@@ -17,7 +17,7 @@ from fabkit.model.profile import SETTINGS, Profile
 from fabkit.model.profilefile import dump_profile
 
 if TYPE_CHECKING:
-    from fabkit.mesh.inspect import ReadPart
+    from fabkit.mesh.identity import ReadPart
     from fabkit.verify.check import CheckReport, VerifyReport
     from fabkit.verify.taking import Taken
 
@@ -307,7 +307,7 @@ def tell_verify(found: VerifyReport, report: Report) -> None:
     from fabkit.verify.check import challenge_causes
 
     for part in sorted(found.taken.parts, key=lambda one: one.key):
-        report.detail(f"{part.name} is {part.identity.words}")
+        report.detail(f"{part.name} is {part.words}")
     for finding in found.findings:
         if finding.rule != "strange":  # told with the files' names
             report.finding(finding.ok, f"{finding.rule}: {finding.message}")

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from shapely import Polygon, affinity, union_all
@@ -16,12 +17,15 @@ from shapely.geometry.base import BaseGeometry
 from fabkit.drawing.glyphs import lettering
 from fabkit.drawing.outline import BlueprintError
 from fabkit.mesh.features import Cavity, Features
-from fabkit.mesh.finding import Finding, at_most, counted
-from fabkit.mesh.part import FLAT, Part
+from fabkit.mesh.finding import DIGITS, Finding, at_most, counted
+from fabkit.mesh.part import BALLS, FLAT, Part
 from fabkit.mesh.recognise import normal, overlays
 from fabkit.model.piece import is_image
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
+
+if TYPE_CHECKING:
+    from fabkit.mesh.stubs import OnStubs
 
 #: It is told what a part is when its score is better than that of anything else by this.
 _SURE = 0.005
@@ -48,11 +52,12 @@ class Letter:
     mirrored: bool
 
 
-@dataclass(frozen=True)
-class Identity:
-    """What a part is.
+@dataclass(frozen=True, eq=False)
+class ReadPart:
+    """A part as it was read, what it is, and what was found on it.
 
     Attributes:
+        part: of one on `stubs` the plate above them.
         key: its name in reports, different from all others': the piece's id, with a number behind
             it for a second one; or ``unknown-1``.
         letter, back: the letters engraved on face and back, if they were read; `strange` that on
@@ -61,6 +66,10 @@ class Identity:
             they have it only when turned over, or in a mirror.
     """
 
+    part: Part
+    features: Features | None = None
+    stubs: OnStubs | None = None
+    findings: tuple[Finding, ...] = ()
     key: str = ""
     piece: str | None = None
     letter: Letter | None = None
@@ -75,16 +84,74 @@ class Identity:
         return self.piece in self.alike and not self.mirrored
 
     @property
+    def name(self) -> str:
+        """The file that it was in."""
+        return self.part.name
+
+    @property
+    def is_piece(self) -> bool:
+        """Whether it may be a piece: it is no board and no lid."""
+        return self.part.kind in (FLAT, BALLS)
+
+    @property
     def words(self) -> str:
-        """Who it is, for people: ``A``, or ``same shape as E and R``."""
-        if self.letter or len(self.alike) == 1 or not self.alike:
+        """What it is, for people: ``A``, or ``same shape as E and R``."""
+        if not self.is_piece:
+            return self.part.kind or "not read"
+        if self.letter or len(self.alike) < 2:
             return self.key
         return f"same shape as {' and '.join(self.alike)}"
+
+    @property
+    def failed(self) -> list[Finding]:
+        """The findings of the rules that it does not keep."""
+        return [finding for finding in self.findings if not finding.ok]
+
+    def reading(self) -> dict[str, Any]:
+        """What it is and how it was read, for JSON."""
+        part = self.part
+        if not self.is_piece:
+            board = part.board.id if part.board else None
+            return {"file": self.name, "kind": part.kind or None, "board": board}
+        found: dict[str, Any] = {"file": self.name, "piece": self.piece, "is": self.words}
+        if part.outline:
+            numbers: dict[str, Any] = {
+                "cells": len(part.outline.cells),
+                "unit_mm": round(part.outline.unit_mm, DIGITS),
+                "inset_mm": round(part.outline.inset_mm, DIGITS),
+                "hausdorff_mm": round(part.hausdorff_mm, DIGITS),
+                "area_off": round(part.area_off, DIGITS),
+            }
+        elif balls := part.balls:
+            numbers = {
+                "balls": len(balls.shape.balls),
+                "links": len(balls.shape.bonds),
+                "unit_mm": round(balls.pitch_mm, DIGITS),
+                "off_mm": round(balls.off_mm, DIGITS),
+                "balls_mm": [round(mm, DIGITS) for mm in balls.diameters_mm],
+                "links_mm": [
+                    None if math.isnan(mm) else round(mm, DIGITS) for mm in balls.links_mm
+                ],
+            }
+        else:
+            return found | {"read": False} | ({"why": part.why} if part.why else {})
+        return found | {"read": True, "as_drawn": self.as_drawn} | numbers
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "ok": not self.failed,
+            **self.reading(),
+            "watertight": all(one.ok for one in self.findings if one.rule == "watertight"),
+            "volume_mm3": round(self.part.volume_mm3, DIGITS),
+            "bbox_mm": np.ptp(self.part.vertices, axis=0).round(DIGITS).tolist(),
+            "findings": [finding.document() for finding in self.findings],
+        }
 
 
 def identify(
     parts: Sequence[Part], found: Sequence[Features | None], puzzle: PuzzleSet
-) -> list[Identity]:
+) -> list[ReadPart]:
     """Which piece of the set each part is, given what is open in it (None for pieces of balls).
 
     The letter decides, since it is on the part itself; without one that can be read, the outline
@@ -119,12 +186,12 @@ def numbered(stem: str, taken: Counter[str], is_known: bool) -> str:
     return stem if is_known and taken[stem] == 1 else f"{stem}-{taken[stem]}"
 
 
-def _seen(part: Part, found: Features | None, puzzle: PuzzleSet) -> Identity:
+def _seen(part: Part, found: Features | None, puzzle: PuzzleSet) -> ReadPart:
     """What a part shows, without a name."""
     if part.balls:
-        return Identity(alike=part.balls.alike, mirrored=part.balls.mirrored)
+        return ReadPart(part, alike=part.balls.alike, mirrored=part.balls.mirrored)
     if part.outline is None or found is None:
-        return Identity()
+        return ReadPart(part, found)
     texts, lattice = [piece.label for piece in puzzle.pieces], puzzle.lattice
     read = partial(read_letter, found.labels, turns=len(lattice.moves(False)))
     letter, back = read(texts), read(texts, back=True)
@@ -134,7 +201,15 @@ def _seen(part: Part, found: Features | None, puzzle: PuzzleSet) -> Identity:
         tuple(one.id for one in pieces if is_image(lattice, one, cells, flips))
         for flips in (False, True)
     )
-    return Identity("", None, letter, alike or turned, bool(turned) and not alike, strange, back)
+    return ReadPart(
+        part,
+        found,
+        letter=letter,
+        alike=alike or turned,
+        mirrored=bool(turned) and not alike,
+        strange=strange,
+        back=back,
+    )
 
 
 def unsure(rule: str, part: Part, what: str) -> Finding | None:
@@ -154,9 +229,9 @@ def unsure(rule: str, part: Part, what: str) -> Finding | None:
     return Finding(rule, False, part.margin, least, "", message, part.shadow.boundary)
 
 
-def identity_findings(part: Part, identity: Identity, profile: Profile) -> Iterator[Finding]:
+def identity_findings(one: ReadPart, profile: Profile) -> Iterator[Finding]:
     """What the outline and the letter say of a part: is it a piece of the set?"""
-    outline = part.outline
+    part, outline = one.part, one.part.outline
     if outline is None:
         message = "its outline does not lie on the set's lattice"
         yield Finding("read-back", False, None, None, "mm", message, part.shadow.boundary)
@@ -165,30 +240,30 @@ def identity_findings(part: Part, identity: Identity, profile: Profile) -> Itera
     # Tips cut back by a tenth of edges of two units, and usual roundings, stay below.
     limit_mm = round(0.2 * outline.unit_mm, 3)
     yield at_most("read-back", part.hausdorff_mm, limit_mm, "mm", what, part.shadow.boundary)
-    yield _shape(part, identity)
+    yield _shape(one)
     if profile.faces != "none":
-        yield _letter("letter", identity.letter, identity)
+        yield _letter("letter", one.letter, one)
     if profile.faces == "both":
-        yield _letter("letter-back", identity.back, identity)
+        yield _letter("letter-back", one.back, one)
 
 
-def _shape(part: Part, identity: Identity) -> Finding:
-    piece, alike = identity.piece, " and ".join(identity.alike)
+def _shape(one: ReadPart) -> Finding:
+    part, piece, alike = one.part, one.piece, " and ".join(one.alike)
     if found := unsure("shape", part, alike or "one shape"):
         return found
-    shaped = ("the mirror image of " if identity.mirrored else "") + alike
+    shaped = ("the mirror image of " if one.mirrored else "") + alike
     message = f"it has the outline of {shaped or 'no piece of the set'}"
-    if piece and piece not in identity.alike:
+    if piece and piece not in one.alike:
         message = f"it is engraved {piece}, but{message[2:]}"
-    elif identity.mirrored:
+    elif one.mirrored:
         message = f"it is {shaped}"
-    ok = identity.as_drawn
+    ok = one.as_drawn
     return Finding("shape", ok, None, None, "", message, None if ok else part.shadow.boundary)
 
 
-def _letter(rule: str, letter: Letter | None, identity: Identity) -> Finding:
+def _letter(rule: str, letter: Letter | None, one: ReadPart) -> Finding:
     """What is to be said of the letter on one side, beside that there is one."""
-    strange, face = identity.strange if rule == "letter" else None, identity.letter
+    strange, face = one.strange if rule == "letter" else None, one.letter
     seen, ok = letter or strange, False
     if seen is None:
         message = "there is no letter that can be read"
@@ -202,18 +277,18 @@ def _letter(rule: str, letter: Letter | None, identity: Identity) -> Finding:
     return Finding(rule, ok, seen.likeness if seen else None, None, "", message)
 
 
-def set_findings(identities: Sequence[Identity], puzzle: PuzzleSet) -> list[Finding]:
+def set_findings(parts: Sequence[ReadPart], puzzle: PuzzleSet) -> list[Finding]:
     """Whether the parts are the whole set: nothing missing, nothing there twice or strange.
 
     A part that could not be told may be one that is missing.
     """
-    ids, pieces = [piece.id for piece in puzzle.pieces], Counter(one.piece for one in identities)
+    ids, pieces = [piece.id for piece in puzzle.pieces], Counter(one.piece for one in parts)
     rules = {
         "missing": ("pieces of the set that are missing", [one for one in ids if not pieces[one]]),
         "twice": ("pieces that are there more than once", [one for one in ids if pieces[one] > 1]),
         "strange": (
             "parts that are no piece of the set",
-            [one.key for one in identities if one.piece is None],
+            [one.key for one in parts if one.piece is None],
         ),
     }
     return [

@@ -9,7 +9,7 @@ from typing import Any
 from fabkit.core.errors import many, name_some
 from fabkit.mesh.finding import DIGITS, TINY_MM, TINY_MM3
 from fabkit.mesh.fitting.assembly import Assembly
-from fabkit.mesh.inspect import ReadPart
+from fabkit.mesh.identity import ReadPart
 from fabkit.model.challengeload import find_challenge
 from fabkit.model.polygon import rings_of_cells
 from fabkit.model.puzzle import Challenge, PuzzleSet, rings_in_units
@@ -152,8 +152,8 @@ def unlike(parts: Sequence[ReadPart], answers: Sequence[Answered]) -> list[str]:
     """One sentence on the pieces that are mirror images, one on others that are not as drawn, and
     what that changes in the answers; none when there are none."""
     found = []
-    other = [one for one in parts if one.piece and not one.identity.as_drawn]
-    mirrored = [one for one in other if one.identity.mirrored and one.piece in one.identity.alike]
+    other = [one for one in parts if one.piece and not one.as_drawn]
+    mirrored = [one for one in other if one.mirrored and one.piece in one.alike]
     for what, some in (
         ("the mirror image of {} in the set's file", mirrored),
         ("not {} as the set's file draws {}", [one for one in other if one not in mirrored]),

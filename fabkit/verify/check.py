@@ -18,8 +18,8 @@ from fabkit.mesh.features import can_be_turned_over
 from fabkit.mesh.finding import DIGITS, Finding, counted
 from fabkit.mesh.fitting.assembly import Assembly
 from fabkit.mesh.fitting.contacts import Solution
-from fabkit.mesh.identity import set_findings
-from fabkit.mesh.inspect import SOUND_RULES, ReadPart
+from fabkit.mesh.identity import ReadPart, set_findings
+from fabkit.mesh.inspect import SOUND_RULES
 from fabkit.mesh.part import inside_mm
 from fabkit.model.catalog import shipped_snowflakes
 from fabkit.model.profile import Profile
@@ -124,7 +124,7 @@ def check(
     left = [one.challenge.id for one in answers if not one.is_right]
     named = f" ({', '.join(left)})" if left else ""
     what = f"challenges that were not answered as the catalog says{named}"
-    of_set = *set_findings(taken.identities, puzzle), *taken.together()
+    of_set = *set_findings(taken.parts, puzzle), *taken.together()
     findings = *of_set, counted("put-together", len(left), 0, what)
     parts = taken.inspect(limits, progress)
     odds = None
@@ -157,7 +157,7 @@ def _tolerance_of(
         for one, layout in ((answer.challenge, answer.layout) for answer in answers)
         if pieces
     ]
-    as_drawn = {one.piece for one in taken.identities if one.as_drawn} & pieces.keys()
+    as_drawn = {one.piece for one in taken.parts if one.as_drawn} & pieces.keys()
     flakes = [
         Solution(one.id, one.region, one.solution or {}, halves=one.halves)
         for one in (shipped_snowflakes(puzzle) if as_drawn else ())
@@ -334,7 +334,7 @@ def verify(
     """Solves the catalog with the outlines read from meshes, each challenge in `budget_s`, and puts
     every solution together; of gaps it says what a profile asks for."""
     answers = taken.answer(taken.limits(profile), budget_s, progress)
-    findings, flips = set_findings(taken.identities, taken.puzzle), None
+    findings, flips = set_findings(taken.parts, taken.puzzle), None
     if not taken.puzzle.flips:
         # Balls that hang in holes cannot be played on either face.
         possible = all(

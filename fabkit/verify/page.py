@@ -11,7 +11,7 @@ from fabkit.core.errors import many, name_some
 from fabkit.core.units import format_mm
 from fabkit.mesh.finding import Finding, Limit
 from fabkit.mesh.fitting.assembly import Assembly
-from fabkit.mesh.inspect import ReadPart
+from fabkit.mesh.identity import ReadPart
 from fabkit.mesh.rules.table import RULES
 from fabkit.output.checkpage import CheckSheet, PieceSheet, Row, Section
 from fabkit.output.svg import number
@@ -46,7 +46,7 @@ def check_sheet(report: CheckReport) -> CheckSheet:
 
 def _piece(one: ReadPart, turns: int) -> PieceSheet:
     """A part as it is seen from above, turned so that its letter stands upright."""
-    part, found, letter = one.part, one.features, one.identity.letter
+    part, found, letter = one.part, one.features, one.letter
     degrees = -360.0 * letter.turns / turns if letter else 0.0
     upright = partial(affinity.rotate, angle=degrees, origin=(0, 0))
     return PieceSheet(

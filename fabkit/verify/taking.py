@@ -22,8 +22,8 @@ from fabkit.mesh.body import Body
 from fabkit.mesh.features import Features, circle_of, features
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import Table, assemble, ball_table
-from fabkit.mesh.identity import Identity, identify, numbered
-from fabkit.mesh.inspect import ReadPart, inspect
+from fabkit.mesh.identity import ReadPart, identify, numbered
+from fabkit.mesh.inspect import inspect
 from fabkit.mesh.laying import flat_lying
 from fabkit.mesh.made import Made, made_to
 from fabkit.mesh.part import FLAT, LENGTHS_MM, Balls, Part
@@ -69,11 +69,6 @@ class Taken:
     boards: tuple[ReadPart, ...]
     length_mm: float
     copies: tuple[str, ...] = ()
-
-    @property
-    def identities(self) -> tuple[Identity, ...]:
-        """Which piece each part is."""
-        return tuple(one.identity for one in self.parts)
 
     @property
     def flat(self) -> tuple[Part, ...]:
@@ -223,7 +218,7 @@ class Taken:
         """
         if known is None:
             known = answer_catalog(self.as_read, budget_s, progress)
-            other = {one.piece for one in self.identities if one.piece and not one.as_drawn}
+            other = {one.piece for one in self.parts if one.piece and not one.as_drawn}
             twice = [a.challenge for a in known if not a.missing and other & {*a.challenge.pieces}]
             unclaimed = replace(self.puzzle, challenges=tuple(c for c in twice if not c.answer))
             again = answer_catalog(unclaimed, budget_s, progress)
@@ -247,7 +242,7 @@ class Taken:
 
 def _file_name(one: ReadPart, puzzle: PuzzleSet) -> Finding:
     """Whether a file that is named like a part of the set holds that part, if it was recognised."""
-    stem, identity = stem_of(one.name), one.identity
+    stem = stem_of(one.name)
     named = {board.id + end for board in puzzle.boards for end in ("", LID_ENDING)} & {stem}
     named |= {
         piece.id
@@ -255,10 +250,10 @@ def _file_name(one: ReadPart, puzzle: PuzzleSet) -> Finding:
         if stem.casefold() in (piece.id.casefold(), piece.label.casefold())
         and not stem.isdigit()  # which may as well be the files' own numbers
     }
-    held = {identity.piece, *(() if identity.letter else identity.alike)}
-    ok = not (identity.piece or one.part.board) or not named or bool(named & held)
+    held = {one.piece, *(() if one.letter else one.alike)}
+    ok = not (one.piece or one.part.board) or not named or bool(named & held)
     message = "the file's name does not contradict what it holds"
-    message = message if ok else f"the file is named {stem}, and holds {identity.piece or one.key}"
+    message = message if ok else f"the file is named {stem}, and holds {one.piece or one.key}"
     return Finding("file-name", ok, None, None, "", message)
 
 
@@ -301,7 +296,10 @@ def take(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Taken:
         first,
     )
     found = [features(part) if part.kind == FLAT else None for part in parts]
-    pieces = map(ReadPart, parts, identify(parts, found, puzzle), found, stubs)
+    pieces = [
+        replace(one, stubs=under)
+        for one, under in zip(identify(parts, found, puzzle), stubs, strict=True)
+    ]
     boards = read_boards(large, puzzle, *units_mm, length_mm=boards_mm)
     return Taken(
         puzzle,
@@ -319,7 +317,7 @@ def _named(boards: Iterable[Part], puzzle: PuzzleSet) -> Iterator[ReadPart]:
         ending = LID_ENDING if part.kind == LID else ""
         stem = part.board.id + ending if part.board else "unknown-board"
         key = numbered(stem, numbers, part.board is not None)
-        yield ReadPart(part, Identity(key, alike=(stem,)))
+        yield ReadPart(part, key=key, alike=(stem,))
 
 
 def _copies(bodies: Sequence[Body]) -> list[Body]:

@@ -457,7 +457,7 @@ def test_boards_in_files_of_another_unit_of_length(length_mm: float) -> None:
     bodies = [Body(name, one.vertices / length_mm, one.faces) for name, one in named.items()]
     taken = take(bodies, puzzle, 15.0)
     assert taken.length_mm == length_mm
-    assert [one.piece for one in taken.identities] == ["a"]
+    assert [one.piece for one in taken.parts] == ["a"]
     assert sorted(one.part.kind for one in taken.boards) == ["holes", "lid"]
 
 

@@ -166,10 +166,10 @@ def test_strange_bodies_are_told_and_spoil_nothing(set_name: str) -> None:
     ]
     bodies = [*map(foreign.shell, meshes), *built(set_name, Make(rounding=0.5))]
     taken = take(bodies, puzzle, 20.0)
-    keys = sorted(identity.key for identity in taken.identities)
+    keys = sorted(identity.key for identity in taken.parts)
     strange = [f"unknown-{number}" for number in range(1, 6)]
     assert keys == sorted([*strange, *(piece.id for piece in puzzle.pieces)])
-    for part, identity in ((one.part, one.identity) for one in taken.parts):
+    for part, identity in ((one.part, one) for one in taken.parts):
         assert (part.outline is None) == (identity.piece is None)
         if part.outline:
             assert part.outline.unit_mm == pytest.approx(20, rel=1e-3)

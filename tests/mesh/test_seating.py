@@ -435,6 +435,6 @@ def test_a_piece_of_one_cell_has_no_direction() -> None:
 @pytest.mark.integration
 def test_mirror_images_are_told() -> None:
     taken = take([mirrored(body) for body in bodies("disc")], STARS, 20.0)
-    wrong = {one.piece for one in taken.identities if not one.as_drawn and one.mirrored}
+    wrong = {one.piece for one in taken.parts if not one.as_drawn and one.mirrored}
     # Blue and yellow are each other's mirror image; only the letter tells that they are.
     assert wrong == {"green"}

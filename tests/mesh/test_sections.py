@@ -113,7 +113,7 @@ def test_uneven_meshes_are_judged_as_exactly_as_they_are(how: str) -> None:
         with_corners(body, change(body.vertices)) for body in bodies("fridgeiq", Order(), PIECES)
     ]
     taken = take(uneven, load_set("fridgeiq"), Order().profile().unit_mm)
-    assert [one.piece for one in taken.identities] == list(PIECES)
+    assert [one.piece for one in taken.parts] == list(PIECES)
     for part in taken.inspect(Order().profile(), lambda *_: None):
         failed = {one.rule for one in part.findings if not one.ok}
         # How steep a face is is not asked for here.

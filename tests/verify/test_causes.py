@@ -15,8 +15,7 @@ import pytest
 
 from fabkit.build.meshes import check_and_verify
 from fabkit.mesh.body import Body
-from fabkit.mesh.identity import Identity
-from fabkit.mesh.inspect import ReadPart
+from fabkit.mesh.identity import ReadPart
 from fabkit.mesh.part import Part
 from fabkit.model.library import load_set, shipped_names
 from fabkit.model.profilefile import load_profile
@@ -113,7 +112,9 @@ def test_a_mirrored_piece_is_one_sentence() -> None:
 
     def named(key: str, *alike: str, mirrored: bool = False) -> ReadPart:
         body = Body(f"{key}.stl", np.zeros((0, 3)), np.zeros((0, 3), int))
-        return ReadPart(Part(body, body.vertices), Identity(key, key, None, alike, mirrored))
+        return ReadPart(
+            Part(body, body.vertices), key=key, piece=key, alike=alike, mirrored=mirrored
+        )
 
     answers = [
         answered("one", "solved", "impossible"),

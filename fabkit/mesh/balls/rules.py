@@ -15,7 +15,7 @@ from shapely.geometry.base import BaseGeometry
 from fabkit.mesh.balls.recognise import cuts_between, from_middles, neighbours
 from fabkit.mesh.body import Body, Faces, Points
 from fabkit.mesh.finding import Finding
-from fabkit.mesh.identity import Identity, unsure
+from fabkit.mesh.identity import ReadPart, unsure
 from fabkit.mesh.part import Balls, Part, inside_mm, shadow
 from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE, near
 from fabkit.mesh.rules.surface import printing_findings, sound_findings
@@ -26,7 +26,7 @@ from fabkit.model.puzzle import PuzzleSet
 
 
 def inspect_balls(
-    part: Part, identity: Identity, puzzle: PuzzleSet, profile: Profile
+    part: Part, identity: ReadPart, puzzle: PuzzleSet, profile: Profile
 ) -> list[Finding]:
     """What every rule says of one part that is made of balls, in the order of the rules.
 
@@ -50,7 +50,7 @@ def inspect_balls(
 
 
 def _shape(
-    part: Part, balls: Balls, lying: _Lying, identity: Identity, puzzle: PuzzleSet
+    part: Part, balls: Balls, lying: _Lying, identity: ReadPart, puzzle: PuzzleSet
 ) -> Finding:
     """Whether a part is the piece of the set; if only links are wrong, which ones."""
     mirror = "the mirror image of " if identity.mirrored else ""

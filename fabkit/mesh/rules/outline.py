@@ -19,7 +19,7 @@ from fabkit.drawing.cells import celled_outline
 from fabkit.drawing.outline import BlueprintError, angle, rings_mm, triples
 from fabkit.mesh.features import Features
 from fabkit.mesh.finding import Finding, between
-from fabkit.mesh.identity import Identity
+from fabkit.mesh.identity import ReadPart
 from fabkit.mesh.part import Outline, Part
 from fabkit.mesh.rules.table import RULES, judged
 from fabkit.mesh.section import DOWN, UP, parts
@@ -58,7 +58,7 @@ class Subject(NamedTuple):
 
     part: Part
     found: Features
-    identity: Identity
+    identity: ReadPart
     common: Common
     puzzle: PuzzleSet
     profile: Profile
