@@ -151,11 +151,13 @@ def _different(names: Sequence[str]) -> list[str]:
     return result
 
 
-def _check_corners(corners: NDArray[np.int64], vertices: Points) -> None:
-    outside = corners[(corners < 0) | (corners >= len(vertices))]
-    if len(outside):
-        said = f"a face names vertex {outside[0]}, counted from 0; there are {len(vertices)}"
-        raise _WrongError(said)
+def _check_corners(
+    corners: NDArray[np.int64], vertices: Points, lines: NDArray[np.int64] | None = None
+) -> None:
+    outside = np.flatnonzero((corners < 0) | (corners >= len(vertices)))
+    for first in outside[:1]:
+        said = f"a face names vertex {corners[first]}, counted from 0; there are {len(vertices)}"
+        raise _WrongError(said, "" if lines is None else f"line {lines[first]}")
 
 
 def _lines(content: bytes) -> Iterator[tuple[int, list[str]]]:
@@ -232,7 +234,7 @@ _IGNORED = {
 def _read_obj(content: bytes) -> Iterator[Body]:
     """Each object (``o``) is a body; without objects each group (``g``), without either the file."""
     numbers, label, has_objects = array("d"), ("", 0), False
-    polygons: dict[tuple[str, int], list[list[int]]] = {}
+    polygons: dict[tuple[str, int], dict[int, list[int]]] = {}  # by object or group, by line
     for line, words in _lines(re.sub(rb"\\\r?\n", b" ", content)):
         keyword, name = words[0], " ".join(words[1:])
         if keyword == "v":
@@ -241,7 +243,7 @@ def _read_obj(content: bytes) -> Iterator[Body]:
             first = len(numbers) // 3  # what is negative counts from here
             corners = _numbers(line, words, lambda word: int(word.partition("/")[0]))
             polygon = [corner - 1 if corner >= 0 else corner + first for corner in corners]
-            polygons.setdefault(label, []).append(polygon)
+            polygons.setdefault(label, {})[line] = polygon
         elif keyword == "o":  # those of one name are several; a group goes on
             label, has_objects = (name, line), True
         elif keyword == "g" and not has_objects:
@@ -252,7 +254,7 @@ def _read_obj(content: bytes) -> Iterator[Body]:
             raise _WrongError(said, f"line {line}")
     vertices = np.array(numbers).reshape(-1, 3)
     for (name, _), some in polygons.items():
-        yield Body(name, vertices, _triangles(some, vertices))
+        yield Body(name, vertices, _triangles([*some.values()], vertices, [*some]))
 
 
 def _read_off(content: bytes) -> Iterator[Body]:
@@ -286,8 +288,10 @@ def _read_ply(content: bytes) -> Iterator[Body]:
     yield Body("", points, _triangles(polygons, points))
 
 
-def _triangles(polygons: Sequence[Sequence[int]], vertices: Points) -> Faces:
-    """Cuts polygons into triangles with the same winding.
+def _triangles(
+    polygons: Sequence[Sequence[int]], vertices: Points, lines: Sequence[int] = ()
+) -> Faces:
+    """Cuts polygons, from lines of a text, into triangles with the same winding.
 
     The fan from the first corner is taken where all its triangles face the polygon's way: none is
     folded back, and none is a mere line, as with three corners in a row.
@@ -299,7 +303,7 @@ def _triangles(polygons: Sequence[Sequence[int]], vertices: Points) -> Faces:
     if (sizes - 2).sum() > MAX_TRIANGLES:
         raise _WrongError(_COARSER)
     corners = np.fromiter(chain.from_iterable(polygons), np.int64)
-    _check_corners(corners, vertices)
+    _check_corners(corners, vertices, np.repeat(lines, sizes) if lines else None)
     # Where the corners of each polygon begin, and its triangles.
     starts, first = np.cumsum(sizes) - sizes, np.cumsum(sizes - 2) - (sizes - 2)
     of = np.repeat(np.arange(len(sizes)), sizes - 2)
