@@ -64,6 +64,11 @@ class Body:
         vertices = np.ascontiguousarray(self.vertices)
         return manifold3d.Manifold(manifold3d.Mesh64(vertices, self.faces.astype(np.uint64)))
 
+    @cached_property
+    def is_solid(self) -> bool:
+        """Whether it bounds a volume, so that overlaps can be measured."""
+        return bool(self.manifold.volume() > 0)
+
 
 def welded(name: str, vertices: Points, faces: Faces) -> Body:
     """A body whose corners at exactly the same place are one.

@@ -229,7 +229,7 @@ def _without_nubs(part: Part) -> tuple[Part, tuple[float, float]]:
         return bisect(more_mm2, _NUB_MM, most_mm, xtol=1e-4) + 1e-4 if is_nub else 0.0
 
     low_mm, high_mm = nub_mm(part.sections.low, 1), nub_mm(part.sections.high, -1)
-    if low_mm + high_mm and part.is_solid:
+    if low_mm + high_mm and part.straight.is_solid:
         body = slab(part.straight, low_mm, part.thickness_mm - high_mm)
         if len(body.faces):  # it may be thinner than what stands out of it
             part = replace(part, body=body, vertices=body.vertices)
@@ -238,7 +238,11 @@ def _without_nubs(part: Part) -> tuple[Part, tuple[float, float]]:
 
 def _without_inlays(part: Part) -> Part:
     """A part without smaller bodies beside it, such as letters inlaid in an engraving."""
-    others = [one.faces for one in part.shells[1:] if one.volume_mm3 > 0] if part.is_solid else []
+    others = (
+        [one.faces for one in part.shells[1:] if one.volume_mm3 > 0]
+        if part.straight.is_solid
+        else []
+    )
     if not others:
         return part
     kept = np.delete(part.body.faces, np.concatenate(others), axis=0)

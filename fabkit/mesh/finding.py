@@ -14,7 +14,6 @@ TINY_MM = 5e-4
 TINY_MM3 = 1e-3
 #: Digits kept of a measured value: turned meshes differ in the next one.
 DIGITS = 3
-_DIGITS_OF = {"mm3": 1, "deg": 1}
 
 #: A limit: at least or at most a number, or between two.
 Limit = float | tuple[float, float] | None
@@ -42,29 +41,11 @@ class Finding:
 
     def document(self) -> dict[str, Any]:
         """For JSON; lengths to a tenth of a micrometre, so that turned meshes read the same."""
-        digits = _DIGITS_OF.get(self.unit, DIGITS)
-        return {
-            "rule": self.rule,
-            "ok": self.ok,
-            "value": None if self.value is None else round(self.value, digits),
-            "limit": list(self.limit) if isinstance(self.limit, tuple) else self.limit,
-            "unit": self.unit,
-            "message": self.message,
-        }
-
-
-def at_least(
-    rule: str, value: float, limit: float, unit: str, what: str, where: BaseGeometry | None = None
-) -> Finding:
-    """A finding on a value that must not be smaller than its limit; see `between`."""
-    return between(rule, value, (limit, math.inf), unit, what, where)
-
-
-def at_most(
-    rule: str, value: float, limit: float, unit: str, what: str, where: BaseGeometry | None = None
-) -> Finding:
-    """A finding on a value that must not be larger than its limit; see `between`."""
-    return between(rule, value, (-math.inf, limit), unit, what, where)
+        digits = {"mm3": 1, "deg": 1}.get(self.unit, DIGITS)
+        value = None if self.value is None else round(self.value, digits)
+        limit = list(self.limit) if isinstance(self.limit, tuple) else self.limit
+        found = vars(self) | {"value": value, "limit": limit}
+        return {key: found[key] for key in found if key != "where"}
 
 
 def between(

@@ -17,7 +17,7 @@ from shapely.geometry.base import BaseGeometry
 from fabkit.drawing.glyphs import lettering
 from fabkit.drawing.outline import BlueprintError
 from fabkit.mesh.features import Cavity, Features
-from fabkit.mesh.finding import DIGITS, Finding, at_most, counted
+from fabkit.mesh.finding import DIGITS, Finding, between, counted
 from fabkit.mesh.part import BALLS, FLAT, Part
 from fabkit.mesh.recognise import normal, overlays
 from fabkit.model.piece import is_image
@@ -238,8 +238,8 @@ def identity_findings(one: ReadPart, profile: Profile) -> Iterator[Finding]:
         return
     what = f"how far the outline is off ({part.area_off:+.1%} of its area)"
     # Tips cut back by a tenth of edges of two units, and usual roundings, stay below.
-    limit_mm = round(0.2 * outline.unit_mm, 3)
-    yield at_most("read-back", part.hausdorff_mm, limit_mm, "mm", what, part.shadow.boundary)
+    limit = -math.inf, round(0.2 * outline.unit_mm, 3)
+    yield between("read-back", part.hausdorff_mm, limit, "mm", what, part.shadow.boundary)
     yield _shape(one)
     if profile.faces != "none":
         yield _letter("letter", one.letter, one)

@@ -76,21 +76,14 @@ class Lying:
         """Its mesh in a pose; what rests is at this height."""
         return self.solid.transform(self.matrix(pose, height_mm))
 
-    def placed(self, area: BaseGeometry, pose: Pose) -> BaseGeometry:
-        """A flat area of it, laid down."""
-        matrix = self.matrix(pose)[:2]
-        return shapely.transform(area, lambda some: some @ matrix[:, :2].T + matrix[:, 3])
-
-    def placed_all(self, area: BaseGeometry, poses: Sequence[Pose]) -> NDArray[np.object_]:
-        """A flat area of it in several poses of one turn, all at once."""
-        if not poses or area.is_empty:
-            return np.full(len(poses), area)
-        turned_mm = self.placed(area, (poses[0][0], (0, 0)))
-        shifts = np.array([shift for _, shift in poses]) * step_mm(self.lattice, self.unit_mm)
-        each = shapely.get_num_coordinates(turned_mm)
+    def placed(self, area: BaseGeometry, poses: Sequence[Pose]) -> NDArray[np.object_]:
+        """A flat area of it, laid down in each of some poses."""
+        motions = np.reshape([self.matrix(pose)[:2] for pose in poses], (-1, 2, 4))
+        each = np.repeat(motions, shapely.get_num_coordinates(area), axis=0)
         return np.asarray(
             shapely.transform(
-                np.full(len(poses), turned_mm), lambda some: some + np.repeat(shifts, each, axis=0)
+                np.full(len(poses), area),
+                lambda some: np.einsum("nij,nj->ni", each[..., :2], some) + each[..., 3],
             )
         )
 
@@ -139,7 +132,9 @@ Way = tuple[Lying, Pose]
 def flat_lying(key: str, part: Part, lattice: Lattice) -> Lying:
     """A flat piece on its back, where its outline was read."""
     assert part.outline is not None
-    return Lying(key, lattice, part.outline.unit_mm, part.outline.cells, part.manifold, part)
+    return Lying(
+        key, lattice, part.outline.unit_mm, part.outline.cells, part.straight.manifold, part
+    )
 
 
 def ways_onto(sides: Sequence[Lying], cells: Collection[Cell]) -> list[Way]:

@@ -13,13 +13,6 @@ from fabkit.mesh.body import Body
 from fabkit.mesh.section import area_of, parts
 
 
-def is_solid(manifold: Any) -> bool:
-    """Whether a mesh bounds a volume, so that overlaps can be measured."""
-    import manifold3d
-
-    return bool(manifold.status() == manifold3d.Error.NoError and manifold.volume() > 0)
-
-
 def cropped(solid: Any, box: Sequence[float]) -> Any:
     """What of a solid lies over a box ``(left, low, right, high)``."""
     import manifold3d

@@ -7,7 +7,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import shapely
@@ -16,7 +15,7 @@ from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
 from fabkit.mesh.body import Body, Points
-from fabkit.mesh.manifold import is_solid, shadow_of
+from fabkit.mesh.manifold import shadow_of
 from fabkit.mesh.section import Sections, filled, parts
 from fabkit.mesh.topology import Shell, shells, signed_volume
 from fabkit.model.balls import BallBody
@@ -33,8 +32,6 @@ LENGTHS_MM = {
     "m": 1000.0,
     "mm that were taken for inches": 1 / 25.4,
 }
-#: A gap this wide (mm) between two areas seen from above is none.
-_HAIR_MM = 2e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,16 +152,6 @@ class Part:
         """The volume inside; negative when the mesh is inside out."""
         return signed_volume(self.straight)
 
-    @property
-    def manifold(self) -> Any:
-        """The mesh for boolean operations."""
-        return self.straight.manifold
-
-    @cached_property
-    def is_solid(self) -> bool:
-        """Whether the mesh bounds a volume, so that overlaps can be measured."""
-        return is_solid(self.manifold)
-
     @cached_property
     def shadow(self) -> Polygon:
         """Its outline seen from above, whatever height sticks out, with the holes through it."""
@@ -229,11 +216,8 @@ def length_mm_of(unit: float, units_mm: Sequence[float]) -> float:
 
 def shadow(body: Body) -> Polygon:
     """The outline of a body, seen from above; holes that go through it are interiors."""
-    if is_solid(body.manifold):
-        seen = shadow_of(body.manifold)
-        if seen.geom_type != "Polygon":  # hairs of single precision part what stands out of a side
-            seen = seen.buffer(_HAIR_MM, join_style="mitre").buffer(-_HAIR_MM, join_style="mitre")
-        return largest(seen)
+    if body.is_solid:
+        return largest(shadow_of(body.manifold))
     # An open body is cut just above and below the heights at which it has corners, some thirty.
     sections = Sections(body)
     levels = sections.levels()

@@ -34,10 +34,9 @@ class Sections:
     """
 
     def __init__(self, body: Body) -> None:
-        self.vertices, self.faces = body.vertices, body.faces
+        self._body, self.vertices, self.faces = body, body.vertices, body.faces
         heights = self.vertices[:, 2]
         self.low, self.high = float(heights.min()), float(heights.max())
-        self._solid = body.manifold
         self._cuts: dict[float, BaseGeometry] = {}
 
     def at(self, height: float) -> BaseGeometry:
@@ -46,8 +45,8 @@ class Sections:
         Where corners lie at the height, the cut is that just above it.
         """
         if height not in self._cuts:
-            is_solid = self._solid.volume() > 0
-            cut = area_of(self._solid.slice(height)) if is_solid else self._open_at(height)
+            is_solid = self._body.is_solid
+            cut = area_of(self._body.manifold.slice(height)) if is_solid else self._open_at(height)
             self._cuts[height] = cut
         return self._cuts[height]
 

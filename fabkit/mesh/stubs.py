@@ -14,7 +14,7 @@ from shapely.geometry.base import BaseGeometry
 from fabkit.drawing.outline import region_mm
 from fabkit.mesh.body import Body, moved
 from fabkit.mesh.features import Circle, circle_of
-from fabkit.mesh.finding import Finding, at_most, between, counted
+from fabkit.mesh.finding import Finding, between, counted
 from fabkit.mesh.manifold import slab
 from fabkit.mesh.part import Outline, Part, inside_mm
 from fabkit.mesh.recognise import take_in
@@ -77,7 +77,7 @@ def on_stubs(part: Part, lattice: Lattice, unit_mm: float) -> OnStubs | None:
     if height_mm is None:
         part = part.turned_over()
         height_mm = _back_mm(part)
-    if height_mm is None or not part.is_solid:  # an open mesh, which other rules tell
+    if height_mm is None or not part.straight.is_solid:  # an open mesh, which other rules tell
         return None
     if part.outline is None or part.area_off <= -0.05:  # else it fills its cells
         part = _read_by_stubs(part, _circles(part, height_mm), lattice, unit_mm) or part
@@ -167,7 +167,7 @@ def stub_findings(one: OnStubs | None, lattice: Lattice, profile: Profile) -> It
         there = shapely.MultiPoint([(stub.x_mm, stub.y_mm) for stub in stubs])
         off_mm = float(shapely.distance(shapely.points(centres), there).max())
         what = "how far a stub is off the middle of its cell"
-        yield at_most("stub-place", off_mm, PLACE_MM, "mm", what)
+        yield between("stub-place", off_mm, (-math.inf, PLACE_MM), "mm", what)
     worst = max(stubs, key=lambda stub: abs(stub.diameter_mm - profile.stub_mm))
     limit, what = near(profile.stub_mm), "the diameter of the stub that is farthest off"
     yield between("stub-diameter", worst.diameter_mm, limit, "mm", what, _marks([worst]))

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabkit.mesh.body import Body, Points, welded
-from fabkit.mesh.manifold import is_solid
 
 #: Positions of faces or corners.
 Positions = NDArray[np.int64]
@@ -212,11 +211,11 @@ def separate(body: Body) -> list[Body]:
     meet = np.asarray((low[:, None] <= high).all(axis=2) & (low <= high[:, None]).all(axis=2))
     for one, other in np.argwhere(np.triu(meet, 1)).tolist():
         if sizes[other] > _A_PART * sizes[0] or found[other].volume_mm3 < 0:
-            solids = [outward[at].manifold for at in (one, other)]
+            pair = outward[one], outward[other]
             # Of an open shell nothing is known, so that it stays where it is.
             meet[one, other] = meet[other, one] = (
-                not all(map(is_solid, solids))
-                or (solids[0] ^ solids[1]).volume() > _TOUCHING * sizes[other]
+                not all(shell.is_solid for shell in pair)
+                or (pair[0].manifold ^ pair[1].manifold).volume() > _TOUCHING * sizes[other]
             )
     group = _labels(len(found), *np.nonzero(meet))
     groups = [np.flatnonzero(group == number) for number in range(group.max() + 1)]

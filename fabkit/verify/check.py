@@ -250,28 +250,12 @@ def _of_assemblies(report: CheckReport) -> Iterator[Cause]:
 
 @dataclass(frozen=True)
 class Flips:
-    """What changes when pieces are turned over.
-
-    Attributes:
-        possible: whether every part can be: both its faces are alike.
-        newly: of the `tried` challenges, which no solution by the rules has, those that have one then.
-    """
+    """What changes when pieces are turned over: whether all can be, their faces being alike; and
+    which challenges, that no solution by the rules has, have one then."""
 
     possible: bool
-    newly: tuple[str, ...]
-    tried: int
-
-    @property
-    def message(self) -> str:
-        """In a sentence."""
-        if not self.possible:
-            return "pieces cannot be turned over: their faces differ"
-        told = "what is impossible by the rules stays impossible"
-        if not self.tried:
-            told = "no challenge is impossible without, so nothing changes"
-        elif self.newly:
-            told = f"then {', '.join(self.newly)} can be solved, against the rules"
-        return f"pieces can be turned over; {told}"
+    newly_solved: list[str]
+    message: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,7 +290,7 @@ class VerifyReport:
 
     def document(self) -> dict[str, Any]:
         """For JSON; but for the files' names alike for the same meshes, however named or turned."""
-        gap, flips = self.least_gap_mm, self.flips
+        gap = self.least_gap_mm
         parts = sorted(self.taken.parts, key=lambda one: one.key)
         return {
             "set": self.taken.puzzle.name,
@@ -316,12 +300,7 @@ class VerifyReport:
             "pieces": {one.key: one.reading() for one in parts},
             "every_solution_gap_mm": None if gap is None else round(gap, DIGITS),
             "challenges": [one.document(self.taken.puzzle) for one in self.challenges],
-            "flips": flips
-            and {
-                "possible": flips.possible,
-                "newly_solved": list(flips.newly),
-                "message": flips.message,
-            },
+            "flips": self.flips and vars(self.flips),
         }
 
 
@@ -334,18 +313,24 @@ def verify(
     """Solves the catalog with the outlines read from meshes, each challenge in `budget_s`, and puts
     every solution together; of gaps it says what a profile asks for."""
     answers = taken.answer(taken.limits(profile), budget_s, progress)
-    findings, flips = set_findings(taken.parts, taken.puzzle), None
-    if not taken.puzzle.flips:
-        # Balls that hang in holes cannot be played on either face.
-        possible = all(
-            one.features and can_be_turned_over(one.part, one.features) for one in taken.parts
-        )
-        hard = tuple(one.challenge for one in answers if one.status == IMPOSSIBLE)
-        physical = replace(taken.as_read, challenges=hard)
-        turned = answer_catalog(physical, budget_s, flips=True) if possible else []
-        newly = tuple(one.challenge.id for one in turned if one.status == SOLVED)
-        flips = Flips(possible, newly, len(hard))
-    return VerifyReport(taken, tuple(findings), tuple(answers), flips)
+    findings = tuple(set_findings(taken.parts, taken.puzzle))
+    flips = None if taken.puzzle.flips else _turned_over(taken, answers, budget_s)
+    return VerifyReport(taken, findings, tuple(answers), flips)
+
+
+def _turned_over(taken: Taken, answers: Sequence[Answered], budget_s: float | None) -> Flips:
+    # Balls that hang in holes cannot be played on either face.
+    if not all(one.features and can_be_turned_over(one.part, one.features) for one in taken.parts):
+        return Flips(False, [], "pieces cannot be turned over: their faces differ")
+    hard = tuple(one.challenge for one in answers if one.status == IMPOSSIBLE)
+    turned = answer_catalog(replace(taken.as_read, challenges=hard), budget_s, flips=True)
+    newly = [one.challenge.id for one in turned if one.status == SOLVED]
+    told = "what is impossible by the rules stays impossible"
+    if not hard:
+        told = "no challenge is impossible without, so nothing changes"
+    elif newly:
+        told = f"then {', '.join(newly)} can be solved, against the rules"
+    return Flips(True, newly, f"pieces can be turned over; {told}")
 
 
 def challenge_causes(report: VerifyReport) -> list[str]:

@@ -35,7 +35,7 @@ from fabkit.mesh.boards.recognise import (
 )
 from fabkit.mesh.body import Points
 from fabkit.mesh.features import Circle
-from fabkit.mesh.finding import Finding, at_most, counted
+from fabkit.mesh.finding import Finding, between, counted
 from fabkit.mesh.identity import unsure
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.outline import UNIT_TOLERANCE, near
@@ -266,7 +266,7 @@ def _walls(
 
 
 def _worst(
-    rule: str, values: Any, places: Any, least: float | None = None, most: float | None = None
+    rule: str, values: Any, places: Any, least: float = -math.inf, most: float = math.inf
 ) -> Iterator[Finding]:
     """On the worst of some lengths, each with its place; without any it cannot be measured."""
     found = list(zip(np.asarray(values).tolist(), shapely.points(places), strict=True))
@@ -297,7 +297,7 @@ def _lid(lid: Part, board: Part, lid_low_mm: float, profile: Profile) -> Iterato
         for (height, facing), area in board.sections.flats().items()
         if facing == UP and area > 10 and height > board.rest_mm + _BELOW_MM
     ]
-    is_solid = lid.is_solid and board.is_solid
+    is_solid = lid.straight.is_solid and board.straight.is_solid
     if not seats or not is_solid:
         why = "the board has no level face above its pieces on which a lid could lie"
         why = why if is_solid else "board and lid cannot be put together: one of them is not closed"
@@ -329,14 +329,14 @@ class _Closing:
         plain = sections.at(slabs(sections)[0].middle_mm)
         self.snaps = bool(sections.at(sections.high / 2).area < plain.area / 2)
         below_mm = _BELOW_MM + (sections.high - self.plate_mm if self.snaps else 0.0)
-        self._near = board.manifold.trim_by_plane((0, 0, 1), seat_mm - below_mm)
+        self._near = board.straight.manifold.trim_by_plane((0, 0, 1), seat_mm - below_mm)
         self._low_mm = seat_mm + _ABOVE_MM + self.noise_mm
         middle = np.append((lid.vertices.min(axis=0) + lid.vertices.max(axis=0))[:2] / 2, 0.0)
         # A title, which is filled, meets nothing. The rim is wider than the plate: edges may lean.
         size = np.ptp(lid.vertices, axis=0) - 2 * (self.plate_mm + 2)
         size[2] = self.plate_mm
         filling = manifold3d.Manifold.cube(np.maximum(size, 0).tolist(), center=True)
-        solid = lid.manifold.translate((-middle).tolist())
+        solid = lid.straight.manifold.translate((-middle).tolist())
         solid += filling.translate((0.0, 0.0, self.plate_mm / 2))
         if self.snaps:
             solid = solid.rotate((180.0, 0.0, 0.0)).translate((0.0, 0.0, self.plate_mm))
@@ -365,7 +365,7 @@ class _Closing:
         steps = np.arange(_STEP_MM, far + _STEP_MM, _STEP_MM).tolist()
         worst_mm3, out = max((self.overlap_mm3(x * out, y * out), -out) for out in steps)
         what = f"the overlap of lid and board on its way, {-out:g} mm before its end,"
-        yield at_most("lid-path", worst_mm3, _TINY_MM3, "mm3", what)
+        yield between("lid-path", worst_mm3, (-math.inf, _TINY_MM3), "mm3", what)
 
     def pressed(self, profile: Profile) -> Iterator[Finding]:
         """Of a snapping lid only hooks meet the board, and they bend no farther than they may.
@@ -387,7 +387,7 @@ class _Closing:
             yield Finding("lid-path", False, most_mm3, _TINY_MM3, "mm3", message)
         else:
             what = "how far a hook bends on the lid's way down"
-            yield at_most("lid-path", bent_mm, profile.snap_mm + 0.02, "mm", what)
+            yield between("lid-path", bent_mm, (-math.inf, profile.snap_mm + 0.02), "mm", what)
         strains = [1.5 * thick * bent_mm / long**2 for thick, long in self._tongues()]
         yield from judged(
             "lid-strain", [(max(strains, default=0.0), None)], most=MAX_STRAIN, unit=""
@@ -396,7 +396,7 @@ class _Closing:
     def _tongues(self) -> Iterator[tuple[float, float]]:
         """The thickness of each tongue, and its length from the plate to the tip of its hook."""
         plate_mm, high_mm = self.plate_mm, self.lid.sections.high
-        above = self.lid.manifold.trim_by_plane((0.0, 0.0, 1.0), plate_mm + _ABOVE_MM)
+        above = self.lid.straight.manifold.trim_by_plane((0.0, 0.0, 1.0), plate_mm + _ABOVE_MM)
         for tongue in above.decompose():
             # A third of the way up the tongue is plain; its hook, at its end, has the tip.
             plain = tongue.slice(plate_mm + (high_mm - plate_mm) / 3)

@@ -20,7 +20,7 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import region_mm
 from fabkit.mesh.body import Points
-from fabkit.mesh.finding import TINY_MM3, Finding, at_least, at_most, counted
+from fabkit.mesh.finding import TINY_MM3, Finding, between, counted
 from fabkit.mesh.laying import Lying, Pose, flat_lying, step_mm
 from fabkit.mesh.manifold import cropped
 from fabkit.mesh.part import Part
@@ -71,7 +71,7 @@ def balls_lying(key: str, part: Part, unit_mm: float) -> tuple[Lying, ...]:
         balls = np.array([turned(pose.rotation, ball) for ball in shape.balls])
         seated = balls[:, 2] == balls[min(shape.spine()), 2]
         reference = pitch_mm * balls[seated].mean(axis=0)
-        solid = part.manifold.transform(np.column_stack([pose.rotation, np.zeros(3)]))
+        solid = part.straight.manifold.transform(np.column_stack([pose.rotation, np.zeros(3)]))
         # How much less a link of the seated balls reaches down than up, where it was printed flat.
         one, other = next(pair for pair in shape.bonds if seated[[*pair]].all())
         x, y, middle = pitch_mm * (balls[one] + balls[other]) / 2
@@ -117,7 +117,7 @@ def pieces_in_board(
     fails and says why; so has one for which there is no place. Of several pieces `seat-neighbours`
     is told, and of those on stubs `seat-proud`.
     """
-    seating = _Seating(board, lattice) if board.is_solid else None
+    seating = _Seating(board, lattice) if board.straight.is_solid else None
     margins: dict[str, float] = {}
     found: dict[str, list[Finding]] = {}
     for done, (key, part) in enumerate(parts.items()):
@@ -143,7 +143,8 @@ def pieces_in_board(
         # by that margin and the other's own.
         other = min((one for one in margins if one != key), key=lambda one: margins[one])
         gap_mm, what = margins[key] + margins[other], f"the gap to {other}, where it lies nearest,"
-        found[key].append(at_least("seat-neighbours", gap_mm, profile.gap_min_mm, "mm", what))
+        limit = profile.gap_min_mm, math.inf
+        found[key].append(between("seat-neighbours", gap_mm, limit, "mm", what))
     progress(len(parts), len(parts), "")
     return found
 
@@ -158,7 +159,7 @@ class _Seating:
         area = region_mm(lattice, self._region, board.unit_mm)
         # What lies farther out, such as a title, no piece comes near.
         self._bounds = area.buffer(board.unit_mm, join_style="mitre").bounds
-        self._solid = cropped(board.manifold, self._bounds)
+        self._solid = cropped(board.straight.manifold, self._bounds)
 
     @cached_property
     def _storeys(self) -> list[tuple[float, float, BaseGeometry]]:
@@ -196,7 +197,7 @@ class _Seating:
         first = barred[0][1] if barred else ""
         insert = f"turns, of {turns}, in which it cannot be put in straight from above{first}"
         return [
-            at_most("seat-free", worst_mm3, TINY_MM3, "mm3", free),
+            between("seat-free", worst_mm3, (-math.inf, TINY_MM3), "mm3", free),
             counted("seat-insert", len(barred), 0, insert),
         ]
 
@@ -206,12 +207,12 @@ class _Seating:
         # A piece that is put in from above passes each storey with all of it that comes to lie
         # there or below. So where that meets nothing, it gets there, and is free where it lies; all
         # others are suspects, looked at the worst first.
-        suspect_mm3, everywhere = np.zeros(len(poses)), lying.placed_all(lying.shadow(), poses)
+        suspect_mm3, everywhere = np.zeros(len(poses)), lying.placed(lying.shadow(), poses)
         for low_mm, high_mm, shadow in self._storeys:
             near = np.flatnonzero(shapely.intersects(shadow, everywhere))
             if len(near):
                 below = lying.shadow(high_mm=high_mm - self._rest_mm - LIFT_MM)
-                areas = lying.placed_all(below, [poses[at] for at in near.tolist()])
+                areas = lying.placed(below, [poses[at] for at in near.tolist()])
                 suspect_mm3[near] += [_common_mm3(shadow, one, high_mm - low_mm) for one in areas]
         found: list[tuple[float, Pose]] = []
         order = np.argsort(-suspect_mm3, kind="stable")
@@ -254,7 +255,7 @@ class _Seating:
         worst of its cells' middles, both seen from above, the piece level; and how far it falls."""
         met = list(self._met(lying, pose, self._rest_mm + LIFT_MM))
         shadows, areas, high_mm = np.array(met, object).reshape(-1, 3).T
-        around = lying.placed(lying.shadow(), pose).envelope.buffer(2.0)
+        around = lying.placed(lying.shadow(), [pose])[0].envelope.buffer(2.0)
         shadows = shapely.intersection(shadows, around)
         shapely.prepare(shadows)
 
@@ -306,7 +307,7 @@ class _Seating:
         for low_mm, high_mm, shadow in self._storeys:
             area = lying.shadow(low_mm - at_mm, high_mm - at_mm)
             if not area.is_empty:
-                yield shadow, lying.placed(area, pose), high_mm - low_mm
+                yield shadow, lying.placed(area, [pose])[0], high_mm - low_mm
 
     def _low_mm(self, lying: Lying, pose: Pose, start_mm: float, step_mm: float) -> float:
         """How high above the board's ``rest_mm`` a piece stays that is let down from some height."""

@@ -84,7 +84,7 @@ def assemble(
     sides, board = table
     ways = [way for key, cells in sorted(layout.items()) for way in ways_onto(sides[key], cells)]
     lattice, unit_mm = ways[0][0].lattice, ways[0][0].unit_mm
-    seen = np.array([lying.placed(lying.shadow(), pose) for lying, pose in ways])
+    seen = np.array([lying.placed(lying.shadow(), [pose])[0] for lying, pose in ways])
     keys = np.array([lying.key for lying, _ in ways])
     area = region_mm(lattice, challenge.region, unit_mm)
     outside_mm, in_board_mm3 = defaultdict[str, float](float), defaultdict[str, float](float)
@@ -142,9 +142,9 @@ def ball_table(parts: Mapping[str, Part], board: Part | None, profile: Profile) 
     pitches = [part.balls.pitch_mm for part in parts.values() if part.balls]
     unit_mm = board.unit_mm if board else median(pitches or [profile.unit_mm])
     sides = {key: balls_lying(key, part, unit_mm) for key, part in parts.items()}
-    if board is None or not board.is_solid:
+    if board is None or not board.straight.is_solid:
         return sides, None
-    return sides, board.manifold.translate((0, 0, -board.rest_mm - LIFT_MM))
+    return sides, board.straight.manifold.translate((0, 0, -board.rest_mm - LIFT_MM))
 
 
 def _edge_gaps_mm(ways: Sequence[Way], i: NDArray[np.int64], j: NDArray[np.int64]) -> Points:
@@ -162,7 +162,7 @@ def _edge_gaps_mm(ways: Sequence[Way], i: NDArray[np.int64], j: NDArray[np.int64
     ends = shapely.line_interpolate_point(edges[long][:, None], [_END_ZONE_MM, -_END_ZONE_MM])
     stretches = shapely.linestrings(shapely.get_coordinates(ends).reshape(-1, 2, 2))
     beside = shapely.buffer(stretches, _EDGE_REACH_MM, cap_style="flat")
-    sections = np.array([lying.placed(lying.section, pose) for lying, pose in ways])
+    sections = np.array([lying.placed(lying.section, [pose])[0] for lying, pose in ways])
     found_mm = np.full(len(i), -math.inf)
     for one, other in ((i, j), (j, i)):
         sides, others = sections[one[pair_of]], sections[other[pair_of]]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.finding import Finding, at_least, at_most, between
+from fabkit.mesh.finding import Finding, between
 
 _GROUPS = tomllib.loads(Path(__file__).with_name("rules.toml").read_text("utf-8"))
 
@@ -33,8 +33,8 @@ RULES = {
 def judged(
     rule: str,
     found: Iterable[tuple[float, BaseGeometry | None]],
-    least: float | None = None,
-    most: float | None = None,
+    least: float = -math.inf,
+    most: float = math.inf,
     *,
     unit: str = "mm",
     what: str = "",
@@ -50,8 +50,7 @@ def judged(
     """
 
     def beyond(one: tuple[float, BaseGeometry | None]) -> float:
-        low = -math.inf if least is None else least - one[0]
-        return max(low, -math.inf if most is None else one[0] - most)
+        return max(least - one[0], one[0] - most)
 
     measured = list(found)
     if not measured:
@@ -59,12 +58,7 @@ def judged(
     value, where = max(measured, key=beyond)
     title = RULES[rule].title
     what = what or (title if title.startswith("what") else f"the {title}")
-    if most is None:
-        yield at_least(rule, value, round(least or 0.0, 6), unit, what, where)
-    elif least is None:
-        yield at_most(rule, value, round(most, 6), unit, what, where)
-    else:
-        yield between(rule, value, (least, most), unit, what, where)
+    yield between(rule, value, (least, most), unit, what, where)
 
 
 def readme_table() -> str:
