@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from shapely import Polygon, affinity, union_all
@@ -16,16 +16,13 @@ from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.glyphs import lettering
 from fabkit.drawing.outline import BlueprintError
-from fabkit.mesh.features import Cavity, Features
+from fabkit.mesh.features import Cavity, Circle, Features
 from fabkit.mesh.finding import DIGITS, Finding, between, counted
 from fabkit.mesh.part import BALLS, FLAT, Part
 from fabkit.mesh.recognise import normal, overlays
 from fabkit.model.piece import is_image
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
-
-if TYPE_CHECKING:
-    from fabkit.mesh.stubs import OnStubs
 
 #: It is told what a part is when its score is better than that of anything else by this.
 _SURE = 0.005
@@ -50,6 +47,23 @@ class Letter:
     likeness: float
     turns: int
     mirrored: bool
+
+
+@dataclass(frozen=True, eq=False)
+class OnStubs:
+    """A part that stands on stubs.
+
+    Attributes:
+        whole: the part with its stubs, their ends at height 0.
+        plate: the part without, its back at height 0.
+        stubs: their circles at half height, in the part's frame, from left to right.
+        height_mm: of the stubs.
+    """
+
+    whole: Part
+    plate: Part
+    stubs: tuple[Circle, ...]
+    height_mm: float
 
 
 @dataclass(frozen=True, eq=False)

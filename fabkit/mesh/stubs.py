@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import shapely
@@ -15,6 +15,7 @@ from fabkit.drawing.outline import region_mm
 from fabkit.mesh.body import Body, moved
 from fabkit.mesh.features import Circle, circle_of
 from fabkit.mesh.finding import Finding, between, counted
+from fabkit.mesh.identity import OnStubs
 from fabkit.mesh.manifold import slab
 from fabkit.mesh.part import Outline, Part, inside_mm
 from fabkit.mesh.recognise import take_in
@@ -30,23 +31,6 @@ from fabkit.model.puzzle import PuzzleSet, in_units
 _NEAR_UNITS = 0.1
 #: A stub may be off its place by this much: half of what a seat leaves.
 PLACE_MM = 0.1
-
-
-@dataclass(frozen=True, eq=False)
-class OnStubs:
-    """A part that stands on stubs.
-
-    Attributes:
-        whole: the part with its stubs, their ends at height 0.
-        plate: the part without, its back at height 0.
-        stubs: their circles at half height, in the part's frame, from left to right.
-        height_mm: of the stubs.
-    """
-
-    whole: Part
-    plate: Part
-    stubs: tuple[Circle, ...]
-    height_mm: float
 
 
 def take_in_on_stubs(

@@ -22,14 +22,14 @@ from fabkit.mesh.body import Body
 from fabkit.mesh.features import Features, circle_of, features
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import Table, assemble, ball_table
-from fabkit.mesh.identity import ReadPart, identify, numbered
+from fabkit.mesh.identity import OnStubs, ReadPart, identify, numbered
 from fabkit.mesh.inspect import inspect
 from fabkit.mesh.laying import flat_lying
 from fabkit.mesh.made import Made, made_to
 from fabkit.mesh.part import FLAT, LENGTHS_MM, Balls, Part
 from fabkit.mesh.recognise import take_in
 from fabkit.mesh.rules.outline import TOLERANCE_MM, UNIT_TOLERANCE, Common, usual_corners_mm
-from fabkit.mesh.stubs import OnStubs, take_in_on_stubs
+from fabkit.mesh.stubs import take_in_on_stubs
 from fabkit.mesh.topology import separate, signed_volume
 from fabkit.model.accessory import (
     HOLES,

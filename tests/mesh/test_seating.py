@@ -17,9 +17,10 @@ from fabkit.mesh.boards.seating import LIFT_MM, balls_lying, pieces_in_board
 from fabkit.mesh.body import Body
 from fabkit.mesh.finding import Finding
 from fabkit.mesh.fitting.assembly import Assembly, assemble, ball_table
+from fabkit.mesh.identity import OnStubs
 from fabkit.mesh.part import BALLS, Balls, Part
 from fabkit.mesh.recognise import take_in
-from fabkit.mesh.stubs import OnStubs, on_stubs, stub_findings, take_in_on_stubs
+from fabkit.mesh.stubs import on_stubs, stub_findings, take_in_on_stubs
 from fabkit.model.balls import BallBody, flat_poses
 from fabkit.model.lattice import LATTICES, Cell
 from fabkit.model.library import load_set

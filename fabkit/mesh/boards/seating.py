@@ -21,11 +21,11 @@ from shapely.geometry.base import BaseGeometry
 from fabkit.drawing.outline import region_mm
 from fabkit.mesh.body import Points
 from fabkit.mesh.finding import TINY_MM3, Finding, between, counted
+from fabkit.mesh.identity import OnStubs
 from fabkit.mesh.laying import Lying, Pose, flat_lying, step_mm
 from fabkit.mesh.manifold import cropped
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.table import judged
-from fabkit.mesh.stubs import OnStubs
 from fabkit.model.balls import flat_poses, turned
 from fabkit.model.lattice import LATTICES, Cell, Lattice
 from fabkit.model.piece import at_anchor
