@@ -185,7 +185,7 @@ def test_play_is_that_of_the_meshes() -> None:
         free, barred = 0.0, 2.0
         while barred - free > 1e-3:
             way = (free + barred) / 2
-            meets = (solid.translate((way * x, way * y, 0)) ^ on.manifold).volume() > 1e-3
+            meets = (solid.translate((way * x, way * y, 0)) ^ on.straight.manifold).volume() > 1e-3
             free, barred = (free, way) if meets else (way, barred)
         return free
 
@@ -362,7 +362,7 @@ def test_planted_faults_of_stubs_are_noticed(
 
 def test_upside_down_it_falls_into_a_board_without_floor() -> None:
     """What holds a piece up that is turned over is the plate between the seats."""
-    hollow = stub_board().manifold - block((-9.5, -62.0, 2.0), (130.0, 10.0, 30.0))
+    hollow = stub_board().straight.manifold - block((-9.5, -62.0, 2.0), (130.0, 10.0, 30.0))
     on = board_part(hollow, "seats", STARS.boards[0], 20.0, stub_board().rest_mm)
     assert "proud" in failing(judged_stub("orange", on))
 
