@@ -94,7 +94,8 @@ def _draft(pole: str, profile: Profile) -> Jig:
     post_mm, seat_mm = 0.0, 0.0
     if not profile.embedded:
         narrowest_mm = bore.widest_mm if bore.crest_mm is None else bore.crest_mm
-        beside_mm = max(2 * profile.inset_mm, profile.gap_min_mm)  # as between two pieces
+        # As between two pieces, both of whose sides print too far out; of these two only the post's.
+        beside_mm = max(2 * profile.inset_mm, profile.gap_min_mm) - profile.offset_mm
         post_mm = round(narrowest_mm - profile.hole_loss_mm - 2 * beside_mm, 3)
         if post_mm < 2 * profile.nozzle_mm:
             raise BlueprintError(

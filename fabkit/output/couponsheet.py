@@ -94,11 +94,15 @@ def _part(canvas: Canvas, part: CouponPart, by_mm: PointMm) -> None:
 
 
 def _numbers(canvas: Canvas, part: CouponPart, by_mm: PointMm) -> None:
-    """The numbers of places once more, where their lines end."""
+    """The numbers of places once more, where their lines end; of a slot in it, beside its line."""
     for one in part.places:
         if one.line_mm:
-            x, y = one.line_mm[1][0] + by_mm[0], one.line_mm[1][1] + by_mm[1]
-            at = (x + 1.4, y - 0.6) if one.axis == "x" else (x, y + 1.0)
+            (ax, ay), (x, y) = ((x + by_mm[0], y + by_mm[1]) for x, y in one.line_mm)
+            is_open = one.kind in ("slot", "gap")
+            if one.axis == "x":
+                at = ((ax + x) / 2, y + 0.5) if is_open else (x + 1.4, y - 0.6)
+            else:
+                at = (x + 1.2, (ay + y) / 2 - 0.6) if is_open else (x, y + 1.0)
             canvas.text(*at, str(one.number), 1.6, text_anchor="middle", fill=_LINE["stroke"])
 
 

@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fabkit.core.errors import Fault, InputError, many, name_some, printable, shown
+from fabkit.core.errors import Fault, InputError, name_some, printable, shown
 from fabkit.core.parsing import read_text
 from fabkit.core.units import format_mm
 from fabkit.drawing.boards.lids import sliding_lid
@@ -143,7 +143,7 @@ def read_measured(paths: Sequence[Path], places: Mapping[int, Place]) -> list[Re
     """The values of one or several coupons, each a CSV file as `fabkit coupon` writes it.
 
     Several values of a place stand in further columns, or behind each other with spaces between.
-    Semicolons between columns, as some spreadsheets write them, go with decimal commas.
+    Columns may have semicolons between them, and lengths decimal commas.
 
     Raises:
         InputError: when a file is no such list; all faults of a file at once.
@@ -164,9 +164,14 @@ def read_measured(paths: Sequence[Path], places: Mapping[int, Place]) -> list[Re
                 continue
             try:
                 place = _place(row, places, source)
+                if mark == "," and len(row) == 5 and row[3].isdecimal() and row[4].isdecimal():
+                    raise ValueError(
+                        f"{row[3]},{row[4]} may be one length or two; write {row[3]}.{row[4]}, or put "
+                        "semicolons between columns"
+                    )
                 read = values.setdefault(place.number, [])
                 for cell in row[3:]:
-                    read += parse_values(cell, decimal_comma=mark != ",")
+                    read += parse_values(cell)
             except ValueError as error:
                 faults.append(Fault(f"line {line}", str(error)))
         if faults:
@@ -213,27 +218,24 @@ def _place(row: Sequence[str], places: Mapping[int, Place], source: str) -> Plac
     return place
 
 
-def parse_values(text: str, decimal_comma: bool = True) -> list[float]:
+def parse_values(text: str) -> list[float]:
     """The lengths in a text, in mm, with spaces between them.
 
     Raises:
         ValueError: when one is none.
 
     Example:
-        >>> parse_values("20.02 19,98"), parse_values("")
+        >>> parse_values("20.02 19,98 mm"), parse_values("")
         ([20.02, 19.98], [])
     """
-    found = []
-    for word in text.split():
+    found: list[float] = []
+    for word in text.strip().removesuffix("mm").split():
         try:
-            value = float(word.replace(",", ".") if decimal_comma else word)
+            found.append(float(word.replace(",", ".")))
         except ValueError:
-            raise ValueError(
-                f"expected a length in mm such as 20.05, found {shown(word)}"
-            ) from None
-        if not 0 < value < 1000:
+            found.append(0.0)
+        if not 0 < found[-1] < 1000:
             raise ValueError(f"expected a length in mm such as 20.05, found {shown(word)}")
-        found.append(value)
     return found
 
 
@@ -327,8 +329,7 @@ def _design(readings: Sequence[Reading]) -> tuple[list[str], Vector]:
     enough = len(readings) >= len(names) + _LEAST_SPARE and names[:2] == ["scale_x", "scale_y"]
     if enough and np.linalg.matrix_rank(design) == len(names):
         return names, design
-    count = many(len(readings), "value")
-    message = f"from {count} not all can be told apart" if enough else f"{count} are too few"
+    message = "do not tell all apart" if enough else f"are too few, {len(readings)}"
     what = "outside and inside lengths of several sizes in X and in Y, and of holes two diameters or none"
     if any(one.place.kind in ("tab", "gap") for one in readings):
         what = "tabs and slots of several sizes in X and in Y"

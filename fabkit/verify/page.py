@@ -127,7 +127,9 @@ def tolerance_words(found: Tolerance) -> list[str]:
         few = [f"{one.challenge} in {100 * one.odds:.1f} %" for one in every if one.odds < ENOUGH]
         least = f"; least often {name_some(few, _LEAST)}" if few else ""
         what = "challenges" if found.challenges else "kinds of seats"
-        most = f"with all sides {format_mm(found.error.most_mm)} too far out"
+        most_mm = found.error.most_mm
+        out = "out" if most_mm >= 0 else "in"
+        most = f"with all sides {format_mm(abs(most_mm))} too far {out}"
         told += [
             f"{len(every) - len(few)} of {len(every)} {what} go together in at least {enough} of "
             f"{DRAWS:,} simulated sets{least}",
