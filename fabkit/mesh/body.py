@@ -22,9 +22,10 @@ def area_vectors(vertices: Points, faces: Faces) -> Points:
 
 
 def moved(vertices: Points, turn: complex, shift: complex = 0.0) -> Points:
-    """Corners turned about the vertical through the origin, then shifted: x + iy, times and plus."""
+    """Points of space or the plane turned about the vertical through the origin, then shifted:
+    x + iy, times and plus."""
     plane = (vertices[:, 0] + 1j * vertices[:, 1]) * turn + shift
-    return np.column_stack([plane.real, plane.imag, vertices[:, 2]])
+    return np.column_stack([plane.real, plane.imag, vertices[:, 2:]])
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 import shapely
 from numpy.typing import NDArray
-from shapely import Polygon, get_coordinates, union_all
+from shapely import Point, Polygon, get_coordinates, union_all
 from shapely.geometry.base import BaseGeometry
 
-from fabkit.mesh.body import welded
+from fabkit.mesh.body import Points, welded
 from fabkit.mesh.manifold import slab
 from fabkit.mesh.part import Part
 from fabkit.mesh.section import DOWN, UP, filled, hollows, parts
@@ -370,8 +370,8 @@ def can_be_turned_over(part: Part, found: Features) -> bool:
 
 @dataclass(frozen=True)
 class Circle:
-    """A circle laid through points by least squares: its middle, its diameter, and twice the least
-    and the greatest distance of a point from the middle."""
+    """A circle laid through an outline's corners by least squares: its middle, its diameter, and
+    twice the least and the greatest distance of the outline from the middle."""
 
     x_mm: float
     y_mm: float
@@ -395,14 +395,22 @@ def circle_of(area: BaseGeometry) -> Circle:
     centre = get_coordinates(outline.centroid)[0]
     radii = np.hypot(*(points - centre).T)
     outer = points[radii >= (radii.min() + radii.max()) / 2] if np.ptp(radii) > 0.1 else points
-    # By least squares for |p|^2 = 2 c p + d, with c the middle.
-    around = (outer if len(outer) >= 3 else points) - centre
-    columns = np.column_stack([2 * around, np.ones(len(around))])
-    a, b, rest = np.linalg.lstsq(columns, (around**2).sum(axis=1), rcond=None)[0].tolist()
-    x, y = (centre + np.array([a, b])).tolist()
-    radii = 2 * np.hypot(*(points - (x, y)).T)
-    diameter = 2 * math.sqrt(max(0.0, rest + a * a + b * b))
-    return Circle(x, y, diameter, float(radii.min()), float(radii.max()))
+    middle, radius, _ = sphere_through((outer if len(outer) >= 3 else points) - centre)
+    x, y = (centre + middle).tolist()
+    inner, outer = outline.exterior.distance(Point(x, y)), np.hypot(*(points - (x, y)).T).max()
+    return Circle(x, y, 2 * radius, 2 * inner, 2 * float(outer))
+
+
+def sphere_through(points: Points) -> tuple[Points, float, bool]:
+    """The middle and the radius of the circle or sphere that lies nearest to points near the
+    origin, shape (n, 2 or 3), and whether they tell it: by least squares for
+    |p|^2 = 2 c p + d, with c the middle."""
+    columns = np.column_stack([2 * points, np.ones(len(points))])
+    squares = (points**2).sum(axis=1)
+    (*middle, rest), _, rank, _ = np.linalg.lstsq(columns, squares, rcond=None)
+    squared = float(rest + np.dot(middle, middle))
+    is_told = bool(rank > points.shape[1] and squared > 0)
+    return np.array(middle), math.sqrt(max(0.0, squared)), is_told
 
 
 def cylinders_mm(areas: Sequence[BaseGeometry]) -> tuple[float, float]:

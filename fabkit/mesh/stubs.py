@@ -14,12 +14,13 @@ from shapely.geometry.base import BaseGeometry
 from fabkit.drawing.outline import region_mm
 from fabkit.mesh.body import Body, moved
 from fabkit.mesh.features import Circle, circle_of
-from fabkit.mesh.finding import Finding, between, counted
+from fabkit.mesh.finding import Finding, counted
 from fabkit.mesh.identity import OnStubs
 from fabkit.mesh.manifold import slab
 from fabkit.mesh.part import Outline, Part, inside_mm
 from fabkit.mesh.recognise import take_in
 from fabkit.mesh.rules.outline import near
+from fabkit.mesh.rules.table import judged
 from fabkit.mesh.section import DOWN, filled, parts
 from fabkit.model.lattice import Cell, Lattice
 from fabkit.model.piece import least_turn
@@ -151,12 +152,12 @@ def stub_findings(one: OnStubs | None, lattice: Lattice, profile: Profile) -> It
         there = shapely.MultiPoint([(stub.x_mm, stub.y_mm) for stub in stubs])
         off_mm = float(shapely.distance(shapely.points(centres), there).max())
         what = "how far a stub is off the middle of its cell"
-        yield between("stub-place", off_mm, (-math.inf, PLACE_MM), "mm", what)
-    worst = max(stubs, key=lambda stub: abs(stub.diameter_mm - profile.stub_mm))
-    limit, what = near(profile.stub_mm), "the diameter of the stub that is farthest off"
-    yield between("stub-diameter", worst.diameter_mm, limit, "mm", what, _marks([worst]))
+        yield from judged("stub-place", off_mm, most=PLACE_MM, what=what)
+    widths = [(stub.diameter_mm, _marks([stub])) for stub in stubs]
+    what = "the diameter of the stub that is farthest off"
+    yield from judged("stub-diameter", widths, *near(profile.stub_mm), what=what)
     limit = near(profile.stub_height_mm, 0.1)  # it has layers, too
-    yield between("stub-height", one.height_mm, limit, "mm", "the height of the stubs")
+    yield from judged("stub-height", one.height_mm, *limit)
 
 
 def _marks(stubs: Sequence[Circle]) -> BaseGeometry:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.mesh.body import Body, Points
+from fabkit.mesh.features import sphere_through
 from fabkit.mesh.part import BALLS, Balls, Part, length_mm_of
 from fabkit.model.balls import ROTATIONS, BallBody, turned
 from fabkit.model.puzzle import PuzzleSet
@@ -200,11 +201,10 @@ def _explained(body: Body, shapes: dict[object, _Shape]) -> tuple[Part, _Pose | 
     part = replace(part, score=score, second=max(others, key=lambda one: one[1], default=None))
     if not why:
         return part, placed
-    why = (
-        f"it is no piece of the set: {shapes[_images(best.drawn)].called} comes nearest, but {why}"
-    )
-    unlike = "it has the balls of no piece of the set"
-    return replace(part, why=why if score >= 0.6 else unlike), None
+    nearest = shapes[_images(best.drawn)].called
+    why = f"it is no piece of the set: {nearest} comes nearest, but {why}"
+    why = why if score >= 0.6 else "it has the balls of no piece of the set"
+    return replace(part, why=why), None
 
 
 def _overlay(points: Points, pose: _Pose) -> tuple[float, float]:
@@ -233,13 +233,12 @@ def from_middles(
     points: Points, places: Points, bonds: Sequence[tuple[int, int]]
 ) -> NDArray[np.float64]:
     """How far points (n, 3) are from the nearest ball's middle, or line between bonded ones."""
-    found = np.full(len(points), math.inf)
+    found = []
     for one, other in [*((i, i) for i in range(len(places))), *bonds]:
         way = places[other] - places[one]
         along = np.clip((points - places[one]) @ way / (float(way @ way) or 1.0), 0.0, 1.0)
-        away = points - places[one] - along[:, None] * way
-        np.minimum(found, np.linalg.norm(away, axis=1), out=found)
-    return found
+        found.append(np.linalg.norm(points - places[one] - along[:, None] * way, axis=1))
+    return np.asarray(np.min(found, axis=0))
 
 
 # --- measured ---------------------------------------------------------------------------------
@@ -294,24 +293,17 @@ def _ball(
 
 
 def _sphere(points: Points) -> tuple[Points, float] | None:
-    """The sphere on which the outer ones of points lie: others are middles of chords.
-
-    By least squares for |p|^2 = 2 c p + d, with c the middle.
-    """
+    """The sphere on which the outer ones of points lie: others are middles of chords."""
     while True:
-        columns = np.column_stack([2 * points, np.ones(len(points))])
-        squares = (points**2).sum(axis=1)
-        (*middle, rest), _, rank, _ = np.linalg.lstsq(columns, squares, rcond=None)
-        squared = rest + float(np.dot(middle, middle))
-        if rank < 4 or squared <= 0:
+        middle, radius, is_told = sphere_through(points)
+        if not is_told:
             return None
-        radius = math.sqrt(squared)
         off = np.linalg.norm(points - middle, axis=1) - radius
         usual = float(np.median(off))
         most = usual + 3 * float(np.median(np.abs(off - usual))) + _SPREAD * radius
         outer = (off >= usual) & (off <= most)
         if off.std() < _SPREAD * radius or outer.sum() < _ENOUGH_CORNERS:
-            return np.array(middle), radius
+            return middle, radius
         points = points[outer]
 
 
@@ -334,12 +326,7 @@ def _measured(
 
 
 def neighbours(shape: BallBody) -> Iterator[tuple[int, int]]:
-    """The pairs of balls that lie one pitch apart: the bonded ones as they stand, then others.
-
-    Example:
-        >>> list(neighbours(BallBody(((0, 0, 0), (1, 0, 0), (1, 1, 0)), ((2, 1),))))
-        [(2, 1), (0, 1)]
-    """
+    """The pairs of balls that lie one pitch apart: the bonded ones as they stand, then others."""
     yield from shape.bonds
     bonded = {frozenset(bond) for bond in shape.bonds}
     for pair in combinations(range(len(shape.balls)), 2):
@@ -382,12 +369,7 @@ def cuts_between(mesh: Any, ends: Points, heights: Sequence[float]) -> list[Base
 
 
 def _width(hull: BaseGeometry) -> float:
-    """The smallest distance of two parallel lines that hold a convex polygon.
-
-    Example:
-        >>> _width(shapely.box(0, 0, 4, 3))
-        3.0
-    """
+    """The smallest distance of two parallel lines that hold a convex polygon."""
     ring = shapely.get_coordinates(hull)
     if len(ring) < 4:
         return math.inf

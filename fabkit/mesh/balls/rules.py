@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import shapely
@@ -40,7 +40,7 @@ def inspect_balls(
     as_printed = Part(part.body, lying.vertices)
     return [
         *sound_findings(as_printed),
-        *judged("ball-read", [(part.balls.off_mm, None)], most=TOLERANCE_MM),
+        *judged("ball-read", part.balls.off_mm, most=TOLERANCE_MM),
         _shape(part, part.balls, lying, identity, puzzle),
         *_sizes(part, part.balls, lying, profile),
         *_room(part, part.balls, profile),
@@ -79,8 +79,7 @@ def _sizes(part: Part, balls: Balls, lying: _Lying, profile: Profile) -> Iterato
     """Findings on pitch, balls, links, gaps, what is neither ball nor link, and the flat."""
     ball_mm, unit_mm, shape = profile.ball_mm, profile.unit_mm, balls.shape
     places = np.array(shape.balls, float) * balls.pitch_mm
-    pitch = [(balls.pitch_mm, None)]
-    yield from judged("ball-pitch", pitch, *near(unit_mm, unit_mm * UNIT_TOLERANCE))
+    yield from judged("ball-pitch", balls.pitch_mm, *near(unit_mm, unit_mm * UNIT_TOLERANCE))
     widths = [(width, lying.mark([i])) for i, width in enumerate(balls.diameters_mm)]
     yield from judged("ball-diameter", widths, *near(ball_mm))
     # The link that is too narrow by most; the flat cuts those that lie on the bed.
@@ -104,10 +103,11 @@ def _sizes(part: Part, balls: Balls, lying: _Lying, profile: Profile) -> Iterato
     stray_mm = float(from_middles(part.vertices, places, shape.bonds).max())
     what = "how far anything is from the middles of balls and links"
     most_mm = ball_mm / 2 + 2 * TOLERANCE_MM
-    yield from judged("ball-stray", [(stray_mm, None)], most=most_mm, what=what)
+    yield from judged("ball-stray", stray_mm, most=most_mm, what=what)
     flats = [
         (lying.flat.boundary.distance(at) if lying.flat.contains(at) else 0.0, lying.mark([i]))
-        for i, at in zip(lying.lowest, lying.points(lying.lowest), strict=True)
+        for i in lying.lowest
+        for at in [shapely.Point(lying.middles[i, :2])]
     ]
     flat_mm = math.sqrt(max(0.0, ball_mm**2 / 4 - profile.ball_flat_mm**2))
     # Of usual sizes, a flat that lies 0.3 mm too deep has less; chords of 24 segments take 0.05.
@@ -120,13 +120,7 @@ def _sizes(part: Part, balls: Balls, lying: _Lying, profile: Profile) -> Iterato
 
 
 def height_on_bed_mm(profile: Profile) -> float:
-    """How high a link is that lies on the bed, cut by the flat: the least of its widths.
-
-    Example:
-        >>> from fabkit.model.profilefile import load_profile
-        >>> height_on_bed_mm(load_profile())
-        8.7
-    """
+    """How high a link is that lies on the bed, cut by the flat: the least of its widths."""
     return profile.link_mm / 2 + min(profile.link_mm / 2, profile.ball_flat_mm)
 
 
@@ -175,13 +169,9 @@ class _Lying(NamedTuple):
     flat: BaseGeometry
     tilt_degrees: float
 
-    def points(self, balls: Sequence[int]) -> NDArray[Any]:
-        """The places of some balls, seen from above."""
-        return np.asarray(shapely.points(self.middles[[*balls], :2]))
-
     def mark(self, balls: Sequence[int]) -> BaseGeometry:
-        """The same as an area, for a drawing."""
-        return shapely.multipoints(self.points(balls)).convex_hull.buffer(1.0)
+        """Where some balls are, seen from above, for a drawing."""
+        return shapely.multipoints(self.middles[[*balls], :2]).convex_hull.buffer(1.0)
 
 
 def _laid_down(part: Part, balls: Balls) -> _Lying:

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 from shapely import Polygon, affinity
 from shapely.geometry.base import BaseGeometry
 
@@ -38,8 +37,6 @@ _REACH_MM = 3.2
 
 #: A board, a grid unit that it may have, and its region then.
 _Region = tuple[Board, float, BaseGeometry]
-#: Points of the plane as complex numbers.
-_Plane = NDArray[np.complex128]
 
 
 def read_boards(
@@ -163,21 +160,15 @@ def _ways_up(body: Body) -> list[Points]:
 def _straightened(points: Points) -> Points:
     """Points of the plane or of space, the longer side of the rectangle around them along x, its
     middle at the origin, the lowest at height 0."""
-    flat = points[:, :2]
-    ring = shapely.get_coordinates(shapely.minimum_rotated_rectangle(shapely.multipoints(flat)))
+    box = shapely.minimum_rotated_rectangle(shapely.multipoints(points[:, :2]))
+    ring = shapely.get_coordinates(box) @ [1, 1j]
     if len(ring) > 3:
-        along = max(_complex(np.diff(ring[:3], axis=0)), key=abs)
+        along = max(np.diff(ring[:3]), key=abs)
         # Of two opposite ways the one that turns less, so that what lies straight stays as it is.
         along = along if (along.real, along.imag) >= (0, 0) else -along
-        turned = _complex(flat) * abs(along) / along
-        flat = np.column_stack([turned.real, turned.imag])
-    points = np.column_stack([flat, points[:, 2:]])
+        points = moved(points, abs(along) / along)
     low, high = points.min(axis=0), points.max(axis=0)
     return np.asarray(points - [*((low + high) / 2)[:2], *low[2:]])
-
-
-def _complex(points: Points) -> _Plane:
-    return np.asarray(points[:, 0] + 1j * points[:, 1])
 
 
 # --- levels and lines ---------------------------------------------------------------------
@@ -271,15 +262,15 @@ def gaps(section: BaseGeometry, points: Points, outwards: Points) -> Points:
 
 
 def round_holes(section: BaseGeometry) -> list[Circle]:
-    """The holes of a section that are round; ``inner_mm`` is what the largest cylinder that goes in has."""
-    found = []
-    for hole in hollows(section):
-        if not hole.interiors and hole.area > _LEAST_MM2:
-            circle = circle_of(hole)
-            if hole.area > 0.93 * math.pi / 4 * circle.outer_mm**2:
-                middle = shapely.Point(circle.x_mm, circle.y_mm)
-                found.append(replace(circle, inner_mm=2 * middle.distance(hole.exterior)))
-    return found
+    """The holes of a section that are round."""
+    holes = [one for one in hollows(section) if not one.interiors and one.area > _LEAST_MM2]
+    circles = [(circle_of(hole), hole.area) for hole in holes]
+    return [one for one, area in circles if area > 0.93 * math.pi / 4 * one.outer_mm**2]
+
+
+def middles_of(circles: Sequence[Circle]) -> Points:
+    """Their middles, shape (n, 2)."""
+    return np.reshape([(one.x_mm, one.y_mm) for one in circles], (-1, 2))
 
 
 def middles_mm(lattice: Lattice, board: Board, unit_mm: float) -> Points:
@@ -289,9 +280,9 @@ def middles_mm(lattice: Lattice, board: Board, unit_mm: float) -> Points:
 
 def hole_at(circles: Sequence[Circle], middle: Points, unit_mm: float) -> Circle | None:
     """The round hole of the cell whose middle is at a place, shape (2,); None without one."""
-    away = [float(np.hypot(*(middle - [one.x_mm, one.y_mm]))) for one in circles]
-    least = min(away, default=math.inf)
-    return circles[away.index(least)] if least <= _NEAR_UNITS * unit_mm else None
+    away = np.linalg.norm(middles_of(circles) - middle, axis=1)
+    near = away.min(initial=math.inf) <= _NEAR_UNITS * unit_mm
+    return circles[int(away.argmin())] if near else None
 
 
 def posts_mm(part: Part, lattice: Lattice) -> Points:
@@ -308,11 +299,11 @@ def _by_circles(standing: Part, puzzle: PuzzleSet, _: Sequence[_Region]) -> Iter
     lattice, levels = puzzle.lattice, slabs(standing.sections)
     for slab in levels:
         circles = round_holes(standing.sections.at(slab.middle_mm))
-        places = np.array([(one.x_mm, one.y_mm) for one in circles]).reshape(-1, 2)
+        places = middles_of(circles)
         matches = [
             (board, match)
             for board, turns in itertools.product(puzzle.boards, range(4))
-            if (match := _match(_complex(places), lattice, board, turns))
+            if (match := _match(places, lattice, board, turns))
         ]
         if not matches:
             continue
@@ -330,11 +321,11 @@ def _by_circles(standing: Part, puzzle: PuzzleSet, _: Sequence[_Region]) -> Iter
 
 
 def _match(
-    holes: _Plane, lattice: Lattice, board: Board, quarter_turns: int
+    places: Points, lattice: Lattice, board: Board, quarter_turns: int
 ) -> tuple[float, complex, complex] | None:
     """Which part of holes and cells belong together, if they are a board's; and what carries cells,
     in grid units, to the holes: the factor (turn and unit) and the shift."""
-    cells = _complex(middles_mm(lattice, board, 1.0))
+    holes, cells = (some @ [1, 1j] for some in (places, middles_mm(lattice, board, 1.0)))
     # Most have to belong together.
     if min(len(holes), len(cells)) < 2 or not 0.6 <= len(holes) / len(cells) <= 1 / 0.6:
         return None

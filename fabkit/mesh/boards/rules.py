@@ -26,6 +26,7 @@ from fabkit.mesh.boards.recognise import (
     hole_at,
     material_along,
     middles_mm,
+    middles_of,
     posts_mm,
     round_holes,
     slabs,
@@ -35,7 +36,7 @@ from fabkit.mesh.boards.recognise import (
 )
 from fabkit.mesh.body import Points
 from fabkit.mesh.features import Circle
-from fabkit.mesh.finding import Finding, between, counted
+from fabkit.mesh.finding import Finding, counted
 from fabkit.mesh.identity import unsure
 from fabkit.mesh.part import Part
 from fabkit.mesh.rules.outline import UNIT_TOLERANCE, near
@@ -160,7 +161,7 @@ def _measured(part: Part, board: Board, lattice: Lattice, profile: Profile) -> I
         heights.append(floor_mm - _NEAR_END_MM)
         yield from _circles(part, middles, heights, "hole", profile.hole_mm)
         off = float(np.abs(posts_mm(part, lattice) - part.rest_mm).max())
-        yield from judged("board-posts", [(off, None)], most=TOLERANCE_MM)
+        yield from judged("board-posts", off, most=TOLERANCE_MM)
         yield from _channels(part, lattice, profile)
         # A ball one pitch below a seated one hangs free: above the table, and above any floor.
         yield from _worst("board-depth", depths, middles, part.unit_mm + profile.ball_mm / 2)
@@ -206,9 +207,9 @@ def _circles(
     yield counted(f"board-{name}s", count, len(cells), what, where)
     found = [(hole, middle) for middle, holes in cells for hole in holes if hole]
     widths = [_width_mm(hole, asked_mm) for hole, _ in found]
-    places = np.array([(hole.x_mm, hole.y_mm) for hole, _ in found]).reshape(-1, 2)
+    places = middles_of([hole for hole, _ in found])
     yield from _worst(f"board-{name}-diameter", widths, places, *near(asked_mm, TOLERANCE_MM))
-    off = np.hypot(*(places - np.reshape([middle for _, middle in found], (-1, 2))).T)
+    off = np.linalg.norm(places - np.reshape([middle for _, middle in found], (-1, 2)), axis=1)
     yield from _worst(f"board-{name}-place", off, places, most=PLACE_MM)
 
 
@@ -233,10 +234,10 @@ def _channels(part: Part, lattice: Lattice, profile: Profile) -> Iterator[Findin
 
 def _corners(region: BaseGeometry, cut: BaseGeometry, profile: Profile) -> Iterator[Finding]:
     """A piece's square corner goes into the region's, though a printer rounds the frame's."""
-    areas = parts(shapely.orient_polygons(region))
+    rings = itertools.chain(*map(rings_mm, parts(shapely.orient_polygons(region))))
     corners = [
         here
-        for ring in itertools.chain.from_iterable(map(rings_mm, areas))
+        for ring in rings
         for before, here, after in triples(ring)
         if angle(before, here, after) < math.radians(100)
     ]
@@ -308,10 +309,10 @@ def _lid(lid: Part, board: Part, lid_low_mm: float, profile: Profile) -> Iterato
     # There is room for the pieces, and some air, below the lid.
     pieces = profile.ball_mm / 2 if board.kind == HOLES else profile.thickness_mm
     air, least = seat_mm - board.rest_mm - pieces, profile.lid_air_mm - closing.noise_mm
-    yield from judged("board-height", [(air, None)], least)
-    yield from judged("lid-fits", [(closing.overlap_mm3(), None)], most=_TINY_MM3, unit="mm3")
+    yield from judged("board-height", air, least)
+    yield from judged("lid-fits", closing.overlap_mm3(), most=_TINY_MM3, unit="mm3")
     yield from closing.pressed(profile) if closing.snaps else closing.slid()
-    yield from judged("lid-held", [(closing.lifted_mm3(closing.seated), None)], 1.0, unit="mm3")
+    yield from judged("lid-held", closing.lifted_mm3(closing.seated), 1.0, unit="mm3")
 
 
 class _Closing:
@@ -365,7 +366,7 @@ class _Closing:
         steps = np.arange(_STEP_MM, far + _STEP_MM, _STEP_MM).tolist()
         worst_mm3, out = max((self.overlap_mm3(x * out, y * out), -out) for out in steps)
         what = f"the overlap of lid and board on its way, {-out:g} mm before its end,"
-        yield between("lid-path", worst_mm3, (-math.inf, _TINY_MM3), "mm3", what)
+        yield from judged("lid-path", worst_mm3, most=_TINY_MM3, unit="mm3", what=what)
 
     def pressed(self, profile: Profile) -> Iterator[Finding]:
         """Of a snapping lid only hooks meet the board, and they bend no farther than they may.
@@ -387,11 +388,10 @@ class _Closing:
             yield Finding("lid-path", False, most_mm3, _TINY_MM3, "mm3", message)
         else:
             what = "how far a hook bends on the lid's way down"
-            yield between("lid-path", bent_mm, (-math.inf, profile.snap_mm + 0.02), "mm", what)
-        strains = [1.5 * thick * bent_mm / long**2 for thick, long in self._tongues()]
-        yield from judged(
-            "lid-strain", [(max(strains, default=0.0), None)], most=MAX_STRAIN, unit=""
-        )
+            most_mm = profile.snap_mm + 0.02
+            yield from judged("lid-path", bent_mm, most=most_mm, what=what)
+        strains = [(1.5 * thick * bent_mm / long**2, None) for thick, long in self._tongues()]
+        yield from judged("lid-strain", strains or 0.0, most=MAX_STRAIN, unit="")
 
     def _tongues(self) -> Iterator[tuple[float, float]]:
         """The thickness of each tongue, and its length from the plate to the tip of its hook."""

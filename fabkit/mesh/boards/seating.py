@@ -19,8 +19,8 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from fabkit.drawing.outline import region_mm
-from fabkit.mesh.body import Points
-from fabkit.mesh.finding import TINY_MM3, Finding, between, counted
+from fabkit.mesh.body import Points, moved
+from fabkit.mesh.finding import TINY_MM3, Finding, counted
 from fabkit.mesh.identity import OnStubs
 from fabkit.mesh.laying import Lying, Pose, flat_lying, step_mm
 from fabkit.mesh.manifold import cropped
@@ -143,8 +143,7 @@ def pieces_in_board(
         # by that margin and the other's own.
         other = min((one for one in margins if one != key), key=lambda one: margins[one])
         gap_mm, what = margins[key] + margins[other], f"the gap to {other}, where it lies nearest,"
-        limit = profile.gap_min_mm, math.inf
-        found[key].append(between("seat-neighbours", gap_mm, limit, "mm", what))
+        found[key] += judged("seat-neighbours", gap_mm, profile.gap_min_mm, what=what)
     progress(len(parts), len(parts), "")
     return found
 
@@ -197,7 +196,7 @@ class _Seating:
         first = barred[0][1] if barred else ""
         insert = f"turns, of {turns}, in which it cannot be put in straight from above{first}"
         return [
-            between("seat-free", worst_mm3, (-math.inf, TINY_MM3), "mm3", free),
+            *judged("seat-free", worst_mm3, most=TINY_MM3, unit="mm3", what=free),
             counted("seat-insert", len(barred), 0, insert),
         ]
 
@@ -260,23 +259,19 @@ class _Seating:
         shapely.prepare(shadows)
 
         def meets(turn: complex, shift: complex) -> bool:
-            def motion(points: Points) -> Points:
-                plane = (points @ [1, 1j]) * turn + shift
-                return np.column_stack([plane.real, plane.imag])
-
-            return _common_mm3(shadows, shapely.transform(areas, motion), high_mm) > TINY_MM3
-
-        def shifted(way: complex, mm: float) -> bool:
-            return meets(1.0, mm * way)
+            there = shapely.transform(areas, partial(moved, turn=turn, shift=shift))
+            return _common_mm3(shadows, there, high_mm) > TINY_MM3
 
         def rotated(pivot: complex, way: int, degrees: float) -> bool:
             turn = cmath.rect(1.0, way * math.radians(degrees))
             return meets(turn, pivot - turn * pivot)
 
-        ways = [cmath.rect(1.0, math.pi * eighth / 4) for eighth in range(8)]
+        def reach(eighth: int) -> float:
+            way = cmath.rect(1.0, math.pi * eighth / 4)
+            return _reach(lambda mm: meets(1.0, mm * way), 1.5)
+
         # Nobody asks by how much more than 1.5 mm, or 15 degrees.
-        reach = [_reach(partial(shifted, way), 1.5) for way in ways]
-        shifts = np.reshape(reach, (2, 4)).sum(axis=0).tolist()
+        shifts = [reach(eighth) + reach(eighth + 4) for eighth in range(4)]
         middles = np.array(sorted(lying.covered(pose))) * step_mm(lying.lattice, lying.unit_mm)
         most = 0.0
         for pivot, way in itertools.product([*middles, middles.mean(axis=0)], (1, -1)):
@@ -300,7 +295,7 @@ class _Seating:
         seated, top_mm = next(upright.poses(self._region)), above_mm - upright.heights_mm[0]
         seated_mm = self._low_mm(upright, seated, top_mm, _STEP_MM)
         proud_mm = lowest_mm + over.heights_mm[1] - seated_mm - upright.heights_mm[1]
-        return next(judged("seat-proud", [(proud_mm, None)], PROUD_MM))
+        return next(judged("seat-proud", proud_mm, PROUD_MM))
 
     def _met(self, lying: Lying, pose: Pose, at_mm: float) -> Iterator[tuple[Any, Any, float]]:
         """Each storey in which something of a piece at some height lies, what, and how high it is."""

@@ -18,7 +18,7 @@ from shapely.geometry.polygon import orient
 from fabkit.drawing.cells import celled_outline
 from fabkit.drawing.outline import BlueprintError, angle, rings_mm, triples
 from fabkit.mesh.features import Features
-from fabkit.mesh.finding import Finding, between
+from fabkit.mesh.finding import Finding
 from fabkit.mesh.identity import ReadPart
 from fabkit.mesh.part import Outline, Part
 from fabkit.mesh.rules.table import RULES, judged
@@ -89,14 +89,14 @@ def outline_findings(one: Subject) -> Iterator[Finding]:
         lies = "on its face" if tilt > 90 else "tilted" if tilt < 80 else "on its side"
         message = f"it lies {lies} in its file; turn it in the slicer"
     yield Finding("lies-on-back", tilt <= 0.1, tilt, 0.1, "deg", message)
-    yield from judged("thickness", [(part.thickness_mm, None)], *near(profile.thickness_mm))
+    yield from judged("thickness", part.thickness_mm, *near(profile.thickness_mm))
     for rule, height_mm, facing, asked_mm in (
         ("top-chamfer", part.thickness_mm, UP, profile.top_chamfer_mm),
         ("foot-chamfer", 0.0, DOWN, profile.foot_chamfer_mm),
     ):
         yield from _chamfer(part, rule, part.sections.flat(height_mm, facing), asked_mm)
     if part.outline is not None:
-        yield _unit(part, part.outline, common, profile)
+        yield from _unit(part, part.outline, common, profile)
         least_mm, most_mm = (inset + common.inset_mm for inset in part.outline.edge_insets_mm)
         asked_mm, edges = profile.gap_min_mm, part.shadow.boundary
         if common.measured:  # where the set has no clearance at all, that is said once, of the set
@@ -117,7 +117,7 @@ def _chamfer(part: Part, rule: str, flat: BaseGeometry, asked_mm: float) -> Iter
     rings = list(zip(part.within_rings(part.shadow), rims, strict=True))
     if any(ring.is_empty or rim.is_empty for ring, rim in rings):
         around = "" if rims[0].is_empty else " all around a hole"
-        message = f"the {RULES[rule].title}: there is no flat face{around}"
+        message = f"the {RULES[rule][0]}: there is no flat face{around}"
         yield Finding(rule, False, None, asked_mm, "mm", message, part.shadow.boundary)
         return
     widths = [
@@ -138,7 +138,7 @@ def middles_of_sides(within: BaseGeometry) -> list[Point]:
     return [Point((a + b) / 2) for a, b in sides if math.dist(a, b) > 0.2 * longest]
 
 
-def _unit(part: Part, outline: Outline, common: Common, profile: Profile) -> Finding:
+def _unit(part: Part, outline: Outline, common: Common, profile: Profile) -> Iterator[Finding]:
     """The grid unit, by what the part shows on its own if it is a part of another scale.
 
     A side that is moved looks like another scale as well, where a shape has few sides. A part of
@@ -154,7 +154,7 @@ def _unit(part: Part, outline: Outline, common: Common, profile: Profile) -> Fin
     apart = outline.own_unit_mm is not None and most_mm - least_mm > 0.1
     unit_mm = own_mm if as_thick or apart else common.unit_mm
     limit = near(profile.unit_mm, profile.unit_mm * UNIT_TOLERANCE)
-    return between("unit", unit_mm, limit, "mm", "the grid unit", outline.canonical.boundary)
+    yield from judged("unit", [(unit_mm, outline.canonical.boundary)], *limit)
 
 
 class _Corner(NamedTuple):
@@ -225,8 +225,7 @@ def _form(one: Subject) -> Iterator[Finding]:
         return  # sides that are nowhere near the lattice's enclose nothing
     inner = [(c, mm) for c, mm in usual if mm > 0 and c.angle > math.pi]
     tips = [(c, mm) for c, mm in usual if mm > 0 and c.angle < math.pi]
-    bumps = _off(part.shadow, drawn, inner)
-    bumps += [(c.off_mm - mm, c.place) for c, mm in inner]
+    bumps = _off(part.shadow, drawn, inner) + [(c.off_mm - mm, c.place) for c, mm in inner]
     dents = []
     for cut in found.cuts:
         material = part.filled(cut.material)

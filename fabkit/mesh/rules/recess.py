@@ -117,10 +117,9 @@ def _bores(one: Subject) -> Iterator[Finding]:
         inside.append((inside_mm, recess.middle))
         around.append((around_mm, recess.middle))
     low_mm, high_mm = near(asked.widest_mm)
-    too_narrow = low_mm - min(mm for mm, _ in inside)
-    too_wide = max(mm for mm, _ in around) - high_mm
+    narrow_mm = max(0.0, low_mm - min(mm for mm, _ in inside))
     found, what = around, "the smallest cylinder around the bore"
-    if asked.crest_mm is None and max(too_wide, 0.0) <= max(too_narrow, 0.0):
+    if asked.crest_mm is None and max(mm for mm, _ in around) - high_mm <= narrow_mm:
         found, what = inside, "the largest cylinder that goes into the bore"
     yield from judged("recess-diameter", found, low_mm, high_mm, what=what)
     if asked.crest_mm is not None:

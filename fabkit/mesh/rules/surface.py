@@ -113,7 +113,7 @@ def printing_findings(
     wide, deep = np.ptp(along, axis=0), np.ptp(np.roll(along, 18, axis=1), axis=0)
     share = np.maximum(wide / profile.bed_width_mm, deep / profile.bed_depth_mm).min()
     share = max(float(share), part.thickness_mm / profile.bed_height_mm)
-    yield from judged("bed", [(share, None)], most=1.0, unit="")
+    yield from judged("bed", share, most=1.0, unit="")
 
 
 def _overhang(part: Part, profile: Profile) -> Iterator[Finding]:

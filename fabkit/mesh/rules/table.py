@@ -6,7 +6,6 @@ import math
 import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from shapely.geometry.base import BaseGeometry
 
@@ -15,16 +14,10 @@ from fabkit.mesh.finding import Finding, between
 _GROUPS = tomllib.loads(Path(__file__).with_name("rules.toml").read_text("utf-8"))
 
 
-class Rule(NamedTuple):
-    """What a rule is called, in a few words, and what it asks for, alone or with others."""
-
-    title: str
-    asks: str
-
-
-#: All rules by their ids, in the order in which they are told.
+#: All rules by their ids, in the order in which they are told: what each is called, in a few words,
+#: and what it asks for, alone or with others.
 RULES = {
-    name: Rule(title, group.partition(": ")[2])
+    name: (title, group.partition(": ")[2])
     for group, names in _GROUPS.items()
     for name, title in names.items()
 }
@@ -32,14 +25,14 @@ RULES = {
 
 def judged(
     rule: str,
-    found: Iterable[tuple[float, BaseGeometry | None]],
+    found: float | Iterable[tuple[float, BaseGeometry | None]],
     least: float = -math.inf,
     most: float = math.inf,
     *,
     unit: str = "mm",
     what: str = "",
 ) -> Iterator[Finding]:
-    """What a rule says of the worst of several measurements and their places; nothing of none.
+    """What a rule says of a measurement, or the worst of several and its place; nothing of none.
 
     It is to be at least or at most so much, or between both. The sentence begins with what the
     table calls the rule, if with nothing else.
@@ -48,17 +41,11 @@ def judged(
         >>> [one.message for one in judged("wall", [(2.1, None), (1.2, None)], 2.0)]
         ['the wall beside the recess is 1.2 mm; at least 2 mm is asked for']
     """
-
-    def beyond(one: tuple[float, BaseGeometry | None]) -> float:
-        return max(least - one[0], one[0] - most)
-
-    measured = list(found)
-    if not measured:
-        return
-    value, where = max(measured, key=beyond)
-    title = RULES[rule].title
-    what = what or (title if title.startswith("what") else f"the {title}")
-    yield between(rule, value, (least, most), unit, what, where)
+    if measured := [(found, None)] if isinstance(found, float | int) else list(found):
+        value, where = max(measured, key=lambda one: max(least - one[0], one[0] - most))
+        title, _ = RULES[rule]
+        what = what or (title if title.startswith("what") else f"the {title}")
+        yield between(rule, value, (least, most), unit, what, where)
 
 
 def readme_table() -> str:
