@@ -9,9 +9,8 @@ Candidates come from shapely's tree of boxes. A pair is parted if, along some di
 ends where the other begins. If any such direction exists, then also among a few: across either
 face, or across an edge of each; for faces in one plane, within it across an edge of one.
 
-Numpy is quick along long rows. So coordinates come first, and triangles or pairs last: triangles
-have the shape (3, 3, m), with their corners in the middle, vectors (3, m), and pairs of positions
-of triangles (2, p). `take` keeps the rows long; indexing would lay them out the other way.
+Numpy is quick along long rows, which `take` keeps long: triangles have the shape (3, 3, m),
+coordinates first and corners in the middle, vectors (3, m), pairs of positions (2, p).
 """
 
 from __future__ import annotations
@@ -38,16 +37,10 @@ _PAIRS_AT_ONCE = 1 << 22
 def crossings(body: Body, touching_mm: float = TOUCHING_MM) -> Positions:
     """The pairs of faces that cut through each other, or lie on each other in one plane.
 
-    The work grows about linearly with the faces, but with the square of those around one corner.
-    Faces of no extent (`fabkit.mesh.topology.degenerate_faces`) cross nothing.
-
-    Args:
-        body: in any state.
-        touching_mm: faces that reach less than this into each other touch; more than
-            `TOUCHING_MM` for a mesh whose corners are not that exact.
-
-    Returns:
-        Positions of faces, the smaller first, shape (k, 2), sorted; `MOST_CROSSINGS` at most.
+    At most `MOST_CROSSINGS`, positions of faces, the smaller first, shape (k, 2), sorted. The work
+    grows about linearly with the faces, but with the square of those around one corner. Faces of no
+    extent (`fabkit.mesh.topology.degenerate_faces`) cross nothing. `touching_mm` is more than
+    `TOUCHING_MM` for a mesh whose corners are not that exact.
 
     Example:
         >>> corners = np.array([[0.0, 0, 0], [9, 0, 0], [0, 9, 0], [1, 1, -1], [2, 2, -1], [1, 2, 1]])

@@ -168,10 +168,9 @@ def identify(
 ) -> list[ReadPart]:
     """Which piece of the set each part is, given what is open in it (None for pieces of balls).
 
-    The letter decides, since it is on the part itself; without one that can be read, the outline
-    or the balls. Those with letters choose first; of several parts alike the order of their volumes
-    decides, so that names do not depend on the order of files. One with the balls of a piece but
-    other links is that piece, but not `alike`.
+    The letter decides; without one that can be read, the outline or the balls. Those with letters
+    choose first; of several parts alike the order of their volumes decides, so that names do not
+    depend on the order of files. One with the balls of a piece but other links is not `alike`.
     """
     seen = [_seen(part, one, puzzle) for part, one in zip(parts, found, strict=True)]
 
@@ -210,20 +209,12 @@ def _seen(part: Part, found: Features | None, puzzle: PuzzleSet) -> ReadPart:
     read = partial(read_letter, found.labels, turns=len(lattice.moves(False)))
     letter, back = read(texts), read(texts, back=True)
     strange = None if letter else read(_ALPHABET)
-    cells, pieces = part.outline.cells, puzzle.pieces
-    alike, turned = (
-        tuple(one.id for one in pieces if is_image(lattice, one, cells, flips))
-        for flips in (False, True)
-    )
-    return ReadPart(
-        part,
-        found,
-        letter=letter,
-        alike=alike or turned,
-        mirrored=bool(turned) and not alike,
-        strange=strange,
-        back=back,
-    )
+    shown = ReadPart(part, found, letter=letter, strange=strange, back=back)
+    for flips in (False, True):
+        cells, pieces = part.outline.cells, puzzle.pieces
+        if alike := tuple(one.id for one in pieces if is_image(lattice, one, cells, flips)):
+            return replace(shown, alike=alike, mirrored=flips)
+    return shown
 
 
 def unsure(rule: str, part: Part, what: str) -> Finding | None:

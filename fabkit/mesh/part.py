@@ -14,9 +14,9 @@ from shapely import Polygon, union_all
 from shapely.geometry.base import BaseGeometry
 from shapely.geometry.polygon import orient
 
-from fabkit.mesh.body import Body, Points
+from fabkit.mesh.body import Body, Points, area_vectors
 from fabkit.mesh.manifold import shadow_of
-from fabkit.mesh.section import Sections, filled, parts
+from fabkit.mesh.section import Sections, area_of, filled, parts
 from fabkit.mesh.topology import Shell, shells, signed_volume
 from fabkit.model.balls import BallBody
 from fabkit.model.lattice import Cell, Ring
@@ -39,11 +39,10 @@ class Outline:
     """What was read of a flat piece, in mm on the lattice's frame.
 
     Attributes:
-        rings: the outline of its cells, in frame points.
+        rings: the outline of its cells, in frame points; `canonical` the same in mm.
         unit_mm: the set's grid unit; `own_unit_mm` that which it shows itself, if its shape tells.
         inset_mm: by how much its edges lie inside the outline, on average; `edge_insets_mm` the
             same of single edges, least and greatest.
-        canonical: the outline as read.
     """
 
     cells: frozenset[Cell]
@@ -62,10 +61,9 @@ class Balls:
     Attributes:
         shape: its balls, placed as the set's file (or the mirror) has them, and as bonds the links
             that are there: those of the file in its order, then others.
-        pitch_mm: of neighbouring balls.
-        diameters_mm: of the balls, in the order of ``shape.balls``.
-        links_mm: the least width of each link, in the order of ``shape.bonds``; those that lie on
-            the bed are cut by the flat, and so less high than wide.
+        diameters_mm: of ``shape.balls``.
+        links_mm: the least width of each of ``shape.bonds``; those that lie on the bed are cut by
+            the flat, and so less high than wide.
         off_mm: how far the worst ball's middle lies from its place.
         alike: the pieces of the set with its balls and, if `as_linked`, its links; `mirrored` if
             it is their mirror image that has them.
@@ -86,7 +84,6 @@ class Part:
     """A body as it lies on the lattice's frame, or as in its file when it could not be read.
 
     Attributes:
-        body: as the file has it.
         vertices: its corners in mm, shape (n, 3). A flat piece lies on its back, at height 0. The
             balls of a piece are at their places times the pitch. A board is lowest at height 0, its
             region where the set draws it; so is a lid, plate down, the middle of its box over that
@@ -94,14 +91,14 @@ class Part:
         kind: `FLAT`, `BALLS`, ``tray``, ``holes``, ``seats`` or ``lid``; empty for what can only
             be a board, and could not be read.
         tilt_degrees: between the file's vertical and a flat piece's.
-        outline, balls: of a flat or a ball piece; None when it could not be read.
-        board: the board that it is, or that a lid belongs to; None when it could not be read.
+        outline, balls, board: what was read of a flat or a ball piece; the board that it is, or
+            that a lid belongs to. None when it could not be read.
         unit_mm: a board's grid unit as measured; the profile's for a tray or lid, which show none.
         rest_mm: on what height pieces rest on a board: a tray's floor, the plate around seats, or
             the middles of seated balls (the top of the posts).
         why: it could not be read.
-        score: how well it is explained, at most 1.
-        second: the next best explanation, another shape, and its score; None without any.
+        score: how well it is explained, at most 1; `second` is the next best explanation, another
+            shape, and its score.
     """
 
     body: Body
@@ -218,13 +215,13 @@ def shadow(body: Body) -> Polygon:
     """The outline of a body, seen from above; holes that go through it are interiors."""
     if body.is_solid:
         return largest(shadow_of(body.manifold))
-    # An open body is cut just above and below the heights at which it has corners, some thirty.
-    sections = Sections(body)
-    levels = sections.levels()
-    heights = np.array([*levels[:: 1 + len(levels) // 30], sections.high])
-    near = np.minimum(0.0015 * (sections.high - sections.low), np.diff(heights) / 4)
-    cuts = [*(heights[:-1] + near), *(heights[1:] - near)]
-    return largest(union_all([sections.at(float(cut)) for cut in cuts]))
+    import manifold3d
+
+    # Of an open body all faces, each turned up.
+    is_up = area_vectors(body.vertices, body.faces)[:, 2:] > 0
+    triangles = body.vertices[np.where(is_up, body.faces, body.faces[:, ::-1]), :2]
+    seen = manifold3d.CrossSection(list(triangles), manifold3d.FillRule.Positive)
+    return largest(area_of(seen, 1e-3))
 
 
 def largest(area: BaseGeometry) -> Polygon:

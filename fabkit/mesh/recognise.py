@@ -291,14 +291,10 @@ def _common_unit(lies: Sequence[Sequence[_Lie]], expected: Sequence[float]) -> f
         if unit > tried * (1 + _ONE_UNIT / 6):
             tried = unit
             near = [[one for one in some if _is_near(one.unit, unit)] for some in likely]
-            best = [max(some, key=_score) for some in near if some]
-            shown, total = median(one.unit for one in best), sum(map(_score, best))
+            best = [max(some, key=lambda one: one.score) for some in near if some]
+            shown, total = median(one.unit for one in best), sum(one.score for one in best)
             ranks.append((len(best), _is_near(shown, *expected), round(total, 2), shown))
     return max(ranks)[-1] if ranks else None
-
-
-def _score(lie: _Lie) -> float:
-    return lie.score
 
 
 def _is_near(unit: float, *others: float) -> bool:
@@ -315,7 +311,7 @@ def _lie_of(
         return [one for one in lies if 0.9 < one.unit / unit < 1 + _ONE_UNIT]
 
     near = near_unit(lies)
-    best = max(near, key=_score, default=None)
+    best = max(near, key=lambda one: one.score, default=None)
     if best is None or best.shape is None or best.score < _ALIKE:
         return None
     is_back = _back_is_below(best.way)
@@ -325,7 +321,7 @@ def _lie_of(
         over = replace(best.way.turned_over(), score=1.0)
         again = near_unit(_explained(over, lattice, shapes))
         near = [one for one in near if one.way is not best.way] + again
-        best = max(again, key=_score, default=best)
+        best = max(again, key=lambda one: one.score, default=best)
     kind = best.shape and best.shape.kind
     others = [one.score for one in near if one.shape and one.shape.kind != kind]
     lie = _fitted(best, lattice, unit)
@@ -491,7 +487,15 @@ def _by_lattice(way: Part, lattice: Lattice, unit: float) -> _Lie | None:
     most = 0.6  # the share from which on a cell is full, or empty
     for turn in _turns(way.sides, lattice):
         turned = affinity.rotate(way.sides, -turn, origin=(0, 0), use_radians=True)
-        crossing = _crossing(turned.simplify(0.01 * unit))
+        ring = np.asarray(turned.simplify(0.01 * unit).exterior.coords)
+        edges = np.diff(ring, axis=0)
+        lengths = np.linalg.norm(edges, axis=1)
+        normals = np.column_stack([edges[:, 1], -edges[:, 0]]) / lengths[:, None]
+        first = lengths.argmax()
+        leans = np.abs(normals @ edges[first]) > lengths[first] / 2
+        both = [first, (lengths * leans).argmax()]
+        offsets = (ring[both] * normals[both]).sum(axis=1)
+        crossing = np.linalg.lstsq(normals[both], offsets, rcond=None)[0]
         for place in places:
             lie = _Lie(way, turn, crossing - unit * np.array(place), unit, frozenset())
             cells, clear = _full_cells(lie, lattice)
@@ -504,19 +508,6 @@ def _by_lattice(way: Part, lattice: Lattice, unit: float) -> _Lie | None:
     lie = replace(lie, score=_likeness(lie, lattice))
     is_near = lie.straight.hausdorff_distance(outline) < 0.2 * lie.unit
     return lie if is_near and lie.score > _ALIKE else None
-
-
-def _crossing(outline: Polygon) -> Points:
-    """Where the lines of an outline's longest edge and of the next that leans against it cross."""
-    ring = np.asarray(outline.exterior.coords)
-    ways = np.diff(ring, axis=0)
-    lengths = np.linalg.norm(ways, axis=1)
-    normals = np.column_stack([ways[:, 1], -ways[:, 0]]) / lengths[:, None]
-    first = lengths.argmax()
-    leans = np.abs(normals @ ways[first]) > lengths[first] / 2
-    both = [first, (lengths * leans).argmax()]
-    offsets = (ring[both] * normals[both]).sum(axis=1)
-    return np.asarray(np.linalg.lstsq(normals[both], offsets, rcond=None)[0])
 
 
 # --- all bodies together ----------------------------------------------------------------------

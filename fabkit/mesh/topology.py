@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +16,6 @@ Positions = NDArray[np.int64]
 #: A face less high than this has its corners on one line. An STL file's single precision (steps of
 #: 2e-6 mm at 16 mm) puts them there or much farther away; legitimate slivers are 6e-5 mm high.
 FLAT_MM = 1e-6
-#: Pairs of a point and a face that one question may cost: a second.
-_MOST_PAIRS = 1 << 23
 #: A shell is a part of its own from this part of the largest one's volume; less is a fault in it.
 _A_PART = 0.05
 #: Solids whose common part is smaller than this part of the smaller one only touch.
@@ -80,7 +79,7 @@ def turned_faces(body: Body) -> Positions:
 
 
 def _labels(count: int, one: Positions, other: Positions) -> Positions:
-    """A number for each of `count` things, the same for those that links join."""
+    """A number for each of so many things, the same for those that links join."""
     from trimesh.graph import connected_component_labels
 
     return np.asarray(connected_component_labels(np.column_stack([one, other]), count))
@@ -125,8 +124,7 @@ class Shell(NamedTuple):
 def shells(body: Body) -> tuple[Shell, ...]:
     """The parts of a body that hang together by shared edges, however many faces are at an edge.
 
-    The largest first, whatever its sign, so that the outermost shell comes before its cavities even
-    if all are turned inside out. Faces with two equal corners belong to none.
+    The largest first, whatever its sign. Faces with two equal corners belong to none.
     """
     from trimesh.graph import connected_components
 
@@ -156,31 +154,25 @@ def signed_volume(body: Body, faces: Positions | slice = slice(None)) -> float:
 def encloses(body: Body, outer: Shell, inner: Shell) -> bool:
     """Whether one shell lies inside another, as a cavity lies inside its body.
 
-    All corners of the inner one that are not corners of the outer one, too, must lie inside (of
-    very large shells, a spread of them), which says all if their faces do not cross, as
-    `fabkit.mesh.crossing` finds out. Either may face inwards; gaps of the outer one do no harm
-    while they are seen from the inner one in less than half of all directions.
+    Either may face inwards. Of one that is open nothing is known: it is not said to lie elsewhere.
     """
-    around = body.vertices[body.faces[outer.faces]]
-    corners = body.vertices[np.setdiff1d(body.faces[inner.faces], body.faces[outer.faces])]
-    in_box = (around.min(axis=(0, 1)) <= corners) & (corners <= around.max(axis=(0, 1)))
-    if not len(corners) or not in_box.all():
+    if abs(inner.volume_mm3) >= abs(outer.volume_mm3):
         return False
-    spread = corners[:: 1 + len(corners) * len(around) // _MOST_PAIRS]
-    return all(abs(_winding_number(around, corner)) > 0.5 for corner in spread)
+    beside_mm3 = abs(inner.volume_mm3) - _common_mm3(_outward(body, outer), _outward(body, inner))
+    return beside_mm3 < _TOUCHING * abs(inner.volume_mm3)
 
 
-def _winding_number(triangles: Points, point: Points) -> float:
-    """How often triangles (m, 3, 3) wind around a point: 1 or -1 inside, 0 outside.
+def _outward(body: Body, shell: Shell) -> Body:
+    """A shell of a body, facing outwards."""
+    faces = body.faces[shell.faces][:, :: 1 if shell.volume_mm3 > 0 else -1]
+    return welded("", body.vertices, faces)
 
-    By van Oosterom and Strackee's formula for the solid angle of a triangle.
-    """
-    # Coordinates first, triangles last: numpy is quick along long rows.
-    a, b, c = np.ascontiguousarray((triangles - point).transpose(1, 2, 0))
-    la, lb, lc = (np.sqrt((side**2).sum(axis=0)) for side in (a, b, c))
-    ab, bc, ca = (a * b).sum(axis=0), (b * c).sum(axis=0), (c * a).sum(axis=0)
-    over = (a * np.cross(b, c, axis=0)).sum(axis=0)
-    return float(np.arctan2(over, la * lb * lc + ab * lc + bc * la + ca * lb).sum() / (2 * np.pi))
+
+def _common_mm3(one: Body, other: Body) -> float:
+    """How much two shells have in common; of open ones that is not known, and infinite."""
+    if not (one.is_solid and other.is_solid):
+        return math.inf
+    return float((one.manifold ^ other.manifold).volume())
 
 
 def separate(body: Body) -> list[Body]:
@@ -201,22 +193,15 @@ def separate(body: Body) -> list[Body]:
     if not 1 < len(found) <= _MOST_SHELLS:
         return [body]
     sizes = np.array([abs(shell.volume_mm3) for shell in found])
-    outward = [
-        welded("", body.vertices, body.faces[some][:, :: 1 if volume > 0 else -1])
-        for some, volume in found
-    ]
+    outward = [_outward(body, shell) for shell in found]
     low, high = (
         np.array([end(one.vertices, axis=0) for one in outward]) for end in (np.min, np.max)
     )
     meet = np.asarray((low[:, None] <= high).all(axis=2) & (low <= high[:, None]).all(axis=2))
     for one, other in np.argwhere(np.triu(meet, 1)).tolist():
         if sizes[other] > _A_PART * sizes[0] or found[other].volume_mm3 < 0:
-            pair = outward[one], outward[other]
-            # Of an open shell nothing is known, so that it stays where it is.
-            meet[one, other] = meet[other, one] = (
-                not all(shell.is_solid for shell in pair)
-                or (pair[0].manifold ^ pair[1].manifold).volume() > _TOUCHING * sizes[other]
-            )
+            common_mm3 = _common_mm3(outward[one], outward[other])
+            meet[one, other] = meet[other, one] = common_mm3 > _TOUCHING * sizes[other]
     group = _labels(len(found), *np.nonzero(meet))
     groups = [np.flatnonzero(group == number) for number in range(group.max() + 1)]
     if len(groups) < 2 or any(sizes[some[0]] <= _A_PART * sizes[0] for some in groups):

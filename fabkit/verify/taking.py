@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections import Counter, defaultdict
@@ -120,8 +119,9 @@ class Taken:
     @cached_property
     def bores_mm(self) -> tuple[float, ...]:
         """The diameters of all recesses."""
-        recesses = itertools.chain(*(one.recesses for one in self.features))
-        return tuple(circle_of(recess.middle).diameter_mm for recess in recesses)
+        return tuple(
+            circle_of(recess.middle).diameter_mm for one in self.features for recess in one.recesses
+        )
 
     def pieces(self) -> dict[str, Part]:
         """The part that is each piece, by the piece's id, those that were read."""
@@ -284,17 +284,11 @@ def take(bodies: Sequence[Body], puzzle: PuzzleSet, *units_mm: float) -> Taken:
     # The order of files must not show in any result, not even in rounding.
     bodies.sort(key=lambda body: (len(body.faces), len(body.vertices), body.name))
     # Pieces tell the files' unit of length. Boards do not, and what is taken for one depends on it.
-    lengths_mm = LENGTHS_MM.values() if puzzle.boards else [1.0]
-    readings = ((_read(bodies, puzzle, units_mm, one), one) for one in lengths_mm)
-    first = next(readings)
-    (parts, length_mm, stubs, large), boards_mm = next(
-        (
-            (read, one)
-            for read, one in itertools.chain([first], readings)
-            if read[1] == one and any(part.outline or part.balls for part in read[0])
-        ),
-        first,
-    )
+    # When they agree in none, it is mm.
+    for boards_mm in (*LENGTHS_MM.values(), 1.0) if puzzle.boards else (1.0,):
+        parts, length_mm, stubs, large = _read(bodies, puzzle, units_mm, boards_mm)
+        if length_mm == boards_mm and any(part.outline or part.balls for part in parts):
+            break
     found = [features(part) if part.kind == FLAT else None for part in parts]
     pieces = [
         replace(one, stubs=under)
@@ -362,8 +356,7 @@ def recognise(taken: Taken, candidates: Sequence[Profile]) -> Profile | None:
 def _agrees(taken: Taken, profile: Profile) -> bool:
     """Whether most parts show what a profile makes: clearance, thickness, recesses and marks; or
     balls and links, less what the flat on the bed cuts off."""
-    known = [one.features for one in taken.parts if one.piece and one.features]
-    recesses = [recess for one in known for recess in one.recesses]
+    recesses = [recess for one in taken.features for recess in one.recesses]
     balls_mm = [mm for one in taken.balls for mm in one.diameters_mm]
     links_mm = [mm for one in taken.balls for mm in one.links_mm]
     if balls_mm and links_mm:
@@ -380,10 +373,9 @@ def _agrees(taken: Taken, profile: Profile) -> bool:
             (common.thickness_mm, profile.thickness_mm, TOLERANCE_MM),
         ]
         if recesses:
-            bore_mm = median(circle_of(recess.middle).diameter_mm for recess in recesses)
-            measures.append((bore_mm, bores(profile).widest_mm, TOLERANCE_MM / 2))
+            measures.append((median(taken.bores_mm), bores(profile).widest_mm, TOLERANCE_MM / 2))
             closed = sum(not one.below and not one.above for one in recesses)
-            marks = sum(len(one.marks) for one in known)
+            marks = sum(len(one.marks) for one in taken.features)
             # Where poles alternate half the magnets are marked.
             alternates = 4 * marks <= len(recesses) or profile.polarity == "alternating"
             if (2 * closed > len(recesses)) != profile.embedded or not alternates:
