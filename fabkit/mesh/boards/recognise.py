@@ -215,10 +215,6 @@ def material_along(
 
     How far from their starts that is, and for how long, both of shape (n,) in mm; infinite for
     lines that meet none.
-
-    Example:
-        >>> material_along(shapely.box(1, -1, 3, 1), np.array([[0.0, 0]]), np.array([[1.0, 0]]), 9.0)
-        (array([1.]), array([2.]))
     """
     lines = shapely.linestrings(np.stack([starts, starts + reach_mm * ways], axis=1))
     cuts, line = shapely.get_parts(shapely.intersection(lines, section), return_index=True)

@@ -65,11 +65,10 @@ def sound_findings(part: Part, closed: int = 0) -> Iterator[Finding]:
 
     what = "bodies in the mesh that face outwards"
     yield counted("shells", len(outward), 1, what, marked(outward[1:]))
-    what, found, right = ", and lie inside, for closed recesses", inward, closed
+    what = "shells that face inwards, and lie inside, for closed recesses"
     if astray:
-        what, found, right = " and do not lie inside", astray, 0
-    what = f"shells that face inwards{what}"
-    yield counted("cavities", len(found), right, what, marked(inward))
+        inward, closed, what = astray, 0, "shells that face inwards and do not lie inside"
+    yield counted("cavities", len(inward), closed, what, marked(inward))
     volume = part.volume_mm3
     message = f"the volume is {volume:.1f} mm3"
     if volume <= 0:
