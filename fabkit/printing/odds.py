@@ -11,8 +11,8 @@ largest s is a linear programme, solved exactly for each of `DRAWS` sets drawn a
 of those with s >= 0 are the odds, and the inset less the 1 % quantile of s is that which reaches
 99 %. The contacts with weight in the dual are a loop of plastic that is too tight. Along this loop
 alone stands the usual root sum of squares (K. W. Chase and A. R. Parkinson, A survey of research in
-the application of tolerance analysis to the design of mechanical assemblies, Research in Engineering
-Design 3, 1991). Limits of the model:
+the application of tolerance analysis to the design of mechanical assemblies, Research in
+Engineering Design 3, 1991). Limits of the model:
 
 * Pieces are shifted, not turned, and corners that meet corners are no contacts.
 * A region without a tray ends exactly where it is drawn.
@@ -58,7 +58,7 @@ MAX_STRETCH = 0.015
 _INSET_STEP_MM = 0.01
 #: No inset is spared, and no piece is shifted, by more (mm).
 _MOST_MM, _FAR_MM = 10.0, 1000.0
-#: So little of another aim keeps the linear programme from going in circles; weights below are none.
+#: So little of another aim keeps the linear programme from going in circles; less weighs nothing.
 _NUDGE, _NO_WEIGHT = 1e-6, 1e-4
 
 
@@ -124,11 +124,10 @@ class Odds:
     """How likely it is that a challenge goes together, or that pieces go into a board.
 
     Attributes:
-        sets_mm: by how much the inset could be less, for each of the sets drawn at random; below 0
-            when it does not go together.
-        spare_mm: the same without any error.
-        worst_mm: the same when all sides lie out as far as they do.
-        rss_mm: the room in the tightest loop of contacts, by g: the mean, and the root sum of squares.
+        sets_mm: by how much the inset could be less, in each of the sets drawn at random; below 0
+            when it does not go together. `spare_mm` is that without any error, `worst_mm` with all
+            sides as far out as they get.
+        rss_mm: the room in the tightest loop, by g: the mean, and the root sum of squares.
         weakest: the contact that most often is in a loop too tight where a set does not go together
             (or only just), and has the least room of these, in words; empty when there is none.
         place_mm: where it is, to the right of and above the lower left corner of the region's box.
@@ -192,7 +191,7 @@ class Odds:
 
 
 def _plain(value: Any) -> Any:
-    """For JSON: lengths to as many digits as turned meshes agree on, no negative zero, no empty text."""
+    """For JSON: lengths to as many digits as turned meshes agree on, without negative zeros."""
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
     return (
@@ -213,17 +212,19 @@ def _odds_of(
     """The odds that one solution goes together, with the pieces' sides drawn at random."""
     found = contacts(lattice, solution, pieces)
     sides = sorted({side for one in found for side, _ in one.sides})
-    levers = np.array([[dict(one.sides).get(side, 0.0) for side in sides] for one in found])
+    levers = [[by.get(side, 0.0) for side in sides] for by in (dict(one.sides) for one in found)]
+    by_side = np.array(levers).reshape(len(found), len(sides))
     walls = max((number + 1 for key, number in sides if not key), default=0)
     drawn = {**drawn, "": error.drawn(f"the tray of {solution.challenge}", walls)}
-    errors_mm = np.array([drawn[key][number] for key, number in sides])
     meant_mm = np.array([one.room_mm for one in found])
     # The sets, without any error, and in the worst case.
     rooms_mm = np.repeat(meant_mm[:, None], DRAWS + 2, axis=1)
-    rooms_mm[:, :DRAWS] -= levers @ errors_mm
-    rooms_mm[:, -1] -= levers.sum(axis=1) * error.most_mm
+    for row, one in enumerate(found):  # a product of matrices would keep threads busy in vain
+        for (key, number), lever in one.sides:
+            rooms_mm[row, :DRAWS] -= lever * drawn[key][number]
+    rooms_mm[:, -1] -= by_side.sum(axis=1) * error.most_mm
     # By how much the room grows with the inset: sides of a tray keep their place.
-    gives = levers @ [bool(key) for key, _ in sides]
+    gives = by_side @ np.array([float(bool(key)) for key, _ in sides])
     every_mm, weights = _spare(found, gives, sorted(solution.layout), rooms_mm)
     meant, worst = every_mm[DRAWS:].tolist()
     told = Odds(solution.challenge, every_mm[:DRAWS], meant, worst)
@@ -235,38 +236,30 @@ def _odds_of(
     _, firsts, counts = np.unique(tight, axis=0, return_index=True, return_counts=True)
     often = firsts[counts.argmax()]
     loop = np.where(tight[often], weights[often], 0.0)
-    in_loop = loop @ levers
+    in_loop = loop @ by_side
     wall = "the border" if solution.clearance_mm is None else "the tray"
     return replace(
         told,
         rss_mm=error.rss_mm(float(loop @ meant_mm), in_loop),
         weakest=" and ".join(key or wall for key in weak.pieces),
         place_mm=weak.place_mm,
-        loop=tuple(
-            sorted({k for (k, _), lever in zip(sides, in_loop, strict=True) if k and lever})
-        ),
+        loop=tuple(sorted({sides[at][0] for at in np.flatnonzero(in_loop)} - {""})),
     )
 
 
 def _spare(
     found: Sequence[Contact], gives: _Floats, pieces: Sequence[str], rooms_mm: _Floats
 ) -> tuple[_Floats, _Floats]:
-    """The inset to spare for each column of rooms, and what each contact weighs in it.
-
-    Returns:
-        Of shape (columns,) and (columns, contacts).
-    """
+    """The inset to spare for each of the columns of rooms, and what each contact weighs in it, shapes
+    (columns,) and (columns, contacts)."""
     size = 2 * len(pieces) + 1
     # Each row: the one piece's shift, the other's, and the inset; then that nothing goes far.
-    places = np.full((len(found) + size, 5), size - 1)
-    factors = np.zeros(places.shape)
-    factors[: len(found), 4] = gives
-    for row, one in enumerate(found):
-        for first, key, sign in zip((0, 2), one.pieces, (1, -1), strict=True):
-            if key:
-                at = 2 * pieces.index(key)
-                places[row, first : first + 2] = at, at + 1
-                factors[row, first : first + 2] = np.multiply(sign, one.normal)
+    at = {"": 0} | {key: 2 * number for number, key in enumerate(pieces)}
+    places, factors = np.zeros((len(found) + size, 5), int), np.zeros((len(found) + size, 5))
+    for row, (one, give) in enumerate(zip(found, gives, strict=True)):
+        (a, b), (x, y), other = (at[key] for key in one.pieces), one.normal, bool(one.pieces[1])
+        places[row] = a, a + 1, b, b + 1, size - 1
+        factors[row] = x, y, -x * other, -y * other, give
     places[len(found) :, 0], factors[len(found) :, 0] = np.arange(size), 1
     aim = _NUDGE * np.random.default_rng(SEED).uniform(0.5, 1, size)
     aim[-1] += 1
@@ -327,24 +320,24 @@ def _solve(
     factors: Any,
     rooms: Any,
     inverse: Any,
-    aim: Any,
+    weights: Any,
     basis: Any,
     spare: Any,
     weigh: Any,
 ) -> None:
     """Solves for each row of rooms, from where the first one is solved; see `_climb`."""
+    x = rooms[0, len(places) - len(basis) :].copy()
+    _climb(places, factors, rooms[0], inverse, weights, basis, x)
     for k in range(len(rooms)):
-        now, weights, rows = inverse.copy(), aim.copy(), basis.copy()
-        x = np.zeros(len(rows))
+        now, scale, rows = inverse.copy(), weights.copy(), basis.copy()
+        x[:] = 0.0
         for i in range(len(rows)):
             for j in range(len(rows)):
                 x[j] += now[i, j] * rooms[k, rows[i]]
-        _climb(places, factors, rooms[k], now, weights, rows, x)
-        if k == 0:
-            inverse, aim, basis = now.copy(), weights.copy(), rows.copy()
+        _climb(places, factors, rooms[k], now, scale, rows, x)
         spare[k] = x[-1]
         for i in range(len(rows)):
-            weigh[k, rows[i]] = weights[i]
+            weigh[k, rows[i]] = scale[i]
 
 
 # --- boards -----------------------------------------------------------------------------------
@@ -407,8 +400,8 @@ def odds_of_seats(
 
 @dataclass(frozen=True)
 class MagnetFit:
-    """How magnets go into the bores: whether one goes into the narrowest; the least and the greatest
-    diameter, once printed; by how much the magnet is wider, below 0 where it is loose; in words."""
+    """How magnets go into bores: whether into the narrowest; the least and the greatest diameter, once
+    printed; by how much magnets are wider, below 0 where they are loose; in words."""
 
     goes_in: bool
     bore_mm: _Pair
@@ -449,13 +442,9 @@ def magnet_fit(bores_mm: Sequence[float], magnet_mm: float, hole_mm: float) -> M
 class Tolerance:
     """What a printer's errors make of a set.
 
-    Attributes:
-        inset_mm: as measured: the middle one of the parts' insets.
-        challenges: the odds of each solution, in their order.
-        seats: those of boards with holes or seats.
-        magnets: how they fit; None without bores.
-        snowflakes: the odds of those of the catalog, which are told but not judged: nothing is
-            around them.
+    `inset_mm` is the middle one of the parts' insets, as measured; `seats` are of boards with holes
+    or seats; `magnets` is None without bores. The catalog's `snowflakes` are told but not judged:
+    nothing is around them.
     """
 
     error: PrinterError
@@ -507,8 +496,9 @@ class Tolerance:
         """For JSON; the same for the same meshes, however they are named, ordered or turned, but
         for the draws of pieces with symmetry, and the last digit of a length."""
         names = {"side_mm": "side_error_mm", "hole_mm": "hole_error_mm"}
-        magnets, every = self.magnets, (self.challenges, self.seats, self.snowflakes)
-        challenges, seats, snowflakes = ([one.document() for one in some] for some in every)
+        told = "challenges", "seats", "snowflakes"
+        every = {name: [one.document() for one in getattr(self, name)] for name in told}
+        magnets = self.magnets and {name: _plain(one) for name, one in vars(self.magnets).items()}
         return {
             "ok": self.ok,
             **{names.get(name, name): mm for name, mm in vars(self.error).items()},
@@ -519,10 +509,8 @@ class Tolerance:
             "together": round(self.together, 4),
             "worst_inset_mm": self.inset_for(likely=False),
             "likely_inset_mm": self.inset_for(likely=True),
-            "challenges": challenges,
-            "seats": seats,
-            "snowflakes": snowflakes,
-            "magnets": magnets and {name: _plain(one) for name, one in vars(magnets).items()},
+            **every,
+            "magnets": magnets,
         }
 
 

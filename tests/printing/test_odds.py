@@ -176,6 +176,10 @@ def test_cells_that_no_piece_covers_are_room() -> None:
     found = told(open_ended, uniform(0.3))
     assert (found.odds, found.weakest, found.loop) == (1.0, "", ())
     assert found.spare_mm > 1
+    alone = Solution(
+        "alone", squares([(x, y) for x in range(3) for y in range(3)]), solved([(1, 1)]).layout
+    )
+    assert told(alone, uniform(0.3)).odds == 1.0
 
 
 def test_what_all_sets_have_in_common() -> None:
