@@ -260,6 +260,22 @@ def test_what_is_exported_for_a_printer_prints_as_wanted(
     assert good is not bool(fault), (off, [str(one) for one in causes(report)])
 
 
+@pytest.mark.integration
+@pytest.mark.parametrize("set_name", ["iqstars", "iqfit", "iqblock", "cubimagici"])
+@pytest.mark.parametrize("offset", [-0.04, 0.045])
+def test_meshes_for_a_printer_pass_with_its_profile(
+    set_name: str, offset: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have more or less room than prints, at boards and seats, too."""
+    monkeypatch.chdir(tmp_path)
+    readings, _ = measured_by(replace(MACHINE, offset=offset), 3)
+    write_values(Path("measured.csv"), {one.place.number: one.value_mm for one in readings})
+    assert main(["calibrate", "--from", "measured.csv"]) == 0
+    exported(set_name, "my-printer.toml")
+    folder = f"{set_name}-my-printer"
+    assert main(["check", set_name, folder, "-p", "my-printer.toml"]) == 0
+
+
 def write_values(path: Path, values: dict[int, float], laser: bool = False) -> None:
     """A list as the coupon's, filled in."""
     rows = list(csv.reader(io.StringIO(template([*coupon_places(WANTED, laser).values()]))))

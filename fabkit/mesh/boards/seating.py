@@ -136,7 +136,7 @@ def pieces_in_board(
         margins[key] = min(one.margin_mm for one in ways)
         found[key] = seating.goes_in(ways)
         if len(found[key]) > 1:
-            found[key] += seating.held(ways)
+            found[key] += seating.held(ways, profile)
             found[key] += [seating.proud(ways[0], one) for one in over]
     for key in margins if len(margins) > 1 else ():
         # A piece that keeps inside its own cells by some margin stays away from every other piece
@@ -232,7 +232,7 @@ class _Seating:
         low, high = np.reshape(solid.bounding_box(), (2, 3))[:, :2].tolist()
         return cropped(self._solid, shapely.box(*low, *high).buffer(1.0).bounds)
 
-    def held(self, ways: Sequence[Lying]) -> list[Finding]:
+    def held(self, ways: Sequence[Lying], profile: Profile) -> list[Finding]:
         """`seat-play`, `-loose`, `-turn` and `-rest`, held worst, mid-board and at the border."""
         plays, middle = [], np.mean(sorted(self._region), axis=0)
         for lying in ways:
@@ -241,11 +241,16 @@ class _Seating:
             for at in {int(np.argmin(off)), int(np.argmax(off))} if poses else ():
                 plays.append(self._play(lying, poses[at]))
         shifts = [(mm, None) for play in plays for mm in play[:4]]
+        # Meshes for a printer that was measured have so much more play than its prints, at a hole or
+        # seat or between straight sides.
+        lost_mm = 2 * profile.offset_mm + profile.hole_loss_mm, 4 * profile.offset_mm
+        most_mm, least_mm = PLAY_MM + max(lost_mm), LOOSE_MM + min(lost_mm)
+        # At the end of four cells that is half of their clearance.
+        turn = 3.0 * most_mm / PLAY_MM
         return [
-            *judged("seat-play", shifts, most=PLAY_MM),
-            *judged("seat-loose", shifts, LOOSE_MM),
-            # At the end of four cells that is half of their clearance.
-            *judged("seat-turn", [(one[4], None) for one in plays], most=3.0, unit="deg"),
+            *judged("seat-play", shifts, most=most_mm),
+            *judged("seat-loose", shifts, least_mm),
+            *judged("seat-turn", [(one[4], None) for one in plays], most=turn, unit="deg"),
             *judged("seat-rest", [(one[5], None) for one in plays], most=PRESS_MM),
         ]
 
