@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -103,7 +103,7 @@ def write_coupon(
                 _write_print(of_coupon, drawings, plate, profile, keep, progress)
             title = f"{puzzle.title}, profile {profile.name}"
             keep("coupon.pdf").write_bytes(coupon_sheet(parts, pieces, title, laser))
-        keep(TEMPLATE).write_bytes(template(places).encode())
+        keep(TEMPLATE).write_bytes(value_list(places).encode())
         document["files"] = {name: sha256(path) for name, path in files.items()}
         keep(REPORT).write_bytes(json_text(document).encode())
 
@@ -144,12 +144,15 @@ def _plate(parts: Sequence[CouponPart], pieces: Sequence[Blueprint], profile: Pr
     return Plate(1, tuple(lying), None, used)
 
 
-def template(places: Sequence[Place]) -> str:
-    """The list to fill in, as CSV."""
+def value_list(places: Iterable[Place], typed: Mapping[int, str] | None = None) -> str:
+    """The list to fill in, as CSV; filled in with what was typed at some numbers."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(["number", "what", "nominal mm", "measured"])
-    rows.writerows([one.number, one.what, f"{one.nominal_mm:.2f}", ""] for one in places)
+    rows.writerows(
+        [one.number, one.what, f"{one.nominal_mm:.2f}", (typed or {}).get(one.number, "")]
+        for one in places
+    )
     return text.getvalue()
 
 
@@ -183,13 +186,13 @@ def _write_cut(comb: CouponPart, keep: PlaceFile) -> None:
 CHART = "calibration.svg"
 
 
-def refuse_calibrated(path: Path) -> None:
-    """Refuses to write over a calibrated profile, or the drawing beside one.
+def refuse_calibrated(*paths: Path) -> None:
+    """Refuses to write over a calibrated profile, or what stands beside one.
 
     Raises:
         InputError: when one of them is there.
     """
-    there = [printable(str(one)) for one in (path, path.with_name(CHART)) if one.exists()]
+    there = [printable(str(one)) for one in paths if one.exists()]
     if there:
         message = "are there already" if there[1:] else "is there already"
         do = "write over with --force, or into another folder with -o"

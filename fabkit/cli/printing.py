@@ -12,7 +12,7 @@ from fabkit.cli.context import NO_EXIT, PRINTED, Context, takes
 from fabkit.cli.options import argument, flag, option
 from fabkit.cli.report import Report, to_stderr
 from fabkit.core.errors import InputError, many
-from fabkit.core.files import read_json
+from fabkit.core.files import read_json, write_whole
 from fabkit.core.units import format_duration, format_mm
 from fabkit.model.library import shipped_names
 from fabkit.model.profile import Profile
@@ -299,7 +299,7 @@ def calibrate(
     path: Path = option(
         "-o --output FILE.toml", f"The profile to write (default: {_PROFILE}).", _PROFILE
     ),
-    force: bool = flag("--force", "Overwrite the profile, and calibration.svg."),
+    force: bool = flag("--force", "Overwrite the profile, and what is beside it."),
 ) -> None:
     """Write a profile that makes up for your printer, from what you measured on its coupon.
 
@@ -312,10 +312,11 @@ def calibrate(
     from fabkit.printing.calibration import calibrated, fit, read_measured
 
     report, wanted = context.report, context.profile
+    kept = path.with_suffix(".csv")
     if not force:
-        refuse_calibrated(path)
+        refuse_calibrated(path, path.with_name(CHART), *(() if measured else (kept,)))
     places = coupon_places(wanted, laser)
-    readings = read_measured(measured, places) if measured else _ask(places, report)
+    readings = read_measured(measured, places) if measured else _ask(places, kept, report)
     found = fit(readings)
     profile, notes = calibrated(wanted, found, path.stem)
     write_calibration(profile, found, path, notes)
@@ -369,25 +370,31 @@ _MEANS = {
 }
 
 
-def _ask(places: Mapping[int, Place], report: Report) -> list[Reading]:
-    """Asks for the values of each place, by the drawing's numbers."""
+def _ask(places: Mapping[int, Place], kept: Path, report: Report) -> list[Reading]:
+    """Asks for the values of each place, by the drawing's numbers, and keeps them in a file."""
+    from fabkit.build.coupon import value_list
     from fabkit.printing.calibration import parse_values, reading
 
     report.say("type what you read in mm, several values with spaces; Enter skips, Ctrl-D ends")
-    readings = []
+    readings, typed = [], dict[int, str]()
     try:
         for place in places.values():
             while True:
                 question = f"{place.number:>3}  {place.what}, {place.nominal_mm:.2f} mm: "
                 print(question, end="", flush=True, file=sys.stderr)
                 try:
-                    if values := parse_values(input()):
+                    words = input()
+                    if values := parse_values(words):
                         readings.append(reading(place, values))
+                        typed[place.number] = words.strip()
                     break
                 except ValueError as error:
                     to_stderr(str(error))
     except EOFError:
         to_stderr("")
+    if typed:
+        write_whole(kept, value_list(places.values(), typed))
+        report.say(f"kept what you typed in {kept}, to correct and use again with --from")
     return readings
 
 

@@ -186,5 +186,7 @@ def test_values_are_asked_for(
     assert load_profile(["found.toml"]).side_sd_mm > 0
     assert Path("calibration.svg").read_text().startswith("<svg")
     capsys.readouterr()
+    assert main(["calibrate", "-o", "again.toml", "--force", "--from", "found.csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["values"] == told["values"]
     assert main(["calibrate", "-o", "found.toml"]) == 2
     assert "are there already; write over with --force" in capsys.readouterr().err
