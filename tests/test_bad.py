@@ -28,7 +28,7 @@ from typing import Any
 
 import pytest
 
-from fabkit.build.coupon import template
+from fabkit.build.coupon import value_list
 from fabkit.cli import main
 from fabkit.drawing.coupon import coupon_places
 from fabkit.model.library import shipped_folder, shipped_names
@@ -105,7 +105,7 @@ def measured(case: Case) -> str:
     """A list of values of the coupon."""
     if "input" in case:
         return str(case["input"])
-    head, *rows = template([*coupon_places(load_profile()).values()]).splitlines()
+    head, *rows = value_list([*coupon_places(load_profile()).values()]).splitlines()
     lines = {}
     for at, row in enumerate(rows):
         number, what, nominal, _ = row.split(",")

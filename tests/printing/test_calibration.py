@@ -18,7 +18,7 @@ import pytest
 import shapely
 import trimesh
 
-from fabkit.build.coupon import template
+from fabkit.build.coupon import value_list
 from fabkit.cli import main
 from fabkit.core.errors import InputError
 from fabkit.drawing.coupon import Place, coupon_places
@@ -278,7 +278,7 @@ def test_meshes_for_a_printer_pass_with_its_profile(
 
 def write_values(path: Path, values: dict[int, float], laser: bool = False) -> None:
     """A list as the coupon's, filled in."""
-    rows = list(csv.reader(io.StringIO(template([*coupon_places(WANTED, laser).values()]))))
+    rows = list(csv.reader(io.StringIO(value_list([*coupon_places(WANTED, laser).values()]))))
     for row in rows[1:]:
         row[3] = f"{values[int(row[0])]:.3f}" if int(row[0]) in values else ""
     with path.open("w", newline="") as file:
