@@ -22,6 +22,11 @@ from tests.support.platefiles import with_prusa
 ALTERNATING = ("-s", "magnet.polarity=alternating")
 FITS = [("-s", f"recess.fit={fit}") for fit in ("press", "glue", "ribs")]
 ORDERS = [*FITS, ("-p", "compact"), ("-p", "petg", *ALTERNATING, "-s", "plate.face=down")]
+#: One in the default run, the others with those of integration.
+SOME_ORDERS = [
+    *(pytest.param(one, marks=pytest.mark.integration) for one in ORDERS[:-1]),
+    ORDERS[-1],
+]
 OUT = {"pair.toml": Path("output/pair"), "fridgeiq": Path("output/fridgeiq")}
 
 
@@ -39,7 +44,7 @@ def profile_of(order: tuple[str, ...]) -> Any:
     return load_profile(chosen, [value for flag, value in words if flag == "-s"])
 
 
-@pytest.mark.parametrize("order", ORDERS, ids=" ".join)
+@pytest.mark.parametrize("order", SOME_ORDERS, ids=" ".join)
 @pytest.mark.parametrize(
     "name", ["pair.toml", pytest.param("fridgeiq", marks=pytest.mark.integration)]
 )

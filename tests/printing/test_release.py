@@ -83,9 +83,8 @@ def test_letters_keep_away_from_it(preset: str) -> None:
                 assert away_mm >= profile.roof_mm - 1e-6
 
 
-@pytest.mark.parametrize(
-    "order", [(), pytest.param(("-p", "compact"), marks=pytest.mark.integration)]
-)
+@pytest.mark.integration
+@pytest.mark.parametrize("order", [(), ("-p", "compact")])
 def test_a_set_with_it_passes_check_and_verify_and_only_where_it_is_asked_for(
     order: tuple[str, ...], pair: str, said: Callable[..., Any]
 ) -> None:
