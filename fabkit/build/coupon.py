@@ -12,12 +12,12 @@ from typing import Any
 from shapely import affinity, total_bounds
 
 from fabkit.build.artifacts import Artifacts, library_failures
-from fabkit.build.export import write_plates
+from fabkit.build.export import write_print
 from fabkit.build.targets import Place as PlaceFile
-from fabkit.build.targets import Progress, Target, build, silent
+from fabkit.build.targets import Progress, Target, build, silent, with_report
 from fabkit.core.errors import InputError, printable
-from fabkit.core.files import json_text, sha256, write_whole
-from fabkit.drawing.coupon import CouponPart, Place, coupon_parts, paired_pieces
+from fabkit.core.files import write_whole
+from fabkit.drawing.coupon import CouponPart, Place, coupon_parts, in_order, paired_pieces
 from fabkit.drawing.draft import Blueprint
 from fabkit.model.piece import Piece
 from fabkit.model.profile import Profile
@@ -73,7 +73,7 @@ def write_coupon(
     profile = replace(profile, inlay="none", tones="plain")
     parts = coupon_parts(profile, laser)
     pieces = [] if laser else paired_pieces(puzzle, profile)
-    places = sorted((one for part in parts for one in part.places), key=lambda one: one.number)
+    places = in_order(parts)
     plate = _plate(parts, pieces, profile)
     document: dict[str, Any] = {
         "set": puzzle.name,
@@ -89,27 +89,21 @@ def write_coupon(
     of_coupon = replace(puzzle, name="coupon", title="Coupon", boards=(), challenges=())
 
     def write(place: PlaceFile) -> None:
-        files: dict[str, Path] = {}
-
-        def keep(name: str) -> Path:
-            files[name] = place(name)
-            return files[name]
-
         with library_failures("the coupon"):
             if laser:
-                _write_cut(parts[0], keep)
+                _write_cut(parts[0], place)
             else:
                 drawings = [*(one.blueprint() for one in parts), *pieces]
-                _write_print(of_coupon, drawings, plate, profile, keep, progress)
+                _write_print(of_coupon, drawings, plate, profile, place, progress)
             title = f"{puzzle.title}, profile {profile.name}"
-            keep("coupon.pdf").write_bytes(coupon_sheet(parts, pieces, title, laser))
-        keep(TEMPLATE).write_bytes(value_list(places).encode())
-        document["files"] = {name: sha256(path) for name, path in files.items()}
-        keep(REPORT).write_bytes(json_text(document).encode())
+            place("coupon.pdf").write_bytes(coupon_sheet(parts, pieces, title, laser))
+        place(TEMPLATE).write_bytes(value_list(places).encode())
 
     ends = ("3mf", "svg", "dxf", "pdf")
     names = (TEMPLATE, REPORT, "stl/", *(f"coupon.{one}" for one in ends))
-    built = build(folder, of_coupon, profile, [Target(names, "", write)], force)
+    built = build(
+        folder, of_coupon, profile, [Target(names, "", with_report(REPORT, document, write))], force
+    )
     return Coupon(tuple(places), tuple(one.piece for one in pieces), tuple(built.files), document)
 
 
@@ -161,25 +155,22 @@ def _write_print(
     drawings: Sequence[Blueprint],
     plate: Plate,
     profile: Profile,
-    keep: PlaceFile,
+    place: PlaceFile,
     progress: Progress,
 ) -> None:
     things = tuple(Piece(one.piece, one.piece, one.colour, ()) for one in drawings)
     by_name = {one.piece: one for one in drawings}
     made_of = Artifacts(replace(puzzle, pieces=things), things, profile, drawings=by_name)
     made_of.plates = [plate]
-    for done, one in enumerate(things):
-        progress(done, len(things), one.id)
-        made_of.write_stl(one, keep(f"stl/{one.id}.stl"))
-    write_plates(made_of, "coupon", keep)
+    write_print(made_of, "stl", "coupon", place, progress)
 
 
-def _write_cut(comb: CouponPart, keep: PlaceFile) -> None:
+def _write_cut(comb: CouponPart, place: PlaceFile) -> None:
     from fabkit.output.cutting import piece_dxf, piece_svg
 
     piece = comb.cut()
-    keep("coupon.svg").write_bytes(piece_svg(piece).encode())
-    keep("coupon.dxf").write_bytes(piece_dxf(piece).encode())
+    place("coupon.svg").write_bytes(piece_svg(piece).encode())
+    place("coupon.dxf").write_bytes(piece_dxf(piece).encode())
 
 
 #: Drawn beside a calibrated profile.

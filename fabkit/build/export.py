@@ -91,6 +91,14 @@ def write_plates(made_of: Artifacts, stem: str, place: Place) -> None:
         place(f"{name}.svg").write_bytes(drawing.encode())
 
 
+def write_print(made_of: Artifacts, stl: str, stem: str, place: Place, progress: Progress) -> None:
+    """An STL file of each thing, in a folder, and the plates; see `write_plates`."""
+    for done, one in enumerate(made_of.things):
+        progress(done, len(made_of.things), one.id)
+        made_of.write_stl(one, place(f"{stl}/{one.id}.stl"))
+    write_plates(made_of, stem, place)
+
+
 def _cut(made_of: Artifacts, some: Sequence[Thing], name: str, place: Place) -> None:
     """One piece as DXF or SVG, or all of them on sheets."""
     from fabkit.output import cutting

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from fabkit.build.artifacts import Artifacts, library_failures
-from fabkit.build.export import write_plates
-from fabkit.build.targets import Place, Progress, Target, build, silent
+from fabkit.build.export import write_print
+from fabkit.build.targets import Place, Progress, Target, build, silent, with_report
 from fabkit.core.errors import InputError
-from fabkit.core.files import json_text, sha256
 from fabkit.drawing.draft import draft_things
 from fabkit.drawing.jig import JIG, Jig, draft_jigs
 from fabkit.drawing.outline import BlueprintError
@@ -73,23 +72,13 @@ def write_jigs(
     document = jig_document(jigs, profile, puzzle)
 
     def write(place: Place) -> None:
-        paths: dict[str, Path] = {}
-
-        def keep(name: str) -> Path:
-            paths[name] = place(name)
-            return paths[name]
-
         made_of = Artifacts(replace(_JIGS, pieces=pieces), pieces, single, drawings=drawings)
         with library_failures("the jigs"):
-            for done, piece in enumerate(pieces):
-                progress(done, len(pieces), piece.id)
-                made_of.write_stl(piece, keep(f"{JIG}/{piece.id}.stl"))
-            write_plates(made_of, f"{JIG}/plate", keep)
-        keep(f"{JIG}/{JIG}.svg").write_bytes(jig_sheet(jigs, profile).encode())
-        document["files"] = {name: sha256(path) for name, path in paths.items()}
-        keep(REPORT).write_bytes(json_text(document).encode())
+            write_print(made_of, JIG, f"{JIG}/plate", place, progress)
+        place(f"{JIG}/{JIG}.svg").write_bytes(jig_sheet(jigs, profile).encode())
 
-    built = build(folder, whose, profile, [Target((REPORT, f"{JIG}/"), "", write)], force)
+    make = with_report(REPORT, document, write)
+    built = build(folder, whose, profile, [Target((REPORT, f"{JIG}/"), "", make)], force)
     return MadeJigs(tuple(built.files), document)
 
 

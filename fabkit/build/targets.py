@@ -11,7 +11,14 @@ from typing import Any
 
 from fabkit.build.manifest import MANIFEST, Entry, Manifest, inputs, profile_digest, read_manifest
 from fabkit.core.errors import InputError, OutsideError, printable
-from fabkit.core.files import Staging, folder_lock, outside_failures, remove_leftovers, sha256
+from fabkit.core.files import (
+    Staging,
+    folder_lock,
+    json_text,
+    outside_failures,
+    remove_leftovers,
+    sha256,
+)
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import PuzzleSet
 
@@ -20,6 +27,25 @@ Progress = Callable[[int, int, str], None]
 #: Where the file of a name in the folder is to be written; keywords are kept in its `Entry`.
 Place = Callable[..., Path]
 _MOST_NAMED = 5
+
+
+def with_report(
+    report: str, document: dict[str, Any], write: Callable[[Place], object]
+) -> Callable[[Place], None]:
+    """What writes files, and beside them a JSON report that names each with its SHA-256."""
+
+    def make(place: Place) -> None:
+        files: dict[str, Path] = {}
+
+        def keep(name: str) -> Path:
+            files[name] = place(name)
+            return files[name]
+
+        write(keep)
+        document["files"] = {name: sha256(path) for name, path in files.items()}
+        place(report).write_bytes(json_text(document).encode())
+
+    return make
 
 
 def silent(done: int, total: int, name: str) -> None:

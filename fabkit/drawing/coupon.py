@@ -167,8 +167,12 @@ def coupon_parts(profile: Profile, laser: bool = False) -> list[CouponPart]:
 
 def coupon_places(profile: Profile, laser: bool = False) -> dict[int, Place]:
     """All places by number, in order."""
-    every = [place for part in coupon_parts(profile, laser) for place in part.places]
-    return {one.number: one for one in sorted(every, key=lambda one: one.number)}
+    return {one.number: one for one in in_order(coupon_parts(profile, laser))}
+
+
+def in_order(parts: Sequence[CouponPart]) -> list[Place]:
+    """The places of all parts, by their numbers."""
+    return sorted((one for part in parts for one in part.places), key=lambda one: one.number)
 
 
 @cache

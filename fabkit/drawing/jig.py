@@ -29,6 +29,8 @@ from fabkit.model.layers import (
 from fabkit.model.profile import Profile
 from fabkit.model.puzzle import Board
 
+#: The pole on the other side of a magnet; of either, either.
+OTHER_POLE = {"N": "S", "S": "N", "": ""}
 #: What a jig is among the things that are printed.
 JIG = "jig"
 #: A stem is so high at the least, for two fingers; its tab is so thick.
@@ -123,7 +125,7 @@ def _draft(pole: str, profile: Profile) -> Jig:
     is_from_face = profile.embedded and profile.facing == "up"
     return Jig(
         pole,
-        tip=pole if is_from_face else {"N": "S", "S": "N", "": ""}[pole],
+        tip=pole if is_from_face else OTHER_POLE[pole],
         post_mm=post[0].diameter_mm if post else 0.0,
         seat_mm=seat_mm,
         collar_mm=collar_mm,

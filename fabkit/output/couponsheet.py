@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from shapely import affinity
 
-from fabkit.drawing.coupon import CouponPart, Place
+from fabkit.drawing.coupon import CouponPart, Place, in_order
 from fabkit.drawing.outline import PointMm
 from fabkit.drawing.part import PartDrawing
 from fabkit.output.booklet.pdf import PdfBook
@@ -61,7 +61,7 @@ def coupon_sheet(
         names = " and ".join(one.piece for one in pieces)
         page.text(140.0, _PARTS_Y + 4, f"{names} (drawn 1 : 2), side by side: do they", 2.8)
         page.text(140.0, _PARTS_Y, "go together once the profile is calibrated?", 2.8)
-    places = sorted((one for part in parts for one in part.places), key=lambda one: one.number)
+    places = in_order(parts)
     half = math.ceil(len(places) / 2)
     for column, some in enumerate((places[:half], places[half:])):
         _rows(page, some, _LEFT + column * _COLUMN_MM, _PARTS_Y - 22)

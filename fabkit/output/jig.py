@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from shapely import Polygon, box
 
 from fabkit.core.units import format_mm
-from fabkit.drawing.jig import Jig
+from fabkit.drawing.jig import OTHER_POLE, Jig
 from fabkit.drawing.magnets import bores
 from fabkit.model.layers import recess_span
 from fabkit.model.profile import Profile
@@ -60,10 +60,9 @@ def _draw(drawing: Drawing, jig: Jig, profile: Profile, middle_mm: float) -> Non
     stem = Polygon([*half, *((-x, y) for x, y in reversed(half))])
     draw_area(drawing, stem, by_mm, fill=jig.drawing.colour, **edge)
     radius_mm, height_mm = profile.magnet_diameter_mm / 2, profile.magnet_height_mm
-    other = {"N": "S", "S": "N", "": ""}
     # Both lie alike, which is why they pull each other: the tip's pole is the lower one.
     for low_mm in (end_mm, tip_mm - height_mm):
-        for pole, up_mm in ((jig.tip, 0.0), (other[jig.tip], height_mm / 2)):
+        for pole, up_mm in ((jig.tip, 0.0), (OTHER_POLE[jig.tip], height_mm / 2)):
             y_mm = low_mm + up_mm
             area = box(-radius_mm, y_mm, radius_mm, y_mm + height_mm / 2)
             draw_area(drawing, area, by_mm, fill=_POLES[pole], **edge)

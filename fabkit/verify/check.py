@@ -173,8 +173,9 @@ def _tolerance_of(
     seats = [s for one in boards for s in odds_of_seats(one, puzzle.lattice, error, *widest_mm)]
     bores_mm = () if profile.fit == "ribs" else taken.bores_mm  # ribs are there to be crushed
     magnet_mm = profile.magnet_diameter_mm if taken.flat else 0.0
-    found = pieces, puzzle.lattice, solved
-    return tolerance(*found, error, magnet_mm, bores_mm, seats, flakes, progress)
+    return tolerance(
+        pieces, puzzle.lattice, solved, error, magnet_mm, bores_mm, seats, flakes, progress
+    )
 
 
 # --- one cause, one line ---------------------------------------------------------------------
