@@ -1,11 +1,92 @@
-"""Joins the catalogs of two runs, without and with turning pieces over, into the shipped one."""
+"""Write the shipped catalog of a set: snowflakes, starting positions, and their levels.
 
+Arguments: SET WORK TARGET. Snowflakes are those of the two runs in WORK, without and with flips, else
+the shipped ones; starting positions are those of the list in WORK.
+"""
+
+import json
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from fabkit.core.files import read_json, write_whole
-from fabkit.puzzles.snowflakes.catalog import merged, text
+from fabkit import __version__
+from fabkit.build.entries import Selection, gather
+from fabkit.core.files import read_json, write_atomically
+from fabkit.model.catalog import catalog_path, entry_kind, read_catalog, rules_sha256
+from fabkit.model.entry import LEVELS, challenge_of, level_thresholds, subdivide
+from fabkit.model.library import load_set
+from fabkit.puzzles.snowflakes.catalog import assign_levels, merge_catalogs, text
+from fabkit.solve.difficulty import difficulty
+from fabkit.solve.encoding import to_exact_cover
 
-work, target = map(Path, sys.argv[1:])
-turned, flipped = (read_json(work / moves / "snowflakes.json") for moves in ("no-flips", "flips"))
-write_whole(target / "fridgeiq.json", text(merged(turned, flipped, "scripts/catalogs")))
+name, work, target = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+puzzle = load_set(name)
+flakes = [work / moves / "snowflakes.json" for moves in ("no-flips", "flips")]
+if all(path.is_file() for path in flakes):
+    catalog = merge_catalogs(read_json(flakes[0]), read_json(flakes[1]), "scripts/catalogs")
+elif (shipped := catalog_path(puzzle)).is_file():
+    catalog = {key: value for key, value in read_json(shipped).items() if key != "schema"}
+else:
+    versions = {"fabkit": __version__}
+    made = {"command": "scripts/catalogs", "versions": versions, "pieces_sha256": ""}
+    pieces = [piece.id for piece in puzzle.pieces]
+    catalog = {"set": name, "pieces": pieces, "made": made, "complete": [], "unknown": []}
+catalog["made"].pop("seconds", None)
+catalog["made"] |= {"pieces_sha256": puzzle.pieces_sha256, "rules_sha256": rules_sha256(puzzle)}
+
+snowflakes = [one for one in catalog.get("challenges", []) if entry_kind(one) == "snowflake"]
+by_id = {one["id"]: one for one in snowflakes}
+# Rated as `fabkit solve --difficulty` rates them; those on two lattices with half the unit.
+of_halves = {1: puzzle}
+for entry in read_catalog({"challenges": snowflakes}, puzzle, name):
+    if entry.halves not in of_halves:
+        halved = []
+        for piece in puzzle.pieces:
+            forms = [
+                replace(one, cells=subdivide(puzzle.lattice, one.cells)) for one in piece.forms
+            ]
+            halved.append(replace(piece, forms=tuple(forms)))
+        of_halves[entry.halves] = replace(puzzle, pieces=tuple(halved))
+    encoded = to_exact_cover(of_halves[entry.halves], challenge_of(entry))
+    rating = difficulty(encoded.problem, entry.count, patient=True)
+    by_id[entry.id]["difficulty"] = {"score": round(rating.score, 3)} if rating else {}
+if not all(one["count_complete"] for one in snowflakes):
+    raise SystemExit("a count of solutions ended early: it would depend on the machine")
+
+# Sets of few pieces have few hard starts, so some are in the books; those are left out.
+book, published = Path(__file__).parents[1] / f"tests/facts/{name}-book.json", []
+for one in json.loads(book.read_text())["all"] if book.is_file() else ():
+    board = [puzzle.lattice.row_col(cell) for cell in puzzle.boards[0].cells]
+    top, left = min(row for row, _ in board), min(column for _, column in board)
+    sockets = sorted([row - top, column - left] for row, column in board)
+    placements = [(piece, rest[-1]) for piece, *rest in one.get("given") or one.get("placed", ())]
+    published.append(
+        {
+            piece: sorted(sockets[i] if isinstance(i, int) else i for i in some)
+            for piece, some in placements
+        }
+    )
+
+starts, levels = list[dict[str, Any]](), dict[str, list[float]]()
+for one in read_json(work / "challenges.json")["challenges"]:
+    if {given["piece"]: given.get("cells") for given in one["given"]} in published:
+        continue
+    dropped = ("id", "file", "count_up_to_symmetry")
+    known = {key: value for key, value in one.items() if key not in dropped}
+    number = f"start-{len(starts) + 1:03}"
+    starts.append({"id": number, "kind": "start", **known, "count_complete": True})
+for kind, found in (("snowflake", snowflakes), ("start", starts)):
+    if found:
+        levels[kind] = list(assign_levels(found)[1])
+for one in starts:
+    if len(one["pieces"]) == len(puzzle.pieces):
+        del one["pieces"]
+    one["level"] = one["difficulty"].pop("level")
+own = tuple(one.id for one in puzzle.challenges if not one.given)
+scores = [one.score for one in gather(puzzle, Selection(only=own)) if one.score is not None]
+if len(scores) >= 2 * len(LEVELS):
+    levels["challenge"] = list(level_thresholds(scores))
+catalog |= {"levels": levels, "challenges": [*snowflakes, *starts]}
+order = ("set", "pieces", "made", "levels", "complete", "challenges", "unknown")
+write_atomically(target / f"{name}.json", text({key: catalog[key] for key in order}))
