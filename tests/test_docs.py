@@ -1,94 +1,333 @@
-"""What the README says exists and works: commands, options, files, examples."""
+"""What README and documentation say exists and works: commands, options, files, numbers, examples.
+
+Every command in a block runs, page by page and in order, in one folder per page with the page's own
+TOML files: the README's quick ones by default, all of them with --integration.
+"""
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 import shlex
+import shutil
+import sys
 import tomllib
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.main import get_command
 
 from fabkit.cli import main
 from fabkit.cli.main import app
-from fabkit.core.errors import to_install
+from fabkit.core.errors import install_hint
 from fabkit.model.catalog import catalog_entries
 from fabkit.model.library import load_set, shipped_names
-from fabkit.model.profilefile import load_profile, preset_names
+from fabkit.model.profile import SETTINGS
+from fabkit.model.profile_file import load_profile, preset_names
+from fabkit.solve.engines.engine import ENGINES
 from tests.conftest import ROOT
+from tests.support import browser
+from tests.support.docpages import EVERYTHING, PAGES, README, WRITTEN, Command, DocPage
 
-README = (ROOT / "README.md").read_text()
-BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
-#: What stands outside of blocks.
-TEXT = re.sub(r"```.*?```", "", README, flags=re.DOTALL)
+
+def names_in(table: str) -> list[str]:
+    """What is in backticks in the first column."""
+    rows = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+    return [name for row in rows for name in re.findall("`([^`]+)`", row)]
+
+
 #: Every command that there is, with its options.
-COMMANDS_THERE = {
+OPTIONS = {
     name: {option for one in command.params for option in (*one.opts, *one.secondary_opts)}
     for name, command in get_command(app).commands.items()
 }
 #: The options of the program itself.
 PROGRAM_OPTIONS = {option for one in get_command(app).params for option in one.opts}
-#: Results that one command counts: what the table tells, and the command.
-COUNTED = re.findall(
-    r"^\|[^|]*\| ([^|]*) \| `(fabkit solve \S+(?: \S+)? --count)`", README, re.MULTILINE
+#: Results that one command counts: what a table says, and the command.
+COUNTED = sorted(
+    set(
+        re.findall(
+            r"^\|[^|]*\| ([^|]*) \| `(fabkit solve \S+(?: \S+)? --count)`", EVERYTHING, re.MULTILINE
+        )
+    )
 )
-#: Every command of every block in order, with what stands behind the hash.
-COMMANDS = [
-    (command.strip(), comment)
-    for kind, text in BLOCKS
-    if kind == "sh"
-    for line in text.splitlines()
-    for command, _, comment in [line.partition("#")]
-    if command.startswith("fabkit ")
-]
-#: Commands of which each takes a second or two; so do these, unless they read what others write.
+#: Commands of which each takes a second or two, unless they read what others write.
 QUICK = ("sets", "show", "profiles", "solve", "certify", "bom", "export-svg")
+#: The keys of JSON documents, by the command whose block is before their table.
+DOCUMENTED = {
+    command: names_in(rows)
+    for command, rows in re.findall(
+        r"```sh\n(fabkit .*? --json).*\n```\n\n((?:\|.*\n)+)",
+        DocPage("docs/reference/json.md").text,
+    )
+}
+#: What files of a set's output folder are called.
+FILE_NAMES = "|".join(
+    re.sub("ID|RUN", r"[\\w-]+", re.escape(name)).replace("SET", r"[\w-]+").replace("N", r"\d+")
+    for name in names_in(DocPage("docs/reference/files.md").text.partition("Three folders")[0])
+    if "." in name
+)
+RUNNABLE = [page for page in WRITTEN if page.commands]
 
 
-def is_quick(command: str) -> bool:
-    return command.split()[1] in QUICK and not re.search("output/|proofs/", command)
+def is_quick(one: Command) -> bool:
+    return one.words[1] in QUICK and not re.search("output/|proofs/", one.line)
+
+
+def run_steps(
+    page: DocPage, folder: Path, capsys: pytest.CaptureFixture[str], commands: list[Command]
+) -> str:
+    """Some commands of a page, one after the other in a folder, since some read what others wrote.
+
+    Returns what the last one printed.
+    """
+    output = ""
+    for step in page.steps:
+        if isinstance(step, tuple):
+            (folder / step[0]).write_text(step[1])
+        elif step in commands:
+            expected = 1 if "exit code 1" in step.comment else 0
+            line, _, into = step.line.partition(" > ")
+            capsys.readouterr()
+            code = main(shlex.split(line)[1:])
+            output, err = capsys.readouterr()
+            assert code == expected, (step.line, err)
+            shown = page.outputs.get(step, "").splitlines()
+            assert [text for text in shown if text not in output + err] == [], step.line
+            if into:
+                (folder / into).write_text(output)
+            if keys := DOCUMENTED.get(step.line):
+                assert json.loads(output).keys() == {"schema", *keys}, step.line
+    return output
 
 
 @pytest.fixture
-def examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the README's TOML files, under the names in their first lines."""
-    for kind, text in BLOCKS:
-        if kind == "toml":
-            name = text.splitlines()[0].removeprefix("# ")
-            (tmp_path / name).write_text(text)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("webbrowser.open", lambda url: True)
     return tmp_path
 
 
-def run_all(commands: list[tuple[str, str]], capsys: pytest.CaptureFixture[str]) -> None:
-    """One after the other in one folder, since some read what others wrote."""
-    for command, comment in commands:
-        expected = 1 if "exit code 1" in comment else 0
-        line, _, into = command.partition(" > ")
-        capsys.readouterr()
-        assert main(shlex.split(line)[1:]) == expected, (command, capsys.readouterr().err)
-        if into:
-            Path(into).write_text(capsys.readouterr().out)
+def test_a_page_that_shows_another_output_is_noticed(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = DocPage("docs/how-to/cards-and-challenges.md")
+    ((command, shown),) = page.outputs.items()
+    run_steps(page, folder, capsys, [command])
+    monkeypatch.setitem(page.outputs, command, shown.replace("exactly one", "two"))
+    with pytest.raises(AssertionError, match="two solution"):
+        run_steps(page, folder, capsys, [command])
+
+
+def test_quick_commands_run_in_order(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    quick = [one for one in README.commands if is_quick(one)]
+    assert len(quick) > 3
+    run_steps(README, folder, capsys, quick)
 
 
 @pytest.mark.integration
-def test_quick_commands_run_in_order(examples: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    quick = [one for one in COMMANDS if is_quick(one[0]) and "--count" not in one[0]]
-    assert len(quick) > 18
-    run_all(quick, capsys)
+@pytest.mark.parametrize("page", RUNNABLE, ids=lambda page: page.name)
+def test_commands_run_in_order(
+    page: DocPage, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_steps(page, folder, capsys, page.commands)
+    for output in (one.parent for one in (folder / "output").glob("*/manifest.json")):
+        names = [path.relative_to(output).as_posix() for path in output.rglob("*.*")]
+        if output.name not in ("coupon", "site", "docs"):
+            unknown = [one for one in names if not re.fullmatch(rf"{FILE_NAMES}|page/.*", one)]
+            assert [one for one in unknown if (output / one).is_file() and ".lock" not in one] == []
 
 
+def test_default_values_in_prose_are_those_of_the_profile() -> None:
+    """Written as (`key`, 1.5 mm)."""
+    profile, found = load_profile(), 0
+    keys = {setting.key: setting for setting in SETTINGS}
+    for page in PAGES:
+        for key, value_mm in re.findall(r"\(`([a-z_.]+)`, ([\d.]+) mm\)", page.text):
+            assert getattr(profile, keys[key].attribute) == float(value_mm), (page.name, key)
+            found += 1
+    assert found
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the documentation, which the command builds."""
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    shutil.copytree(ROOT / "output/gallery", tmp_path / "output/gallery")
+    for name in ("CHANGELOG.md", "CONTRIBUTING.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    monkeypatch.setattr("fabkit.build.docs.docs_folder", lambda: tmp_path / "docs")
+    return tmp_path / "docs"
+
+
+def test_the_site_is_opened_and_brought_up_to_date(
+    folder: Path, run_json: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    first = run_json("docs")
+    page = folder / first["page"]
+    assert (first["written"], opened) == (len(first["files"]), [])
+    assert run_json("docs")["written"] == 0
+    page.unlink()
+    assert run_json("docs")["written"] == 1
+    assert main(["docs"]) == 0
+    assert opened == [page.as_uri()]
+    text = page.read_text("utf-8")
+    page.write_text("mine")
+    assert main(["docs"]) == 2
+    assert main(["docs", "--force", "--no-open"]) == 0
+    assert page.read_text("utf-8") == text
+    (folder / "mine.txt").write_text("")
+    assert run_json("docs", "-o", ".")["page"] == "docs/index.html"
+    assert len(opened) == 1
+
+
+@browser.needed
 @pytest.mark.integration
-def test_all_commands_run_in_order(examples: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    several = [one for one in COMMANDS if "proofs" not in one[0] and "minutes" not in one[1]]
-    run_all(several, capsys)
+def test_the_search_works_from_the_disk(folder: Path) -> None:
+    """Also without a network: a page that asks for one, or complains, fails the test."""
+    assert main(["docs", "--no-open"]) == 0
+    url = (folder / "output/docs/index.html").as_uri()
+    with browser.started() as chromium, browser.opened(chromium, url) as page:
+        query = page.locator("input[name=query]")
+        result = page.locator(".md-search-result a[href*='reference/rules.html']").first
+        for _ in range(60):  # a minute, on a busy machine: what is typed too early is not heard
+            query.fill("")
+            query.press_sequentially("self-intersection")
+            page.wait_for_timeout(1000)
+            if result.count():
+                break
+        result.wait_for()
 
 
-@pytest.mark.long
-def test_commands_that_take_minutes(examples: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run_all([one for one in COMMANDS if "proofs" in one[0] or "minutes" in one[1]], capsys)
+def test_every_fault_of_the_pages_is_an_error(
+    folder: Path, source: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    links = "[a](nowhere.md) [b](reference/rules.md#no) ![c](../output/gallery/no.png)"
+    (source / "index.md").write_text(f"# fabkit\n{links}\n")
+    (source / "alone.md").write_text("# Alone")
+    config = source / "site/mkdocs.yml"
+    config.write_text(config.read_text().replace("\nnav:\n", "\nnav:\n  - gone.md\n"))
+    assert main(["docs"]) == 3
+    error = capsys.readouterr().err
+    assert error.startswith("fabkit: cannot build the documentation: ")
+    assert error.count("\n") == 1
+    for fault in (
+        "'nowhere.md', but the target is not found",
+        "does not contain an anchor '#no'",
+        "'gallery/no.png', but the target is not found",
+        "alone.md",
+        "A reference to 'gone.md' is included in the 'nav'",
+    ):
+        assert fault in error
+    assert not list((folder / "output").rglob("*.html"))
+
+
+def test_a_missing_library_or_folder_is_one_message(
+    folder: Path,
+    source: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(sys.modules, "mkdocs.config", None)
+    assert main(["docs"]) == 3
+    shutil.rmtree(source)
+    assert main(["docs"]) == 3
+    library, missing = capsys.readouterr().err.splitlines()
+    assert library.startswith("fabkit: cannot build the documentation: ")
+    assert library.endswith("; install fabkit again")
+    assert missing == "fabkit: the documentation is missing; install fabkit again"
+
+
+# --- the pages themselves -------------------------------------------------------------------------
+
+
+def test_the_site_builds_strictly_and_fetches_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A broken link, a missing page or picture, and a page outside the navigation are errors."""
+    assert main(["docs", "--no-open"]) == 0, capsys.readouterr().err
+    pages = [*(folder / "output/docs").rglob("*.html")]
+    assert len(pages) == len({page.name for page in PAGES} - {"README.md"} | {"CHANGELOG.md"})
+    for page in pages:
+        used = re.findall(
+            r"<(?:link|script|img|iframe)[^>]*?(?:href|src)=\"?(\S+)", page.read_text()
+        )
+        assert used
+        assert not [one for one in used if "//" in one], page
+
+
+def test_reference_pages_are_what_the_code_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a change: scripts/docs."""
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    made = import_module("reference").pages()
+    del sys.modules["reference"]
+    for name, text in made.items():
+        assert text == (ROOT / "docs/reference" / name).read_text("utf-8"), name
+    assert {f"docs/reference/{name}" for name in made} == {
+        page.name for page in PAGES if page not in WRITTEN
+    }
+
+
+def slugs(page: Path) -> set[str]:
+    """The anchors of a page's headings."""
+    titles = re.findall(r"^#+ (.*)", page.read_text("utf-8"), re.MULTILINE)
+    plain = (re.sub(r"[^\w\s-]", "", title).strip().lower() for title in titles)
+    return {re.sub(r"[\s-]+", "-", title) for title in plain}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_and_pictures_exist(page: DocPage) -> None:
+    """In the checkout, where pages are read, too; the site is tested by its build."""
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.prose):
+        path, _, anchor = target.partition("#")
+        if not re.match(r"\w+:", path):
+            found = page.path.parent / path if path else page.path
+            assert found.exists(), target
+            assert not anchor or anchor in slugs(found), target
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)
+def test_pages_look_the_same_in_the_site_and_in_a_repository(page: DocPage) -> None:
+    """MkDocs wants four spaces below a list's item, and a blank line before a list or table."""
+    assert re.findall(r"^ {1,3}(?:```|[-*] |\d+\. ).*", page.text, re.MULTILINE) == []
+    assert re.findall(r"^[^\s|-].*\n(?:\||- ).*", page.prose, re.MULTILINE) == []
+
+
+# --- what they name -------------------------------------------------------------------------------
+
+
+def test_every_command_and_option_exists() -> None:
+    """Whatever is named outside blocks: `fabkit COMMAND …` with options of its own."""
+    assert [name for name in OPTIONS if not re.search(rf"\b{name}\b", EVERYTHING)] == []
+    all_options = {option for options in OPTIONS.values() for option in options}
+    for page in PAGES:
+        for quoted in re.findall(r"`([^`\n]+)`", page.prose):
+            words = quoted.split()
+            options = [word.split("=")[0] for word in words if re.match("--?[a-z]", word)]
+            if words[0] == "fabkit" and words[1:]:
+                assert words[1] in {*OPTIONS, *PROGRAM_OPTIONS, "COMMAND", "--help"}, (
+                    page.name,
+                    quoted,
+                )
+                known = OPTIONS.get(words[1], PROGRAM_OPTIONS) | {"--help", "-h"}
+                assert set(options) <= known, (page.name, quoted)
+            elif quoted.startswith("-") and page.name != "CONTRIBUTING.md":  # which is on pytest
+                known = {*all_options, *PROGRAM_OPTIONS, "--help", "-h", "--long", "--integration"}
+                assert set(options) <= known, (page.name, quoted)
+
+
+def test_every_engine_is_described() -> None:
+    rows = re.findall(r"^\| (`[^|]+`) \|", EVERYTHING, re.MULTILINE)
+    assert set(ENGINES) <= {name for row in rows for name in re.findall("`([^`]+)`", row)}
 
 
 def test_extras_are_installed_as_the_texts_say() -> None:
@@ -97,97 +336,32 @@ def test_extras_are_installed_as_the_texts_say() -> None:
         tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     )
     sources = "".join(path.read_text() for path in (ROOT / "fabkit").rglob("*.py"))
-    named = set(re.findall(r"to_install\([\"'](\w+)", sources))
+    named = set(re.findall(r"install_hint\([\"'](\w+)", sources))
     assert named == {"engines", "cluster"} < there - {"nest"} < there
-    for text in (README, sources):
+    for text in (EVERYTHING, sources):
         assert "fabkit-puzzles[" not in text
         for extras in re.findall(r"'\.\[([\w,]+)\]'", text):
             assert set(extras.split(",")) <= there
-    installs = re.findall(r"pip install .*?'\.\[[\w,]+\]'", README)
-    assert len(installs) == 2
-    assert to_install("nest").endswith(
+    commands = set(re.findall(r"`([\w./]*pip install [^`]*?)'\.\[[\w,]+\]'`", EVERYTHING))
+    assert commands == {"pip install ", ".venv/bin/pip install -e "}
+    assert install_hint("nest").endswith(
         ("pip install '.[nest]'", ".venv/bin/pip install -e '.[nest]'")
     )
 
 
-def test_the_counts_in_comments_are_right(capsys: pytest.CaptureFixture[str]) -> None:
-    (line, comment) = next(one for one in COMMANDS if "--count" in one[0])
-    main(shlex.split(line)[1:])
-    assert comment.strip() in capsys.readouterr().out
-
-
-def test_every_command_and_option_exists() -> None:
-    """Whatever is named in the text, outside blocks: `fabkit COMMAND …` with options of its own."""
-    assert [name for name in COMMANDS_THERE if not re.search(rf"\b{name}\b", README)] == []
-    every = {option for options in COMMANDS_THERE.values() for option in options}
-    for quoted in re.findall(r"`([^`\n]+)`", TEXT):
-        words = quoted.split()
-        options = [word.split("=")[0] for word in words if re.match("--?[a-z]", word)]
-        if words[0] == "fabkit" and words[1:]:
-            assert words[1] in {*COMMANDS_THERE, *PROGRAM_OPTIONS}, quoted
-            assert set(options) <= COMMANDS_THERE.get(words[1], PROGRAM_OPTIONS), quoted
-        elif quoted.startswith("-"):
-            assert set(options) <= {*every, *PROGRAM_OPTIONS, "--help", "--long"}, quoted
-
-
-@pytest.mark.parametrize("row", COUNTED, ids=lambda row: shlex.split(row[1])[2])
-def test_the_results_are_right(
-    row: tuple[str, str], examples: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    told, command = row
-    assert main(shlex.split(command)[1:]) == 0
-    number = re.findall(r"[\d,]+", told)[0]
-    assert f": {number} solutions" in capsys.readouterr().out
-
-
-def test_the_numbers_in_the_text_are_right() -> None:
-    fridgeiq = load_set("fridgeiq")
-    assert len(fridgeiq.challenges) == 41
-    assert "41 box challenges" in README
-    assert "21 magnets of 10 x 3 mm" in README
-    entries = catalog_entries(fridgeiq)
-    turned = sum(not entry["flips"] for entry in entries)
-    assert f"| {turned}, and no other on the infinite plane" in README
-    assert f"| {len(entries)}, and no other |" in README
-
-
-@pytest.mark.parametrize("text", [text for kind, text in BLOCKS if kind == "python"])
-def test_every_notebook_shows_something(text: str) -> None:
-    """Each line that is an expression shows itself, as the last line of a cell would."""
-    names: dict[str, object] = {}
-    shown = 0
-    for line in ast.parse(text).body:
-        if isinstance(line, ast.Expr):
-            value = eval(compile(ast.Expression(line.value), "README", "eval"), names)
-            assert value._repr_svg_().startswith("<svg")
-            shown += 1
-        else:
-            exec(compile(ast.Module([line], []), "README", "exec"), names)
-    assert shown
-
-
-@pytest.mark.parametrize("name", preset_names())
-def test_the_profile_table_tells_the_truth(name: str) -> None:
-    assert all(f"| `{one}` |" in README for one in shipped_names())
-    row = next(line for line in README.splitlines() if line.startswith(f"| `{name}` |"))
-    profile = load_profile([name])
-    magnet = f"{profile.magnet_diameter_mm:g} x {profile.magnet_height_mm:g} mm"
-    for text in (f"{profile.unit_mm:g} mm", f"{profile.thickness_mm:g} mm", magnet):
-        assert text in row
-
-
 def test_files_that_are_named_exist() -> None:
-    named = set(re.findall(r"`?((?:scripts|\.ci)/[a-z-]+)", README))
-    assert {"scripts/fabkit", "scripts/test"} <= named
-    assert all((ROOT / name).exists() for name in named), named
-    for path in re.findall(r"\]\((output/[^)]+)\)", README):
-        assert (ROOT / path).is_file(), path
-    for room in re.findall(r"\| `(fabkit/[a-z.]+|pieces)` \|", README):
-        assert (ROOT / room).exists(), room
+    scripts = set(re.findall(r"(?<![\w/])((?:scripts|\.ci)/[a-z-]+)", EVERYTHING))
+    assert {"scripts/fabkit", "scripts/test"} <= scripts
+    rooms = set(re.findall(r"`((?:fabkit|pieces|tests|docs)/[\w./-]+)`", EVERYTHING))
+    assert [
+        name
+        for name in sorted(scripts | rooms)
+        if not (ROOT / name).exists() and not re.search("[A-Z]{3}", name)
+    ] == []
 
 
 def test_the_first_screen_has_what_it_must() -> None:
-    first = "\n".join(README.splitlines()[:45])
+    first = "\n".join(README.text.splitlines()[:45])
     for text in (
         "scripts/fabkit export-stl fridgeiq",
         "scripts/test",
@@ -198,3 +372,84 @@ def test_the_first_screen_has_what_it_must() -> None:
         "output/fridgeiq/stl",
     ):
         assert text in first, text
+
+
+# --- numbers and examples -------------------------------------------------------------------------
+
+
+def test_the_counts_in_comments_are_right(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    checked = 0
+    for page in WRITTEN:
+        counts = [one for one in page.commands if "--count" in one.words and "solve" in one.words]
+        for one in counts:
+            if re.search(r"\d+ solutions", one.comment):
+                assert one.comment in run_steps(page, folder, capsys, [one])
+                checked += 1
+    assert checked
+
+
+@pytest.mark.parametrize("row", COUNTED, ids=lambda row: shlex.split(row[1])[2])
+def test_the_results_are_right(
+    row: tuple[str, str], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found, command = row
+    for page in WRITTEN:
+        run_steps(page, folder, capsys, [])
+    assert main(shlex.split(command)[1:]) == 0
+    number = re.findall(r"[\d,]+", found)[0]
+    assert f": {number} solutions" in capsys.readouterr().out
+
+
+def test_the_numbers_in_the_text_are_right() -> None:
+    fridgeiq = load_set("fridgeiq")
+    assert len(fridgeiq.challenges) == 41
+    assert "41 box challenges" in EVERYTHING
+    assert "21 magnets of 10 x 3 mm" in EVERYTHING
+    assert len(COUNTED) >= 5
+    entries = catalog_entries(fridgeiq, "snowflake")
+    turned = sum(not entry["flips"] for entry in entries)
+    assert f"| {turned}, and no other on the infinite plane" in EVERYTHING
+    assert f"| {len(entries)}, and no other |" in EVERYTHING
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        text
+        for page in WRITTEN
+        for kind, text in page.blocks
+        if kind == "python" and "fabkit.notebook" in text
+    ],
+)
+def test_every_notebook_shows_something(text: str) -> None:
+    """Each line that is an expression shows itself, as the last line of a cell would."""
+    names: dict[str, object] = {}
+    shown = 0
+    for line in ast.parse(text).body:
+        if isinstance(line, ast.Expr):
+            value = eval(compile(ast.Expression(line.value), "docs", "eval"), names)
+            assert value._repr_svg_().startswith("<svg")
+            shown += 1
+        else:
+            exec(compile(ast.Module([line], []), "docs", "exec"), names)
+    assert shown
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_tables_of_profiles_are_right(name: str) -> None:
+    profile = load_profile([name])
+    magnet = f"{profile.magnet_diameter_mm:g} x {profile.magnet_height_mm:g} mm"
+    rows = [
+        line
+        for page in PAGES
+        for line in page.text.splitlines()
+        if line.startswith(f"| `{name}` |") and " mm |" in line
+    ]
+    assert rows
+    for row in rows:
+        for text in (f"{profile.unit_mm:g} mm", f"{profile.thickness_mm:g} mm", magnet):
+            assert text in row
+
+
+def test_every_set_is_described() -> None:
+    assert [one for one in shipped_names() if f"| `{one}` |" not in EVERYTHING] == []
